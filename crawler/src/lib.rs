@@ -1,0 +1,3 @@
+//! A web crawler that covers an area of the web completely, keeps it fresh, and tells what it may have missed.
+
+pub mod url;

@@ -1,0 +1,2 @@
+//! The `webloom` program.
+fn main() {}

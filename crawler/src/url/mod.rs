@@ -1,0 +1,19 @@
+//! What is fetched and what identifies it.
+//!
+//! Owns: [`WebUrl`] (an absolute http or https URL without a fragment: what goes on the wire), [`Key`] (the canonical form: equal keys are one
+//! page), [`Fingerprint`] (the 128-bit hash of a key under the crawl directory's secret seed) and [`Origin`] (scheme, host and port: the unit of
+//! politeness and of robots.txt).
+//!
+//! Invariants: a `WebUrl` is always the WHATWG serialisation; a `Key` is built by [`Key::of`] alone, and building it twice changes nothing.
+//!
+//! Does not know: scope, robots, whether a URL was seen, or any network.
+
+mod fingerprint;
+mod key;
+mod origin;
+mod web_url;
+
+pub use fingerprint::{Fingerprint, FingerprintSeed};
+pub use key::Key;
+pub use origin::Origin;
+pub use web_url::{UrlError, WebUrl};

@@ -1,0 +1,168 @@
+//! [`WebUrl`]: an absolute http(s) URL, as it is fetched.
+
+use std::fmt;
+
+use thiserror::Error;
+use url::{ParseError, Url};
+
+use super::Origin;
+
+/// An absolute `http` or `https` URL without a fragment, parsed and serialised by the WHATWG URL standard.
+///
+/// ```
+/// use webloom::url::WebUrl;
+/// let base = WebUrl::parse("http://example.org/a/b.html#top")?;
+/// assert_eq!(base.as_str(), "http://example.org/a/b.html");
+/// assert_eq!(base.join("../c?q=1#x")?.as_str(), "http://example.org/c?q=1");
+/// assert!(base.join("mailto:me@example.org").is_err());
+/// # Ok::<(), webloom::url::UrlError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WebUrl(Url);
+
+/// Why a text is not a [`WebUrl`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum UrlError {
+    /// The WHATWG parser refuses it.
+    #[error("not a URL: {0}")]
+    Syntax(#[from] ParseError),
+    /// It parses, but is not for a web server (`mailto:`, `ftp:`, …).
+    #[error("scheme is not http or https")]
+    Scheme,
+}
+
+impl WebUrl {
+    /// Parses an absolute URL; the fragment is dropped.
+    ///
+    /// # Errors
+    /// [`UrlError`] when the text is no absolute URL, or its scheme is not http(s).
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        Self::checked(Url::parse(text)?)
+    }
+
+    /// Resolves a reference (an `href`, a `Location`) against this URL.
+    ///
+    /// # Errors
+    /// [`UrlError`] as for [`WebUrl::parse`].
+    pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
+        Self::checked(self.0.join(reference)?)
+    }
+
+    fn checked(mut url: Url) -> Result<Self, UrlError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(UrlError::Scheme);
+        }
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    /// The whole URL.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &str {
+        self.0.scheme()
+    }
+
+    /// Host name or address as serialised (IPv6 in brackets).
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    /// The address, when the host is an IP literal.
+    pub fn ip_literal(&self) -> Option<std::net::IpAddr> {
+        match self.0.host()? {
+            url::Host::Ipv4(ip) => Some(ip.into()),
+            url::Host::Ipv6(ip) => Some(ip.into()),
+            url::Host::Domain(_) => None,
+        }
+    }
+
+    /// Port, explicit or the scheme's default.
+    pub fn port(&self) -> u16 {
+        self.0.port_or_known_default().unwrap_or_default()
+    }
+
+    /// Path with a leading `/`.
+    pub fn path(&self) -> &str {
+        self.0.path()
+    }
+
+    /// Path, and `?query` where there is one: what a request line and robots rules see.
+    pub fn path_and_query(&self) -> &str {
+        &self.0[url::Position::BeforePath..url::Position::AfterQuery]
+    }
+
+    /// Scheme, host and port.
+    pub fn origin(&self) -> Origin {
+        Origin::of(self)
+    }
+
+    /// The part before the path: `http://user@host:port`.
+    pub(super) fn before_path(&self) -> &str {
+        &self.0[..url::Position::BeforePath]
+    }
+
+    /// `host` or `host:port`, without credentials.
+    pub(super) fn authority(&self) -> &str {
+        &self.0[url::Position::BeforeHost..url::Position::AfterPort]
+    }
+
+    /// This URL with `https` or `http` instead (the port is kept only if it was explicit).
+    #[must_use]
+    pub fn with_scheme(&self, scheme: &str) -> Option<Self> {
+        let mut url = self.0.clone();
+        url.set_scheme(scheme).ok()?;
+        Self::checked(url).ok()
+    }
+}
+
+impl fmt::Display for WebUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for WebUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WebUrl({})", self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_what_may_name_another_page() {
+        for text in ["http://h/A", "http://h/a?b=1&a=2", "http://h/a/", "http://h/a?", "https://u:p@h:8443/%7Ex;p"] {
+            assert_eq!(WebUrl::parse(text).unwrap().as_str(), text);
+        }
+    }
+
+    #[test]
+    fn names_its_parts() {
+        let url = WebUrl::parse("HTTP://u:p@Ex.org:80/a?b#c").unwrap();
+        assert_eq!((url.scheme(), url.host(), url.port()), ("http", "ex.org", 80));
+        assert_eq!(url.path_and_query(), "/a?b");
+        assert_eq!(url.authority(), "ex.org");
+    }
+
+    #[test]
+    fn refuses_other_schemes_and_nonsense() {
+        assert_eq!(WebUrl::parse("ftp://h/"), Err(UrlError::Scheme));
+        assert!(matches!(WebUrl::parse("http://"), Err(UrlError::Syntax(_))));
+        assert!(matches!(WebUrl::parse("/relative"), Err(UrlError::Syntax(_))));
+    }
+
+    #[test]
+    fn finds_ip_literals_in_every_spelling() {
+        for text in ["http://127.1/", "http://0x7f000001/", "http://2130706433/", "http://0177.0.0.1/"] {
+            assert_eq!(WebUrl::parse(text).unwrap().ip_literal(), Some([127, 0, 0, 1].into()), "{text}");
+        }
+        assert!(WebUrl::parse("http://[::1]:80/").unwrap().ip_literal().is_some());
+        assert!(WebUrl::parse("http://localhost/").unwrap().ip_literal().is_none());
+    }
+}
