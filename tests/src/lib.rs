@@ -1,1 +1,4 @@
-//! The kit of the end-to-end tests.
+//! The kit of the end-to-end tests: shared data, conformance sets, and what the tests need of real servers on loopback.
+
+pub mod conformance;
+pub mod shared;

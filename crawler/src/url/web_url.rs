@@ -45,7 +45,10 @@ impl WebUrl {
     /// # Errors
     /// [`UrlError`] as for [`WebUrl::parse`].
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
-        Self::checked(self.0.join(reference)?)
+        match many_slashes(reference) {
+            Some(authority_and_path) => Self::checked(self.0.join(&format!("//{authority_and_path}"))?),
+            None => Self::checked(self.0.join(reference)?),
+        }
     }
 
     fn checked(mut url: Url) -> Result<Self, UrlError> {
@@ -119,6 +122,16 @@ impl WebUrl {
     }
 }
 
+/// What follows three or more leading slashes. The standard ignores all of them before the authority of a special scheme ("special authority
+/// ignore slashes state"); the `url` crate does so only in absolute URLs.
+fn many_slashes(reference: &str) -> Option<&str> {
+    let trimmed = reference.trim_start_matches(|c: char| c <= ' ');
+    let ignored = |c: char| matches!(c, '/' | '\\' | '\t' | '\n' | '\r');
+    let rest = trimmed.trim_start_matches(ignored);
+    let slashes = trimmed[..trimmed.len() - rest.len()].chars().filter(|c| matches!(c, '/' | '\\')).count();
+    (slashes > 2).then_some(rest)
+}
+
 impl fmt::Display for WebUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -155,6 +168,14 @@ mod tests {
         assert_eq!(WebUrl::parse("ftp://h/"), Err(UrlError::Scheme));
         assert!(matches!(WebUrl::parse("http://"), Err(UrlError::Syntax(_))));
         assert!(matches!(WebUrl::parse("/relative"), Err(UrlError::Syntax(_))));
+    }
+
+    #[test]
+    fn ignores_surplus_slashes_before_an_authority() {
+        let base = WebUrl::parse("https://h/a").unwrap();
+        assert_eq!(base.join(" /\\//\n/x.org/b").unwrap().as_str(), "https://x.org/b");
+        assert_eq!(base.join("//x.org/b").unwrap().as_str(), "https://x.org/b");
+        assert!(base.join("///").is_err());
     }
 
     #[test]

@@ -1,0 +1,3 @@
+//! Conformance with cases made by others: URLs, robots.txt, links.
+
+mod urls;
