@@ -1,3 +1,6 @@
 //! A web crawler that covers an area of the web completely, keeps it fresh, and tells what it may have missed.
 
+pub mod candidate;
+pub mod frontier;
+pub mod time;
 pub mod url;

@@ -1,0 +1,85 @@
+//! A URL somebody proposed, and the numbers by which an admitted one is known.
+
+use std::{fmt, str::FromStr};
+
+use crate::url::WebUrl;
+
+/// Number of an admitted URL: given by the scheduler, ascending, the row's id in the URL table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UrlId(pub u64);
+
+/// Number of a host (one [`Origin`](crate::url::Origin)): ascending, the row's id in the host table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u32);
+
+/// How a candidate was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Hop {
+    /// Given by the user.
+    Start,
+    /// An `a` or `area` element of a page.
+    Link,
+    /// The `Location` of a redirect.
+    Redirect,
+}
+
+impl Hop {
+    /// The word used in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Link => "link",
+            Self::Redirect => "redirect",
+        }
+    }
+}
+
+impl fmt::Display for Hop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Hop {
+    type Err = UnknownHop;
+
+    fn from_str(word: &str) -> Result<Self, UnknownHop> {
+        [Self::Start, Self::Link, Self::Redirect]
+            .into_iter()
+            .find(|hop| hop.as_str() == word)
+            .ok_or_else(|| UnknownHop(word.to_owned()))
+    }
+}
+
+/// A word that names no hop kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown hop kind {0:?}")]
+pub struct UnknownHop(String);
+
+/// A URL proposed for admission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// What would be fetched.
+    pub url: WebUrl,
+    /// How it was found.
+    pub hop: Hop,
+    /// The admitted URL it was found at; `None` for a start.
+    pub via: Option<UrlId>,
+    /// Links followed from a start.
+    pub depth: u32,
+    /// Redirects followed since the last link.
+    pub redirects: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hop_words_read_back() {
+        for hop in [Hop::Start, Hop::Link, Hop::Redirect] {
+            assert_eq!(hop.to_string().parse(), Ok(hop));
+        }
+        assert!("links".parse::<Hop>().is_err());
+    }
+}

@@ -1,0 +1,309 @@
+//! One host's queue: what of it memory holds, its slots and its delay.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    num::NonZeroU64,
+    time::Duration,
+};
+
+use super::{
+    Errand, FrontierLimits, Order, Place, Queued, RefillAnswer, RefillKind, RefillRequest,
+    levels::Levels,
+    prerequisite::Prerequisite,
+    refill::{PendingRefill, PlacedRows},
+};
+use crate::{
+    candidate::{HostId, UrlId},
+    time::Moment,
+    url::Origin,
+};
+
+/// What a host can do at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Eligible {
+    /// A lease, at this moment or later.
+    At(Moment),
+    /// Nothing before something is completed, offered or answered.
+    Waits,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LeasedPage {
+    pub(super) id: UrlId,
+    depth: u32,
+}
+
+/// What a host's closing took with it.
+#[derive(Debug)]
+pub(super) struct Closed {
+    /// Queued rows, in memory or in the table.
+    pub(super) abandoned: u64,
+    /// Those up to the depth limit, by depth.
+    pub(super) by_depth: Vec<(u32, u64)>,
+}
+
+#[derive(Debug)]
+pub(super) struct HostQueue {
+    id: HostId,
+    pub(super) origin: Origin,
+    pub(super) delay: Duration,
+    pub(super) ready_at: Moment,
+    pub(super) prerequisite: Prerequisite,
+    pub(super) errands: VecDeque<Errand>,
+    pub(super) closed: bool,
+    pub(super) levels: Levels,
+    /// Queued rows without a due time, in memory or beyond the cursor.
+    plain: u64,
+    /// Rows waiting for a retry in the table alone.
+    waiting: u64,
+    /// Rows in the table beyond the depth limit.
+    held: u64,
+    leased_slots: usize,
+    leased_pages: Vec<LeasedPage>,
+    stored: u64,
+    head: BTreeMap<Place, Queued>,
+    cursor: Place,
+    retries: BTreeMap<Place, Queued>,
+    next_due: Option<Moment>,
+    read_due: (Moment, UrlId),
+    refill: Option<PendingRefill>,
+}
+
+impl HostQueue {
+    pub(super) fn new(id: HostId, start: super::HostStart) -> Self {
+        Self {
+            id,
+            origin: start.origin,
+            delay: start.delay,
+            ready_at: start.ready_at,
+            prerequisite: Prerequisite::NeededAt(Moment::EPOCH),
+            errands: VecDeque::new(),
+            closed: false,
+            levels: Levels::default(),
+            plain: start.plain,
+            waiting: start.waiting,
+            held: start.held,
+            leased_slots: 0,
+            leased_pages: Vec::new(),
+            stored: start.stored,
+            head: BTreeMap::new(),
+            cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
+            retries: BTreeMap::new(),
+            next_due: start.next_due,
+            read_due: (Moment::EPOCH, UrlId(0)),
+            refill: None,
+        }
+    }
+
+    /// Rows not leased and not held back: in memory or in the table.
+    pub(super) fn queued(&self) -> u64 {
+        self.plain + self.waiting + self.retries.len() as u64
+    }
+
+    /// Rows that memory holds.
+    pub(super) fn in_memory(&self) -> usize {
+        self.head.len() + self.retries.len() + self.refill.as_ref().map_or(0, PendingRefill::len)
+    }
+
+    /// Counts a row beyond the depth limit.
+    pub(super) fn hold(&mut self) {
+        self.held += 1;
+    }
+
+    pub(super) fn offer(&mut self, place: Place, queued: Queued, limit: usize) {
+        self.plain += 1;
+        if place <= self.cursor {
+            self.head.insert(place, queued);
+            self.evict(limit);
+        } else if let Some(refill) = self.refill.as_mut().filter(|refill| matches!(refill.kind, RefillKind::Beyond(_)))
+        {
+            refill.offered(place, queued);
+        }
+    }
+
+    /// Puts a leased row back as it was.
+    pub(super) fn release(&mut self, place: Place, queued: Queued, limit: usize) {
+        self.end_lease(queued.id);
+        if queued.attempts > 0 {
+            self.retries.insert(place, queued);
+        } else {
+            self.offer(place, queued, limit);
+        }
+    }
+
+    pub(super) fn retry_later(&mut self, id: UrlId, due: Moment) {
+        self.end_lease(id);
+        self.waiting += 1;
+        self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
+    }
+
+    pub(super) fn finish(&mut self, id: UrlId, stored: bool) {
+        self.end_lease(id);
+        self.stored += u64::from(stored);
+    }
+
+    fn end_lease(&mut self, id: UrlId) {
+        self.leased_pages.retain(|leased| leased.id != id);
+        if let Some(refill) = &mut self.refill {
+            refill.settled(id);
+        }
+    }
+
+    pub(super) fn take_slot(&mut self) {
+        self.leased_slots += 1;
+    }
+
+    pub(super) fn free_slot(&mut self) {
+        self.leased_slots -= 1;
+    }
+
+    /// Everything queued is abandoned.
+    pub(super) fn close(&mut self) -> Closed {
+        let abandoned = self.queued() + self.held;
+        let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;
+        let by_depth: Vec<_> = self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect();
+        for &(depth, count) in &by_depth {
+            self.levels.remove(depth, count);
+        }
+        self.closed = true;
+        (self.plain, self.waiting, self.held, self.next_due) = (0, 0, 0, None);
+        self.head.clear();
+        self.retries.clear();
+        self.cursor = Place::LAST;
+        Closed { abandoned, by_depth }
+    }
+
+    /// The best URL in memory.
+    pub(super) fn best(&self) -> Option<Place> {
+        let heads = [self.head.first_key_value(), self.retries.first_key_value()];
+        heads.into_iter().flatten().map(|(place, _)| *place).min()
+    }
+
+    pub(super) fn best_depth(&self) -> Option<u32> {
+        let place = self.best()?;
+        self.head.get(&place).or_else(|| self.retries.get(&place)).map(|queued| queued.depth)
+    }
+
+    /// Takes the best URL out of memory, for a lease.
+    pub(super) fn take_best(&mut self) -> Option<Queued> {
+        let place = self.best()?;
+        let queued = if let Some(queued) = self.head.remove(&place) {
+            self.plain -= 1;
+            queued
+        } else {
+            self.retries.remove(&place)?
+        };
+        self.leased_pages.push(LeasedPage { id: queued.id, depth: queued.depth });
+        Some(queued)
+    }
+
+    /// Whether a URL could be leased but for time, slots and prerequisite.
+    pub(super) fn has_pages(&self) -> bool {
+        !self.closed && self.queued() > 0
+    }
+
+    /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
+    pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
+        if self.leased_slots >= limits.per_host.get() {
+            return Eligible::Waits;
+        }
+        if !self.errands.is_empty() {
+            return Eligible::At(self.ready_at);
+        }
+        let spent = |most: NonZeroU64| self.stored + self.leased_pages.len() as u64 >= most.get();
+        if !self.has_pages() || limits.max_pages_per_host.is_some_and(spent) {
+            return Eligible::Waits;
+        }
+        match self.prerequisite {
+            Prerequisite::Pending => Eligible::Waits,
+            Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
+            Prerequisite::MetUntil(_) => self.pages_eligible(limits, level),
+        }
+    }
+
+    fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
+        if self.leasable(level) || self.wants_beyond(limits) {
+            return Eligible::At(self.ready_at);
+        }
+        match self.next_due {
+            Some(due) if self.has_room_for_retries(limits, level) => Eligible::At(self.ready_at.max(due)),
+            _ => Eligible::Waits,
+        }
+    }
+
+    /// Whether the best URL in memory is of the level that may be leased.
+    pub(super) fn leasable(&self, level: Option<u32>) -> bool {
+        self.best_depth().is_some_and(|depth| level.is_none_or(|level| depth <= level))
+    }
+
+    /// Retries in memory that all wait for a lower level make room for those that the level waits for.
+    fn has_room_for_retries(&self, limits: &FrontierLimits, level: Option<u32>) -> bool {
+        self.refill.is_none() && (self.retries.len() < limits.heads_per_host.get() || !self.leasable(level))
+    }
+
+    fn wants_beyond(&self, limits: &FrontierLimits) -> bool {
+        let low = self.head.len() <= limits.heads_per_host.get() / 4;
+        self.refill.is_none() && low && self.plain > self.head.len() as u64
+    }
+
+    /// The refill this host should ask for now, if any.
+    pub(super) fn wanted_refill(
+        &self,
+        limits: &FrontierLimits,
+        level: Option<u32>,
+        now: Moment,
+    ) -> Option<RefillRequest> {
+        let heads = limits.heads_per_host.get();
+        let request = |kind, limit| Some(RefillRequest { host: self.id, kind, limit, max_depth: limits.max_depth });
+        if self.closed {
+            None
+        } else if self.has_room_for_retries(limits, level) && self.next_due.is_some_and(|due| due <= now) {
+            let (after, id) = self.read_due;
+            request(RefillKind::Due { after, id, until: now }, heads)
+        } else if self.wants_beyond(limits) {
+            request(RefillKind::Beyond(self.cursor), heads - self.head.len())
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn begin_refill(&mut self, request: RefillRequest) {
+        if matches!(request.kind, RefillKind::Due { .. }) {
+            self.next_due = None;
+        }
+        self.refill = Some(PendingRefill::new(request.kind, request.limit));
+    }
+
+    pub(super) fn refilled(&mut self, answer: RefillAnswer, order: Order, limit: usize) {
+        let Some(refill) = self.refill.take().filter(|_| !self.closed) else { return };
+        let place = |queued: &Queued| Place { rank: order.rank(queued.depth), id: queued.id };
+        let last = answer.rows.last().map(|queued| queued.id);
+        let placed: Vec<_> = answer.rows.into_iter().map(|queued| (place(&queued), queued)).collect();
+        match refill.kind {
+            // Evicted below the place asked from: what was answered lies beyond the cursor again.
+            RefillKind::Beyond(from) if self.cursor < from => {}
+            RefillKind::Beyond(from) => {
+                let rows = PlacedRows { placed, more: answer.more };
+                let (heads, cursor) = refill.merge(from, rows, &self.leased_pages);
+                self.head.extend(heads);
+                self.cursor = cursor;
+                self.evict(limit);
+            }
+            RefillKind::Due { .. } => {
+                self.waiting -= placed.len() as u64;
+                self.retries.extend(placed);
+                self.next_due = [answer.next_due, self.next_due].into_iter().flatten().min();
+                if let (Some(due), Some(id)) = (answer.last_due, last) {
+                    self.read_due = (due, id);
+                }
+            }
+        }
+    }
+
+    fn evict(&mut self, limit: usize) {
+        while self.head.len() > limit {
+            self.head.pop_last();
+            self.cursor = self.head.last_key_value().map_or(Place::FIRST, |(place, _)| *place);
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The frontier under random schedules, against a plain model of the URL table.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    num::NonZeroUsize,
+    time::Duration,
+};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    candidate::{Hop, HostId},
+    time::Moment,
+    url::{Origin, WebUrl},
+};
+
+const DELAY: Duration = Duration::from_millis(10);
+const DAY: Duration = Duration::from_hours(24);
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Queued,
+    Leased,
+    Finished,
+    Abandoned,
+}
+
+#[derive(Debug, Clone)]
+struct Row {
+    queued: Queued,
+    state: State,
+    /// As the table has it: it stays while the row is leased.
+    due: Option<Moment>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setup {
+    heads: usize,
+    per_host: usize,
+    hosts: u32,
+    max_depth: Option<u32>,
+    order: Order,
+}
+
+/// The frontier and, beside it, the table as the writer would keep it.
+struct Model {
+    setup: Setup,
+    frontier: Frontier,
+    now: Moment,
+    rows: BTreeMap<u64, Row>,
+    leases: Vec<Lease>,
+    last_end: HashMap<HostId, Moment>,
+    met: HashMap<HostId, bool>,
+    answers: Vec<(HostId, RefillAnswer)>,
+}
+
+impl Model {
+    fn new(setup: Setup) -> Self {
+        let limit = |count| NonZeroUsize::new(count).unwrap();
+        let mut frontier = Frontier::new(FrontierLimits {
+            heads_per_host: limit(setup.heads),
+            per_host: limit(setup.per_host),
+            order: setup.order,
+            max_depth: setup.max_depth,
+            max_pages_per_host: None,
+        });
+        for host in 0..setup.hosts {
+            frontier.add_host(HostStart::new(Origin::parse(&format!("http://h{host}")).unwrap(), DELAY));
+        }
+        let now = Moment::from_millis(1_000_000);
+        let (rows, leases, answers) = Default::default();
+        Self { setup, frontier, now, rows, leases, last_end: HashMap::new(), met: HashMap::new(), answers }
+    }
+
+    fn offer(&mut self, host: u32, depth: u32) {
+        let id = self.rows.len() as u64 + 1;
+        let host = HostId(host % self.setup.hosts);
+        let url = WebUrl::parse(&format!("http://h{}/{id}", host.0)).unwrap();
+        let queued = Queued { id: UrlId(id), host, url, hop: Hop::Link, depth, redirects: 0, attempts: 0 };
+        let closed = self.frontier.is_closed(host);
+        let state = if closed { State::Abandoned } else { State::Queued };
+        self.rows.insert(id, Row { queued: queued.clone(), state, due: None });
+        self.frontier.offer(queued);
+    }
+
+    fn step(&mut self) -> bool {
+        match self.frontier.next(self.now) {
+            Next::Lease(lease) => self.leased(lease),
+            Next::NeedsRefill(request) => self.answer(request),
+            Next::WaitUntil(at) => {
+                assert!(at > self.now);
+                self.now = at;
+            }
+            Next::Blocked => assert!(!self.leases.is_empty() || !self.answers.is_empty(), "blocked by nothing"),
+            Next::Held | Next::Drained => return false,
+        }
+        true
+    }
+
+    fn leased(&mut self, lease: Lease) {
+        let host = lease.host();
+        let holding = self.leases.iter().filter(|other| other.host() == host).count();
+        assert!(holding < self.setup.per_host, "more leases than slots");
+        if let Some(&end) = self.last_end.get(&host) {
+            assert!(self.now >= end + DELAY, "asked before its delay had passed");
+        }
+        if let Work::Page(queued) = lease.work() {
+            assert!(self.met.get(&host).copied().unwrap_or(false), "leased before robots.txt");
+            let lowest = self.rows.values().filter(|row| self.outstanding(row)).map(|row| row.queued.depth).min();
+            if self.setup.max_depth.is_some() && self.setup.order == Order::Breadth {
+                assert_eq!(Some(queued.depth), lowest, "a level was begun before the last was finished");
+            }
+            let row = self.rows.get_mut(&queued.id.0).unwrap();
+            assert!(row.state == State::Queued && row.due.is_none_or(|due| due <= self.now), "{row:?}");
+            row.state = State::Leased;
+        }
+        self.leases.push(lease);
+    }
+
+    fn outstanding(&self, row: &Row) -> bool {
+        let within = self.setup.max_depth.is_none_or(|most| row.queued.depth <= most);
+        within && matches!(row.state, State::Queued | State::Leased)
+    }
+
+    /// Answers from the table as it is now; the answer is delivered later. A leased row is a queued one to the table.
+    fn answer(&mut self, request: RefillRequest) {
+        let mut found: Vec<(Place, Option<Moment>, Queued)> = Vec::new();
+        for row in self.rows.values().filter(|row| row.queued.host == request.host && self.outstanding(row)) {
+            let place = Place { rank: self.setup.order.rank(row.queued.depth), id: row.queued.id };
+            match (request.kind, row.due) {
+                (RefillKind::Beyond(from), None) if place > from => {
+                    found.push((place, None, row.queued.clone()));
+                }
+                (RefillKind::Due { after, id, .. }, Some(due)) if (due, place.id) > (after, id) => {
+                    found.push((place, Some(due), row.queued.clone()));
+                }
+                _ => {}
+            }
+        }
+        found.sort_by_key(|(place, due, _)| (*due, due.map_or(*place, |_| Place { rank: 0, id: place.id })));
+        let until = match request.kind {
+            RefillKind::Due { until, .. } => Some(until),
+            RefillKind::Beyond(_) => None,
+        };
+        let ripe = found.iter().take_while(|(_, due, _)| *due <= until).count().min(request.limit);
+        let rest = found.split_off(ripe);
+        let answer = RefillAnswer {
+            last_due: found.last().and_then(|(_, due, _)| *due),
+            next_due: rest.first().and_then(|(_, due, _)| *due),
+            more: !rest.is_empty(),
+            rows: found.into_iter().map(|(_, _, queued)| queued).collect(),
+        };
+        self.answers.push((request.host, answer));
+    }
+
+    fn deliver(&mut self) {
+        if let Some((host, answer)) = self.answers.pop() {
+            self.frontier.refilled(host, answer);
+        }
+    }
+
+    fn complete(&mut self, pick: usize, how: u8) {
+        if self.leases.is_empty() {
+            return;
+        }
+        let lease = self.leases.swap_remove(pick % self.leases.len());
+        let host = lease.host();
+        if let Work::Errand(errand) = lease.work() {
+            let errand = errand.clone();
+            self.complete_errand(lease, &errand, how);
+        } else {
+            self.complete_page(lease, how);
+        }
+        self.last_end.insert(host, self.now);
+    }
+
+    fn complete_errand(&mut self, lease: Lease, errand: &Errand, how: u8) {
+        let target = HostId(u32::from(how) % self.setup.hosts);
+        let outcome = match how % 16 {
+            0..2 => ErrandOutcome::Retry { at: self.now + DELAY },
+            2..5 if errand.redirects < 5 => {
+                ErrandOutcome::Redirected { host: target, to: WebUrl::parse("http://r/robots.txt").unwrap() }
+            }
+            5 if how > 200 => ErrandOutcome::Failed,
+            _ => ErrandOutcome::Met { until: self.now + DAY },
+        };
+        self.met.insert(errand.for_host, matches!(outcome, ErrandOutcome::Met { .. }));
+        let failed = outcome == ErrandOutcome::Failed;
+        let dropped = self.frontier.complete_errand(lease, outcome, Asked::Yes, self.now);
+        let mut count = 0;
+        for row in self.rows.values_mut().filter(|row| failed && row.queued.host == errand.for_host) {
+            if row.state == State::Queued {
+                row.state = State::Abandoned;
+                count += 1;
+            }
+        }
+        assert_eq!(dropped, count);
+    }
+
+    fn complete_page(&mut self, lease: Lease, how: u8) {
+        let Work::Page(queued) = lease.work() else { return };
+        let row = self.rows.get_mut(&queued.id.0).unwrap();
+        let due = self.now + Duration::from_millis(u64::from(how) + 1);
+        let closed = self.frontier.is_closed(lease.host());
+        let (outcome, state) = match how % 8 {
+            0 => (PageOutcome::Retry { due }, State::Queued),
+            1 => (PageOutcome::Abandoned, State::Abandoned),
+            2 => (PageOutcome::Released, State::Queued),
+            _ => (PageOutcome::Finished { stored: true }, State::Finished),
+        };
+        if how.is_multiple_of(8) {
+            row.queued.attempts += 1;
+            row.due = Some(due);
+        }
+        row.state = if closed && state == State::Queued { State::Abandoned } else { state };
+        self.frontier.complete_page(lease, outcome, Asked::Yes, self.now);
+    }
+
+    fn check(&self) {
+        let count = |wanted: fn(&State) -> bool| self.rows.values().filter(|row| wanted(&row.state)).count() as u64;
+        let counts = Counts {
+            admitted: self.rows.len() as u64,
+            queued: count(|state| *state == State::Queued),
+            leased: count(|state| *state == State::Leased),
+            finished: count(|state| *state == State::Finished),
+            abandoned: count(|state| *state == State::Abandoned),
+        };
+        assert_eq!(self.frontier.counts(), counts);
+        assert!(self.frontier.in_memory() <= (3 * self.setup.heads + 2) * self.setup.hosts as usize);
+    }
+
+    /// Lets everything succeed from now on: it must drain.
+    fn drain(&mut self) {
+        for _ in 0..100_000 {
+            if !self.step() && self.leases.is_empty() && self.answers.is_empty() {
+                self.check();
+                return;
+            }
+            self.deliver();
+            self.complete(0, 7);
+        }
+        panic!("not drained: {:?}, {} leases", self.frontier.counts(), self.leases.len());
+    }
+}
+
+fn setup() -> impl Strategy<Value = Setup> {
+    let order = prop_oneof![Just(Order::Breadth), Just(Order::Depth)];
+    (1..12_usize, 1..4_usize, 1..5_u32, proptest::option::of(0..5_u32), order)
+        .prop_map(|(heads, per_host, hosts, max_depth, order)| Setup { heads, per_host, hosts, max_depth, order })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn keeps_the_law_under_random_schedules(setup in setup(), moves in prop::collection::vec(any::<(u8, u8, u8)>(), 0..300)) {
+        let mut model = Model::new(setup);
+        for (action, one, two) in moves {
+            match action % 10 {
+                0..4 => model.offer(u32::from(one), u32::from(two % 7)),
+                4..7 => { model.step(); }
+                7 => model.deliver(),
+                8 => model.complete(usize::from(one), two),
+                _ => model.now = model.now + Duration::from_millis(u64::from(one)),
+            }
+            model.check();
+        }
+        model.drain();
+        let held = |row: &Row| setup.max_depth.is_some_and(|most| row.queued.depth > most);
+        for row in model.rows.values() {
+            let done = matches!(row.state, State::Finished | State::Abandoned);
+            prop_assert!(done || held(row), "left behind: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn a_host_with_much_to_do_starves_nobody() {
+    let setup = Setup { heads: 5, per_host: 1, hosts: 3, max_depth: None, order: Order::Breadth };
+    let mut model = Model::new(setup);
+    (0..300).for_each(|_| model.offer(0, 0));
+    (0..10).for_each(|host| model.offer(1 + host % 2, 3));
+    let mut turns = 0;
+    while model.rows.values().any(|row| row.queued.host != HostId(0) && row.state != State::Finished) {
+        model.step();
+        model.deliver();
+        model.complete(0, 7);
+        turns += 1;
+        assert!(turns < 150, "the small hosts were starved");
+    }
+}
+
+#[test]
+fn memory_holds_heads_only() {
+    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, order: Order::Breadth };
+    let mut model = Model::new(setup);
+    (0..5_000).for_each(|_| model.offer(0, 1));
+    assert!(model.frontier.in_memory() <= 10);
+    model.drain();
+    assert!(model.rows.values().all(|row| row.state == State::Finished));
+}
+
+#[test]
+fn a_slot_freed_early_counts_once() {
+    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, order: Order::Breadth };
+    let mut model = Model::new(setup);
+    (0..2).for_each(|_| model.offer(0, 0));
+    model.step();
+    model.complete(0, 7);
+    model.step();
+    model.step();
+    let mut held = model.leases.pop().unwrap();
+    model.frontier.free_slot(&mut held, model.now);
+    model.now = model.now + DELAY;
+    let Next::Lease(second) = model.frontier.next(model.now) else { panic!("the slot is free") };
+    for lease in [held, second] {
+        model.frontier.complete_page(lease, PageOutcome::Finished { stored: true }, Asked::Yes, model.now);
+    }
+    assert_eq!(model.frontier.next(model.now), Next::Drained);
+}
