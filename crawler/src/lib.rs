@@ -2,5 +2,7 @@
 
 pub mod candidate;
 pub mod frontier;
+pub mod scope;
+pub mod store;
 pub mod time;
 pub mod url;

@@ -108,8 +108,8 @@ impl WebUrl {
         &self.0[..url::Position::BeforePath]
     }
 
-    /// `host` or `host:port`, without credentials.
-    pub(super) fn authority(&self) -> &str {
+    /// `host` or `host:port` (not the default port of the scheme), without credentials: what a scope compares.
+    pub fn authority(&self) -> &str {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
     }
 

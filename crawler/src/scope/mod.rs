@@ -1,0 +1,188 @@
+//! What belongs to the crawl.
+//!
+//! Owns: the judgement of a URL by host or prefix, include and exclude patterns and length. Cheap rules come first.
+//!
+//! Invariant: a scope only grows while a crawl runs ([`Scope::widen`]); narrowing it is a new set of settings.
+//!
+//! Does not know: who proposed a URL, robots.txt, or whether it was seen.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use crate::url::WebUrl;
+
+/// How far a start URL reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Its host: name and port; http and https on their own ports are one host.
+    Host,
+    /// Its host and everything below the folder of its path.
+    Prefix,
+}
+
+/// The patterns and limits beside the reach.
+#[derive(Debug, Clone)]
+pub struct ScopeRules {
+    /// How far each start URL reaches.
+    pub reach: Reach,
+    /// If there are any, one of them must match the URL.
+    pub include: Vec<Regex>,
+    /// None of them may match the URL.
+    pub exclude: Vec<Regex>,
+    /// Longer URLs (in bytes) are refused.
+    pub max_url_length: usize,
+}
+
+/// Why a URL does not belong to the crawl: a counted reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refusal {
+    /// Longer than the limit.
+    TooLong,
+    /// Another host, or outside the prefix.
+    Scope,
+    /// An exclude pattern matches.
+    Exclude,
+    /// No include pattern matches.
+    Include,
+    /// Too many redirects in a row.
+    Redirects,
+}
+
+impl Refusal {
+    /// The reason's name in counts and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TooLong => "too_long",
+            Self::Scope => "scope",
+            Self::Exclude => "exclude",
+            Self::Include => "include",
+            Self::Redirects => "redirects",
+        }
+    }
+}
+
+/// The area of the crawl.
+///
+/// ```
+/// use webloom::{scope::*, url::WebUrl};
+/// let rules = ScopeRules { reach: Reach::Prefix, include: vec![], exclude: vec![], max_url_length: 2048 };
+/// let mut scope = Scope::new(rules);
+/// scope.widen(&WebUrl::parse("https://h/docs/index.html")?);
+/// assert_eq!(scope.judge(&WebUrl::parse("https://h/docs/a/b")?), Ok(()));
+/// assert_eq!(scope.judge(&WebUrl::parse("https://h/blog/")?), Err(Refusal::Scope));
+/// # Ok::<(), webloom::url::UrlError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Scope {
+    rules: ScopeRules,
+    areas: BTreeSet<String>,
+}
+
+impl Scope {
+    /// A scope that holds nothing yet.
+    pub fn new(rules: ScopeRules) -> Self {
+        Self { rules, areas: BTreeSet::new() }
+    }
+
+    /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
+    pub fn widen(&mut self, start: &WebUrl) -> bool {
+        if self.reached(start) {
+            return false;
+        }
+        self.areas.insert(area(start, self.rules.reach));
+        true
+    }
+
+    /// Whether the URL belongs to the crawl.
+    ///
+    /// # Errors
+    /// The first rule that refuses it.
+    pub fn judge(&self, url: &WebUrl) -> Result<(), Refusal> {
+        let text = url.as_str();
+        let matched = |patterns: &[Regex]| patterns.iter().any(|pattern| pattern.is_match(text));
+        if text.len() > self.rules.max_url_length {
+            Err(Refusal::TooLong)
+        } else if !self.reached(url) {
+            Err(Refusal::Scope)
+        } else if matched(&self.rules.exclude) {
+            Err(Refusal::Exclude)
+        } else if !self.rules.include.is_empty() && !matched(&self.rules.include) {
+            Err(Refusal::Include)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn reached(&self, url: &WebUrl) -> bool {
+        match self.rules.reach {
+            Reach::Host => self.areas.contains(url.authority()),
+            Reach::Prefix => self
+                .areas
+                .iter()
+                .any(|area| area.strip_prefix(url.authority()).is_some_and(|dir| url.path().starts_with(dir))),
+        }
+    }
+}
+
+fn area(start: &WebUrl, reach: Reach) -> String {
+    let authority = start.authority();
+    match reach {
+        Reach::Host => authority.to_owned(),
+        Reach::Prefix => {
+            let folder = start.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+            format!("{authority}{folder}/")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> WebUrl {
+        WebUrl::parse(text).unwrap()
+    }
+
+    fn scope(reach: Reach, include: &[&str], exclude: &[&str]) -> Scope {
+        let patterns = |list: &[&str]| list.iter().map(|text| Regex::new(text).unwrap()).collect();
+        let (include, exclude) = (patterns(include), patterns(exclude));
+        let mut scope = Scope::new(ScopeRules { reach, include, exclude, max_url_length: 60 });
+        scope.widen(&url("http://h.example/docs/start.html"));
+        scope
+    }
+
+    #[test]
+    fn a_host_is_name_and_port_whatever_the_scheme() {
+        let scope = scope(Reach::Host, &[], &[]);
+        assert_eq!(scope.judge(&url("https://h.example/x")), Ok(()));
+        for other in ["http://h.example:8080/", "http://www.h.example/", "http://h.example.org/"] {
+            assert_eq!(scope.judge(&url(other)), Err(Refusal::Scope), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_ends_at_a_folder() {
+        let scope = scope(Reach::Prefix, &[], &[]);
+        assert_eq!(scope.judge(&url("http://h.example/docs/")), Ok(()));
+        assert_eq!(scope.judge(&url("http://h.example/docs2/")), Err(Refusal::Scope));
+        assert_eq!(scope.judge(&url("http://h.example.org/docs/")), Err(Refusal::Scope));
+    }
+
+    #[test]
+    fn patterns_and_length_name_their_reason() {
+        let scope = scope(Reach::Host, &["/docs/"], &[r"\.zip$"]);
+        assert_eq!(scope.judge(&url("http://h.example/docs/a")), Ok(()));
+        assert_eq!(scope.judge(&url("http://h.example/docs/a.zip")), Err(Refusal::Exclude));
+        assert_eq!(scope.judge(&url("http://h.example/a")), Err(Refusal::Include));
+        assert_eq!(scope.judge(&url(&format!("http://h.example/docs/{}", "x".repeat(60)))), Err(Refusal::TooLong));
+    }
+
+    #[test]
+    fn widens_to_a_redirect_target() {
+        let mut scope = scope(Reach::Host, &[], &[]);
+        assert!(scope.widen(&url("https://www.h.example/")));
+        assert!(!scope.widen(&url("https://www.h.example/again")));
+        assert_eq!(scope.judge(&url("https://www.h.example/x")), Ok(()));
+    }
+}

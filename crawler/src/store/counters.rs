@@ -1,0 +1,79 @@
+//! [`Counters`]: what rows do not tell.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Sums over a sequence, or what one step adds to them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counters {
+    /// URLs proposed to admission.
+    pub candidates: u64,
+    /// Those the URL cache said it had seen.
+    pub duplicate: u64,
+    /// Those refused, by reason.
+    pub refused: BTreeMap<String, u64>,
+    /// Requests sent, robots.txt included.
+    pub requests: u64,
+    /// Body bytes received, as sent.
+    pub bytes_in: u64,
+    /// Responses by status.
+    pub by_status: BTreeMap<u16, u64>,
+    /// Requests that got no response, by reason.
+    pub errors: BTreeMap<String, u64>,
+    /// Pages stored.
+    pub stored: u64,
+    /// Expected losses of the URL cache over all its generations, in URLs.
+    pub expected_lost: f64,
+    /// Times the URL cache was rebuilt.
+    pub rebuilds: u64,
+}
+
+impl Counters {
+    /// Adds what a step counted. `expected_lost` is a level, not a sum: the later one counts.
+    pub fn add(&mut self, step: &Self) {
+        self.candidates += step.candidates;
+        self.duplicate += step.duplicate;
+        self.requests += step.requests;
+        self.bytes_in += step.bytes_in;
+        self.stored += step.stored;
+        self.rebuilds += step.rebuilds;
+        self.expected_lost = self.expected_lost.max(step.expected_lost);
+        add_all(&mut self.refused, &step.refused);
+        add_all(&mut self.by_status, &step.by_status);
+        add_all(&mut self.errors, &step.errors);
+    }
+
+    /// Counts one refused candidate.
+    pub fn refuse(&mut self, reason: &str) {
+        *self.refused.entry(reason.to_owned()).or_default() += 1;
+    }
+}
+
+fn add_all<K: Ord + Clone>(sums: &mut BTreeMap<K, u64>, step: &BTreeMap<K, u64>) {
+    for (name, count) in step {
+        if let Some(sum) = sums.get_mut(name) {
+            *sum += count;
+        } else {
+            sums.insert(name.clone(), *count);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_up_and_keeps_the_later_level() {
+        let mut sum = Counters { requests: 1, expected_lost: 0.1, ..Counters::default() };
+        let mut step = Counters { requests: 2, expected_lost: 0.2, ..Counters::default() };
+        step.refuse("scope");
+        step.by_status.insert(200, 2);
+        sum.add(&step);
+        sum.add(&step);
+        assert_eq!((sum.requests, sum.expected_lost), (5, 0.2));
+        assert_eq!((sum.refused["scope"], sum.by_status[&200]), (2, 4));
+    }
+}

@@ -1,0 +1,64 @@
+//! [`Message`]: what the scheduler sends to the writer, in order.
+
+use super::{Abandonment, AreaRow, Counters, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitRow};
+use crate::{
+    candidate::{HostId, UrlId},
+    frontier::{RefillAnswer, RefillRequest},
+    url::Fingerprint,
+};
+
+/// Takes an answer; it must not block.
+pub type Reply<T> = Box<dyn FnOnce(T) + Send>;
+
+/// One step of the scheduler, as far as it is durable: written whole or not at all.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// Hosts first seen.
+    pub hosts: Vec<HostRow>,
+    /// URLs admitted.
+    pub rows: Vec<UrlRow>,
+    /// A visit that came to its end.
+    pub visit: Option<VisitRow>,
+    /// A URL's new state.
+    pub change: Option<(UrlId, UrlChange)>,
+    /// A host's robots.txt.
+    pub robots: Option<(HostId, RobotsRow)>,
+    /// A host whose queued URLs are all abandoned.
+    pub closed: Option<(HostId, Abandonment)>,
+    /// Start URLs, and targets of their redirects by which the scope grew.
+    pub areas: Vec<AreaRow>,
+    /// What the step adds to the sequence's sums.
+    pub counters: Counters,
+}
+
+/// Receives every admitted URL, for filling a URL cache anew.
+pub trait Replay: Send {
+    /// One URL of the table.
+    fn row(&mut self, key: &str, fingerprint: Fingerprint);
+
+    /// All rows were shown.
+    fn done(self: Box<Self>);
+}
+
+/// What the writer does.
+pub enum Message {
+    /// Writes a step.
+    Step(Box<Step>),
+    /// Reads queued rows, after all that was sent before.
+    Refill(RefillRequest, Reply<RefillAnswer>),
+    /// Commits, then shows every admitted URL.
+    Replay(Box<dyn Replay>),
+    /// Records how the sequence stands.
+    End(Box<SequenceEnd>),
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Step(step) => f.debug_tuple("Step").field(step).finish(),
+            Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
+            Self::Replay(_) => f.write_str("Replay"),
+            Self::End(end) => f.debug_tuple("End").field(end).finish(),
+        }
+    }
+}

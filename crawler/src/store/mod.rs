@@ -1,0 +1,19 @@
+//! What a crawl directory keeps, as rows and messages.
+//!
+//! Owns: the types that pass from the scheduler to the one writer ([`Message`], [`Step`]) and from the crawl directory back.
+//!
+//! Invariants: a [`Step`] is written in one transaction, and messages are applied in the order in which they were sent. So what is committed
+//! is always a prefix of the scheduler's history.
+//!
+//! Does not know: how URLs are chosen or fetched. The adapter is [`sqlite`].
+
+mod counters;
+mod message;
+mod rows;
+pub mod sqlite;
+
+pub use counters::Counters;
+pub use message::{Message, Replay, Reply, Step};
+pub use rows::{
+    Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
+};

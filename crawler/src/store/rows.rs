@@ -1,0 +1,210 @@
+//! The rows of a crawl directory, as the scheduler hands them over.
+
+use crate::{
+    candidate::{Hop, HostId, UrlId},
+    time::Moment,
+    url::{Fingerprint, Key, Origin, WebUrl},
+};
+
+/// A host.
+#[derive(Debug, Clone)]
+pub struct HostRow {
+    /// Its number.
+    pub id: HostId,
+    /// Scheme, name and port.
+    pub origin: Origin,
+}
+
+/// A URL that belongs to the scope by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AreaRow {
+    /// The start URL, or the target of its redirect.
+    pub url: String,
+    /// Where it comes from.
+    pub source: AreaSource,
+}
+
+/// Why a URL is in the scope by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AreaSource {
+    /// Given by the user.
+    Start,
+    /// Given by the user without a scheme; `https` was tried first.
+    GuessedStart,
+    /// A start URL was redirected there.
+    Redirect,
+}
+
+impl AreaSource {
+    /// The word used in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::GuessedStart => "guessed",
+            Self::Redirect => "redirect",
+        }
+    }
+
+    /// Reads [`AreaSource::as_str`]; an unknown word counts as a start.
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "guessed" => Self::GuessedStart,
+            "redirect" => Self::Redirect,
+            _ => Self::Start,
+        }
+    }
+}
+
+/// An admitted URL.
+#[derive(Debug, Clone)]
+pub struct UrlRow {
+    /// Its number.
+    pub id: UrlId,
+    /// Its host.
+    pub host: HostId,
+    /// What is fetched.
+    pub url: WebUrl,
+    /// What identifies it.
+    pub key: Key,
+    /// The hash of the key.
+    pub fingerprint: Fingerprint,
+    /// How it was found.
+    pub hop: Hop,
+    /// Where it was found first.
+    pub via: Option<UrlId>,
+    /// Links followed from a start.
+    pub depth: u32,
+    /// Redirects followed since the last link.
+    pub redirects: u32,
+    /// Its place in the order of its host: [`Order::rank`](crate::frontier::Order::rank).
+    pub rank: i64,
+    /// Set when it is abandoned as it is admitted.
+    pub abandoned: Option<Abandonment>,
+}
+
+/// Why a URL was abandoned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Abandonment {
+    /// robots.txt forbids it.
+    Robots,
+    /// robots.txt could not be read, for good.
+    RobotsUnreachable,
+}
+
+impl Abandonment {
+    /// The reason's name in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Robots => "robots",
+            Self::RobotsUnreachable => "robots_unreachable",
+        }
+    }
+}
+
+/// What a visit came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VisitOutcome {
+    /// 2xx: the page was stored.
+    Stored,
+    /// 3xx with a target.
+    Redirected,
+    /// Any other status.
+    Broken,
+    /// No response after all retries.
+    Failed,
+}
+
+impl VisitOutcome {
+    /// The outcome's name in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Redirected => "redirected",
+            Self::Broken => "broken",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A visit with a final answer.
+#[derive(Debug, Clone)]
+pub struct VisitRow {
+    /// The URL.
+    pub url: UrlId,
+    /// When the answer was complete.
+    pub at: Moment,
+    /// What it came to.
+    pub outcome: VisitOutcome,
+    /// Status, if there was a response.
+    pub status: Option<u16>,
+    /// For [`VisitOutcome::Failed`] and [`VisitOutcome::Broken`]: what went wrong, in one word.
+    pub reason: Option<Box<str>>,
+    /// `Content-Type` as sent.
+    pub content_type: Option<Box<str>>,
+    /// Whether it is HTML.
+    pub html: bool,
+    /// Length of the decoded body.
+    pub bytes: u64,
+    /// Body bytes as received.
+    pub wire_bytes: u64,
+    /// SHA-256 of the decoded body, when it was stored.
+    pub digest: Option<[u8; 32]>,
+    /// The page's title.
+    pub title: Option<Box<str>>,
+    /// Target of the redirect.
+    pub redirect: Option<Box<str>>,
+    /// Why the body is cut short, if it is.
+    pub truncated: Option<&'static str>,
+    /// [`Fingerprint::short`] of every candidate of the visit that belongs to the scope, in page order.
+    pub links: Vec<u64>,
+}
+
+/// How a URL's row changes with a step.
+#[derive(Debug, Clone)]
+pub enum UrlChange {
+    /// It has its final answer.
+    Finished,
+    /// It is queued until `due`.
+    Retry {
+        /// Failed fetches so far.
+        attempts: u32,
+        /// Not before this moment.
+        due: Moment,
+        /// What went wrong, in one word.
+        reason: Box<str>,
+    },
+    /// It will not be fetched.
+    Abandoned(Abandonment),
+}
+
+/// What is known of a host's robots.txt.
+#[derive(Debug, Clone, Default)]
+pub struct RobotsRow {
+    /// Status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// Its body, as far as it is read.
+    pub body: Option<Vec<u8>>,
+    /// When it was fetched.
+    pub fetched: Moment,
+    /// Since when it could not be read.
+    pub first_failed: Option<Moment>,
+    /// The pause it asks for.
+    pub crawl_delay_millis: Option<u64>,
+}
+
+/// How a sequence stands when the process leaves it.
+#[derive(Debug, Clone)]
+pub struct SequenceEnd {
+    /// `drained`, `budget`, `loss`, `signal` or `failed`.
+    pub end: &'static str,
+    /// When.
+    pub at: Moment,
+    /// Wall seconds of this run.
+    pub seconds: f64,
+    /// CPU seconds of this run.
+    pub cpu_seconds: f64,
+    /// Peak resident memory of this run, in bytes.
+    pub peak_memory: Option<u64>,
+    /// The cache's figures as shown in the summary (JSON).
+    pub cache: String,
+}

@@ -1,0 +1,252 @@
+//! `check`: recounts the law and every invariant from rows alone.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use crate::{
+    frontier::Counts,
+    store::Counters,
+    url::{FingerprintSeed, Key, Origin, WebUrl},
+};
+
+/// An invariant that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What should hold.
+    pub invariant: &'static str,
+    /// How many rows break it.
+    pub count: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The law, counted from rows.
+    pub counts: Counts,
+    /// Visits looked at.
+    pub visits: u64,
+    /// Kept links looked at.
+    pub links: u64,
+    /// Kept links with no row: URLs lost to the URL cache (a fault where the cache is exact).
+    pub links_without_row: u64,
+    /// Every invariant that does not hold.
+    pub findings: Vec<Finding>,
+}
+
+/// What must select nothing: the invariant, and a query for the rows that break it, described in one text column.
+const RULES: &[(&str, &str)] = &[
+    (
+        "a URL is queued, finished or abandoned",
+        "SELECT 'url ' || id || ' is ' || quote(state) FROM url WHERE state NOT IN ('queued', 'finished', 'abandoned')",
+    ),
+    (
+        "a finished URL has a visit of its own",
+        "SELECT 'url ' || url.id || ', visit ' || quote(url.visit) FROM url LEFT JOIN visit ON visit.id = url.visit
+         WHERE url.state = 'finished' AND visit.url IS NOT url.id",
+    ),
+    (
+        "a queued or abandoned URL has no visit in the sequence it was admitted in",
+        "SELECT 'url ' || url.id || ' is ' || state FROM url JOIN visit ON visit.id = url.visit
+         WHERE state <> 'finished' AND visit.sequence = url.admitted_in",
+    ),
+    (
+        "a visit belongs to a finished URL, once a sequence",
+        "SELECT 'visit ' || visit.id || ' of url ' || visit.url FROM visit LEFT JOIN url ON url.visit = visit.id
+         WHERE url.id IS NULL",
+    ),
+    (
+        "an abandoned URL has a reason",
+        "SELECT 'url ' || id FROM url WHERE state = 'abandoned' AND reason IS NULL",
+    ),
+    (
+        "only a queued URL that has failed before waits for a retry",
+        "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR attempts = 0)
+         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND attempts > 0",
+    ),
+    (
+        "a URL's host exists",
+        "SELECT 'url ' || url.id FROM url LEFT JOIN host ON host.id = url.host WHERE host.id IS NULL",
+    ),
+    (
+        "a URL was admitted in a sequence that exists",
+        "SELECT 'url ' || id FROM url WHERE admitted_in NOT IN (SELECT n FROM sequence)",
+    ),
+    (
+        "a visit was made in a sequence that exists",
+        "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
+    ),
+    (
+        "a start has depth 0 and was found nowhere",
+        "SELECT 'url ' || id FROM url WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
+    ),
+    (
+        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "SELECT 'url ' || url.id FROM url LEFT JOIN url AS via ON via.id = url.via
+         WHERE url.hop <> 'start' AND url.depth IS NOT via.depth + (url.hop = 'link')",
+    ),
+    (
+        "a URL's place in the order follows from its depth",
+        "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth",
+    ),
+    (
+        "a visit's outcome agrees with its status, digest and target",
+        "SELECT 'visit ' || id || ' is ' || quote(outcome) FROM visit WHERE NOT CASE outcome
+             WHEN 'stored' THEN status BETWEEN 200 AND 299 AND digest IS NOT NULL AND length(digest) = 32
+             WHEN 'redirected' THEN status BETWEEN 300 AND 399 AND redirect IS NOT NULL
+             WHEN 'broken' THEN status IS NOT NULL AND status NOT BETWEEN 200 AND 299
+             WHEN 'failed' THEN status IS NULL AND reason IS NOT NULL
+             ELSE 0 END",
+    ),
+    (
+        "kept links are whole",
+        "SELECT 'visit ' || id FROM visit WHERE typeof(links) <> 'blob' OR length(links) % 8 <> 0",
+    ),
+    (
+        "a host that was visited has been asked for robots.txt",
+        "SELECT 'host ' || host.id FROM host WHERE robots_fetched_at IS NULL AND EXISTS (
+             SELECT 1 FROM url JOIN visit ON visit.id = url.visit WHERE url.host = host.id AND visit.outcome <> 'failed')",
+    ),
+];
+
+/// Checks a crawl directory's database.
+///
+/// # Errors
+/// `SQLite`'s, when the database cannot be read at all.
+pub fn check(connection: &Connection) -> Result<CheckReport> {
+    let mut findings = Vec::new();
+    let whole: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if whole != "ok" {
+        findings.push(Finding { invariant: "the database file is whole", count: 1, example: whole });
+    }
+    for (invariant, broken) in RULES {
+        findings.extend(rule(connection, invariant, broken)?);
+    }
+    let counts = super::resume::counts(connection)?;
+    findings.extend(sums(connection, counts.admitted)?);
+    let table = UrlTable::read(connection)?;
+    findings.extend(table.findings);
+    let kept = KeptLinks::read(connection, &table.fingerprints)?;
+    if kept.exact
+        && let Some(example) = kept.example
+    {
+        let invariant = "under an exact cache every kept link has a row";
+        findings.push(Finding { invariant, count: kept.without_row, example });
+    }
+    Ok(CheckReport { counts, visits: kept.visits, links: kept.links, links_without_row: kept.without_row, findings })
+}
+
+fn rule(connection: &Connection, invariant: &'static str, broken: &str) -> Result<Option<Finding>> {
+    let query = format!("WITH broken (example) AS ({broken}) SELECT count(*), min(example) FROM broken");
+    let (count, example): (u64, Option<String>) =
+        connection.query_row(&query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(example.map(|example| Finding { invariant, count, example }))
+}
+
+/// The sums of the sequence against the rows.
+fn sums(connection: &Connection, admitted: u64) -> Result<Option<Finding>> {
+    let invariant = "candidates = admitted + duplicate + refused, and pages stored are counted";
+    let counters: Option<String> = connection
+        .query_row("SELECT counters FROM sequence ORDER BY n DESC LIMIT 1", [], |row| row.get(0))
+        .optional()?;
+    let Some(counters) = counters else { return Ok(None) };
+    let counters: Counters = match serde_json::from_str(&counters) {
+        Ok(counters) => counters,
+        Err(error) => return Ok(Some(Finding { invariant, count: 1, example: format!("counters: {error}") })),
+    };
+    let refused: u64 = counters.refused.values().sum();
+    let stored: u64 = connection.query_row(
+        "SELECT count(*) FROM visit WHERE outcome = 'stored' AND sequence = (SELECT max(n) FROM sequence)",
+        [],
+        |row| row.get(0),
+    )?;
+    let holds = counters.candidates == admitted + counters.duplicate + refused && counters.stored == stored;
+    let example = format!(
+        "{} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
+        counters.candidates, counters.duplicate, counters.stored
+    );
+    Ok((!holds).then_some(Finding { invariant, count: 1, example }))
+}
+
+/// The URL table read once: its fingerprints, and what is wrong with single rows.
+struct UrlTable {
+    fingerprints: HashSet<u64>,
+    findings: Vec<Finding>,
+}
+
+impl UrlTable {
+    fn read(connection: &Connection) -> Result<Self> {
+        let seed: Option<i64> =
+            connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).optional()?;
+        let seed = FingerprintSeed::new(seed.unwrap_or_default().cast_unsigned());
+        let mut table = Self { fingerprints: HashSet::new(), findings: Vec::new() };
+        let mut select = connection.prepare(
+            "SELECT url.id, url.url, coalesce(key, url.url), fingerprint, origin FROM url LEFT JOIN host ON host.id = url.host",
+        )?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let id: u64 = row.get(0)?;
+            let (text, key): (String, String) = (row.get(1)?, row.get(2)?);
+            let origin: Option<String> = row.get(4)?;
+            let Ok(url) = WebUrl::parse(&text) else {
+                table.found("a URL is an http(s) URL", format!("url {id}: {text:?}"));
+                continue;
+            };
+            if origin.is_some_and(|origin| Origin::parse(&origin).ok() != Some(url.origin())) {
+                table.found("a URL's host is the host it names", format!("url {id}: {text}"));
+            }
+            table.fingerprint(seed, id, &key, row.get_ref(3)?.as_blob().unwrap_or_default());
+        }
+        Ok(table)
+    }
+
+    fn fingerprint(&mut self, seed: FingerprintSeed, id: u64, key: &str, stored: &[u8]) {
+        let expected = WebUrl::parse(key).map(|url| seed.fingerprint(&Key::of(&url)));
+        if expected.as_ref().map_or(true, |expected| expected.to_bytes() != stored) {
+            self.found("a fingerprint is the hash of its key", format!("url {id}: {key}"));
+        } else if expected.is_ok_and(|expected| !self.fingerprints.insert(expected.short())) {
+            self.found("a key is admitted once", format!("url {id}: {key}"));
+        }
+    }
+
+    fn found(&mut self, invariant: &'static str, example: String) {
+        match self.findings.iter_mut().find(|finding| finding.invariant == invariant) {
+            Some(finding) => finding.count += 1,
+            None => self.findings.push(Finding { invariant, count: 1, example }),
+        }
+    }
+}
+
+/// The links kept with the visits, against the URL table.
+struct KeptLinks {
+    exact: bool,
+    visits: u64,
+    links: u64,
+    without_row: u64,
+    example: Option<String>,
+}
+
+impl KeptLinks {
+    fn read(connection: &Connection, fingerprints: &HashSet<u64>) -> Result<Self> {
+        let exact: Option<bool> =
+            connection.query_row("SELECT min(exact) FROM sequence", [], |row| row.get(0)).optional()?.flatten();
+        let mut kept = Self { exact: exact.unwrap_or(false), visits: 0, links: 0, without_row: 0, example: None };
+        let mut select = connection.prepare("SELECT id, url, links FROM visit WHERE typeof(links) = 'blob'")?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            kept.visits += 1;
+            for link in row.get_ref(2)?.as_blob().unwrap_or_default().chunks_exact(8) {
+                kept.links += 1;
+                let link = u64::from_be_bytes(link.try_into().expect("chunks of 8 bytes"));
+                if !fingerprints.contains(&link) {
+                    kept.without_row += 1;
+                    let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
+                    kept.example.get_or_insert(format!("visit {visit} of url {url}, link {link:016x}"));
+                }
+            }
+        }
+        Ok(kept)
+    }
+}

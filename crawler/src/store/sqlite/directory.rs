@@ -1,0 +1,173 @@
+//! [`CrawlDirectory`]: finding, making and locking one.
+
+use std::{
+    fs::{File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::{FailPoint, Resumed, StoreError, resume, schema};
+use crate::{store::Counters, time::Moment, url::FingerprintSeed};
+
+const DATABASE: &str = "webloom.sqlite";
+const SETTINGS_COPY: &str = "crawl.toml";
+const LOCK: &str = "lock";
+
+/// A crawl directory, locked for this process until it is dropped.
+#[derive(Debug)]
+pub struct CrawlDirectory {
+    path: PathBuf,
+    connection: Connection,
+    lock: File,
+}
+
+/// What a new crawl begins with.
+#[derive(Debug)]
+pub struct NewCrawl {
+    /// When.
+    pub at: Moment,
+    /// The secret seed of its fingerprints.
+    pub fingerprint_seed: FingerprintSeed,
+    /// The secret hash seed of its URL cache.
+    pub hash_seed: u64,
+    /// The settings, as JSON.
+    pub settings: String,
+}
+
+impl CrawlDirectory {
+    /// Locks a crawl directory and opens its database, made empty when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the directory is not writable, not ours, in use, or written by a newer program.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
+        std::fs::create_dir_all(path).map_err(unwritable)?;
+        if !path.join(DATABASE).exists() && !is_empty(path).map_err(unwritable)? {
+            return Err(StoreError::Foreign { path: path.to_owned() });
+        }
+        let lock = lock(path)?;
+        let database = path.join(DATABASE);
+        let failed = || StoreError::database(&database);
+        let mut connection = Connection::open(&database).map_err(failed())?;
+        schema::prepare(&connection).map_err(failed())?;
+        let version = schema::version(&connection, &database)?;
+        schema::prepare_writing(&connection).map_err(failed())?;
+        schema::migrate(&mut connection, version.unwrap_or(0)).map_err(failed())?;
+        Ok(Self { path: path.to_owned(), connection, lock })
+    }
+
+    /// Opens the database of a crawl directory for reading, also while a crawl writes it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when there is no crawl, or it is not ours.
+    pub fn read(path: &Path) -> Result<Connection, StoreError> {
+        let database = path.join(DATABASE);
+        if !database.exists() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        let failed = || StoreError::database(&database);
+        let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
+        schema::prepare(&connection).map_err(failed())?;
+        schema::version(&connection, &database)?.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
+        Ok(connection)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the crawl needs to go on; `None` when the directory is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn resume(&self, max_depth: Option<u32>) -> Result<Option<Resumed>, StoreError> {
+        resume::load(&self.connection, max_depth).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// The stored settings (JSON); `None` when the directory is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn settings(&self) -> Result<Option<String>, StoreError> {
+        resume::settings(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Begins a crawl: its identity and sequence 0, in one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn create(&mut self, crawl: &NewCrawl, fail_point: Option<&FailPoint>) -> Result<(), StoreError> {
+        let counters = serde_json::to_string(&Counters::default()).expect("counters are plain JSON");
+        let write = |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            transaction.execute(
+                "INSERT INTO crawl (id, created_at, fingerprint_seed, settings) VALUES (1, ?, ?, ?)",
+                params![crawl.at.millis(), crawl.fingerprint_seed.value().cast_signed(), crawl.settings],
+            )?;
+            transaction.execute(
+                "INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, ?, ?, ?)",
+                params![crawl.at.millis(), crawl.hash_seed.cast_signed(), counters],
+            )?;
+            transaction.commit()
+        };
+        write(&mut self.connection).map_err(StoreError::database(self.path.join(DATABASE)))?;
+        FailPoint::pass(fail_point, "after_create");
+        Ok(())
+    }
+
+    /// Stores changed settings.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn store_settings(&self, settings: &str) -> Result<(), StoreError> {
+        let update = self.connection.execute("UPDATE crawl SET settings = ?", [settings]);
+        update.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Notes that the current sequence uses a URL cache that can err.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn note_inexact(&self) -> Result<(), StoreError> {
+        let update =
+            self.connection.execute("UPDATE sequence SET exact = 0 WHERE n = (SELECT max(n) FROM sequence)", []);
+        update.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Writes `crawl.toml`, the copy of the settings for people.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the file cannot be written.
+    pub fn write_settings_copy(&self, toml: &str) -> Result<(), StoreError> {
+        let source = std::fs::write(self.path.join(SETTINGS_COPY), toml);
+        source.map_err(|source| StoreError::Unwritable { path: self.path.clone(), source })
+    }
+
+    /// The connection for the writer, and what keeps the directory locked.
+    pub(super) fn into_parts(self) -> (PathBuf, Connection, File) {
+        (self.path.join(DATABASE), self.connection, self.lock)
+    }
+}
+
+/// A lock and nothing else may be left by a process that died early.
+fn is_empty(path: &Path) -> io::Result<bool> {
+    for entry in std::fs::read_dir(path)? {
+        if entry?.file_name() != LOCK {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
+    let file = File::options().create(true).truncate(false).write(true).open(path.join(LOCK)).map_err(unwritable)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(unwritable(source)),
+    }
+}

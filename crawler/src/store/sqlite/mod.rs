@@ -1,0 +1,30 @@
+//! The crawl directory: one `SQLite` file, a lock, and a copy of the settings for people.
+//!
+//! Owns: the database schema and its migrations, the writer thread with its group commits, what a crawl needs to go on, and every query of the
+//! read side.
+//!
+//! Invariants: one connection writes, on one thread; a transaction is a contiguous run of messages; the first failed commit ends the writer.
+//! Readers open the same file read-only while the crawl runs.
+//!
+//! Does not know: the engine, the network.
+
+mod apply;
+mod check;
+mod directory;
+mod error;
+mod failpoint;
+mod pages;
+mod refill;
+mod resume;
+mod schema;
+mod summary;
+mod writer;
+
+pub use check::{CheckReport, Finding, check};
+pub use directory::{CrawlDirectory, NewCrawl};
+pub use error::StoreError;
+pub use failpoint::FailPoint;
+pub use pages::{PageFilter, PageLine, pages};
+pub use resume::{HostState, Resumed};
+pub use summary::{PageCounts, StoredSummary, UrlCounts, stored_summary};
+pub use writer::{Writer, WriterSettings};

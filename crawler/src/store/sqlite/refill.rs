@@ -1,0 +1,81 @@
+//! Reading queued rows for the frontier.
+
+use rusqlite::{CachedStatement, Connection, Result, Row, params};
+
+use crate::{
+    candidate::{HostId, UrlId},
+    frontier::{Place, Queued, RefillAnswer, RefillKind, RefillRequest},
+    time::Moment,
+    url::WebUrl,
+};
+
+const COLUMNS: &str = "id, host, url, hop, depth, redirects, attempts, due";
+
+/// The rows a request asks for; one more is read to know whether there are more.
+pub(super) fn answer(connection: &Connection, request: &RefillRequest) -> Result<RefillAnswer> {
+    let most = request.max_depth.unwrap_or(u32::MAX);
+    let limit = i64::try_from(request.limit).unwrap_or(i64::MAX).saturating_add(1);
+    let found = match request.kind {
+        RefillKind::Beyond(place) => beyond(connection, request.host, place, most, limit)?,
+        RefillKind::Due { after, id, .. } => due(connection, request.host, (after, id), most, limit)?,
+    };
+    Ok(cut(found, request))
+}
+
+struct Found {
+    queued: Queued,
+    due: Option<Moment>,
+}
+
+fn beyond(connection: &Connection, host: HostId, place: Place, most: u32, limit: i64) -> Result<Vec<Found>> {
+    let statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM url INDEXED BY url_queue
+         WHERE state = 'queued' AND due IS NULL AND host = ?1 AND (rank, id) > (?2, ?3) AND depth <= ?4
+         ORDER BY rank, id LIMIT ?5"
+    ))?;
+    let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
+    collect(statement, params![host.0, place.rank, id, most, limit])
+}
+
+fn due(connection: &Connection, host: HostId, read: (Moment, UrlId), most: u32, limit: i64) -> Result<Vec<Found>> {
+    let statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM url INDEXED BY url_retry
+         WHERE state = 'queued' AND due IS NOT NULL AND host = ?1 AND (due, id) > (?2, ?3) AND depth <= ?4
+         ORDER BY due, id LIMIT ?5"
+    ))?;
+    collect(statement, params![host.0, read.0.millis(), read.1.0, most, limit])
+}
+
+fn collect(mut statement: CachedStatement<'_>, params: impl rusqlite::Params) -> Result<Vec<Found>> {
+    statement.query_map(params, found)?.collect()
+}
+
+fn found(row: &Row<'_>) -> Result<Found> {
+    let text: String = row.get(2)?;
+    let hop: String = row.get(3)?;
+    let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, error);
+    let queued = Queued {
+        id: UrlId(row.get(0)?),
+        host: HostId(row.get(1)?),
+        url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
+        hop: hop.parse().map_err(|error| unreadable(Box::new(error)))?,
+        depth: row.get(4)?,
+        redirects: row.get(5)?,
+        attempts: row.get(6)?,
+    };
+    Ok(Found { queued, due: row.get::<_, Option<u64>>(7)?.map(Moment::from_millis) })
+}
+
+fn cut(mut found: Vec<Found>, request: &RefillRequest) -> RefillAnswer {
+    let ripe = match request.kind {
+        RefillKind::Due { until, .. } => found.iter().take_while(|row| row.due <= Some(until)).count(),
+        RefillKind::Beyond(_) => found.len(),
+    };
+    let rest = found.split_off(ripe.min(request.limit));
+    RefillAnswer {
+        last_due: found.last().and_then(|row| row.due),
+        next_due: rest.first().and_then(|row| row.due),
+        more: !rest.is_empty(),
+        rows: found.into_iter().map(|row| row.queued).collect(),
+    }
+}

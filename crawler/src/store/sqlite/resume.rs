@@ -1,0 +1,166 @@
+//! What a crawl needs to go on.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+use crate::{
+    candidate::HostId,
+    frontier::Counts,
+    store::{AreaRow, AreaSource, Counters},
+    time::Moment,
+    url::FingerprintSeed,
+};
+
+/// The state of a crawl as it was committed.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The secret seed of its fingerprints.
+    pub fingerprint_seed: FingerprintSeed,
+    /// The sequence that was being crawled.
+    pub sequence: u32,
+    /// The secret hash seed of its URL cache.
+    pub hash_seed: u64,
+    /// How that sequence last ended; `None` after a kill.
+    pub end: Option<String>,
+    /// Its sums.
+    pub counters: Counters,
+    /// The counts of the law.
+    pub counts: Counts,
+    /// What is in the scope by itself.
+    pub areas: Vec<AreaRow>,
+    /// Every host, by ascending number from 0.
+    pub hosts: Vec<HostState>,
+    /// The last number given to a URL; 0 when there is none.
+    pub last_url: u64,
+}
+
+/// A host as it was committed.
+#[derive(Debug)]
+pub struct HostState {
+    /// Its number.
+    pub id: HostId,
+    /// Its origin's text.
+    pub origin: String,
+    /// Whether it was ever asked.
+    pub asked: bool,
+    /// The pause its robots.txt asked for, in milliseconds.
+    pub crawl_delay: Option<u64>,
+    /// Queued rows without a due time, up to the depth limit.
+    pub plain: u64,
+    /// Queued rows with a due time, up to the depth limit.
+    pub waiting: u64,
+    /// Queued rows beyond the depth limit.
+    pub held: u64,
+    /// The earliest due time.
+    pub next_due: Option<Moment>,
+    /// Pages stored.
+    pub stored: u64,
+    /// Queued rows by depth, up to the depth limit.
+    pub by_depth: Vec<(u32, u64)>,
+}
+
+pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
+    connection.query_row("SELECT settings FROM crawl", [], |row| row.get(0)).optional()
+}
+
+pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Option<Resumed>> {
+    let seed = connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get::<_, i64>(0)).optional()?;
+    let Some(seed) = seed else { return Ok(None) };
+    let fingerprint_seed = FingerprintSeed::new(seed.cast_unsigned());
+    let (sequence, hash_seed, end, counters) = connection.query_row(
+        "SELECT n, hash_seed, end, counters FROM sequence ORDER BY n DESC LIMIT 1",
+        [],
+        |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get(2)?, row.get::<_, String>(3)?)),
+    )?;
+    Ok(Some(Resumed {
+        fingerprint_seed,
+        sequence,
+        hash_seed,
+        end,
+        counters: serde_json::from_str(&counters).map_err(|error| {
+            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
+        })?,
+        counts: counts(connection)?,
+        areas: areas(connection)?,
+        hosts: hosts(connection, max_depth.unwrap_or(u32::MAX))?,
+        last_url: connection.query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))?,
+    }))
+}
+
+pub(super) fn counts(connection: &Connection) -> Result<Counts> {
+    let mut counts = Counts::default();
+    let mut select = connection.prepare("SELECT state, count(*) FROM url GROUP BY state")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let count: u64 = row.get(1)?;
+        counts.admitted += count;
+        match row.get_ref(0)?.as_str()? {
+            "finished" => counts.finished += count,
+            "abandoned" => counts.abandoned += count,
+            _ => counts.queued += count,
+        }
+    }
+    Ok(counts)
+}
+
+fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
+    let mut select = connection.prepare("SELECT url, source FROM area")?;
+    let area = |row: &rusqlite::Row<'_>| {
+        Ok(AreaRow { url: row.get(0)?, source: AreaSource::from_word(row.get_ref(1)?.as_str()?) })
+    };
+    select.query_map([], area)?.collect()
+}
+
+fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
+    let mut select =
+        connection.prepare("SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay FROM host ORDER BY id")?;
+    let host = |row: &rusqlite::Row<'_>| {
+        Ok(HostState {
+            id: HostId(row.get(0)?),
+            origin: row.get(1)?,
+            asked: row.get(2)?,
+            crawl_delay: row.get(3)?,
+            plain: 0,
+            waiting: 0,
+            held: 0,
+            next_due: None,
+            stored: 0,
+            by_depth: Vec::new(),
+        })
+    };
+    let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
+    count_queued(connection, &mut hosts, max_depth)?;
+    let mut stored = connection.prepare(
+        "SELECT url.host, count(*) FROM url JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' GROUP BY 1",
+    )?;
+    let mut rows = stored.query([])?;
+    while let Some(row) = rows.next()? {
+        let id: u32 = row.get(0)?;
+        if let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) {
+            hosts[position].stored = row.get(1)?;
+        }
+    }
+    Ok(hosts)
+}
+
+fn count_queued(connection: &Connection, hosts: &mut [HostState], max_depth: u32) -> Result<()> {
+    let mut queued = connection.prepare(
+        "SELECT host, depth, count(*) - count(due), count(due), min(due) FROM url WHERE state = 'queued' GROUP BY 1, 2",
+    )?;
+    let mut rows = queued.query(params![])?;
+    while let Some(row) = rows.next()? {
+        let id: u32 = row.get(0)?;
+        let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) else { continue };
+        let host = &mut hosts[position];
+        let (depth, plain, waiting): (u32, u64, u64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        if depth > max_depth {
+            host.held += plain + waiting;
+            continue;
+        }
+        host.plain += plain;
+        host.waiting += waiting;
+        let due = row.get::<_, Option<u64>>(4)?.map(Moment::from_millis);
+        host.next_due = [host.next_due, due].into_iter().flatten().min();
+        host.by_depth.push((depth, plain + waiting));
+    }
+    Ok(())
+}

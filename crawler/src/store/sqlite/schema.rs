@@ -1,0 +1,136 @@
+//! The schema and its migrations. `PRAGMA user_version` is the number of migrations applied.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::StoreError;
+
+/// Marks a `SQLite` file as ours (`PRAGMA application_id`): "WEBL".
+const APPLICATION_ID: u32 = 0x5745_424C;
+
+/// Each migration takes the schema one version on; none is ever changed.
+const MIGRATIONS: &[&str] = &["
+    CREATE TABLE crawl (
+        id               INTEGER PRIMARY KEY CHECK (id = 1),
+        created_at       INTEGER NOT NULL, -- milliseconds since 1970, as every time here
+        fingerprint_seed INTEGER NOT NULL, -- secret; never changed
+        settings         TEXT NOT NULL     -- JSON
+    );
+    CREATE TABLE area (                    -- what is in the scope by itself
+        url    TEXT PRIMARY KEY,
+        source TEXT NOT NULL               -- start, guessed, redirect
+    ) WITHOUT ROWID;
+    CREATE TABLE sequence (
+        n           INTEGER PRIMARY KEY,
+        began_at    INTEGER NOT NULL,
+        hash_seed   INTEGER NOT NULL,      -- secret; the URL cache's
+        end         TEXT,                  -- drained, budget, loss, signal, failed; null while it runs or after a kill
+        ended_at    INTEGER,
+        runs        INTEGER NOT NULL DEFAULT 0,
+        seconds     REAL NOT NULL DEFAULT 0,
+        cpu_seconds REAL NOT NULL DEFAULT 0,
+        peak_memory INTEGER,
+        counters    TEXT NOT NULL,         -- JSON
+        exact       INTEGER NOT NULL DEFAULT 1, -- 0 once a URL cache that can err was used
+        cache       TEXT                   -- JSON
+    );
+    CREATE TABLE host (
+        id                  INTEGER PRIMARY KEY,
+        origin              TEXT NOT NULL,
+        robots_status       INTEGER,
+        robots_body         BLOB,
+        robots_fetched_at   INTEGER,       -- null: never asked
+        robots_first_failed INTEGER,
+        crawl_delay         INTEGER        -- milliseconds
+    );
+    CREATE TABLE url (
+        id          INTEGER PRIMARY KEY,
+        host        INTEGER NOT NULL REFERENCES host (id),
+        url         TEXT NOT NULL,
+        key         TEXT,                  -- null: the same as url
+        fingerprint BLOB NOT NULL,         -- 16 bytes
+        hop         TEXT NOT NULL,         -- start, link, redirect
+        via         INTEGER REFERENCES url (id),
+        depth       INTEGER NOT NULL,
+        redirects   INTEGER NOT NULL DEFAULT 0,
+        rank        INTEGER NOT NULL,      -- place in the host's order, least first
+        admitted_in INTEGER NOT NULL REFERENCES sequence (n),
+        state       TEXT NOT NULL,         -- queued, finished, abandoned
+        attempts    INTEGER NOT NULL DEFAULT 0,
+        due         INTEGER,               -- queued for a retry, not before
+        reason      TEXT,                  -- why abandoned, or how the last attempt failed
+        visit       INTEGER REFERENCES visit (id)
+    );
+    CREATE INDEX url_queue ON url (host, rank, id) WHERE state = 'queued' AND due IS NULL;
+    CREATE INDEX url_retry ON url (host, due, id) WHERE state = 'queued' AND due IS NOT NULL;
+    CREATE TABLE visit (
+        id           INTEGER PRIMARY KEY,
+        url          INTEGER NOT NULL REFERENCES url (id),
+        sequence     INTEGER NOT NULL REFERENCES sequence (n),
+        fetched_at   INTEGER NOT NULL,
+        outcome      TEXT NOT NULL,        -- stored, redirected, broken, failed
+        status       INTEGER,
+        reason       TEXT,
+        content_type TEXT,
+        html         INTEGER NOT NULL,
+        bytes        INTEGER NOT NULL,     -- decoded
+        wire_bytes   INTEGER NOT NULL,     -- as received
+        digest       BLOB,                 -- SHA-256 of the decoded body
+        title        TEXT,
+        redirect     TEXT,
+        truncated    TEXT,                 -- size, time, expansion, disconnect
+        links        BLOB NOT NULL         -- 8 bytes each: leading half of the targets' fingerprints
+    );
+"];
+
+/// The newest schema this program knows.
+fn known() -> u32 {
+    u32::try_from(MIGRATIONS.len()).expect("few migrations")
+}
+
+/// Settings of every connection.
+pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "cache_size", -16_000)
+}
+
+/// Settings of the one connection that writes.
+pub(super) fn prepare_writing(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "page_size", 4096)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)
+}
+
+/// The schema a database has; `None` when it is empty.
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32>, StoreError> {
+    let read = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+    let database = || StoreError::database(path);
+    let tables: u32 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(database())?;
+    let (id, found) = (read("application_id").map_err(database())?, read("user_version").map_err(database())?);
+    if tables == 0 && id == 0 {
+        return Ok(None);
+    }
+    if id != APPLICATION_ID {
+        return Err(StoreError::Foreign { path: path.parent().unwrap_or(path).to_owned() });
+    }
+    if found > known() {
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: known() });
+    }
+    Ok(Some(found))
+}
+
+/// Brings the schema to the newest version, each migration whole.
+pub(super) fn migrate(connection: &mut Connection, from: u32) -> rusqlite::Result<()> {
+    for (index, migration) in (0..).zip(MIGRATIONS).skip(from as usize) {
+        let transaction = connection.transaction()?;
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+        transaction.pragma_update(None, "user_version", index + 1_u32)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The figures of the last sequence, from rows.
+
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use super::resume;
+use crate::{frontier::Counts, store::Counters};
+
+/// Pages of a sequence by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageCounts {
+    /// Final answer 2xx.
+    pub stored: u64,
+    /// Those of them that are HTML.
+    pub html: u64,
+    /// Those of them cut short by a limit.
+    pub truncated: u64,
+    /// Final answer 4xx or 5xx.
+    pub broken: u64,
+    /// No answer after all retries.
+    pub failed: u64,
+}
+
+/// Abandoned URLs by reason.
+pub type UrlCounts = std::collections::BTreeMap<String, u64>;
+
+/// What a crawl directory tells of its last sequence.
+#[derive(Debug)]
+pub struct StoredSummary {
+    /// Its number.
+    pub sequence: u32,
+    /// `drained`, `budget`, `loss`, `signal` or `failed`; `None` while it runs or after a kill.
+    pub end: Option<String>,
+    /// Wall seconds of all its runs that ended orderly.
+    pub seconds: f64,
+    /// CPU seconds of the same.
+    pub cpu_seconds: f64,
+    /// The highest peak memory of the same, in bytes.
+    pub peak_memory: Option<u64>,
+    /// How many runs those were.
+    pub runs: u64,
+    /// Its sums.
+    pub counters: Counters,
+    /// The law, counted from rows.
+    pub counts: Counts,
+    /// Its pages, counted from rows.
+    pub pages: PageCounts,
+    /// Abandoned URLs by reason, counted from rows.
+    pub abandoned: UrlCounts,
+    /// The URL cache's figures when it was left (JSON).
+    pub cache: Option<String>,
+}
+
+/// Reads the summary of the last sequence; `None` when no crawl has begun.
+///
+/// # Errors
+/// `SQLite`'s, when the database cannot be read.
+pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> {
+    let sequence = connection
+        .query_row(
+            "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache
+             FROM sequence ORDER BY n DESC LIMIT 1",
+            [],
+            |row| {
+                let counters: String = row.get(6)?;
+                Ok(StoredSummary {
+                    sequence: row.get(0)?,
+                    end: row.get(1)?,
+                    seconds: row.get(2)?,
+                    cpu_seconds: row.get(3)?,
+                    peak_memory: row.get(4)?,
+                    runs: row.get(5)?,
+                    counters: serde_json::from_str(&counters).unwrap_or_default(),
+                    counts: Counts::default(),
+                    pages: PageCounts::default(),
+                    abandoned: UrlCounts::new(),
+                    cache: row.get(7)?,
+                })
+            },
+        )
+        .optional()?;
+    let Some(mut summary) = sequence else { return Ok(None) };
+    summary.counts = resume::counts(connection)?;
+    summary.pages = page_counts(connection, summary.sequence)?;
+    summary.abandoned = abandoned(connection)?;
+    Ok(Some(summary))
+}
+
+fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
+    connection.query_row(
+        "SELECT count(*) FILTER (WHERE outcome = 'stored'),
+                count(*) FILTER (WHERE outcome = 'stored' AND html),
+                count(*) FILTER (WHERE outcome = 'stored' AND truncated IS NOT NULL),
+                count(*) FILTER (WHERE outcome = 'broken'),
+                count(*) FILTER (WHERE outcome = 'failed')
+         FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
+        [sequence],
+        |row| {
+            Ok(PageCounts {
+                stored: row.get(0)?,
+                html: row.get(1)?,
+                truncated: row.get(2)?,
+                broken: row.get(3)?,
+                failed: row.get(4)?,
+            })
+        },
+    )
+}
+
+fn abandoned(connection: &Connection) -> Result<UrlCounts> {
+    let mut select =
+        connection.prepare("SELECT coalesce(reason, ''), count(*) FROM url WHERE state = 'abandoned' GROUP BY 1")?;
+    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}

@@ -1,0 +1,225 @@
+//! [`Writer`]: the one thread that writes.
+
+use std::{fs::File, path::PathBuf, thread::JoinHandle, time::Duration, time::Instant};
+
+use rusqlite::{Connection, params};
+use tokio::sync::mpsc::Receiver;
+
+use super::{CrawlDirectory, FailPoint, StoreError, apply, refill};
+use crate::{
+    store::{Counters, Message, Replay, SequenceEnd, Step},
+    url::Fingerprint,
+};
+
+/// How often the log is copied into the database file, and how often a commit is synced.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// How the writer groups its commits.
+#[derive(Debug)]
+pub struct WriterSettings {
+    /// A group is committed this long after its first step,
+    pub commit_every: Duration,
+    /// or with this many steps.
+    pub commit_steps: usize,
+    /// The sequence being crawled.
+    pub sequence: u32,
+    /// Its sums so far.
+    pub counters: Counters,
+    /// Where to die, in tests of kill and resume.
+    pub fail_point: Option<FailPoint>,
+}
+
+/// The writing thread. It ends when its channel is closed, or with the first failure.
+#[derive(Debug)]
+pub struct Writer {
+    thread: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Writer {
+    /// Starts the thread on the messages of `receiver`. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the thread cannot be started.
+    pub fn spawn(
+        directory: CrawlDirectory,
+        receiver: Receiver<Message>,
+        settings: WriterSettings,
+    ) -> Result<Self, StoreError> {
+        let path = directory.path().to_owned();
+        let runtime = tokio::runtime::Handle::current();
+        let run = move || WriterThread::new(directory, settings).run(receiver, &runtime);
+        let spawned = std::thread::Builder::new().name("writer".into()).spawn(run);
+        let thread = spawned.map_err(|source| StoreError::Unwritable { path, source })?;
+        Ok(Self { thread })
+    }
+
+    /// Waits for the thread's end; all that was sent is committed then, unless it fails.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn join(self) -> Result<(), StoreError> {
+        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+struct WriterThread {
+    path: PathBuf,
+    connection: Connection,
+    _lock: File,
+    settings: WriterSettings,
+    group: Option<Group>,
+    synced: Instant,
+    checkpointed: Instant,
+}
+
+/// A transaction that is open.
+struct Group {
+    since: Instant,
+    steps: usize,
+}
+
+impl WriterThread {
+    fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
+        let (path, connection, lock) = directory.into_parts();
+        let now = Instant::now();
+        Self { path, connection, _lock: lock, settings, group: None, synced: now, checkpointed: now }
+    }
+
+    fn run(mut self, receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        self.serve(receiver, runtime).map_err(StoreError::database(path))
+    }
+
+    fn serve(&mut self, mut receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> rusqlite::Result<()> {
+        loop {
+            let message = match &self.group {
+                None => Ok(receiver.blocking_recv()),
+                Some(group) => {
+                    let left = self.settings.commit_every.saturating_sub(group.since.elapsed());
+                    runtime.block_on(async { tokio::time::timeout(left, receiver.recv()).await })
+                }
+            };
+            match message {
+                Ok(Some(message)) => self.apply(message)?,
+                Ok(None) => break,
+                Err(_elapsed) => self.commit()?,
+            }
+        }
+        self.commit()?;
+        self.pass("before_close");
+        self.checkpoint("TRUNCATE")
+    }
+
+    fn apply(&mut self, message: Message) -> rusqlite::Result<()> {
+        match message {
+            Message::Step(step) => self.step(&step),
+            Message::Refill(request, reply) => {
+                self.pass("before_refill");
+                reply(refill::answer(&self.connection, &request)?);
+                Ok(())
+            }
+            Message::Replay(replay) => {
+                self.commit()?;
+                self.pass("before_replay");
+                self.replay(replay)
+            }
+            Message::End(end) => {
+                self.commit()?;
+                self.pass("before_end");
+                self.end(&end)?;
+                self.pass("after_end");
+                Ok(())
+            }
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> rusqlite::Result<()> {
+        self.pass("before_step");
+        if self.group.is_none() {
+            self.connection.execute_batch("BEGIN IMMEDIATE")?;
+            self.group = Some(Group { since: Instant::now(), steps: 0 });
+        }
+        apply::step(&self.connection, step, self.settings.sequence)?;
+        self.pass("inside_step");
+        self.settings.counters.add(&step.counters);
+        let steps = self.group.as_mut().map_or(0, |group| {
+            group.steps += 1;
+            group.steps
+        });
+        self.pass("after_step");
+        if steps >= self.settings.commit_steps { self.commit() } else { Ok(()) }
+    }
+
+    fn commit(&mut self) -> rusqlite::Result<()> {
+        if self.group.take().is_none() {
+            return Ok(());
+        }
+        self.write_counters()?;
+        self.pass("before_commit");
+        self.connection.execute_batch("COMMIT")?;
+        self.pass("after_commit");
+        if self.checkpointed.elapsed() >= CHECKPOINT_EVERY {
+            self.checkpoint("PASSIVE")?;
+        } else if self.synced.elapsed() >= SYNC_EVERY {
+            self.sync()?;
+        }
+        Ok(())
+    }
+
+    fn write_counters(&self) -> rusqlite::Result<()> {
+        let counters = serde_json::to_string(&self.settings.counters).expect("counters are plain JSON");
+        let mut update = self.connection.prepare_cached("UPDATE sequence SET counters = ? WHERE n = ?")?;
+        update.execute(params![counters, self.settings.sequence]).map(|_| ())
+    }
+
+    /// Makes what is committed survive a power loss: a small commit that is synced.
+    fn sync(&mut self) -> rusqlite::Result<()> {
+        self.synced = Instant::now();
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        self.write_counters()?;
+        self.connection.pragma_update(None, "synchronous", "NORMAL")
+    }
+
+    fn checkpoint(&mut self, mode: &str) -> rusqlite::Result<()> {
+        self.pass("before_checkpoint");
+        self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
+        self.pass("after_checkpoint");
+        (self.checkpointed, self.synced) = (Instant::now(), Instant::now());
+        Ok(())
+    }
+
+    fn replay(&self, mut replay: Box<dyn Replay>) -> rusqlite::Result<()> {
+        let mut select = self.connection.prepare("SELECT coalesce(key, url), fingerprint FROM url ORDER BY id")?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let fingerprint = Fingerprint::from_bytes(row.get(1)?);
+            replay.row(row.get_ref(0)?.as_str()?, fingerprint);
+        }
+        replay.done();
+        Ok(())
+    }
+
+    fn end(&self, end: &SequenceEnd) -> rusqlite::Result<()> {
+        self.connection
+            .execute(
+                "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + 1, seconds = seconds + ?,
+                        cpu_seconds = cpu_seconds + ?, peak_memory = max(coalesce(peak_memory, 0), ?), cache = ?
+                 WHERE n = ?",
+                params![
+                    end.end,
+                    end.at.millis(),
+                    end.seconds,
+                    end.cpu_seconds,
+                    end.peak_memory,
+                    end.cache,
+                    self.settings.sequence
+                ],
+            )
+            .map(|_| ())
+    }
+
+    fn pass(&self, moment: &'static str) {
+        FailPoint::pass(self.settings.fail_point.as_ref(), moment);
+    }
+}
