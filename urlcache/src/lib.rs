@@ -13,7 +13,7 @@
 //!
 //! | [`Strategy`] | layout | errs | memory a URL | choose it when |
 //! |---|---|---|---|---|
-//! | [`Single`](Strategy::Single) | `classic` | new called seen | 3-5 bytes when full, 6-10 when rebuilt | nearly always |
+//! | [`Single`](Strategy::Single) | `classic` | new called seen | 3-5 bytes full, 6-10 just rebuilt | nearly always |
 //! | [`Exact`](Strategy::Exact) | `table` | never | 19-39 bytes | few URLs, or the oracle of a test |
 //!
 //! The bytes of `single` are those of 10^5 to 10^7 URLs under the default budget.
