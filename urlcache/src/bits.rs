@@ -1,0 +1,85 @@
+//! [`BitArray`]: a fixed number of bits that knows how many of them are set.
+//!
+//! Invariant: `ones` equals the number of set bits. It does not know what the bits mean.
+
+use std::collections::TryReserveError;
+
+/// A fixed number of bits, all clear at first.
+pub(crate) struct BitArray {
+    words: Vec<u64>,
+    len: u64,
+    ones: u64,
+}
+
+impl BitArray {
+    /// `len` clear bits.
+    ///
+    /// # Errors
+    /// The allocator has no room for them.
+    pub(crate) fn new(len: u64) -> Result<Self, TryReserveError> {
+        let count = usize::try_from(len.div_ceil(64)).unwrap_or(usize::MAX);
+        let mut words = Vec::new();
+        words.try_reserve_exact(count)?;
+        words.resize(count, 0);
+        Ok(Self { words, len, ones: 0 })
+    }
+
+    /// Number of bits.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Number of set bits.
+    pub(crate) fn ones(&self) -> u64 {
+        self.ones
+    }
+
+    /// Sets the bit at a position below the length.
+    pub(crate) fn set(&mut self, position: u64) {
+        let (word, bit) = (&mut self.words[(position / 64) as usize], position % 64);
+        self.ones += u64::from(*word >> bit & 1 == 0);
+        *word |= 1 << bit;
+    }
+
+    /// Whether the bit is set.
+    #[cfg(test)]
+    pub(crate) fn get(&self, position: u64) -> bool {
+        self.words[(position / 64) as usize] >> (position % 64) & 1 == 1
+    }
+
+    /// Clears every bit.
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+        self.ones = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn is_a_set_of_positions(positions in prop::collection::vec(0_u64..100, 0..80)) {
+            let mut bits = BitArray::new(100).unwrap();
+            for &position in &positions {
+                bits.set(position);
+            }
+            let oracle: BTreeSet<u64> = positions.into_iter().collect();
+            prop_assert_eq!(bits.ones(), oracle.len() as u64);
+            prop_assert!((0..100).all(|position| bits.get(position) == oracle.contains(&position)));
+            bits.clear();
+            prop_assert_eq!(bits.ones(), 0);
+            prop_assert!((0..100).all(|position| !bits.get(position)));
+        }
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit_into_memory() {
+        assert!(BitArray::new(u64::MAX).is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! [`ExactCache`]: the strategy `exact`, a hash set of fingerprints; the oracle of the others.
+//!
+//! Invariant: it is never wrong, but for two keys with one 128-bit fingerprint. Its memory grows with what it holds.
+//!
+//! The standard `HashSet` does it: its table (16 bytes and one control byte a slot, 7/8 full at most) is the same as
+//! `hashbrown`'s. Only the hasher is ours, and it does nothing: a fingerprint is a keyed hash already, so hashing it
+//! again with `SipHash` would protect against nobody and cost more than the look-up.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::config::BuildError;
+use crate::port::{ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+
+/// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
+///
+/// ```
+/// use urlcache::{ExactCache, UrlCache, UrlKey};
+///
+/// let mut cache = ExactCache::with_capacity(1_000)?;
+/// cache.insert(UrlKey { bytes: b"http://h/", hash: 1 << 90 });
+/// assert_eq!(cache.occupancy().expected_lost, 0.0);
+/// # Ok::<(), urlcache::BuildError>(())
+/// ```
+#[derive(Default)]
+pub struct ExactCache {
+    seen: HashSet<u128, BuildHasherDefault<LeadingHalf>>,
+}
+
+impl ExactCache {
+    /// The most keys it may be asked to hold: 2^32, about 150 GB.
+    pub const MAX_KEYS: u64 = 1 << 32;
+
+    /// An empty set that has no memory yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty set with memory for this many keys.
+    ///
+    /// # Errors
+    /// [`BuildError::TooManyKeys`] above [`ExactCache::MAX_KEYS`]; [`BuildError::Memory`] if the allocator has no room.
+    pub fn with_capacity(keys: u64) -> Result<Self, BuildError> {
+        let count = usize::try_from(keys).ok().filter(|_| keys <= Self::MAX_KEYS);
+        let count = count.ok_or(BuildError::TooManyKeys { keys, limit: Self::MAX_KEYS })?;
+        let mut cache = Self::new();
+        let memory = |source| BuildError::Memory { bytes: table_bytes(count), source };
+        cache.seen.try_reserve(count).map_err(memory)?;
+        Ok(cache)
+    }
+}
+
+impl UrlCache for ExactCache {
+    fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
+        if self.seen.insert(key.hash) { Verdict::New } else { Verdict::Seen }
+    }
+
+    fn refill(&mut self, key: UrlKey<'_>) {
+        self.seen.insert(key.hash);
+    }
+
+    /// The capacity is [`ExactCache::MAX_KEYS`], because the table grows by itself; the fill is that of its present
+    /// slots.
+    fn occupancy(&self) -> Occupancy {
+        let slots = self.seen.capacity();
+        Occupancy {
+            items: self.seen.len() as u64,
+            capacity: Self::MAX_KEYS,
+            bits: table_bytes(slots) * 8,
+            fill: self.seen.len() as f64 / slots.max(1) as f64,
+            expected_rate: 0.0,
+            expected_lost: 0.0,
+        }
+    }
+
+    fn error_side(&self) -> ErrorSide {
+        ErrorSide::Exact
+    }
+
+    fn begin_sequence(&mut self, _sequence: u32) {
+        self.seen.clear();
+    }
+
+    fn strategy(&self) -> &'static str {
+        "exact"
+    }
+
+    fn layout(&self) -> &'static str {
+        "table"
+    }
+}
+
+/// Bytes of a table with room for so many keys: a power of two of slots, 7/8 of them usable, 17 bytes each.
+fn table_bytes(keys: usize) -> u64 {
+    if keys == 0 {
+        return 0;
+    }
+    (keys as u64 * 8).div_ceil(7).next_power_of_two() * 17
+}
+
+/// The leading half of a fingerprint as its hash.
+#[derive(Default)]
+struct LeadingHalf(u64);
+
+impl Hasher for LeadingHalf {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u128(&mut self, fingerprint: u128) {
+        self.0 = (fingerprint >> 64) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_that_of_the_table() {
+        assert_eq!(ExactCache::new().occupancy().bits, 0);
+        let cache = ExactCache::with_capacity(1_000).unwrap();
+        assert_eq!(cache.occupancy().bits, 2_048 * 17 * 8);
+        assert!(cache.seen.capacity() >= 1_000);
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        let many = ExactCache::with_capacity(1_000_000_000_000_000).err().unwrap();
+        assert!(matches!(many, BuildError::TooManyKeys { .. }), "{many}");
+    }
+
+    #[test]
+    fn fingerprints_that_share_a_half_are_different() {
+        let mut cache = ExactCache::new();
+        let key = |hash| UrlKey { bytes: b"", hash };
+        for hash in [7, 7 << 64, 7 | (7 << 64), 0] {
+            assert_eq!(cache.insert(key(hash)), Verdict::New);
+            assert_eq!(cache.insert(key(hash)), Verdict::Seen);
+        }
+    }
+}

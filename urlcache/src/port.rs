@@ -1,0 +1,112 @@
+//! The port: what a URL cache is asked and what it answers.
+//!
+//! Invariants every implementation keeps (the contract suite in `tests/` holds each to them): one [`UrlCache::insert`]
+//! is one test-and-set; within a sequence a cache that does not say [`ErrorSide::MayForget`] never answers
+//! [`Verdict::New`] twice for one key; a batch answers exactly as its keys one by one would.
+//!
+//! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
+//! who asks first and inserts later decides on an answer that may be old.
+
+/// A key with its 128-bit fingerprint.
+///
+/// Equal keys must carry equal fingerprints, and the fingerprint must be a good hash of the bytes under a seed that
+/// an adversary does not know: two keys with one fingerprint are one key to most caches (at 10^9 keys that happens with
+/// probability 10^-21).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UrlKey<'a> {
+    /// The key's text; for strategies that look at the parts of a URL.
+    pub bytes: &'a [u8],
+    /// The fingerprint from which all probes are derived.
+    pub hash: u128,
+}
+
+/// The answer of one test-and-set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Not seen before; it has now been.
+    New,
+    /// Seen before, or mistaken for one that was: nothing changed.
+    Seen,
+}
+
+/// In which direction a cache may be wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorSide {
+    /// A new URL may be called seen, and is lost.
+    MayMistakeNewForSeen,
+    /// A seen URL may be called new, and is fetched again.
+    MayForget,
+    /// Both of these.
+    Both,
+    /// Never wrong.
+    Exact,
+}
+
+/// How full a cache is, and what that costs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Occupancy {
+    /// Keys held: answers *new* and refilled keys of this sequence.
+    pub items: u64,
+    /// Keys the cache was sized for: up to this count it keeps its promise.
+    pub capacity: u64,
+    /// Memory of the cache's table, in bits.
+    pub bits: u64,
+    /// Share of the table in use, 0 to 1 (a filter: of its bits that are set).
+    pub fill: f64,
+    /// Probability that a new key offered now is called seen, 0 to 1.
+    pub expected_rate: f64,
+    /// Expected number of new keys called seen so far: the sum over answers *new* of `p/(1-p)`, p the rate at that
+    /// moment.
+    pub expected_lost: f64,
+}
+
+/// A bounded "seen before?" structure with one owner.
+///
+/// ```
+/// use urlcache::{ExactCache, UrlCache, UrlKey, Verdict};
+///
+/// let mut cache: Box<dyn UrlCache> = Box::new(ExactCache::new());
+/// let key = UrlKey { bytes: b"http://h/", hash: 0x1234_5678_9abc_def0 };
+/// assert_eq!(cache.insert(key), Verdict::New);
+/// assert_eq!(cache.insert(key), Verdict::Seen);
+/// assert_eq!(cache.occupancy().items, 1);
+/// ```
+pub trait UrlCache: Send {
+    /// Inserts the key and says whether it was there: one step, nothing can come between.
+    fn insert(&mut self, key: UrlKey<'_>) -> Verdict;
+
+    /// Inserts the keys in order; `verdicts` is cleared and filled with one answer a key, in the same order.
+    ///
+    /// The second of two equal keys of a batch is [`Verdict::Seen`].
+    fn insert_batch(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        verdicts.reserve(keys.len());
+        for key in keys {
+            verdicts.push(self.insert(*key));
+        }
+    }
+
+    /// Inserts a key known to differ from all that were inserted: no verdict, and no charge to the expected losses.
+    ///
+    /// For filling a new generation from the URL table, where a false positive refuses nothing. The key counts as an
+    /// item even if all its bits were set already.
+    fn refill(&mut self, key: UrlKey<'_>);
+
+    /// How full the cache is and what it is expected to have lost since it was made, or since the sequence began.
+    fn occupancy(&self) -> Occupancy;
+
+    /// In which direction the cache may be wrong.
+    fn error_side(&self) -> ErrorSide;
+
+    /// Begins a crawl sequence: whatever is held is dropped, the charges too, and every key is new again.
+    ///
+    /// Call it before a refill, never after. Strategies that rotate their hash seed do so by the sequence number (0 is
+    /// the first visit); the others keep theirs.
+    fn begin_sequence(&mut self, sequence: u32);
+
+    /// The strategy's name, as in the configuration: `exact`, `single`.
+    fn strategy(&self) -> &'static str;
+
+    /// The name of the memory layout below the strategy: `table` of the exact cache, `classic` of a plain Bloom filter.
+    fn layout(&self) -> &'static str;
+}

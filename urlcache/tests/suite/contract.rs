@@ -1,0 +1,194 @@
+//! The contract of the port, as functions that every implementation is put through.
+//!
+//! A new cache joins by one line in [`subjects`]; what it may get wrong follows from its own `error_side`.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use urlcache::{ErrorSide, ExactCache, HashSeed, Occupancy, Plan, SingleCache, UrlCache, Verdict};
+
+use crate::keys::{key, nth};
+
+/// A cache under test: how a fresh one is made, and what it calls itself.
+struct Subject {
+    make: fn() -> Box<dyn UrlCache>,
+    strategy: &'static str,
+    layout: &'static str,
+}
+
+/// A filter so small that it errs within a few hundred keys.
+fn tiny_single() -> Box<dyn UrlCache> {
+    Box::new(SingleCache::new(Plan::new(1_500, 3).unwrap(), 200, HashSeed::new(11)).unwrap())
+}
+
+fn large_single() -> Box<dyn UrlCache> {
+    Box::new(SingleCache::new(Plan::for_losses(0..10_000, 1e-6).unwrap(), 10_000, HashSeed::new(12)).unwrap())
+}
+
+fn subjects() -> [Subject; 4] {
+    [
+        Subject { make: || Box::new(ExactCache::new()), strategy: "exact", layout: "table" },
+        Subject { make: || Box::new(ExactCache::with_capacity(500).unwrap()), strategy: "exact", layout: "table" },
+        Subject { make: tiny_single, strategy: "single", layout: "classic" },
+        Subject { make: large_single, strategy: "single", layout: "classic" },
+    ]
+}
+
+/// Runs the property on a fresh cache of every kind and random batches of keys, many of which repeat.
+fn for_all_batches(property: impl Fn(&Subject, &[Vec<u64>]) -> Result<(), TestCaseError>) {
+    let batches = prop::collection::vec(prop::collection::vec(0_u64..400, 0..60), 0..12);
+    for subject in subjects() {
+        let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) };
+        TestRunner::new(config).run(&batches, |batches| property(&subject, &batches)).unwrap();
+    }
+}
+
+fn may_lose(cache: &dyn UrlCache) -> bool {
+    matches!(cache.error_side(), ErrorSide::MayMistakeNewForSeen | ErrorSide::Both)
+}
+
+fn may_forget(cache: &dyn UrlCache) -> bool {
+    matches!(cache.error_side(), ErrorSide::MayForget | ErrorSide::Both)
+}
+
+fn offer(cache: &mut dyn UrlCache, indices: &[u64]) -> Vec<Verdict> {
+    let keys: Vec<_> = indices.iter().map(|&index| nth(1, index)).collect();
+    let mut verdicts = vec![Verdict::New; 3]; // left over from an earlier batch
+    cache.insert_batch(&keys, &mut verdicts);
+    verdicts
+}
+
+#[test]
+fn answers_as_a_hash_set_but_for_false_positives() {
+    for_all_batches(|subject, batches| {
+        let (mut cache, mut oracle) = ((subject.make)(), HashSet::new());
+        let mut mistakes = 0_u64;
+        for batch in batches {
+            let verdicts = offer(&mut *cache, batch);
+            prop_assert_eq!(verdicts.len(), batch.len());
+            for (index, verdict) in batch.iter().zip(verdicts) {
+                let new = oracle.insert(index);
+                prop_assert!(new || verdict == Verdict::Seen || may_forget(&*cache), "{} was forgotten", index);
+                mistakes += u64::from(new && verdict == Verdict::Seen);
+            }
+        }
+        prop_assert!(mistakes == 0 || may_lose(&*cache));
+        prop_assert_eq!(cache.occupancy().items, oracle.len() as u64 - mistakes);
+        Ok(())
+    });
+}
+
+#[test]
+fn a_batch_answers_as_its_keys_one_by_one() {
+    for_all_batches(|subject, batches| {
+        let (mut batched, mut single) = ((subject.make)(), (subject.make)());
+        for batch in batches {
+            let one_by_one: Vec<_> = batch.iter().map(|&index| single.insert(nth(1, index))).collect();
+            prop_assert_eq!(offer(&mut *batched, batch), one_by_one);
+        }
+        prop_assert_eq!(batched.occupancy(), single.occupancy());
+        Ok(())
+    });
+}
+
+#[test]
+fn what_was_inserted_is_never_new_again() {
+    for subject in subjects() {
+        let mut cache = (subject.make)();
+        for index in 0..5_000 {
+            cache.insert(nth(1, index));
+        }
+        let again = (0..5_000).map(|index| cache.insert(nth(1, index)));
+        assert_eq!(again.filter(|verdict| *verdict == Verdict::New).count(), 0, "{}", subject.strategy);
+    }
+}
+
+/// The figures of two moments, the later one after an answer *new* or *seen*.
+fn assert_step(before: &Occupancy, after: &Occupancy, verdict: Verdict) {
+    if verdict == Verdict::Seen {
+        assert_eq!(before, after);
+        return;
+    }
+    assert_eq!(after.items, before.items + 1);
+    assert!(after.expected_rate >= before.expected_rate && after.expected_rate <= 1.0);
+    let charge = before.expected_rate / (1.0 - before.expected_rate);
+    let charged = after.expected_lost - before.expected_lost;
+    assert!((charged - charge).abs() <= 1e-9 * after.expected_lost, "{charged} charged instead of {charge}");
+}
+
+#[test]
+fn occupancy_counts_keys_and_charges_answers_that_are_new() {
+    for subject in subjects() {
+        let mut cache = (subject.make)();
+        for index in 0..1_000_u64 {
+            let before = cache.occupancy();
+            let verdict = cache.insert(nth(1, index % 700));
+            assert_step(&before, &cache.occupancy(), verdict);
+        }
+        let full = cache.occupancy();
+        assert!(full.bits > 0 && full.fill > 0.0 && full.fill <= 1.0 && full.capacity > 0);
+        assert_eq!(full.expected_lost > 0.0, may_lose(&*cache));
+    }
+}
+
+#[test]
+fn a_refill_is_held_counted_and_not_charged() {
+    for subject in subjects() {
+        let mut cache = (subject.make)();
+        (0..300).for_each(|index| cache.refill(nth(1, index)));
+        let refilled = cache.occupancy();
+        assert_eq!((refilled.items, refilled.expected_lost.to_bits()), (300, 0.0_f64.to_bits()));
+        let verdicts = offer(&mut *cache, &(0..300).collect::<Vec<_>>());
+        assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Seen));
+        assert_eq!(cache.occupancy(), refilled);
+    }
+}
+
+#[test]
+fn a_refill_leaves_the_cache_as_inserting_would() {
+    let (mut inserted, mut refilled) = (large_single(), large_single());
+    for index in 0..5_000 {
+        assert_eq!(inserted.insert(nth(1, index)), Verdict::New);
+        refilled.refill(nth(1, index));
+    }
+    let uncharged = Occupancy { expected_lost: 0.0, ..inserted.occupancy() };
+    assert_eq!(refilled.occupancy(), uncharged);
+}
+
+#[test]
+fn a_sequence_begins_empty() {
+    for subject in subjects() {
+        let (mut cache, mut fresh) = ((subject.make)(), (subject.make)());
+        offer(&mut *cache, &(0..500).collect::<Vec<_>>());
+        cache.begin_sequence(1);
+        let empty = cache.occupancy();
+        assert_eq!((empty.items, empty.expected_lost.to_bits()), (0, 0.0_f64.to_bits()));
+        fresh.begin_sequence(1);
+        let all: Vec<_> = (0..500).collect();
+        assert_eq!(offer(&mut *cache, &all), offer(&mut *fresh, &all), "{}", subject.strategy);
+    }
+}
+
+#[test]
+fn says_what_it_is_and_errs_as_it_says() {
+    for subject in subjects() {
+        let cache = (subject.make)();
+        assert_eq!((cache.strategy(), cache.layout()), (subject.strategy, subject.layout));
+        let exact = cache.error_side() == ErrorSide::Exact;
+        assert_eq!(exact, subject.strategy == "exact");
+    }
+    let mut tiny = tiny_single();
+    let new = (0..2_000).filter(|&index| tiny.insert(nth(1, index)) == Verdict::New).count();
+    assert!(new < 1_900, "a filter this small must err");
+}
+
+#[test]
+fn the_empty_and_the_extreme_fingerprint_are_keys_like_others() {
+    for subject in subjects() {
+        let mut cache = (subject.make)();
+        for hash in [0, 1, u128::MAX, 1 << 127] {
+            assert_eq!((cache.insert(key(hash)), cache.insert(key(hash))), (Verdict::New, Verdict::Seen));
+        }
+    }
+}
