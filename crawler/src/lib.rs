@@ -5,4 +5,5 @@ pub mod frontier;
 pub mod scope;
 pub mod store;
 pub mod time;
+pub mod robots;
 pub mod url;
