@@ -149,7 +149,7 @@ impl<'a> Collector<'a> {
             Tag::Meta => self.take_meta(),
             Tag::Title => drop(self.found.title.get_or_insert_default()),
             Tag::Link => self.take_link(),
-            Tag::Frame | Tag::InlineFrame => self.found.frames.offer(self.values.get(Slot::Url), false),
+            Tag::Frame | Tag::InlineFrame => self.found.frames.offer_loaded(self.values.get(Slot::Url)),
             Tag::Script | Tag::Embedded => self.take_embedded(),
             _ => {}
         }
@@ -176,12 +176,12 @@ impl<'a> Collector<'a> {
         } else {
             return;
         };
-        list.offer(self.values.get(Slot::Url), false);
+        list.offer_loaded(self.values.get(Slot::Url));
     }
 
     fn take_embedded(&mut self) {
         for slot in [Slot::Url, Slot::OtherUrl] {
-            self.found.requisites.offer(self.values.get(slot), false);
+            self.found.requisites.offer_loaded(self.values.get(slot));
         }
     }
 }

@@ -88,6 +88,11 @@ impl References {
         self.marks[number] = self.marks[number].and(mark);
     }
 
+    /// Takes the value of an attribute that loads something: an empty one loads nothing.
+    pub(super) fn offer_loaded(&mut self, value: Option<&[u8]>) {
+        self.offer(value.filter(|value| !trim(value).is_empty()), false);
+    }
+
     /// Each reference once, in document order. Bytes that are not UTF-8 are replaced.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, Marks)> {
         self.marks.iter().enumerate().map(|(number, marks)| (String::from_utf8_lossy(self.once.get(number)), *marks))

@@ -185,6 +185,12 @@ fn everything_sorts_references_by_what_they_are() {
 }
 
 #[test]
+fn an_empty_source_loads_nothing() {
+    let page = all("<iframe src=''></iframe><img src><link rel=stylesheet href=' '><frame>");
+    assert!(page.frames.is_empty() && page.requisites.is_empty());
+}
+
+#[test]
 fn both_ways_find_the_same_links() {
     let html = "<base href=b/><a href=x><img src=y><title>t</title><meta name=robots content=none><iframe><a href=no></iframe><a href=z>";
     let (some, every) = (page(html), all(html));

@@ -1,3 +1,4 @@
 //! Conformance with cases made by others: URLs, robots.txt, links.
 
+mod links;
 mod urls;
