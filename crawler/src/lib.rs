@@ -6,4 +6,5 @@ pub mod scope;
 pub mod store;
 pub mod time;
 pub mod robots;
+pub mod extract;
 pub mod url;

@@ -56,6 +56,11 @@ impl WebUrl {
             return Err(UrlError::Scheme);
         }
         url.set_fragment(None);
+        if url.path().contains('^') {
+            // In the standard's path percent-encode set since 2024; the `url` crate leaves it.
+            let path = url.path().replace('^', "%5E");
+            url.set_path(&path);
+        }
         Ok(Self(url))
     }
 
@@ -153,6 +158,11 @@ mod tests {
         for text in ["http://h/A", "http://h/a?b=1&a=2", "http://h/a/", "http://h/a?", "https://u:p@h:8443/%7Ex;p"] {
             assert_eq!(WebUrl::parse(text).unwrap().as_str(), text);
         }
+    }
+
+    #[test]
+    fn encodes_a_caret_in_the_path_alone() {
+        assert_eq!(WebUrl::parse("http://h/^/a^?^").unwrap().as_str(), "http://h/%5E/a%5E?^");
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Conformance with cases made by others: URLs, robots.txt, links.
 
 mod robots;
+mod links;
 mod urls;

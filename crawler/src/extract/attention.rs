@@ -1,0 +1,32 @@
+//! What the emitter tells the reader: which of the bytes to come matter to anybody.
+
+use std::cell::Cell;
+
+/// Where the tokenizer stands, as far as the reader must know to pass over bytes without changing what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// HTML content: text never matters, and neither do end tags or the tags that [`super::tags`] does not name.
+    Markup,
+    /// In or below `<svg>` or `<math>`: every tag matters, since it may lead back to HTML; text does not.
+    Foreign,
+    /// In an element whose text is wanted (`<title>`).
+    WantedText,
+    /// In an element that holds text alone (`<textarea>`, `<script>`, …), and nobody wants it.
+    UnwantedText,
+}
+
+/// Shared by the two ends of the tokenizer. Plain cells: both ends live in one call on one thread.
+#[derive(Debug)]
+pub(super) struct Attention {
+    /// Where the tokenizer stands.
+    pub(super) place: Cell<Place>,
+    /// Whether the attribute value being read is kept.
+    pub(super) value: Cell<bool>,
+}
+
+impl Attention {
+    /// At the start of a document.
+    pub(super) fn new() -> Self {
+        Self { place: Cell::new(Place::Markup), value: Cell::new(false) }
+    }
+}

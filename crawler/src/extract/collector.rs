@@ -1,0 +1,285 @@
+//! The emitter: what the tokenizer finds, reduced to what is wanted.
+//!
+//! It holds one tag at a time, and of that only the attributes that [`super::tags`] names.
+
+use std::convert::Infallible;
+
+use html5gum::{Emitter, Error, Reader, State, Tokenizer};
+
+use super::{
+    attention::{Attention, Place},
+    directives::MetaRobots,
+    foreign::Foreign,
+    reader::PageReader,
+    references::References,
+    tags::{Name, Slot, Tag, Values, Wanted},
+};
+
+/// How many bytes of a title are kept.
+const LONGEST_TITLE: usize = 4096;
+
+/// What was found on a page, as written there.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// `href` of `a` and `area`.
+    pub(super) links: References,
+    /// What the page loads: images, scripts, styles, media.
+    pub(super) requisites: References,
+    /// `src` of frames.
+    pub(super) frames: References,
+    /// `link rel=alternate`.
+    pub(super) alternates: References,
+    /// `href` of the first `base` that has one.
+    pub(super) base: Option<Vec<u8>>,
+    /// Text of the first `title`.
+    pub(super) title: Option<Vec<u8>>,
+    /// From the meta tags.
+    pub(super) robots: MetaRobots,
+}
+
+/// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
+pub(super) fn collect(html: &[u8], wanted: Wanted) -> Found {
+    let attention = Attention::new();
+    collect_from(PageReader::new(html, &attention, wanted), &attention, wanted)
+}
+
+/// As [`collect`], from any reader.
+pub(super) fn collect_from(reader: impl Reader<Error = Infallible>, attention: &Attention, wanted: Wanted) -> Found {
+    let mut found = Found::default();
+    let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, &mut found, wanted)).finish();
+    found
+}
+
+/// Takes the tokenizer's events. Errors and comments are nobody's concern.
+#[derive(Debug)]
+struct Collector<'a> {
+    attention: &'a Attention,
+    found: &'a mut Found,
+    wanted: Wanted,
+    foreign: Foreign,
+    name: Name,
+    /// Name of the last start tag: what ends a raw text element.
+    last_start: Name,
+    /// What the tag is, once its name is complete. An end tag is nothing: its attributes mean nothing.
+    tag: Option<Tag>,
+    closing: bool,
+    self_closing: bool,
+    attribute: Name,
+    /// Whether the attribute has a name so far and no more.
+    naming: bool,
+    slot: Option<Slot>,
+    values: Values,
+}
+
+impl<'a> Collector<'a> {
+    fn new(attention: &'a Attention, found: &'a mut Found, wanted: Wanted) -> Self {
+        Self {
+            attention,
+            found,
+            wanted,
+            foreign: Foreign::default(),
+            name: Name::default(),
+            last_start: Name::default(),
+            tag: None,
+            closing: false,
+            self_closing: false,
+            attribute: Name::default(),
+            naming: false,
+            slot: None,
+            values: Values::default(),
+        }
+    }
+
+    fn begin_tag(&mut self, closing: bool) {
+        self.closing = closing;
+        self.self_closing = false;
+        self.name = Name::default();
+        self.tag = closing.then_some(Tag::Other);
+        self.naming = false;
+        self.values.clear();
+    }
+
+    fn tag(&mut self) -> Tag {
+        *self.tag.get_or_insert_with(|| {
+            let tag = Tag::named(self.name.as_bytes());
+            if tag.matters(self.wanted) { tag } else { Tag::Other }
+        })
+    }
+
+    /// The attribute's name is complete: is it kept?
+    fn end_name(&mut self) {
+        if self.naming {
+            self.naming = false;
+            let slot = self.tag().slot(self.attribute.as_bytes(), self.wanted);
+            self.slot = slot.filter(|slot| self.values.start(*slot));
+        }
+    }
+
+    /// A start tag is complete: the state to read its content in, and where that is.
+    fn opened(&mut self) -> Option<State> {
+        self.last_start = self.name;
+        let html = self.foreign.start(self.name.as_bytes(), self.self_closing);
+        let tag = self.tag();
+        let content = tag.content().filter(|_| html);
+        let titled = html && tag == Tag::Title && self.found.title.is_none();
+        self.take(tag, html);
+        self.attention.place.set(match content {
+            Some(_) if titled => Place::WantedText,
+            Some(_) => Place::UnwantedText,
+            None => self.markup(),
+        });
+        content
+    }
+
+    fn closed(&mut self) {
+        self.foreign.end(self.name.as_bytes());
+        self.attention.place.set(self.markup());
+    }
+
+    fn markup(&self) -> Place {
+        if self.foreign.is_open() { Place::Foreign } else { Place::Markup }
+    }
+
+    /// Keeps what the start tag says. In SVG, `a` alone means what it means in HTML.
+    fn take(&mut self, tag: Tag, html: bool) {
+        match tag {
+            Tag::Anchor => self.take_anchor(html),
+            _ if !html => {}
+            Tag::Base if self.found.base.is_none() => self.found.base = self.values.get(Slot::Url).map(<[u8]>::to_vec),
+            Tag::Meta => self.take_meta(),
+            Tag::Title => drop(self.found.title.get_or_insert_default()),
+            Tag::Link => self.take_link(),
+            Tag::Frame | Tag::InlineFrame => self.found.frames.offer_loaded(self.values.get(Slot::Url)),
+            Tag::Script | Tag::Embedded => self.take_embedded(),
+            _ => {}
+        }
+    }
+
+    fn take_anchor(&mut self, html: bool) {
+        let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
+        let nofollow = self.values.get(Slot::Kind).is_some_and(|rel| has_token(rel, b"nofollow"));
+        self.found.links.offer(self.values.get(Slot::Url).or(other), nofollow);
+    }
+
+    fn take_meta(&mut self) {
+        if let (Some(name), Some(content)) = (self.values.get(Slot::Kind), self.values.get(Slot::Content)) {
+            self.found.robots |= MetaRobots::of_meta(name, content);
+        }
+    }
+
+    fn take_link(&mut self) {
+        let rel = self.values.get(Slot::Kind).unwrap_or_default();
+        let list = if ["stylesheet", "icon"].iter().any(|kind| has_token(rel, kind.as_bytes())) {
+            &mut self.found.requisites
+        } else if has_token(rel, b"alternate") {
+            &mut self.found.alternates
+        } else {
+            return;
+        };
+        list.offer_loaded(self.values.get(Slot::Url));
+    }
+
+    fn take_embedded(&mut self) {
+        for slot in [Slot::Url, Slot::OtherUrl] {
+            self.found.requisites.offer_loaded(self.values.get(slot));
+        }
+    }
+}
+
+/// Whether a space-separated attribute value has this token, in any case.
+fn has_token(value: &[u8], token: &[u8]) -> bool {
+    value.split(|byte| byte.is_ascii_whitespace() || *byte == b',').any(|one| one.eq_ignore_ascii_case(token))
+}
+
+impl Emitter for Collector<'_> {
+    type Token = Infallible;
+
+    fn init_start_tag(&mut self) {
+        self.begin_tag(false);
+    }
+
+    fn init_end_tag(&mut self) {
+        self.begin_tag(true);
+    }
+
+    fn push_tag_name(&mut self, name: &[u8]) {
+        self.name.push(name);
+    }
+
+    fn init_attribute(&mut self) {
+        self.end_name();
+        self.naming = true;
+        self.attribute = Name::default();
+    }
+
+    fn push_attribute_name(&mut self, name: &[u8]) {
+        self.attribute.push(name);
+    }
+
+    fn init_attribute_value(&mut self) {
+        self.end_name();
+        self.attention.value.set(self.slot.is_some());
+    }
+
+    fn push_attribute_value(&mut self, value: &[u8]) {
+        if let Some(slot) = self.slot {
+            self.values.push(slot, value);
+        }
+    }
+
+    fn set_self_closing(&mut self) {
+        self.self_closing = true;
+    }
+
+    fn emit_current_tag(&mut self) -> Option<State> {
+        self.end_name();
+        if self.closing {
+            self.closed();
+            return None;
+        }
+        self.opened()
+    }
+
+    fn current_is_appropriate_end_tag_token(&mut self) -> bool {
+        self.closing && self.name.as_bytes() == self.last_start.as_bytes()
+    }
+
+    fn adjusted_current_node_present_but_not_in_html_namespace(&mut self) -> bool {
+        self.foreign.is_foreign()
+    }
+
+    fn emit_string(&mut self, text: &[u8]) {
+        if self.attention.place.get() != Place::WantedText {
+            return;
+        }
+        if let Some(title) = &mut self.found.title {
+            let space = LONGEST_TITLE - title.len();
+            title.extend_from_slice(&text[..text.len().min(space)]);
+        }
+    }
+
+    #[inline]
+    fn should_emit_errors(&mut self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn pop_token(&mut self) -> Option<Infallible> {
+        None
+    }
+
+    fn set_last_start_tag(&mut self, _: Option<&[u8]>) {}
+    fn emit_eof(&mut self) {}
+    fn emit_error(&mut self, _: Error) {}
+    fn init_comment(&mut self) {}
+    fn push_comment(&mut self, _: &[u8]) {}
+    fn emit_current_comment(&mut self) {}
+    fn init_doctype(&mut self) {}
+    fn push_doctype_name(&mut self, _: &[u8]) {}
+    fn set_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
+    fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+    fn set_force_quirks(&mut self) {}
+    fn emit_current_doctype(&mut self) {}
+}

@@ -1,0 +1,145 @@
+//! The results: references as written become URLs against the page's base.
+
+use super::{
+    charset::{Decoded, decode},
+    collector::{Found, collect},
+    directives::MetaRobots,
+    references::{Marks, Once, References},
+    tags::Wanted,
+};
+use crate::url::WebUrl;
+
+/// What a visit needs of a page.
+///
+/// ```
+/// use webloom::{extract, url::WebUrl};
+/// let url = WebUrl::parse("http://example.org/a/")?;
+/// let page = extract::links(b"<base href=/b/><title> T </title><a href=c#top>", Some("text/html"), &url);
+/// assert_eq!(page.links[0].url.as_str(), "http://example.org/b/c");
+/// assert_eq!(page.title.as_deref(), Some("T"));
+/// # Ok::<(), webloom::url::UrlError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageLinks {
+    /// Targets of `a` and `area`: http(s) only, without fragments, each once, in document order.
+    pub links: Vec<PageLink>,
+    /// Text of the first `title`, white space collapsed (at most 4096 bytes of it); `None` if there is none or it is blank.
+    pub title: Option<Box<str>>,
+    /// What the meta tags ask of robots.
+    pub meta_robots: MetaRobots,
+    /// What relative references were resolved against: the page's URL, or that of its first `base` with an `href`.
+    pub base: WebUrl,
+    /// Name of the encoding the page was read in, as in the Encoding standard (`UTF-8`, `windows-1252`, …).
+    pub charset: &'static str,
+}
+
+/// One target of a page's links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageLink {
+    /// Where the link leads.
+    pub url: WebUrl,
+    /// Every link of this page to that URL carries `rel=nofollow`: one without it is enough to follow.
+    pub nofollow: bool,
+}
+
+/// All that a page refers to: what `explain links` prints. Each list is absolute http(s) URLs without fragments, each once, in document order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageReferences {
+    /// Targets of `a` and `area`.
+    pub links: Vec<WebUrl>,
+    /// What the page loads: images, scripts, styles and icons, media.
+    pub requisites: Vec<WebUrl>,
+    /// `frame` and `iframe`.
+    pub frames: Vec<WebUrl>,
+    /// `link rel=alternate`.
+    pub alternates: Vec<WebUrl>,
+    /// Those of `links` that at least one link with `rel=nofollow` leads to.
+    pub nofollow: Vec<WebUrl>,
+    /// As [`PageLinks::base`].
+    pub base: WebUrl,
+    /// As [`PageLinks::charset`].
+    pub charset: &'static str,
+    /// As [`PageLinks::meta_robots`].
+    pub meta_robots: MetaRobots,
+    /// As [`PageLinks::title`].
+    pub title: Option<Box<str>>,
+}
+
+/// The links of a page, and what else a visit needs of it. `content_type` is the response's header; `url` is where the page was fetched.
+pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
+    let Decoded { html, charset } = decode(body, content_type, url);
+    let found = collect(&html, Wanted::Links);
+    let base = Base::of(&found, url);
+    let links = base.resolve(&found.links, |url, marks| PageLink { url, nofollow: !marks.some_follow });
+    PageLinks { links, title: title(&found), meta_robots: found.robots, base: base.url, charset }
+}
+
+/// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.
+pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
+    let Decoded { html, charset } = decode(body, content_type, url);
+    let found = collect(&html, Wanted::Everything);
+    let base = Base::of(&found, url);
+    let urls = |references| base.resolve(references, |url, _| url);
+    let links = base.resolve(&found.links, |url, marks| (url, marks));
+    PageReferences {
+        nofollow: links.iter().filter(|(_, marks)| marks.some_nofollow).map(|(url, _)| url.clone()).collect(),
+        links: links.into_iter().map(|(url, _)| url).collect(),
+        requisites: urls(&found.requisites),
+        frames: urls(&found.frames),
+        alternates: urls(&found.alternates),
+        charset,
+        meta_robots: found.robots,
+        title: title(&found),
+        base: base.url,
+    }
+}
+
+/// What references are resolved against (HTML standard, 2.4.1 and 4.2.3).
+struct Base {
+    url: WebUrl,
+    /// The page's base is not on the web (`ftp:`, `about:`): only absolute references lead anywhere.
+    off_web: bool,
+}
+
+impl Base {
+    /// A base that cannot be parsed, and one that is `data:` or `javascript:`, is as if it were not there.
+    fn of(found: &Found, page: &WebUrl) -> Self {
+        let Some(href) = found.base.as_deref().map(String::from_utf8_lossy) else {
+            return Self { url: page.clone(), off_web: false };
+        };
+        match page.join(&href) {
+            Ok(url) => Self { url, off_web: false },
+            Err(_) => Self { url: page.clone(), off_web: is_other_base(&href) },
+        }
+    }
+
+    fn join(&self, reference: &str) -> Option<WebUrl> {
+        if self.off_web { WebUrl::parse(reference).ok() } else { self.url.join(reference).ok() }
+    }
+
+    /// Each reference as a URL, once; references that differ as written and lead to the same URL are one.
+    fn resolve<T>(&self, references: &References, make: impl Fn(WebUrl, Marks) -> T) -> Vec<T> {
+        let mut once = Once::default();
+        let mut urls: Vec<(WebUrl, Marks)> = Vec::with_capacity(references.len());
+        for (reference, marks) in references.iter() {
+            let Some(url) = self.join(&reference) else { continue };
+            let number = once.number(url.as_str().as_bytes());
+            match urls.get_mut(number) {
+                Some((_, known)) => *known = known.and(marks),
+                None => urls.push((url, marks)),
+            }
+        }
+        urls.into_iter().map(|(url, marks)| make(url, marks)).collect()
+    }
+}
+
+/// Whether a `base` that is no web URL is one all the same.
+fn is_other_base(href: &str) -> bool {
+    url::Url::parse(href).is_ok_and(|url| !matches!(url.scheme(), "http" | "https" | "data" | "javascript"))
+}
+
+fn title(found: &Found) -> Option<Box<str>> {
+    let title = String::from_utf8_lossy(found.title.as_deref()?);
+    let words: Vec<_> = title.split_ascii_whitespace().collect();
+    (!words.is_empty()).then(|| words.join(" ").into())
+}

@@ -1,0 +1,241 @@
+//! The tokenizer's input: it passes over what nobody asked about.
+//!
+//! The tokenizer asks for "the bytes up to the next one of these". Where the bytes between cannot matter ([`Attention`]), more is handed over in
+//! one piece than it asked for: text with its character references, comments, unwanted attribute values, and in HTML content whole tags that
+//! [`super::tags`] does not name. The state machine sees text, which it drops. What is found must be the same as with html5gum's own reader: a
+//! property test below holds the two together.
+
+use std::convert::Infallible;
+
+use html5gum::{Readable, Reader};
+use memchr::memchr;
+
+use super::{
+    attention::{Attention, Place},
+    tags::{Tag, Wanted},
+};
+
+/// Reads a page, with the emitter's attention in view.
+#[derive(Debug)]
+pub(super) struct PageReader<'a> {
+    rest: &'a [u8],
+    attention: &'a Attention,
+    wanted: Wanted,
+    /// What was left of the page where the last wanted `<` stood.
+    stopped: usize,
+}
+
+impl<'a> PageReader<'a> {
+    /// At the start of `html`.
+    pub(super) fn new(html: &'a [u8], attention: &'a Attention, wanted: Wanted) -> Self {
+        Self { rest: html, attention, wanted, stopped: usize::MAX }
+    }
+
+    /// How many bytes to hand over in a state that stops at `needle`; the page is not at its end.
+    #[inline]
+    fn chunk(&mut self, needle: &[u8]) -> Option<usize> {
+        let place = self.attention.place.get();
+        match needle {
+            // Data and RCDATA state.
+            [b'&', b'<', ..] => match place {
+                Place::Markup => Some(self.before_wanted_tag()),
+                Place::Foreign | Place::UnwantedText => Some(until(b'<', self.rest)),
+                Place::WantedText => None,
+            },
+            // Raw text and script data.
+            [b'<', 0, ..] => Some(until(b'<', self.rest)),
+            // Comment.
+            [b'<', b'-', 0, ..] => Some(until(b'-', self.rest)),
+            // Quoted attribute values.
+            [quote @ (b'"' | b'\''), b'&', ..] if !self.attention.value.get() => Some(until(*quote, self.rest)),
+            _ => None,
+        }
+    }
+
+    /// The length of the text and unwanted tags before the next `<` that the tokenizer must see, or 1 when that is next.
+    fn before_wanted_tag(&mut self) -> usize {
+        if self.rest.len() == self.stopped {
+            return 1;
+        }
+        let mut at = 0;
+        while let Some(found) = memchr(b'<', &self.rest[at..]) {
+            at += found;
+            let Some(length) = unwanted_tag(&self.rest[at..], self.wanted) else {
+                self.stopped = self.rest.len() - at;
+                return at.max(1);
+            };
+            at += length;
+        }
+        self.rest.len()
+    }
+}
+
+impl Reader for PageReader<'_> {
+    type Error = Infallible;
+
+    #[inline]
+    fn read_byte(&mut self) -> Result<Option<u8>, Infallible> {
+        let Some((first, rest)) = self.rest.split_first() else { return Ok(None) };
+        self.rest = rest;
+        Ok(Some(*first))
+    }
+
+    #[inline]
+    fn try_read_string(&mut self, string: &[u8], case_sensitive: bool) -> Result<bool, Infallible> {
+        let found = self.rest.to_reader().try_read_string(string, case_sensitive)?;
+        if found {
+            self.rest = &self.rest[string.len()..];
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn read_until<'b>(&'b mut self, needle: &[u8], buffer: &'b mut [u8; 4]) -> Result<Option<&'b [u8]>, Infallible> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let length = match self.chunk(needle) {
+            Some(length) => length,
+            None => self.rest.to_reader().read_until(needle, buffer)?.map_or(0, <[u8]>::len),
+        };
+        let (chunk, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        Ok(Some(chunk))
+    }
+}
+
+/// The length of what comes before `byte`, or 1 when `byte` is next.
+#[inline]
+fn until(byte: u8, bytes: &[u8]) -> usize {
+    memchr(byte, bytes).unwrap_or(bytes.len()).max(1)
+}
+
+/// The length of the tag that `html` starts with (at its `<`), if it is a whole tag that does not matter in HTML content; all that is left when
+/// the page ends in such a tag.
+fn unwanted_tag(html: &[u8], wanted: Wanted) -> Option<usize> {
+    let closing = html.get(1)? == &b'/';
+    let name = 1 + usize::from(closing);
+    if !html.get(name)?.is_ascii_alphabetic() {
+        return None;
+    }
+    let end = skip(html, name, |byte| !is_space(byte) && !matches!(byte, b'/' | b'>'));
+    if !closing && Tag::named(&html[name..end]).matters(wanted) {
+        return None;
+    }
+    Some(tag_end(html, end))
+}
+
+/// Where the tag ends whose attributes start at `at` (before attribute name state and those it leads to; HTML standard, 13.2.5.32 to 13.2.5.40).
+fn tag_end(html: &[u8], mut at: usize) -> usize {
+    while let Some(&byte) = html.get(at) {
+        match byte {
+            b'>' => return at + 1,
+            b'/' => at += 1,
+            _ if is_space(byte) => at += 1,
+            _ => at = attribute_end(html, at),
+        }
+    }
+    html.len()
+}
+
+/// Where the attribute that starts at `at` ends, its value included. Its first byte belongs to the name, even if it is `=`.
+fn attribute_end(html: &[u8], at: usize) -> usize {
+    let name_end = skip(html, at + 1, |byte| !is_space(byte) && !matches!(byte, b'/' | b'>' | b'='));
+    let equals = skip(html, name_end, is_space);
+    if html.get(equals) != Some(&b'=') {
+        return equals;
+    }
+    let value = skip(html, equals + 1, is_space);
+    match html.get(value) {
+        Some(quote @ (b'"' | b'\'')) => {
+            let start = value + 1;
+            memchr(*quote, &html[start..]).map_or(html.len(), |length| start + length + 1)
+        }
+        _ => skip(html, value, |byte| !is_space(byte) && byte != b'>'),
+    }
+}
+
+#[inline]
+fn skip(html: &[u8], at: usize, passes: impl Fn(u8) -> bool) -> usize {
+    html[at..].iter().position(|byte| !passes(*byte)).map_or(html.len(), |length| at + length)
+}
+
+#[inline]
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{
+        super::collector::{collect, collect_from},
+        *,
+    };
+
+    /// Pieces that make up pages, and the spots where tokenizers go wrong.
+    const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü - <a·href=1> <a·href
+        <A·HREF='2'·rel=nofollow> </a> <a· href="3 <div·class=' <p/ </p> <br> <base·href=b/> <meta·name=robots·content=none> <title> </title>
+        <script> </script> <script <style> </style <textarea> </textarea> <iframe·src=f> </iframe> <noframes> <plaintext> <svg> <svg/> </svg>
+        <math> <mi> <title/> <foreignObject> </foreignObject> <style/> <img·src=i> <link·rel=stylesheet·href=s> <areaa·href=4> </x·a='>'>"#;
+
+    fn soup() -> impl Strategy<Value = Vec<u8>> {
+        let mut pieces: Vec<_> = PIECES.split_whitespace().map(|piece| piece.replace('·', " ")).collect();
+        pieces.extend(["\0", "\r", "\r\n", "\n", "\t", " "].map(str::to_owned));
+        prop::collection::vec(prop::sample::select(pieces), 0..40).prop_map(|pieces| pieces.concat().into_bytes())
+    }
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(prop::sample::select(b"<>/='\" a!-b&\r\0\xfc".to_vec()), 0..60)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn passing_over_changes_nothing(html in prop_oneof![soup(), bytes()]) {
+            for wanted in [Wanted::Links, Wanted::Everything] {
+                let plainly = collect_from(html.to_reader(), &Attention::new(), wanted);
+                prop_assert_eq!(format!("{:?}", collect(&html, wanted)), format!("{:?}", plainly));
+            }
+        }
+    }
+
+    fn unwanted(html: &str) -> Option<usize> {
+        unwanted_tag(html.as_bytes(), Wanted::Links)
+    }
+
+    #[test]
+    fn finds_the_end_of_a_tag_as_the_state_machine_does() {
+        for whole in [
+            "<div>",
+            "</a href='>'>",
+            "<p a>",
+            "<p a=\">\" b>",
+            "<p a = '>' b>",
+            "<p a=b\">",
+            "<p ='>",
+            "<p a'=\">\">",
+            "<p/>",
+            "<p / a=x/>",
+            "<p a= >",
+            "<p a\r=\r'>'>",
+        ] {
+            assert_eq!(unwanted(&format!("{whole}<a>'\">")), Some(whole.len()), "{whole}");
+        }
+    }
+
+    #[test]
+    fn an_unfinished_tag_takes_the_rest() {
+        for whole in ["<div", "<div a", "<div a=", "<div a='>", "</x "] {
+            assert_eq!(unwanted(whole), Some(whole.len()), "{whole}");
+        }
+    }
+
+    #[test]
+    fn leaves_what_matters_to_the_tokenizer() {
+        for text in ["<a>", "<A>", "<svg", "<!-- -->", "<", "</", "</>", "< b>", "<?x>", "<base/>"] {
+            assert_eq!(unwanted(text), None, "{text}");
+        }
+    }
+}

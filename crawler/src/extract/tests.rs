@@ -1,0 +1,263 @@
+//! Each rule of extraction on a page of its own, and what no page may do to us.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::url::WebUrl;
+
+const PAGE: &str = "http://h/dir/page.html";
+
+fn page(html: &str) -> PageLinks {
+    links(html.as_bytes(), Some("text/html; charset=utf-8"), &WebUrl::parse(PAGE).unwrap())
+}
+
+fn all(html: &str) -> PageReferences {
+    everything(html.as_bytes(), Some("text/html; charset=utf-8"), &WebUrl::parse(PAGE).unwrap())
+}
+
+/// The links of a page, those on `http://h/dir/` by their name alone.
+fn found(html: &str) -> Vec<String> {
+    names(page(html).links.iter().map(|link| &link.url))
+}
+
+fn names<'a>(urls: impl IntoIterator<Item = &'a WebUrl>) -> Vec<String> {
+    urls.into_iter().map(|url| url.as_str().trim_start_matches("http://h/dir/").to_owned()).collect()
+}
+
+#[test]
+fn anchors_and_areas_in_document_order_each_once() {
+    assert_eq!(
+        found("<a href=b>x</a><area href='a'><A HREF=\"c\"/><a href=./b><a name=x><b href=no>"),
+        ["b", "a", "c"]
+    );
+}
+
+#[test]
+fn an_empty_href_and_a_mere_fragment_are_the_page_itself() {
+    for html in
+        ["<a href>", "<a href=''>", "<a href=' '>", "<a href='#top'>", "<a href=page.html#x>", "<a href=x href=y>x"]
+    {
+        assert_eq!(found(html), [if html.contains('y') { "x" } else { "page.html" }], "{html}");
+    }
+}
+
+#[test]
+fn only_the_web_is_linked() {
+    let html = "<a href=mailto:a@b><a href='javascript:x'><a href=' DATA:,x'><a href=ftp://h/><a href='http://[x'><a href=https://o/p#q>";
+    assert_eq!(found(html), ["https://o/p"]);
+}
+
+#[test]
+fn href_is_trimmed_and_its_entities_are_decoded() {
+    assert_eq!(found("<a href=' \n a&#32;b \t'>"), ["a%20b"]);
+    assert_eq!(found("<a href='?a=1&amp;b=2&copy=3&#x26;d&eacute;'>"), ["page.html?a=1&b=2&copy=3&d%C3%A9"]);
+    assert_eq!(found("<a href='x\r\ny'>"), ["xy"]);
+}
+
+#[test]
+fn the_first_base_with_an_href_counts_for_all_links() {
+    for html in [
+        "<base href=/b/><base href=/c/><a href=x>",
+        "<base target=_top><a href=x><base href=' /b/#f '>",
+        "<a href=x><base href='http://h/b/'>",
+    ] {
+        let page = page(html);
+        assert_eq!((page.links[0].url.as_str(), page.base.as_str()), ("http://h/b/x", "http://h/b/"), "{html}");
+    }
+}
+
+#[test]
+fn a_base_that_is_none_is_passed_over() {
+    for href in ["http://[", "data:,x", "javascript:x"] {
+        assert_eq!(found(&format!("<base href='{href}'><a href=x>")), ["x"], "{href}");
+    }
+}
+
+#[test]
+fn a_base_off_the_web_leaves_only_absolute_links() {
+    let page = page("<base href=ftp://f/><a href=x><a href=//h/y><a href=http://h/z>");
+    assert_eq!(names(page.links.iter().map(|link| &link.url)), ["http://h/z"]);
+    assert_eq!(page.base.as_str(), PAGE);
+}
+
+#[test]
+fn text_elements_hold_no_links() {
+    for name in ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"] {
+        let html = format!("<{name}><a href=no></a><!-- </{name}x><a href=no></{name} ><a href=yes>");
+        assert_eq!(found(&html), ["yes"], "{name}");
+    }
+    assert_eq!(found("<a href=yes><plaintext><a href=no></plaintext><a href=no>"), ["yes"]);
+}
+
+#[test]
+fn comments_and_doctypes_hold_no_links() {
+    assert_eq!(found("<!-- <a href=no> --><a href=yes>"), ["yes"]);
+    assert_eq!(found("<!--><a href=yes>"), ["yes"]);
+    assert_eq!(found("<!-- <a href=no> --!><a href=yes>"), ["yes"]);
+    assert_eq!(found("<!doctype '<a href=yes>"), ["yes"; 0]);
+    assert_eq!(found("<![CDATA[ <a href=no> ]]><a href=yes>"), ["yes"]);
+}
+
+#[test]
+fn an_escaped_script_ends_where_browsers_end_it() {
+    assert_eq!(found("<script><!-- <script> </script> <a href=no> --></script><a href=yes>"), ["yes"]);
+    assert_eq!(found("<script><!-- </script><a href=yes>"), ["yes"]);
+}
+
+#[test]
+fn scripts_do_not_run_here() {
+    assert_eq!(found("<noscript><a href=x></noscript>"), ["x"]);
+}
+
+#[test]
+fn svg_is_read_as_svg() {
+    assert_eq!(found("<svg><a href=x><a xlink:href=y></svg><a xlink:href=no>"), ["x", "y"]);
+    assert_eq!(found("<svg><style/><title/><script/></svg><a href=x>"), ["x"]);
+    assert_eq!(found("<svg><![CDATA[<a href=no>]]></svg><a href=x>"), ["x"]);
+    assert_eq!(found("<svg><p><style><a href=no></style><a href=x>"), ["x"]);
+    assert_eq!(found("<svg><foreignObject><textarea><a href=no></textarea></foreignObject></svg><a href=x>"), ["x"]);
+    assert_eq!(page("<svg><base href=/no/><title>no</title></svg><title>yes</title>").title.as_deref(), Some("yes"));
+}
+
+#[test]
+fn unfinished_and_closing_tags_link_nothing() {
+    assert_eq!(found("<a href=x></a href=no><a href=no"), ["x"]);
+    assert_eq!(found("<a href='no>"), ["x"; 0]);
+}
+
+#[test]
+fn a_link_is_nofollow_only_if_each_occurrence_is() {
+    let page = page("<a href=x rel='NoFollow ugc'><a href=y rel=nofollow><a href=./y><a href=z rel=nofollower>");
+    assert_eq!(page.links.iter().map(|link| link.nofollow).collect::<Vec<_>>(), [true, false, false]);
+}
+
+#[test]
+fn everything_lists_links_with_any_nofollow() {
+    assert_eq!(names(&all("<a href=x rel=nofollow><a href=./x><a href=y>").nofollow), ["x"]);
+}
+
+#[test]
+fn the_title_is_the_first_one_collapsed_and_decoded() {
+    for (html, title) in [
+        ("<title>\n a &amp;\t<b> </title><title>no</title>", Some("a & <b>")),
+        ("<title> </title>", None),
+        ("<title></title><title>no</title>", None),
+        ("<p>no", None),
+        ("<title>open", Some("open")),
+    ] {
+        assert_eq!(page(html).title.as_deref(), title, "{html}");
+    }
+    assert_eq!(page(&format!("<title>{}</title>", "\u{fc}".repeat(9000))).title.map(|title| title.len()), Some(4096));
+}
+
+#[test]
+fn meta_robots_add_up() {
+    let robots = page("<meta name=robots content=noindex><p><META content='nofollow' NAME=Robots>").meta_robots;
+    assert_eq!(robots, MetaRobots { nofollow: true, noindex: true });
+    assert_eq!(
+        page("<meta name=robots><meta content=none><meta name=x content=none>").meta_robots,
+        MetaRobots::default()
+    );
+}
+
+#[test]
+fn the_charset_is_used_for_links_and_named() {
+    let url = WebUrl::parse(PAGE).unwrap();
+    let page = links(b"<meta charset=iso-8859-1><title>\xfc</title><a href='\xfc?\xfc'>", None, &url);
+    assert_eq!((page.links[0].url.as_str(), page.charset), ("http://h/dir/%C3%BC?%C3%BC", "windows-1252"));
+    assert_eq!(page.title.as_deref(), Some("\u{fc}"));
+    let utf_16: Vec<u8> = "\u{feff}<a href=x>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(names(links(&utf_16, None, &url).links.iter().map(|link| &link.url)), ["x"]);
+}
+
+#[test]
+fn everything_sorts_references_by_what_they_are() {
+    let page = all(
+        "<link rel=stylesheet href=a><link rel='shortcut icon' href=b><link rel=alternate href=c><link rel=canonical href=no><img src=d>\
+         <script src=e></script><iframe src=f></iframe><frame src=g><video src=h poster=i><object data=j><a href=k><input src=l><img src=d>",
+    );
+    assert_eq!(names(&page.requisites), ["a", "b", "d", "e", "h", "i", "j", "l"]);
+    assert_eq!(names(&page.frames), ["f", "g"]);
+    assert_eq!(names(&page.alternates), ["c"]);
+    assert_eq!(names(&page.links), ["k"]);
+}
+
+#[test]
+fn an_empty_source_loads_nothing() {
+    let page = all("<iframe src=''></iframe><img src><link rel=stylesheet href=' '><frame>");
+    assert!(page.frames.is_empty() && page.requisites.is_empty());
+}
+
+#[test]
+fn both_ways_find_the_same_links() {
+    let html = "<base href=b/><a href=x><img src=y><title>t</title><meta name=robots content=none><iframe><a href=no></iframe><a href=z>";
+    let (some, every) = (page(html), all(html));
+    assert_eq!(some.links.iter().map(|link| &link.url).collect::<Vec<_>>(), every.links.iter().collect::<Vec<_>>());
+    assert_eq!((some.base, some.title, some.meta_robots), (every.base, every.title, every.meta_robots));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_are_too_bad(body in prop::collection::vec(any::<u8>(), 0..400), header in prop::option::of("[ -~]{0,40}")) {
+        let url = WebUrl::parse(PAGE).unwrap();
+        links(&body, header.as_deref(), &url);
+        everything(&body, header.as_deref(), &url);
+        is_html(header.as_deref(), &body);
+        robots_header(header.as_deref().into_iter(), "webloom");
+    }
+
+    #[test]
+    fn every_link_is_an_absolute_web_url_and_different(hrefs in prop::collection::vec("[a-c./:?# \\\\&;]{0,8}", 0..20)) {
+        let html = hrefs.iter().fold(String::new(), |html, href| html + "<a href=\"" + href + "\">");
+        let links = page(&html).links;
+        let different: std::collections::HashSet<_> = links.iter().map(|link| link.url.as_str()).collect();
+        prop_assert_eq!(different.len(), links.len());
+        let joined = hrefs.iter().filter_map(|href| WebUrl::parse(PAGE).unwrap().join(href).ok());
+        let expected: std::collections::HashSet<_> = joined.map(|url| url.as_str().to_owned()).collect();
+        prop_assert_eq!(different, expected.iter().map(String::as_str).collect());
+    }
+}
+
+/// Pages made to be slow, by how often something is in them.
+const HOSTILE: [fn(usize) -> String; 16] = [
+    |n| "<".repeat(n),
+    |n| "</".repeat(n),
+    |n| "<!--".repeat(n),
+    |n| "<svg>".repeat(n) + &"</desc>".repeat(n),
+    |n| "<svg><desc>".repeat(n) + &"</p>".repeat(n),
+    |n| format!("<a {}>", "href=x ".repeat(n)),
+    |n| format!("<a {}>", numbered(n, " x")),
+    |n| format!("<div {}>", "a='".repeat(n)),
+    |n| format!("<a href='{}'>", "&amp".repeat(n)),
+    |n| format!("<a href='{}'>", "../".repeat(n)),
+    |n| numbered(n, "><a href="),
+    |n| "<a href=//h/x>".repeat(n),
+    |n| format!("<title>{}", "&x".repeat(n)),
+    |n| "<script><!--<script>".repeat(n),
+    |n| "<base href=x><meta name=robots content=x><a href='javascript:".repeat(n),
+    |n| "<textarea></textarea ".repeat(n),
+];
+
+fn numbered(n: usize, before: &str) -> String {
+    (0..n).fold(String::new(), |text, number| text + before + &number.to_string())
+}
+
+fn time(html: &str) -> Duration {
+    let start = Instant::now();
+    page(html);
+    all(html);
+    start.elapsed()
+}
+
+#[test]
+fn time_is_linear_whatever_the_page() {
+    for (number, make) in HOSTILE.iter().enumerate() {
+        let (small, large) = (make(20_000), make(160_000));
+        let best = (0..3).map(|_| time(&small)).min().unwrap_or_default();
+        let bound = best.max(Duration::from_millis(2)) * 8 * 4;
+        let taken = (0..3).map(|_| time(&large)).min().unwrap_or_default();
+        assert!(taken <= bound, "hostile page {number}: {best:?} at an eighth of its size, {taken:?} whole");
+    }
+}
