@@ -1,4 +1,5 @@
 //! A web crawler that covers an area of the web completely, keeps it fresh, and tells what it may have missed.
 
+pub mod cli;
 pub mod config;
 pub mod url;
