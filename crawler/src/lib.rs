@@ -7,4 +7,6 @@ pub mod store;
 pub mod time;
 pub mod robots;
 pub mod extract;
+pub mod cli;
+pub mod config;
 pub mod url;

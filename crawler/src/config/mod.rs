@@ -1,0 +1,43 @@
+//! The settings of a crawl: where they come from, which are allowed, what they mean.
+//!
+//! Owns: the raw schema ([`RawSettings`]: every key optional, an unknown key is an error), the [`Layers`] that are
+//! merged, and the validated [`Settings`], one struct per component. Layers, the stronger first: flags, variables
+//! (`WEBLOOM_…`), the file, the settings stored in a crawl directory, the profile, `default.toml`.
+//!
+//! Invariants: `default.toml` holds every key and is valid; a `Settings` is valid; all faults of all layers are
+//! reported at once, each with its place, its value and what is allowed; a secret is never printed, and leaves this
+//! module only by [`RawSettings::to_json`] and in the fields that need it.
+//!
+//! Does not know: what the components do with their values, where a crawl directory is, or which flags exist beyond
+//! their names.
+
+mod document;
+mod fault;
+mod layers;
+mod reader;
+mod reference;
+mod resume;
+mod rules;
+mod schema;
+mod secret;
+mod settings;
+mod units;
+mod value;
+
+pub use document::{DEFAULT_TOML, PROFILES};
+pub use fault::{ConfigFaults, Fault, Source};
+pub use layers::{Layers, Resolved};
+pub use reference::{DescribedKey, ReferenceRow, reference};
+pub use resume::{ChangedKey, resume_check};
+pub use schema::{
+    RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawScope,
+    RawSettings, RawStore,
+};
+pub use secret::{SecretText, SecretValue};
+pub use settings::{
+    BudgetSettings, CacheSettings, CacheStrategy, ExtractSettings, FetchLimits, FrontierSettings, HashSeed, Header,
+    LogFormat, LogSettings, NofollowChoice, OrderChoice, PolitenessSettings, ResetChoice, RetrySettings,
+    RobotsSettings, ScopeKind, ScopeSettings, Settings, StoreSettings, UserAgent,
+};
+pub use units::{parse_duration, parse_size, print_duration, print_size};
+pub use value::RawValue;

@@ -1,0 +1,137 @@
+//! What may change when a crawl goes on.
+//!
+//! Finished pages are not read again, and what was refused from them is gone. So whatever would have let more in is
+//! refused; the rest (delays, budgets, concurrency, a narrower scope) applies at once.
+
+use super::{ConfigFaults, Fault, NofollowChoice, Resolved, ScopeKind, Settings, secret};
+
+/// A key whose value differs from the stored one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedKey {
+    /// `politeness.delay`.
+    pub key: &'static str,
+    /// The stored value, as TOML writes it; secrets are hidden.
+    pub before: String,
+    /// The new value.
+    pub after: String,
+}
+
+/// Compares the settings a crawl directory holds with those it is to go on with. `[log]` belongs to a run and does
+/// not count.
+///
+/// ```
+/// use webloom::config::{Layers, resume_check};
+/// let stored = Layers::new().resolve()?;
+/// let new = Layers::new().stored(&stored.effective.to_json()).file_text("f", "[politeness]\ndelay = 0").resolve()?;
+/// assert_eq!(resume_check(&stored, &new)?[0].key, "politeness.delay");
+/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// ```
+///
+/// # Errors
+/// A fault for each key that makes the scope wider, with the way to do it.
+pub fn resume_check(stored: &Resolved, new: &Resolved) -> Result<Vec<ChangedKey>, ConfigFaults> {
+    let (old_values, new_values) = (stored.effective.to_flat(), new.effective.to_flat());
+    let mut changed = Vec::new();
+    let mut faults = Vec::new();
+    for (key, source) in new.origins.iter().filter(|(key, _)| !key.starts_with("log.")) {
+        if old_values[*key] == new_values[*key] {
+            continue;
+        }
+        let [before, after] = [&old_values, &new_values].map(|values| secret::shown(key, &values[*key]));
+        if is_wider(key, &stored.settings, &new.settings) {
+            faults.push(wider(&source.place(key), &before, &after));
+        }
+        changed.push(ChangedKey { key, before, after });
+    }
+    ConfigFaults::check(faults)?;
+    Ok(changed)
+}
+
+/// Whether this key lets URLs in that the old settings refused or left out.
+fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
+    let within = |some: &[regex::Regex], all: &[regex::Regex]| {
+        some.iter().all(|one| all.iter().any(|other| other.as_str() == one.as_str()))
+    };
+    match key {
+        "scope.kind" => new.scope.kind == ScopeKind::Host,
+        "scope.include" => {
+            let (old, new) = (&old.scope.include, &new.scope.include);
+            !old.is_empty() && (new.is_empty() || !within(new, old))
+        }
+        "scope.exclude" => !within(&old.scope.exclude, &new.scope.exclude),
+        "scope.max_url_length" => new.scope.max_url_length > old.scope.max_url_length,
+        "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,
+        _ => false,
+    }
+}
+
+fn wider(place: &str, before: &str, after: &str) -> Fault {
+    let problem = format!(
+        "{after} lets in what the stored {before} refused, and links refused from finished pages are gone: start the \
+         next sequence with --again, or keep {before}"
+    );
+    Fault::new(place, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Layers, RawSettings, RawValue};
+
+    fn check(old: &str, new: &str) -> Result<Vec<ChangedKey>, ConfigFaults> {
+        let stored = Layers::new().file_text("old", old).resolve().unwrap();
+        let new = Layers::new().stored(&stored.effective.to_json()).file_text("new", new).resolve().unwrap();
+        resume_check(&stored, &new)
+    }
+
+    #[test]
+    fn equal_settings_are_no_change() {
+        assert_eq!(check("[politeness]\ndelay = \"60s\"", "[politeness]\ndelay = \"1m\""), Ok(vec![]));
+        assert_eq!(check("", "[log]\nlevel = \"debug\""), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_wider_scope_is_refused() {
+        for (old, new) in [
+            ("kind = \"prefix\"", "kind = \"host\""),
+            ("include = [\"a\"]", "include = []"),
+            ("include = [\"a\"]", "include = [\"a\", \"b\"]"),
+            ("include = [\"a\"]", "include = [\"c\"]"),
+            ("exclude = [\"a\", \"b\"]", "exclude = [\"b\"]"),
+            ("max_url_length = 100", "max_url_length = 101"),
+        ] {
+            let faults = check(&format!("[scope]\n{old}"), &format!("[scope]\n{new}")).unwrap_err();
+            let key = old.split(' ').next().unwrap();
+            assert!(faults.to_string().starts_with(&format!("new: scope.{key}: ")), "{faults}");
+            assert!(faults.to_string().contains("--again"), "{faults}");
+        }
+        check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
+    }
+
+    #[test]
+    fn a_narrower_scope_and_the_rest_apply() {
+        for (old, new) in [
+            ("kind = \"host\"", "kind = \"prefix\""),
+            ("include = []", "include = [\"a\"]"),
+            ("include = [\"a\", \"b\"]", "include = [\"b\"]"),
+            ("exclude = [\"a\"]", "exclude = [\"b\", \"a\"]"),
+            ("max_url_length = 101", "max_url_length = 100"),
+        ] {
+            let changed = check(&format!("[scope]\n{old}"), &format!("[scope]\n{new}")).unwrap();
+            assert_eq!(changed.len(), 1, "{new}");
+        }
+        let changed = check("", "[budget]\nmax_pages = 7\n[cache]\nhash_seed = \"ab\"\n[extract]\nnofollow = \"obey\"");
+        let keys: Vec<_> = changed.unwrap().into_iter().map(|change| (change.key, change.after)).collect();
+        let expected = [("budget.max_pages", "7"), ("extract.nofollow", "\"obey\""), ("cache.hash_seed", "(secret)")];
+        assert_eq!(keys, expected.map(|(key, value)| (key, value.to_owned())));
+    }
+
+    #[test]
+    fn the_flag_is_named() {
+        let stored = Layers::new().file_text("f", "[scope]\nkind = \"prefix\"").resolve().unwrap();
+        let mut flags = RawSettings::default();
+        flags.scope.kind = Some(RawValue::text("host"));
+        let faults = resume_check(&stored, &Layers::new().flags(&flags).resolve().unwrap()).unwrap_err();
+        assert!(faults.to_string().starts_with("--scope: \"host\" lets in"), "{faults}");
+    }
+}

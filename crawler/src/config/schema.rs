@@ -1,0 +1,267 @@
+//! [`RawSettings`]: the keys of the configuration, every one optional, nothing checked.
+//!
+//! The structs are the schema: names of keys, variables and rows of the reference are made from them. Units, defaults
+//! and consequences are in `config/default.toml`; what is allowed is in `settings`.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{RawValue, SecretValue};
+
+/// Values by their key (`budget.max_pages`).
+pub(super) type Flat = BTreeMap<String, RawValue>;
+
+/// One layer of settings: what it does not mention is `None`.
+///
+/// ```
+/// use webloom::config::{RawSettings, RawValue};
+/// let mut raw = RawSettings::default();
+/// raw.budget.max_pages = Some(RawValue::Integer(10));
+/// assert_eq!(RawSettings::from_json(&raw.to_json())?, raw);
+/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawSettings {
+    /// What belongs to the crawl.
+    pub scope: RawScope,
+    /// What stops a crawl.
+    pub budget: RawBudget,
+    /// How hard a server may be asked.
+    pub politeness: RawPoliteness,
+    /// robots.txt.
+    pub robots: RawRobots,
+    /// One request and its answer.
+    pub fetch: RawFetch,
+    /// A fetch that failed and may succeed later.
+    pub retry: RawRetry,
+    /// What is read from pages.
+    pub extract: RawExtract,
+    /// The URL cache.
+    pub cache: RawCache,
+    /// What is fetched next.
+    pub frontier: RawFrontier,
+    /// The database.
+    pub store: RawStore,
+    /// What the program says about its work; for one run, never stored.
+    pub log: RawLog,
+}
+
+/// `[scope]`: what belongs to the crawl.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawScope {
+    /// `host` or `prefix`.
+    pub kind: Option<RawValue>,
+    /// Patterns of which a URL must match one.
+    pub include: Option<RawValue>,
+    /// Patterns that a URL must not match.
+    pub exclude: Option<RawValue>,
+    /// Longest URL in bytes.
+    pub max_url_length: Option<RawValue>,
+}
+
+/// `[budget]`: what stops a crawl.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawBudget {
+    /// Pages a sequence.
+    pub max_pages: Option<RawValue>,
+    /// Bytes received a sequence.
+    pub max_bytes: Option<RawValue>,
+    /// Time of a run.
+    pub max_time: Option<RawValue>,
+    /// Links from a start.
+    pub max_depth: Option<RawValue>,
+    /// Pages of one host a sequence.
+    pub max_pages_per_host: Option<RawValue>,
+}
+
+/// `[politeness]`: how hard a server may be asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawPoliteness {
+    /// Pause between requests to a host.
+    pub delay: Option<RawValue>,
+    /// Longest pause a host may impose.
+    pub max_delay: Option<RawValue>,
+    /// Requests in flight to one host.
+    pub per_host: Option<RawValue>,
+    /// Requests in flight in all.
+    pub concurrency: Option<RawValue>,
+    /// Requests a second in all.
+    pub max_rate: Option<RawValue>,
+}
+
+/// `[robots]`: robots.txt.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawRobots {
+    /// Hosts whose rules do not count.
+    pub ignore: Option<RawValue>,
+    /// When it is asked for again.
+    pub max_age: Option<RawValue>,
+    /// Further attempts when it cannot be had.
+    pub retries: Option<RawValue>,
+    /// Pause before the first of them.
+    pub backoff: Option<RawValue>,
+}
+
+/// `[fetch]`: one request and its answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawFetch {
+    /// Product name and contact.
+    pub user_agent: Option<RawValue>,
+    /// Headers sent with every request.
+    pub headers: Option<SecretValue>,
+    /// Time to connect.
+    pub connect_timeout: Option<RawValue>,
+    /// Time to the first byte.
+    pub first_byte_timeout: Option<RawValue>,
+    /// Time for the whole request.
+    pub total_timeout: Option<RawValue>,
+    /// Longest body after decompression.
+    pub max_body: Option<RawValue>,
+    /// Largest growth in decompression.
+    pub max_expansion: Option<RawValue>,
+    /// Redirects in a row.
+    pub max_redirects: Option<RawValue>,
+    /// Private addresses that may be asked.
+    pub allow_private: Option<RawValue>,
+    /// Addresses used instead of DNS.
+    pub resolve: Option<RawValue>,
+}
+
+/// `[retry]`: a fetch that failed and may succeed later.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawRetry {
+    /// Attempts in all.
+    pub attempts: Option<RawValue>,
+    /// Pause before the second.
+    pub backoff: Option<RawValue>,
+    /// Longest pause.
+    pub max_backoff: Option<RawValue>,
+}
+
+/// `[extract]`: what is read from pages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawExtract {
+    /// `follow` or `obey`.
+    pub nofollow: Option<RawValue>,
+}
+
+/// `[cache]`: the URL cache.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawCache {
+    /// `single` or `exact`.
+    pub strategy: Option<RawValue>,
+    /// URLs a sequence may be expected to lose.
+    pub max_lost_urls: Option<RawValue>,
+    /// Ceiling on the false-positive rate.
+    pub max_false_positive_rate: Option<RawValue>,
+    /// URLs it is made for at first.
+    pub expected_urls: Option<RawValue>,
+    /// `rebuild` or `none`.
+    pub reset: Option<RawValue>,
+    /// Start of the filter's hash functions.
+    pub hash_seed: Option<SecretValue>,
+}
+
+/// `[frontier]`: what is fetched next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawFrontier {
+    /// `breadth` or `depth`.
+    pub order: Option<RawValue>,
+    /// Queued URLs of a host in memory.
+    pub heads_per_host: Option<RawValue>,
+}
+
+/// `[store]`: the database.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawStore {
+    /// Time between commits.
+    pub commit_every: Option<RawValue>,
+    /// Visits between commits.
+    pub commit_visits: Option<RawValue>,
+}
+
+/// `[log]`: what the program says about its work; for one run, never stored.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawLog {
+    /// Levels, in all and by module.
+    pub level: Option<RawValue>,
+    /// `text` or `json`.
+    pub format: Option<RawValue>,
+}
+
+impl RawSettings {
+    /// Every key there is (`budget.max_pages`), in alphabetical order.
+    pub fn keys() -> &'static [String] {
+        static KEYS: LazyLock<Vec<String>> =
+            LazyLock::new(|| fields(&RawSettings::default()).map(|(key, _)| key).collect());
+        &KEYS
+    }
+
+    /// The values there are.
+    pub(super) fn to_flat(&self) -> Flat {
+        let given = fields(self).filter(|(_, value)| !value.is_null());
+        given.map(|(key, value)| (key, read(value).expect("a raw value is one"))).collect()
+    }
+
+    /// Settings with these values.
+    pub(super) fn from_flat(values: Flat) -> Self {
+        let mut tables = serde_json::Map::new();
+        for (name, value) in values {
+            let (table, key) = name.split_once('.').expect("a key has a table");
+            tables.entry(table).or_insert_with(|| Value::Object(serde_json::Map::new()))[key] =
+                serde_json::to_value(value).expect("a raw value has only texts and numbers");
+        }
+        serde_json::from_value(Value::Object(tables)).expect("flat values have known keys")
+    }
+}
+
+/// Reads a value of a document; `None` for what no key takes (a table, a truth value, a date).
+pub(super) fn read(value: Value) -> Option<RawValue> {
+    serde_json::from_value(value).ok()
+}
+
+/// Every key with its value, null where there is none.
+fn fields(settings: &RawSettings) -> impl Iterator<Item = (String, Value)> + use<> {
+    let Ok(Value::Object(tables)) = serde_json::to_value(settings) else { unreachable!("a struct is an object") };
+    tables.into_iter().flat_map(|(table, keys)| {
+        let Value::Object(keys) = keys else { unreachable!("a struct is an object") };
+        keys.into_iter().map(move |(key, value)| (format!("{table}.{key}"), value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_and_back() {
+        let mut raw = RawSettings::default();
+        raw.cache.hash_seed = Some(SecretValue::new(RawValue::text("c0ffee")));
+        raw.cache.max_lost_urls = Some(RawValue::Number(0.25));
+        raw.scope.include = Some(RawValue::List(vec!["a".into()]));
+        assert_eq!(raw.to_flat().len(), 3);
+        assert_eq!(RawSettings::from_flat(raw.to_flat()), raw);
+        assert!(!format!("{raw:?}").contains("c0ffee"));
+    }
+
+    #[test]
+    fn serde_refuses_unknown_keys() {
+        for text in [r#"{"budget":{"pages":1}}"#, r#"{"colour":{}}"#] {
+            serde_json::from_str::<RawSettings>(text).unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What must not be printed: the hash seed and the values of headers that log somebody in.
+
+use std::{convert::Infallible, fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::{RawSettings, RawValue};
+
+/// What is printed instead of a secret.
+const HIDDEN: &str = "(secret)";
+
+/// Parts of the names of headers whose values are secrets.
+const SECRET_HEADERS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "api-key", "apikey"];
+
+/// A [`RawValue`] that may hold a secret: serialised as it is, never printed.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SecretValue(RawValue);
+
+impl SecretValue {
+    /// Hides a value.
+    pub fn new(value: RawValue) -> Self {
+        Self(value)
+    }
+}
+
+impl fmt::Debug for SecretValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+/// A text from the command line that may hold a secret: never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretText(String);
+
+impl SecretText {
+    /// The text itself.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for SecretText {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+/// Whether the value of a header of this name is a secret.
+pub(super) fn is_secret_header(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_HEADERS.iter().any(|part| name.contains(part))
+}
+
+/// `value` of `key` as it may be printed.
+pub(super) fn shown(key: &str, value: &RawValue) -> String {
+    match (key, value.as_list()) {
+        ("cache.hash_seed", _) if value.as_text() != Some("random") => HIDDEN.into(),
+        ("fetch.headers", Some(headers)) => {
+            RawValue::List(headers.iter().map(|header| shown_header(header)).collect()).to_string()
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// The settings without their secrets, and the names of the keys that had some.
+pub(super) fn without_secrets(settings: &RawSettings) -> (RawSettings, Vec<&'static str>) {
+    let mut open = settings.clone();
+    let mut left_out = Vec::new();
+    if let Some(SecretValue(seed)) = &settings.cache.hash_seed
+        && seed.as_text() != Some("random")
+    {
+        open.cache.hash_seed = None;
+        left_out.push("cache.hash_seed");
+    }
+    if let Some(headers) = settings.fetch.headers.as_ref().and_then(|SecretValue(headers)| headers.as_list()) {
+        let kept: Vec<_> = headers.iter().filter(|header| shown_header(header) == **header).cloned().collect();
+        if kept.len() < headers.len() {
+            left_out.push("fetch.headers");
+        }
+        open.fetch.headers = Some(SecretValue(RawValue::List(kept)));
+    }
+    (open, left_out)
+}
+
+/// A header with its value hidden when it may be a secret; all of it when it is no header.
+fn shown_header(header: &str) -> String {
+    match header.split_once(':') {
+        Some((name, _)) if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') => HIDDEN.into(),
+        Some((name, _)) if is_secret_header(name) => format!("{name}: {HIDDEN}"),
+        Some(_) => header.to_owned(),
+        None => HIDDEN.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hides_what_logs_in() {
+        let headers = ["X-Team: docs", "Cookie: id=1", "Authorization Bearer x", "Authorization=Bearer x: y"];
+        let value = RawValue::List(headers.map(str::to_owned).into());
+        let text = shown("fetch.headers", &value);
+        assert_eq!(text, r#"["X-Team: docs", "Cookie: (secret)", "(secret)", "(secret)"]"#);
+        assert_eq!(shown("cache.hash_seed", &RawValue::text("abc")), HIDDEN);
+        assert_eq!(shown("cache.hash_seed", &RawValue::text("random")), "\"random\"");
+        assert_eq!(format!("{:?}", SecretValue::new(value)), HIDDEN);
+    }
+}

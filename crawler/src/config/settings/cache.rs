@@ -1,0 +1,87 @@
+//! `[cache]`.
+
+use std::{fmt, marker::PhantomData, num::NonZeroU64};
+
+use crate::config::{
+    reader::Reader,
+    rules::{Count, OneOf, Parsed, Real, Unless, words},
+};
+
+/// Most URLs a cache can be made for: 10^12.
+const MOST_URLS: NonZeroU64 = NonZeroU64::new(1_000_000_000_000).expect("it is not zero");
+
+words! {
+    /// How the URL cache remembers.
+    CacheStrategy {
+        /// One filter of a few bytes a URL; may lose some.
+        Single = "single",
+        /// Every fingerprint; loses none.
+        Exact = "exact",
+    }
+}
+
+words! {
+    /// What happens when the loss budget would be overrun.
+    ResetChoice {
+        /// A larger filter is made from the URL table.
+        Rebuild = "rebuild",
+        /// Nothing: for experiments.
+        None = "none",
+    }
+}
+
+/// What the filter's hash functions start from; never printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct HashSeed(u64);
+
+/// The URL cache.
+#[derive(Debug, Clone)]
+pub struct CacheSettings {
+    /// How it remembers.
+    pub strategy: CacheStrategy,
+    /// URLs one sequence may be expected to lose; above 0.
+    pub max_lost_urls: f64,
+    /// A ceiling on the false-positive rate, beside `max_lost_urls`; `None` is none.
+    pub max_false_positive_rate: Option<f64>,
+    /// URLs it is made for at first; `None` starts small.
+    pub expected_urls: Option<NonZeroU64>,
+    /// What happens when the budget would be overrun.
+    pub reset: ResetChoice,
+    /// A fixed hash seed; `None` is a random one.
+    pub hash_seed: Option<HashSeed>,
+}
+
+impl HashSeed {
+    /// The value, for the cache alone.
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Debug for HashSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HashSeed(secret)")
+    }
+}
+
+impl CacheSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let rate = Unless { word: "none", rule: Real(1e-12..=0.5) };
+        let urls = Unless { word: "auto", rule: Count(NonZeroU64::MIN..=MOST_URLS) };
+        let seed = Unless { word: "random", rule: Parsed { allowed: "1 to 16 hexadecimal digits", parse: hash_seed } };
+        Self {
+            strategy: reader.read("cache.strategy", &OneOf(PhantomData)),
+            max_lost_urls: reader.read("cache.max_lost_urls", &Real(1e-6..=1e9)),
+            max_false_positive_rate: reader.read("cache.max_false_positive_rate", &rate),
+            expected_urls: reader.read("cache.expected_urls", &urls),
+            reset: reader.read("cache.reset", &OneOf(PhantomData)),
+            hash_seed: reader.read("cache.hash_seed", &seed),
+        }
+    }
+}
+
+fn hash_seed(text: &str) -> Result<HashSeed, String> {
+    let hexadecimal = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let value = hexadecimal.then(|| u64::from_str_radix(text, 16).ok()).flatten();
+    value.map(HashSeed).ok_or_else(|| "it is none".to_owned())
+}

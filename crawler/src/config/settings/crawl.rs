@@ -1,0 +1,99 @@
+//! `[retry]`, `[extract]`, `[frontier]` and `[store]`.
+
+use std::{marker::PhantomData, time::Duration};
+
+use crate::config::{
+    reader::Reader,
+    rules::{Count, OneOf, Span, words},
+};
+
+words! {
+    /// What becomes of links marked `rel=nofollow`.
+    NofollowChoice {
+        /// They are links.
+        Follow = "follow",
+        /// They are left out.
+        Obey = "obey",
+    }
+}
+
+words! {
+    /// What is fetched first.
+    OrderChoice {
+        /// What is nearest to a start URL.
+        Breadth = "breadth",
+        /// What is farthest from a start URL.
+        Depth = "depth",
+    }
+}
+
+/// A fetch that failed and may succeed later.
+#[derive(Debug, Clone)]
+pub struct RetrySettings {
+    /// Attempts in all, at least 1.
+    pub attempts: u32,
+    /// Pause before the second attempt; doubles.
+    pub backoff: Duration,
+    /// Longest pause.
+    pub max_backoff: Duration,
+}
+
+/// What is read from pages.
+#[derive(Debug, Clone)]
+pub struct ExtractSettings {
+    /// What becomes of links marked `rel=nofollow`.
+    pub nofollow: NofollowChoice,
+}
+
+/// What is fetched next.
+#[derive(Debug, Clone)]
+pub struct FrontierSettings {
+    /// Which URL of a host is first.
+    pub order: OrderChoice,
+    /// Queued URLs of a host kept in memory.
+    pub heads_per_host: u32,
+}
+
+/// The database.
+#[derive(Debug, Clone)]
+pub struct StoreSettings {
+    /// Time between two commits while there is something to commit.
+    pub commit_every: Duration,
+    /// Visits after which a commit does not wait for its time; at most 200.
+    pub commit_visits: u32,
+}
+
+impl RetrySettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let pause = Span(Duration::ZERO..=Duration::from_hours(24));
+        Self {
+            attempts: reader.read("retry.attempts", &Count(1..=20)),
+            backoff: reader.read("retry.backoff", &pause),
+            max_backoff: reader.read("retry.max_backoff", &pause),
+        }
+    }
+}
+
+impl ExtractSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self { nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)) }
+    }
+}
+
+impl FrontierSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            order: reader.read("frontier.order", &OneOf(PhantomData)),
+            heads_per_host: reader.read("frontier.heads_per_host", &Count(10..=1_000_000)),
+        }
+    }
+}
+
+impl StoreSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            commit_every: reader.read("store.commit_every", &Span(Duration::from_millis(1)..=Duration::from_secs(10))),
+            commit_visits: reader.read("store.commit_visits", &Count(1..=200)),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `[fetch]`.
+
+use std::{fmt, time::Duration};
+
+use super::host::{private, resolution};
+use crate::config::{
+    reader::Reader,
+    rules::{Count, Each, Parsed, Size, Span},
+    secret::is_secret_header,
+};
+
+/// Headers that the program sets itself.
+const OWN_HEADERS: [&str; 8] =
+    ["accept-encoding", "connection", "content-length", "host", "range", "transfer-encoding", "upgrade", "user-agent"];
+
+const USER_AGENT: Parsed<UserAgent> = Parsed {
+    allowed: "a name/version and a contact, such as \"name/1.0 (+https://example.org/bot)\"",
+    parse: user_agent,
+};
+
+/// Limits and identity of one request.
+#[derive(Debug, Clone)]
+pub struct FetchLimits {
+    /// Who asks.
+    pub user_agent: UserAgent,
+    /// Headers sent with every request.
+    pub headers: Vec<Header>,
+    /// Time to connect, TLS included.
+    pub connect_timeout: Duration,
+    /// Time from the request to the first byte of the answer.
+    pub first_byte_timeout: Duration,
+    /// Time for the whole request.
+    pub total_timeout: Duration,
+    /// Longest body in bytes, after decompression.
+    pub max_body: u64,
+    /// Largest growth in decompression, as a factor.
+    pub max_expansion: u32,
+    /// Redirects in a row.
+    pub max_redirects: u32,
+    /// Private addresses that may be asked: `CIDR`, `ADDRESS` or `NAME`, with `:PORT` or without.
+    pub allow_private: Vec<String>,
+    /// `NAME:PORT:ADDRESS`, used instead of DNS.
+    pub resolve: Vec<String>,
+}
+
+/// The User-Agent: a product token that robots.txt files can address, and a contact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserAgent {
+    text: String,
+    token_length: usize,
+}
+
+/// A header sent with every request; the value of one that logs in is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Header {
+    /// As given.
+    pub name: String,
+    /// Visible ASCII and blanks.
+    pub value: String,
+}
+
+impl UserAgent {
+    /// The whole header.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What robots.txt files call us (RFC 9309, 2.2.1): the part before the `/`.
+    pub fn product(&self) -> &str {
+        &self.text[..self.token_length]
+    }
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = if is_secret_header(&self.name) { "(secret)" } else { &self.value };
+        write!(f, "{}: {value}", self.name)
+    }
+}
+
+impl FetchLimits {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let timeout = Span(Duration::from_millis(1)..=Duration::from_hours(24));
+        let headers = Each(Parsed { allowed: "\"Name: value\"", parse: header });
+        let networks = Each(Parsed { allowed: "CIDR, ADDRESS or NAME, with :PORT or without", parse: private });
+        let names = Each(Parsed { allowed: "NAME:PORT:ADDRESS", parse: resolution });
+        Self {
+            user_agent: reader.read("fetch.user_agent", &USER_AGENT),
+            headers: reader.read("fetch.headers", &headers),
+            connect_timeout: reader.read("fetch.connect_timeout", &timeout),
+            first_byte_timeout: reader.read("fetch.first_byte_timeout", &timeout),
+            total_timeout: reader.read("fetch.total_timeout", &timeout),
+            max_body: reader.read("fetch.max_body", &Size(1 << 10..=4 << 30)),
+            max_expansion: reader.read("fetch.max_expansion", &Count(1..=100_000)),
+            max_redirects: reader.read("fetch.max_redirects", &Count(0..=50)),
+            allow_private: reader.read("fetch.allow_private", &networks),
+            resolve: reader.read("fetch.resolve", &names),
+        }
+    }
+}
+
+fn user_agent(text: &str) -> Result<UserAgent, String> {
+    let text = text.replace("{version}", env!("CARGO_PKG_VERSION"));
+    let token_length = text.find('/').ok_or("there is no / after the product name")?;
+    let is_token = |b: u8| b.is_ascii_alphabetic() || b == b'-' || b == b'_';
+    if token_length == 0 || !text[..token_length].bytes().all(is_token) {
+        return Err("the product name has more than letters, - and _".into());
+    }
+    if !text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+        return Err("it has more than visible ASCII".into());
+    }
+    let contact = ["http://", "https://"].iter().any(|scheme| text.contains(scheme));
+    let mail = text.split([' ', '(', ')', '<', '>', ';', ',']).any(is_mail_address);
+    if contact || mail {
+        Ok(UserAgent { text, token_length })
+    } else {
+        Err("there is no contact URL or mail address".into())
+    }
+}
+
+fn is_mail_address(word: &str) -> bool {
+    let word = word.trim_start_matches('+').trim_start_matches("mailto:");
+    word.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !host.ends_with('.'))
+}
+
+/// Reads `Name: value` (RFC 9110, 5.1 and 5.5). An error never repeats what may be secret.
+fn header(text: &str) -> Result<Header, String> {
+    let (name, value) = text.split_once(':').ok_or("there is no colon after the name")?;
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err("the name is not a header's".into());
+    }
+    if OWN_HEADERS.contains(&&*name.to_ascii_lowercase()) {
+        return Err(format!("{name} is set by the program"));
+    }
+    let value = value.trim();
+    if !value.bytes().all(|b| (b' '..=b'~').contains(&b)) {
+        return Err("the value has more than visible ASCII".into());
+    }
+    Ok(Header { name: name.to_owned(), value: value.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_agent_has_a_product_and_a_contact() {
+        let default = user_agent("webloom/{version} (+https://webloom.example/bot)").unwrap();
+        assert_eq!(default.product(), "webloom");
+        assert!(default.as_str().starts_with(concat!("webloom/", env!("CARGO_PKG_VERSION"), " (")));
+        for text in ["a/1 (x@example.org)", "a/1 mailto:x@example.org", "My-Bot/2 http://example.org"] {
+            assert_eq!(user_agent(text).unwrap().as_str(), text);
+        }
+        for text in
+            ["", "a", "a/1", "a/1 (x@y)", "bot2/1 http://x", "/1 http://x", "a b/1 http://x", "a/1 http://\u{fc}"]
+        {
+            user_agent(text).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn headers_have_a_name_and_a_value() {
+        let found = header("X-Team:  docs ").unwrap();
+        assert_eq!((&*found.name, &*found.value), ("X-Team", "docs"));
+        assert_eq!(format!("{:?}", header("authorization: Basic eDp5").unwrap()), "authorization: (secret)");
+        for text in ["", "x", ": y", "a b: c", "Host: x", "user-agent: x", "a: b\nc: d"] {
+            header(text).unwrap_err();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The validated settings: one struct per component, each beside what is allowed for its keys.
+
+mod budget;
+mod cache;
+mod crawl;
+mod fetch;
+mod host;
+mod output;
+mod politeness;
+mod scope;
+
+pub use budget::BudgetSettings;
+pub use cache::{CacheSettings, CacheStrategy, HashSeed, ResetChoice};
+pub use crawl::{ExtractSettings, FrontierSettings, NofollowChoice, OrderChoice, RetrySettings, StoreSettings};
+pub use fetch::{FetchLimits, Header, UserAgent};
+pub use output::{LogFormat, LogSettings};
+pub use politeness::{PolitenessSettings, RobotsSettings};
+pub use scope::{ScopeKind, ScopeSettings};
+
+use super::{Layers, reader::Reader};
+
+/// Everything a crawl is told, checked. Hand each component its own part, not the whole.
+///
+/// ```
+/// let settings = webloom::config::Settings::default();
+/// assert_eq!(settings.politeness.delay.as_secs(), 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// What belongs to the crawl.
+    pub scope: ScopeSettings,
+    /// What stops it.
+    pub budget: BudgetSettings,
+    /// How hard a server may be asked.
+    pub politeness: PolitenessSettings,
+    /// robots.txt.
+    pub robots: RobotsSettings,
+    /// One request and its answer.
+    pub fetch: FetchLimits,
+    /// A fetch that failed and may succeed later.
+    pub retry: RetrySettings,
+    /// What is read from pages.
+    pub extract: ExtractSettings,
+    /// The URL cache.
+    pub cache: CacheSettings,
+    /// What is fetched next.
+    pub frontier: FrontierSettings,
+    /// The database.
+    pub store: StoreSettings,
+    /// What the program says about its work.
+    pub log: LogSettings,
+}
+
+impl Settings {
+    /// Reads every key, in the order of `default.toml`.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            scope: ScopeSettings::read(reader),
+            budget: BudgetSettings::read(reader),
+            politeness: PolitenessSettings::read(reader),
+            robots: RobotsSettings::read(reader),
+            fetch: FetchLimits::read(reader),
+            retry: RetrySettings::read(reader),
+            extract: ExtractSettings::read(reader),
+            cache: CacheSettings::read(reader),
+            frontier: FrontierSettings::read(reader),
+            store: StoreSettings::read(reader),
+            log: LogSettings::read(reader),
+        }
+    }
+}
+
+impl Default for Settings {
+    /// What `default.toml` says.
+    fn default() -> Self {
+        Layers::new().resolve().expect("default.toml is valid").settings
+    }
+}
+
+#[cfg(test)]
+mod tests;

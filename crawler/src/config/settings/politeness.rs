@@ -1,0 +1,64 @@
+//! `[politeness]` and `[robots]`: what servers may ask of us.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use super::host::authority;
+use crate::config::{
+    reader::Reader,
+    rules::{Count, Each, Parsed, Span, Unless},
+};
+
+/// How hard a server may be asked.
+#[derive(Debug, Clone)]
+pub struct PolitenessSettings {
+    /// Pause between the end of a request and the next to the same host; a longer Crawl-delay wins.
+    pub delay: Duration,
+    /// Longest pause that Crawl-delay or Retry-After may impose; `delay` itself may be longer.
+    pub max_delay: Duration,
+    /// Requests in flight to one host.
+    pub per_host: NonZeroU32,
+    /// Requests in flight in all.
+    pub concurrency: NonZeroU32,
+    /// Requests a second in all; `None` is no limit.
+    pub max_rate: Option<NonZeroU32>,
+}
+
+/// How robots.txt is asked for.
+#[derive(Debug, Clone)]
+pub struct RobotsSettings {
+    /// Hosts whose rules do not count: `host` or `host:port`, as [`crate::url::Origin::authority`] writes them.
+    pub ignore: Vec<String>,
+    /// A robots.txt older than this is asked for again.
+    pub max_age: Duration,
+    /// Further attempts when it cannot be had.
+    pub retries: u32,
+    /// Pause before the first of them; doubles.
+    pub backoff: Duration,
+}
+
+impl PolitenessSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let pause = Span(Duration::ZERO..=Duration::from_hours(24));
+        let up_to = |most| Count(NonZeroU32::MIN..=NonZeroU32::new(most).expect("limits are not zero"));
+        let rate = Unless { word: "unlimited", rule: up_to(1_000_000) };
+        Self {
+            delay: reader.read("politeness.delay", &pause),
+            max_delay: reader.read("politeness.max_delay", &pause),
+            per_host: reader.read("politeness.per_host", &up_to(256)),
+            concurrency: reader.read("politeness.concurrency", &up_to(4096)),
+            max_rate: reader.read("politeness.max_rate", &rate),
+        }
+    }
+}
+
+impl RobotsSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let hosts = Each(Parsed { allowed: "HOST or HOST:PORT", parse: authority });
+        Self {
+            ignore: reader.read("robots.ignore", &hosts),
+            max_age: reader.read("robots.max_age", &Span(Duration::from_secs(1)..=Duration::from_hours(24 * 30))),
+            retries: reader.read("robots.retries", &Count(0..=20)),
+            backoff: reader.read("robots.backoff", &Span(Duration::ZERO..=Duration::from_hours(1))),
+        }
+    }
+}

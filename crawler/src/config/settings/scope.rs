@@ -1,0 +1,57 @@
+//! `[scope]`.
+
+use std::marker::PhantomData;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::config::{
+    reader::Reader,
+    rules::{Count, Each, OneOf, Parsed, words},
+};
+
+/// Most memory a compiled pattern may take, in bytes: a pattern such as `(a{1000}){1000}` is refused, not compiled.
+const PATTERN_SIZE: usize = 1 << 20;
+
+const PATTERNS: Each<Regex> = Each(Parsed { allowed: "a regular expression", parse: pattern });
+
+words! {
+    /// The area around each start URL.
+    ScopeKind {
+        /// The start's whole host.
+        Host = "host",
+        /// What lies under the start's directory.
+        Prefix = "prefix",
+    }
+}
+
+/// What belongs to the crawl.
+#[derive(Debug, Clone)]
+pub struct ScopeSettings {
+    /// The area around each start URL.
+    pub kind: ScopeKind,
+    /// If there are any, a URL must match at least one; searched for in the whole URL.
+    pub include: Vec<Regex>,
+    /// A URL that matches one is refused, whatever else says so; searched for in the whole URL.
+    pub exclude: Vec<Regex>,
+    /// Longest URL in bytes.
+    pub max_url_length: u32,
+}
+
+impl ScopeSettings {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        Self {
+            kind: reader.read("scope.kind", &OneOf(PhantomData)),
+            include: reader.read("scope.include", &PATTERNS),
+            exclude: reader.read("scope.exclude", &PATTERNS),
+            max_url_length: reader.read("scope.max_url_length", &Count(64..=65_536)),
+        }
+    }
+}
+
+fn pattern(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).size_limit(PATTERN_SIZE).build().map_err(|error| {
+        let text = error.to_string();
+        let last = text.lines().last().unwrap_or_default();
+        last.trim_start_matches("error: ").trim_end_matches('.').to_owned()
+    })
+}

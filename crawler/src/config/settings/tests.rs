@@ -1,0 +1,111 @@
+//! The values of `default.toml`, and the edges of every range.
+
+use std::time::Duration;
+
+use super::*;
+use crate::config::reference;
+
+/// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
+const RANGES: [(&str, [&str; 4]); 29] = [
+    ("scope.max_url_length", ["63", "64", "65536", "65537"]),
+    ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
+    ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
+    ("budget.max_time", ["0", "\"1ms\"", "\"3650d\"", "\"3651d\""]),
+    ("budget.max_depth", ["-1", "0", "1000000", "1000001"]),
+    ("budget.max_pages_per_host", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
+    ("politeness.delay", ["-1", "0", "\"1d\"", "\"1d1ms\""]),
+    ("politeness.max_delay", ["-1", "0", "\"1d\"", "\"1d1ms\""]),
+    ("politeness.per_host", ["0", "1", "256", "257"]),
+    ("politeness.concurrency", ["0", "1", "4096", "4097"]),
+    ("politeness.max_rate", ["0", "1", "1000000", "1000001"]),
+    ("robots.max_age", ["0", "1", "\"30d\"", "\"31d\""]),
+    ("robots.retries", ["-1", "0", "20", "21"]),
+    ("robots.backoff", ["-1", "0", "\"1h\"", "\"1h1s\""]),
+    ("fetch.connect_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
+    ("fetch.first_byte_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
+    ("fetch.total_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
+    ("fetch.max_body", ["1023", "\"1KiB\"", "\"4GiB\"", "4294967297"]),
+    ("fetch.max_expansion", ["0", "1", "100000", "100001"]),
+    ("fetch.max_redirects", ["-1", "0", "50", "51"]),
+    ("retry.attempts", ["0", "1", "20", "21"]),
+    ("retry.backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
+    ("retry.max_backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
+    ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),
+    ("cache.max_false_positive_rate", ["0", "1e-12", "0.5", "0.51"]),
+    ("cache.expected_urls", ["0", "1", "1000000000000", "1000000000001"]),
+    ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),
+    ("store.commit_every", ["0", "\"1ms\"", "\"10s\"", "\"11s\""]),
+    ("store.commit_visits", ["0", "1", "200", "201"]),
+];
+
+fn with(key: &str, value: &str) -> Layers {
+    let (table, key) = key.split_once('.').unwrap();
+    Layers::new().file_text("f", &format!("[{table}]\n{key} = {value}"))
+}
+
+#[test]
+fn every_numeric_key_keeps_its_range() {
+    let numeric: Vec<_> =
+        reference().into_iter().filter(|row| row.allowed.contains(" from ")).map(|row| row.key).collect();
+    assert_eq!(numeric, RANGES.map(|(key, _)| key));
+    for (key, [too_low, lowest, highest, too_high]) in RANGES {
+        for value in [lowest, highest] {
+            assert!(with(key, value).resolve().is_ok(), "{key} = {value}");
+        }
+        for value in [too_low, too_high, "\"soon\"", "[]"] {
+            let faults = with(key, value).resolve().unwrap_err();
+            let place = format!("f: {key}: {value} is not allowed: give a ");
+            assert!(faults.to_string().starts_with(&place), "{key} = {value}: {faults}");
+        }
+    }
+}
+
+#[test]
+fn words_and_texts_are_checked() {
+    for (key, value) in [
+        ("scope.kind", "\"any\""),
+        ("scope.exclude", "[\"(a{1000}){1000}\"]"),
+        ("robots.ignore", "[\"https://example.org\"]"),
+        ("fetch.user_agent", "\"webloom/1.0\""),
+        ("fetch.headers", "[\"Host: x\"]"),
+        ("fetch.allow_private", "[\"10.0.0.0/99\"]"),
+        ("fetch.resolve", "[\"example.org\"]"),
+        ("extract.nofollow", "\"maybe\""),
+        ("cache.strategy", "\"rotate\""),
+        ("cache.reset", "\"grow\""),
+        ("cache.hash_seed", "\"xyz\""),
+        ("cache.hash_seed", "\"00112233445566778\""),
+        ("frontier.order", "\"best\""),
+        ("log.level", "\"loud\""),
+        ("log.format", "\"xml\""),
+    ] {
+        let faults = with(key, value).resolve().unwrap_err();
+        assert!(faults.to_string().starts_with(&format!("f: {key}: ")), "{faults}");
+    }
+}
+
+#[test]
+fn a_fault_does_not_print_secrets() {
+    for (key, value) in [("cache.hash_seed", "\"s3cr3t\""), ("fetch.headers", "[\"Cookie s3cr3t\"]")] {
+        let faults = with(key, value).resolve().unwrap_err();
+        assert!(!format!("{faults} {faults:?}").contains("s3cr3t"), "{faults}");
+    }
+    let layers = with("cache.hash_seed", "\"5ec4e7\"").file_text("g", "[fetch]\nheaders = [\"Cookie: 5ec4e7\"]");
+    let resolved = layers.resolve().unwrap();
+    assert!(!format!("{resolved:?} {:?}", resolved.describe()).contains("5ec4e7"));
+    assert_eq!(resolved.settings.cache.hash_seed.map(HashSeed::value), Some(0x5e_c4e7));
+}
+
+#[test]
+fn the_defaults_are_those_of_the_contract() {
+    let settings = Settings::default();
+    assert_eq!(settings.scope.kind, ScopeKind::Host);
+    assert_eq!(settings.politeness.delay, Duration::from_secs(1));
+    assert_eq!((settings.politeness.per_host.get(), settings.politeness.concurrency.get()), (1, 64));
+    assert_eq!((settings.politeness.max_rate, settings.budget.max_pages), (None, None));
+    assert_eq!((settings.cache.strategy, settings.cache.reset), (CacheStrategy::Single, ResetChoice::Rebuild));
+    assert_eq!((settings.cache.expected_urls, settings.cache.hash_seed), (None, None));
+    assert_eq!(settings.frontier.order, OrderChoice::Breadth);
+    assert_eq!(settings.extract.nofollow, NofollowChoice::Follow);
+    assert_eq!(settings.fetch.max_body, 16 << 20);
+}
