@@ -1,6 +1,7 @@
 //! Extraction against html5gum's own default emitter on the same pages: `cargo bench -p webloom --bench extract`.
 //!
-//! The pages are real ones from `shared/data/links` beside the checkout, or one made page where that is missing. The figure to watch is the ratio.
+//! The pages are real ones from `shared/data/links` beside the checkout, or one made page where that is missing. The
+//! figure to watch is the ratio.
 
 use std::{
     fs::File,
@@ -28,7 +29,7 @@ fn main() -> anyhow::Result<()> {
     let rows = [
         ("extract::links", ours),
         ("extract::everything", per_page(&|page| drop(black_box(extract::everything(page.as_bytes(), UTF_8, &base))))),
-        ("html5gum, default emitter, no links made", per_page(&|page| drop(black_box(start_tags(page))))),
+        ("html5gum, default emitter, no links made", per_page(&|page| assert!(black_box(start_tags(page)) > 0))),
         ("html5gum, default emitter, each href joined", per_page(&|page| drop(black_box(plain_links(page, &base))))),
         ("joining alone, each link once", per_page(&joining(&pages, &base))),
     ];
@@ -44,7 +45,9 @@ const UTF_8: Option<&str> = Some("text/html; charset=utf-8");
 fn best(pages: &[String], run: &dyn Fn(&str)) -> Duration {
     let round = || {
         let start = Instant::now();
-        pages.iter().for_each(|page| run(page));
+        for page in pages {
+            run(page);
+        }
         start.elapsed()
     };
     (0..ROUNDS).map(|_| round()).min().unwrap_or_default()
@@ -84,9 +87,7 @@ fn pages() -> Option<Vec<String>> {
 
 fn made_page() -> String {
     let item = |number| {
-        format!(
-            "<li class=\"item\"><a class='x' href=\"../a/{number}.html#top\">Item {number}</a> and <b>some</b> text</li>\n"
-        )
+        format!("<li class=\"item\"><a class='x' href=\"../a/{number}.html#top\">Item {number}</a> <b>text</b></li>\n")
     };
     (0..600).map(item).collect()
 }

@@ -7,7 +7,8 @@ use std::cell::Cell;
 pub(super) enum Place {
     /// HTML content: text never matters, and neither do end tags or the tags that [`super::tags`] does not name.
     Markup,
-    /// In or below `<svg>` or `<math>`: every tag matters, since it may lead back to HTML; text does not.
+    /// In or below `<svg>` or `<math>`: as in HTML content, but the start and end tags that may lead back to HTML
+    /// matter too.
     Foreign,
     /// In an element whose text is wanted (`<title>`).
     WantedText,

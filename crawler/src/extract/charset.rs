@@ -1,7 +1,8 @@
 //! Which encoding a page's bytes are in, and the bytes in UTF-8.
 //!
-//! The order is the HTML standard's (13.2.3.2): byte order mark, `Content-Type` header, meta prescan, then a guess. UTF-8 is not even validated
-//! here: an ASCII byte is never part of a longer sequence, so tags are found all the same, and only the few attribute values kept are checked.
+//! The order is the HTML standard's (13.2.3.2): byte order mark, `Content-Type` header, meta prescan, then a guess.
+//! UTF-8 is not even validated here: an ASCII byte is never part of a longer sequence, so tags are found all the same,
+//! and only the few attribute values kept are checked.
 
 use std::borrow::Cow;
 
@@ -17,7 +18,8 @@ const SAMPLE: usize = 64 * 1024;
 /// A page that can be tokenised.
 #[derive(Debug)]
 pub(super) struct Decoded<'a> {
-    /// The page in UTF-8, without a byte order mark. Not copied if it was UTF-8 or ASCII; it may then hold malformed sequences.
+    /// The page in UTF-8, without a byte order mark. Not copied if it was UTF-8 or ASCII; it may then hold malformed
+    /// sequences.
     pub(super) html: Cow<'a, [u8]>,
     /// The encoding's name in the Encoding standard (`UTF-8`, `windows-1252`, …).
     pub(super) charset: &'static str,
@@ -55,7 +57,8 @@ fn header_charset(content_type: &str) -> Option<&'static Encoding> {
     })
 }
 
-/// Undeclared: UTF-8 if it is valid (as far as it goes: a body may be cut short), windows-1252 if it is all ASCII, else what the letters look like.
+/// Undeclared: UTF-8 if it is valid (as far as it goes: a body may be cut short), windows-1252 if it is all ASCII, else
+/// what the letters look like.
 fn guess(body: &[u8], url: &WebUrl) -> &'static Encoding {
     let ascii = Encoding::ascii_valid_up_to(body);
     let rest = &body[ascii..];

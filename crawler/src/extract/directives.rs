@@ -51,10 +51,11 @@ impl BitOrAssign for MetaRobots {
     }
 }
 
-/// What the values of all `X-Robots-Tag` headers of a response ask of the robot called `agent` (a product token, in any case).
+/// What the values of all `X-Robots-Tag` headers of a response ask of the robot called `agent` (a product token, in any
+/// case).
 ///
-/// A name before a directive (`otherbot: noindex, nofollow`) limits it and what follows it in the same value to that robot; `*` and `robots` mean
-/// all. Directives with values of their own, dates among them, are passed over.
+/// A name before a directive (`otherbot: noindex, nofollow`) limits it and what follows it in the same value to that
+/// robot; `*` and `robots` mean all. Directives with values of their own, dates among them, are passed over.
 pub fn robots_header<'a>(values: impl Iterator<Item = &'a str>, agent: &str) -> MetaRobots {
     let mut all = MetaRobots::default();
     values.for_each(|value| all |= one_header(value, agent));

@@ -1,11 +1,15 @@
-//! Where a page is SVG or `MathML` and where it is HTML: the little of tree construction that changes how tags are read.
+//! Where a page is SVG or `MathML` and where it is HTML: the little of tree construction that changes how tags are
+//! read.
 
-/// The deepest nesting that is followed; what is nested deeper does not change the namespace any more. Browsers stop at 512 elements of any kind;
-/// only namespace changes count here.
+/// The deepest nesting that is followed; what is nested deeper does not change the namespace any more. Browsers stop at
+/// 512 elements of any kind; only namespace changes count here.
 const DEEPEST: usize = 64;
 
-/// The open elements at which the namespace changes, outermost first, by lower-case name: `svg` and `math`, and the integration points in them
-/// (HTML standard, 13.2.6.5 and 13.2.4.2).
+/// The longest name that means something here: `annotation-xml`.
+const LONGEST_NAME: usize = 14;
+
+/// The open elements at which the namespace changes, outermost first, by lower-case name: `svg` and `math`, and the
+/// integration points in them (HTML standard, 13.2.6.5 and 13.2.4.2).
 #[derive(Debug, Default)]
 pub(super) struct Foreign {
     open: Vec<&'static [u8]>,
@@ -57,7 +61,18 @@ impl Foreign {
     }
 }
 
-/// The name to remember when an element called `name` starts in `inside` and what is in it belongs to another namespace.
+/// Whether a start or end tag of this name, in any case, may change the namespace where one is open.
+pub(super) fn may_change_namespace(name: &[u8]) -> bool {
+    let mut lower = [0; LONGEST_NAME];
+    let Some(lower) = lower.get_mut(..name.len()) else { return false };
+    for (to, from) in lower.iter_mut().zip(name) {
+        *to = from.to_ascii_lowercase();
+    }
+    breaks_out(lower) || namespace_change(b"svg", lower).or_else(|| namespace_change(b"math", lower)).is_some()
+}
+
+/// The name to remember when an element called `name` starts in `inside` and what is in it belongs to another
+/// namespace.
 fn namespace_change(inside: &[u8], name: &[u8]) -> Option<&'static [u8]> {
     Some(match (inside, name) {
         (_, b"svg") => b"svg",
@@ -75,7 +90,8 @@ fn namespace_change(inside: &[u8], name: &[u8]) -> Option<&'static [u8]> {
     })
 }
 
-/// The start tags that close all foreign elements (HTML standard, 13.2.6.5; `font` is left out: it does so only with some attributes).
+/// The start tags that close all foreign elements (HTML standard, 13.2.6.5; `font` is left out: it does so only with
+/// some attributes).
 fn breaks_out(name: &[u8]) -> bool {
     match name {
         [b'h', level] => matches!(level, b'1'..=b'6' | b'r'),

@@ -25,8 +25,8 @@ const FIRST_TAGS: [&[u8]; 18] = [
     b"link",
 ];
 
-/// Whether a response is a page whose links can be read: `text/html` or `application/xhtml+xml` by its `Content-Type`, or, when it has none, by how
-/// its body starts (MIME Sniffing standard, 7.1; and XHTML after an XML declaration).
+/// Whether a response is a page whose links can be read: `text/html` or `application/xhtml+xml` by its `Content-Type`,
+/// or, when it has none, by how its body starts (MIME Sniffing standard, 7.1; and XHTML after an XML declaration).
 ///
 /// ```
 /// use webloom::extract::is_html;

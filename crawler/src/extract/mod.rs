@@ -1,17 +1,20 @@
 //! From the bytes of a page to its links, base, title and robots directives.
 //!
-//! Owns: which bytes are HTML ([`is_html`]), in which charset (byte order mark, header, meta prescan, guess), which tags and attributes name
-//! other pages ([`links`]) or anything else ([`everything`]), and what `<meta name=robots>` and `X-Robots-Tag` ask for ([`MetaRobots`]).
+//! Owns: which bytes are HTML ([`is_html`]), in which charset (byte order mark, header, meta prescan, guess), which
+//! tags and attributes name other pages ([`links`]) or anything else ([`everything`]), and what `<meta name=robots>`
+//! and `X-Robots-Tag` ask for ([`MetaRobots`]).
 //!
-//! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in UTF-8 or ASCII is not
-//! copied. Each URL is reported once, in document order, absolute, without its fragment; one raw `href` is parsed once.
+//! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in
+//! UTF-8 or ASCII is not copied. Each URL is reported once, in document order, absolute, without its fragment; one raw
+//! `href` is parsed once.
 //!
-//! Tokenising is html5gum's. On top of it, only what can matter is looked at: [`reader`] passes over text and tags nobody asked about,
-//! [`collector`] keeps the attributes of interest, [`foreign`] knows just enough of tree construction to tell SVG and `MathML` from HTML.
-//! No tree is built: a link counts where its tag stands, in `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
+//! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` passes over text and tags
+//! nobody asked about, `collector` keeps the attributes of interest, `foreign` knows just enough of tree
+//! construction to tell SVG and `MathML` from HTML. No tree is built: a link counts where its tag stands, in
+//! `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
 //!
-//! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset (the URL standard would take
-//! the document's encoding; the extraction cases, and what sites emit today, are UTF-8).
+//! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset
+//! (the URL standard would take the document's encoding; the extraction cases, and what sites emit today, are UTF-8).
 
 mod attention;
 mod charset;

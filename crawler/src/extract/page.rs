@@ -9,6 +9,9 @@ use super::{
 };
 use crate::url::WebUrl;
 
+/// The longest base a page may set, in bytes: each of its links may become that long.
+const LONGEST_BASE: usize = 2048;
+
 /// What a visit needs of a page.
 ///
 /// ```
@@ -23,7 +26,8 @@ use crate::url::WebUrl;
 pub struct PageLinks {
     /// Targets of `a` and `area`: http(s) only, without fragments, each once, in document order.
     pub links: Vec<PageLink>,
-    /// Text of the first `title`, white space collapsed (at most 4096 bytes of it); `None` if there is none or it is blank.
+    /// Text of the first `title`, white space collapsed (at most 4096 bytes of it); `None` if there is none or it is
+    /// blank.
     pub title: Option<Box<str>>,
     /// What the meta tags ask of robots.
     pub meta_robots: MetaRobots,
@@ -42,7 +46,8 @@ pub struct PageLink {
     pub nofollow: bool,
 }
 
-/// All that a page refers to: what `explain links` prints. Each list is absolute http(s) URLs without fragments, each once, in document order.
+/// All that a page refers to: what `explain links` prints. Each list is absolute http(s) URLs without fragments, each
+/// once, in document order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageReferences {
     /// Targets of `a` and `area`.
@@ -65,7 +70,8 @@ pub struct PageReferences {
     pub title: Option<Box<str>>,
 }
 
-/// The links of a page, and what else a visit needs of it. `content_type` is the response's header; `url` is where the page was fetched.
+/// The links of a page, and what else a visit needs of it. `content_type` is the response's header; `url` is where the
+/// page was fetched.
 pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
     let Decoded { html, charset } = decode(body, content_type, url);
     let found = collect(&html, Wanted::Links);
@@ -97,7 +103,7 @@ pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Page
 /// What references are resolved against (HTML standard, 2.4.1 and 4.2.3).
 struct Base {
     url: WebUrl,
-    /// The page's base is not on the web (`ftp:`, `about:`): only absolute references lead anywhere.
+    /// The page's base is not on the web (`ftp:`, `about:`), or too long: only absolute references lead anywhere.
     off_web: bool,
 }
 
@@ -108,7 +114,8 @@ impl Base {
             return Self { url: page.clone(), off_web: false };
         };
         match page.join(&href) {
-            Ok(url) => Self { url, off_web: false },
+            Ok(url) if url.as_str().len() <= LONGEST_BASE => Self { url, off_web: false },
+            Ok(_) => Self { url: page.clone(), off_web: true },
             Err(_) => Self { url: page.clone(), off_web: is_other_base(&href) },
         }
     }
@@ -119,7 +126,7 @@ impl Base {
 
     /// Each reference as a URL, once; references that differ as written and lead to the same URL are one.
     fn resolve<T>(&self, references: &References, make: impl Fn(WebUrl, Marks) -> T) -> Vec<T> {
-        let mut once = Once::default();
+        let mut once = Once::with_capacity(references.len());
         let mut urls: Vec<(WebUrl, Marks)> = Vec::with_capacity(references.len());
         for (reference, marks) in references.iter() {
             let Some(url) = self.join(&reference) else { continue };

@@ -1,4 +1,5 @@
-//! The encoding a page declares about itself, in its first bytes (HTML standard, 13.2.3.2, "prescan a byte stream to determine its encoding").
+//! The encoding a page declares about itself, in its first bytes (HTML standard, 13.2.3.2, "prescan a byte stream to
+//! determine its encoding").
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
@@ -145,7 +146,8 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// The next attribute of a tag, its name in lower case ("get an attribute"); `None` at the tag's end, or the head's.
+    /// The next attribute of a tag, its name in lower case ("get an attribute"); `None` at the tag's end, or the
+    /// head's.
     fn attribute(&mut self) -> Option<(Vec<u8>, &'a [u8])> {
         self.pass(|byte| byte.is_ascii_whitespace() || byte == b'/');
         if self.rest().first().is_none_or(|byte| *byte == b'>') {

@@ -4,7 +4,8 @@ use std::{borrow::Cow, collections::hash_map::RandomState, fmt, hash::BuildHashe
 
 use hashbrown::HashTable;
 
-/// Byte strings in order of first appearance, none twice. The hash is keyed at random: a page cannot choose strings that collide.
+/// Byte strings in order of first appearance, none twice. The hash is keyed at random: a page cannot choose strings
+/// that collide.
 #[derive(Default)]
 pub(super) struct Once {
     text: Vec<u8>,
@@ -14,6 +15,11 @@ pub(super) struct Once {
 }
 
 impl Once {
+    /// Empty, with room for this many.
+    pub(super) fn with_capacity(strings: usize) -> Self {
+        Self { ends: Vec::with_capacity(strings), table: HashTable::with_capacity(strings), ..Self::default() }
+    }
+
     /// The number of this string: the next one if it is new.
     pub(super) fn number(&mut self, string: &[u8]) -> usize {
         let hash = self.hasher.hash_one(string);
@@ -111,7 +117,8 @@ fn trim(value: &[u8]) -> &[u8] {
     &value[start..end]
 }
 
-/// Cut at the first `#`. A space before it would belong to the path, but be trimmed at the end of a shorter string: then the `#` stays.
+/// Cut at the first `#`. A space before it would belong to the path, but be trimmed at the end of a shorter string:
+/// then the `#` stays.
 fn without_fragment(reference: &[u8]) -> &[u8] {
     match memchr::memchr(b'#', reference) {
         Some(at) if at > 0 && reference[at - 1] <= b' ' => &reference[..=at],
@@ -120,8 +127,8 @@ fn without_fragment(reference: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a trimmed reference certainly starts with a scheme other than http and https. (A scheme with tabs or line ends in it, which the URL
-/// parser would remove, is left to the parser.)
+/// Whether a trimmed reference certainly starts with a scheme other than http and https. (A scheme with tabs or line
+/// ends in it, which the URL parser would remove, is left to the parser.)
 fn has_other_scheme(reference: &[u8]) -> bool {
     if !reference.first().is_some_and(u8::is_ascii_alphabetic) {
         return false;

@@ -52,8 +52,9 @@ impl Tag {
     pub(super) fn named(name: &[u8]) -> Self {
         let mut lower = [0; LONGEST];
         let Some(lower) = lower.get_mut(..name.len()) else { return Self::Other };
-        lower.copy_from_slice(name);
-        lower.make_ascii_lowercase();
+        for (to, from) in lower.iter_mut().zip(name) {
+            *to = from.to_ascii_lowercase();
+        }
         Self::lower(lower)
     }
 
@@ -78,7 +79,8 @@ impl Tag {
         }
     }
 
-    /// Whether the tokenizer must see this start tag: for its attributes, or because it changes how the next bytes are read.
+    /// Whether the tokenizer must see this start tag: for its attributes, or because it changes how the next bytes are
+    /// read.
     pub(super) fn matters(self, wanted: Wanted) -> bool {
         match self {
             Self::Other => false,
@@ -87,7 +89,8 @@ impl Tag {
         }
     }
 
-    /// The tokenizer state this HTML element's content is read in, where it is not the data state (HTML standard, 13.2.6.4; scripts off).
+    /// The tokenizer state this HTML element's content is read in, where it is not the data state (HTML standard,
+    /// 13.2.6.4; scripts off).
     pub(super) fn content(self) -> Option<State> {
         match self {
             Self::Title | Self::TextArea => Some(State::RcData),

@@ -45,7 +45,8 @@ fn an_empty_href_and_a_mere_fragment_are_the_page_itself() {
 
 #[test]
 fn only_the_web_is_linked() {
-    let html = "<a href=mailto:a@b><a href='javascript:x'><a href=' DATA:,x'><a href=ftp://h/><a href='http://[x'><a href=https://o/p#q>";
+    let html = "<a href=mailto:a@b><a href='javascript:x'><a href=' DATA:,x'><a href=ftp://h/>\
+                <a href='http://[x'><a href=https://o/p#q>";
     assert_eq!(found(html), ["https://o/p"]);
 }
 
@@ -80,6 +81,12 @@ fn a_base_off_the_web_leaves_only_absolute_links() {
     let page = page("<base href=ftp://f/><a href=x><a href=//h/y><a href=http://h/z>");
     assert_eq!(names(page.links.iter().map(|link| &link.url)), ["http://h/z"]);
     assert_eq!(page.base.as_str(), PAGE);
+}
+
+#[test]
+fn an_endless_base_does_not_make_endless_links() {
+    let html = format!("<base href=/{}/><a href=x><a href=http://h/z>", "b".repeat(10_000));
+    assert_eq!(found(&html), ["http://h/z"]);
 }
 
 #[test]
@@ -174,10 +181,10 @@ fn the_charset_is_used_for_links_and_named() {
 
 #[test]
 fn everything_sorts_references_by_what_they_are() {
-    let page = all(
-        "<link rel=stylesheet href=a><link rel='shortcut icon' href=b><link rel=alternate href=c><link rel=canonical href=no><img src=d>\
-         <script src=e></script><iframe src=f></iframe><frame src=g><video src=h poster=i><object data=j><a href=k><input src=l><img src=d>",
-    );
+    let page = all("<link rel=stylesheet href=a><link rel='shortcut icon' href=b><link rel=alternate href=c>\
+         <link rel=canonical href=no><img src=d>\
+         <script src=e></script><iframe src=f></iframe><frame src=g>\
+         <video src=h poster=i><object data=j><a href=k><input src=l><img src=d>");
     assert_eq!(names(&page.requisites), ["a", "b", "d", "e", "h", "i", "j", "l"]);
     assert_eq!(names(&page.frames), ["f", "g"]);
     assert_eq!(names(&page.alternates), ["c"]);
@@ -192,7 +199,8 @@ fn an_empty_source_loads_nothing() {
 
 #[test]
 fn both_ways_find_the_same_links() {
-    let html = "<base href=b/><a href=x><img src=y><title>t</title><meta name=robots content=none><iframe><a href=no></iframe><a href=z>";
+    let html = "<base href=b/><a href=x><img src=y><title>t</title>\
+                <meta name=robots content=none><iframe><a href=no></iframe><a href=z>";
     let (some, every) = (page(html), all(html));
     assert_eq!(some.links.iter().map(|link| &link.url).collect::<Vec<_>>(), every.links.iter().collect::<Vec<_>>());
     assert_eq!((some.base, some.title, some.meta_robots), (every.base, every.title, every.meta_robots));
@@ -200,16 +208,17 @@ fn both_ways_find_the_same_links() {
 
 proptest! {
     #[test]
-    fn no_bytes_are_too_bad(body in prop::collection::vec(any::<u8>(), 0..400), header in prop::option::of("[ -~]{0,40}")) {
+    fn no_bytes_are_too_bad(body in prop::collection::vec(any::<u8>(), 0..400), header in "[ -~]{0,40}") {
         let url = WebUrl::parse(PAGE).unwrap();
-        links(&body, header.as_deref(), &url);
-        everything(&body, header.as_deref(), &url);
-        is_html(header.as_deref(), &body);
-        robots_header(header.as_deref().into_iter(), "webloom");
+        links(&body, None, &url);
+        links(&body, Some(header.as_str()), &url);
+        everything(&body, Some(header.as_str()), &url);
+        is_html(None, &body);
+        robots_header([header.as_str()].into_iter(), "webloom");
     }
 
     #[test]
-    fn every_link_is_an_absolute_web_url_and_different(hrefs in prop::collection::vec("[a-c./:?# \\\\&;]{0,8}", 0..20)) {
+    fn links_are_different_web_urls(hrefs in prop::collection::vec("[a-c./:?# \\\\&;]{0,8}", 0..20)) {
         let html = hrefs.iter().fold(String::new(), |html, href| html + "<a href=\"" + href + "\">");
         let links = page(&html).links;
         let different: std::collections::HashSet<_> = links.iter().map(|link| link.url.as_str()).collect();

@@ -57,7 +57,7 @@ impl WebUrl {
         }
         url.set_fragment(None);
         if url.path().contains('^') {
-            // In the standard's path percent-encode set since 2024; the `url` crate leaves it.
+            // In the standard's path percent-encode set; the `url` crate leaves it.
             let path = url.path().replace('^', "%5E");
             url.set_path(&path);
         }
@@ -163,6 +163,7 @@ mod tests {
     #[test]
     fn encodes_a_caret_in_the_path_alone() {
         assert_eq!(WebUrl::parse("http://h/^/a^?^").unwrap().as_str(), "http://h/%5E/a%5E?^");
+        assert_eq!(WebUrl::parse("http://u^@h//^//%5e;?").unwrap().as_str(), "http://u%5E@h//%5E//%5e;?");
     }
 
     #[test]

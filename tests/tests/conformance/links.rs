@@ -47,7 +47,8 @@ fn judge(case: &Value) -> Result<Result<(), String>> {
     Ok(compare(case, &page, &url))
 }
 
-/// The bytes, and the header that says how to read them. `html` is text already: its charset is not the one its meta tags claim.
+/// The bytes, and the header that says how to read them. `html` is text already: its charset is not the one its meta
+/// tags claim.
 fn body(case: &Value) -> Result<(Vec<u8>, String)> {
     if let Some(html) = case["html"].as_str() {
         return Ok((html.into(), "text/html; charset=utf-8".into()));
