@@ -2,3 +2,4 @@
 
 pub mod conformance;
 pub mod shared;
+pub mod skip;

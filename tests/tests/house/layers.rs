@@ -16,7 +16,8 @@ enum Layer {
     Shell,
 }
 
-/// Every module of `crawler/src`, by the longest name that fits: `fetch/http` is an adapter, the rest of `fetch` a port.
+/// Every module of `crawler/src`, by the longest name that fits: `fetch/http` is an adapter, the rest of `fetch` a
+/// port.
 const TABLE: &[(&str, Layer)] = &[
     ("candidate", Layer::Types),
     ("time", Layer::Types),

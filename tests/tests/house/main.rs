@@ -1,6 +1,7 @@
 //! The house rules, enforced over the source text of the whole workspace: layers, sizes, manners.
 //!
-//! Each rule is a function from sources to faults. It is run over the tree, and over a planted violation to show that it can fail.
+//! Each rule is a function from sources to faults. It is run over the tree, and over a planted violation to show that
+//! it can fail.
 
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
