@@ -9,4 +9,5 @@ pub mod robots;
 pub mod extract;
 pub mod cli;
 pub mod config;
+pub mod practice;
 pub mod url;

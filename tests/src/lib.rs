@@ -1,4 +1,8 @@
 //! The kit of the end-to-end tests: shared data, conformance sets, and what the tests need of real servers on loopback.
 
 pub mod conformance;
+pub mod debian;
+pub mod nginx;
+pub mod oracle;
 pub mod shared;
+pub mod skip;

@@ -1,4 +1,5 @@
-//! Test data from outside the project, in a folder `shared/data` beside the checkout. A clone without it passes its tests too.
+//! Test data from outside the project, in a folder `shared/data` beside the checkout. A clone without it passes its
+//! tests too.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -7,6 +8,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
+use crate::skip::skip;
+
 /// The file `shared/data/NAME`, or `None` after printing the `skipped: …` line.
 pub fn file(name: &str) -> Option<PathBuf> {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
@@ -14,7 +17,7 @@ pub fn file(name: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    println!("skipped: {name} is not here (test data lies beside the project)");
+    skip(&format!("{name} is not here (test data lies beside the project)"));
     None
 }
 

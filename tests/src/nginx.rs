@@ -1,0 +1,162 @@
+//! nginx on a free loopback port, for sites on disk; it is judged by its access log.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{Ipv4Addr, TcpListener},
+    os::{
+        fd::OwnedFd,
+        unix::net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use tempfile::TempDir;
+
+use crate::skip::skip;
+
+/// A running nginx with one worker; it stops when this is dropped.
+#[derive(Debug)]
+pub struct Nginx {
+    process: Child,
+    folder: TempDir,
+    port: u16,
+}
+
+/// One line of the access log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Access {
+    /// End of the request, in seconds since 1970 with milliseconds.
+    pub at: f64,
+    /// The method.
+    pub method: String,
+    /// The status.
+    pub status: u16,
+    /// Bytes of the body as sent.
+    pub bytes: u64,
+    /// The request target as it was sent.
+    pub uri: String,
+}
+
+impl Nginx {
+    /// Serves a folder, `index.html` standing for a folder's address; `None` after saying `skipped: …`, when nginx is
+    /// not here.
+    ///
+    /// # Errors
+    /// When no port can be had or nginx does not start.
+    pub fn serve(root: &Path) -> Result<Option<Self>> {
+        let Some(program) = program() else {
+            skip("nginx is not here (tests/prepare installs it)");
+            return Ok(None);
+        };
+        let folder = tempfile::tempdir()?;
+        // The sockets listen before nginx starts, which inherits them as its descriptors 0 and 1: no other process can
+        // take the port, and whoever connects is answered as soon as nginx is up.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let door = UnixListener::bind(folder.path().join("door"))?;
+        listener.set_nonblocking(true)?;
+        door.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        fs::write(folder.path().join("conf"), config(folder.path(), root, port))?;
+        let process = Command::new(program)
+            .arg("-c")
+            .arg(folder.path().join("conf"))
+            .env("NGINX", "0;1;")
+            .stdin(Stdio::from(OwnedFd::from(listener)))
+            .stdout(Stdio::from(OwnedFd::from(door)))
+            .stderr(fs::File::create(folder.path().join("stderr"))?)
+            .spawn()
+            .context("start nginx")?;
+        let nginx = Self { process, folder, port };
+        nginx.round_trip()?;
+        Ok(Some(nginx))
+    }
+
+    /// `http://127.0.0.1:PORT/`.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/", self.port)
+    }
+
+    /// The access log so far: every request whose answer a client has read is in it.
+    ///
+    /// # Errors
+    /// When nginx has gone, or the log cannot be read.
+    pub fn log(&self) -> Result<Vec<Access>> {
+        self.round_trip()?;
+        let text = fs::read_to_string(self.folder.path().join("access"))?;
+        text.lines().map(|line| access(line).with_context(|| format!("access log line {line:?}"))).collect()
+    }
+
+    /// Asks the one worker something on a door of its own and waits for the answer: then it is up, and has written the
+    /// log lines of all requests it has answered before.
+    fn round_trip(&self) -> Result<()> {
+        let mut answer = String::new();
+        let mut ask = || -> Result<()> {
+            let mut door = UnixStream::connect(self.folder.path().join("door"))?;
+            door.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
+            door.read_to_string(&mut answer)?;
+            ensure!(answer.contains(" 204 "), "nginx answered {answer:?}");
+            Ok(())
+        };
+        let complaint = || fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default();
+        ask().with_context(|| format!("nginx does not answer: {}", complaint()))
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // One that has gone already needs no signal.
+        if kill_process(Pid::from_child(&self.process), Signal::TERM).is_ok() {
+            drop(self.process.wait());
+        }
+    }
+}
+
+/// nginx, where Debian puts it or on the path.
+fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
+    folders.map(|folder| folder.join("nginx")).find(|program| program.exists())
+}
+
+fn config(folder: &Path, root: &Path, port: u16) -> String {
+    let (folder, root) = (folder.display(), root.display());
+    // The worker must be able to read what the tests unpacked, wherever that is.
+    let user = if geteuid().is_root() { "user root;" } else { "" };
+    format!(
+        "{user} daemon off; pid {folder}/pid; error_log {folder}/err warn; worker_processes 1;
+events {{ worker_connections 4096; }}
+http {{
+  types {{ text/html html htm; text/css css; application/javascript js; image/png png; }}
+  default_type application/octet-stream;
+  client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
+  uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+  keepalive_requests 1000000;
+  log_format r '$msec $request_method $status $body_bytes_sent $request_uri';
+  server {{ listen 127.0.0.1:{port}; root {root}; index index.html; access_log {folder}/access r; }}
+  server {{ listen unix:{folder}/door; access_log off; return 204; }}
+}}
+"
+    )
+}
+
+fn access(line: &str) -> Result<Access> {
+    let [at, method, status, bytes, uri] = line.splitn(5, ' ').collect::<Vec<_>>()[..] else { bail!("is too short") };
+    let (method, uri) = (method.to_owned(), uri.to_owned());
+    Ok(Access { at: at.parse()?, method, status: status.parse()?, bytes: bytes.parse()?, uri })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_its_log_lines() {
+        let read = access("1700000000.123 GET 404 153 /a b?c").unwrap();
+        assert_eq!((read.method.as_str(), read.status, read.bytes, read.uri.as_str()), ("GET", 404, 153, "/a b?c"));
+        assert!(access("1700000000.123 GET 404").is_err());
+    }
+}

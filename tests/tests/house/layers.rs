@@ -1,0 +1,215 @@
+//! The layers of the architecture: an arrow may only point downwards.
+
+use crate::{
+    assert_none,
+    paths::{Named, module_of, named},
+    source::{Source, below, shipped},
+};
+
+/// A layer, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Layer {
+    Types,
+    Core,
+    Ports,
+    Adapters,
+    Shell,
+}
+
+/// Every module of `crawler/src`, by the longest name that fits: `fetch/http` is an adapter, the rest of `fetch` a
+/// port.
+const TABLE: &[(&str, Layer)] = &[
+    ("candidate", Layer::Types),
+    ("time", Layer::Types),
+    ("url", Layer::Types),
+    ("extract", Layer::Core),
+    ("politeness", Layer::Core),
+    ("robots", Layer::Core),
+    ("scope", Layer::Core),
+    ("fetch", Layer::Ports),
+    ("frontier", Layer::Ports),
+    ("store", Layer::Ports),
+    ("clock", Layer::Adapters),
+    ("fetch/dns", Layer::Adapters),
+    ("fetch/http", Layer::Adapters),
+    ("store/sqlite", Layer::Adapters),
+    ("cli", Layer::Shell),
+    ("config", Layer::Shell),
+    ("engine", Layer::Shell),
+    ("observe", Layer::Shell),
+    ("practice", Layer::Shell),
+];
+
+/// What the layers up to the ports, and `urlcache`, must not name: HTTP clients, runtimes, databases, files, sockets.
+const OUTSIDE: &[&str] = &[
+    "governor",
+    "hyper",
+    "hyper_util",
+    "reqwest",
+    "rusqlite",
+    "rustix",
+    "std::fs",
+    "std::net::TcpListener",
+    "std::net::TcpStream",
+    "std::net::ToSocketAddrs",
+    "std::net::UdpSocket",
+    "std::os::unix::net",
+    "std::thread::sleep",
+    "tokio",
+];
+
+/// Types whose `now` reads a clock.
+const CLOCKS: &[&str] = &["Instant", "SystemTime", "Timestamp", "Zoned"];
+
+/// A module of the table. The crate's root files are the shell's, and have an empty name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Module {
+    name: &'static str,
+    layer: Layer,
+}
+
+impl Module {
+    fn may_use(self, other: Self) -> bool {
+        let among_themselves = matches!(self.layer, Layer::Types | Layer::Shell);
+        other == self || other.layer < self.layer || (other.layer == self.layer && among_themselves)
+    }
+}
+
+#[test]
+fn arrows_point_downwards() {
+    assert_none("layers", &faults(&shipped(below(&["crawler/src"]))));
+}
+
+#[test]
+fn the_url_cache_stands_alone() {
+    assert_none("urlcache", &cache_faults(&shipped(below(&["urlcache/src"]))));
+}
+
+fn faults(sources: &[Source]) -> Vec<String> {
+    sources.iter().flat_map(faults_of).collect()
+}
+
+fn faults_of(source: &Source) -> Vec<String> {
+    let Some(module) = module(&module_of(&source.path)) else {
+        return vec![format!("{}: its module is in no layer; put it into TABLE of this test", source.path)];
+    };
+    let named = named(source);
+    let arrows = named.iter().filter_map(|named| arrow_fault(module, named).map(|fault| at(source, named, &fault)));
+    if module.layer <= Layer::Ports { arrows.chain(outside_faults(source, &named)).collect() } else { arrows.collect() }
+}
+
+fn arrow_fault(from: Module, named: &Named) -> Option<String> {
+    let inside = named.segments.strip_prefix(&["crate".to_owned()])?;
+    if from.name.is_empty() || inside.is_empty() {
+        return None;
+    }
+    let Some(to) = module(inside).filter(|to| !to.name.is_empty()) else {
+        return Some("names no module of a layer; put it into TABLE of this test".to_owned());
+    };
+    (!from.may_use(to)).then(|| format!("{} ({:?}) may not use {} ({:?})", from.name, from.layer, to.name, to.layer))
+}
+
+/// The urlcache library knows bytes: nothing of ours, nothing outside. Its programs are free.
+fn cache_faults(sources: &[Source]) -> Vec<String> {
+    let program = |path: &str| path.ends_with("src/main.rs") || path.contains("src/bin/");
+    let library = sources.iter().filter(|source| !program(&source.path));
+    library
+        .flat_map(|source| {
+            let named = named(source);
+            let ours = named.iter().filter(|named| named.segments[0] == "webloom");
+            let ours = ours.map(|named| at(source, named, "the URL cache imports nothing of ours")).collect::<Vec<_>>();
+            ours.into_iter().chain(outside_faults(source, &named))
+        })
+        .collect()
+}
+
+fn outside_faults(source: &Source, named: &[Named]) -> Vec<String> {
+    let faults = named.iter().filter(|named| is_outside(&named.segments) || reads_clock(&named.segments));
+    faults.map(|named| at(source, named, "this layer does no I/O, reads no clock and knows no runtime")).collect()
+}
+
+fn is_outside(segments: &[String]) -> bool {
+    let path = segments.join("::");
+    OUTSIDE.iter().any(|outside| path == *outside || path.starts_with(&format!("{outside}::")))
+}
+
+fn reads_clock(segments: &[String]) -> bool {
+    matches!(segments, [.., clock, now] if now == "now" && CLOCKS.contains(&clock.as_str()))
+}
+
+fn at(source: &Source, named: &Named, fault: &str) -> String {
+    format!("{}:{}: `{}`: {fault}", source.path, named.line, named.segments.join("::"))
+}
+
+/// The module of the table that a module path lies in: the longest name that it starts with.
+fn module(path: &[String]) -> Option<Module> {
+    if path.is_empty() {
+        return Some(Module { name: "", layer: Layer::Shell });
+    }
+    let fits = |name: &str| {
+        name.split('/')
+            .zip(path.iter().map(Some).chain(std::iter::repeat(None)))
+            .all(|(a, b)| b.is_some_and(|b| a == b))
+    };
+    let (name, layer) = *TABLE.iter().filter(|(name, _)| fits(name)).max_by_key(|(name, _)| name.len())?;
+    Some(Module { name, layer })
+}
+
+/// The faults of one planted file.
+fn planted(path: &str, text: &str) -> Vec<String> {
+    faults(&[Source::new(path, text)])
+}
+
+#[test]
+fn an_arrow_upwards_is_a_fault() {
+    for (path, text) in [
+        ("crawler/src/url/key.rs", "use crate::scope::Scope;"),
+        ("crawler/src/robots/mod.rs", "fn f() { crate::extract::links(b\"\") }"),
+        ("crawler/src/frontier/mod.rs", "fn f() { log!(crate::engine::Name) }"),
+        ("crawler/src/fetch/mod.rs", "mod http;\npub use http::Client;"),
+        ("crawler/src/fetch/http/mod.rs", "use super::dns::Resolver;"),
+        ("crawler/src/store/sqlite/writer.rs", "use crate::engine::Step;"),
+        ("crawler/src/fetch/dns.rs", "use crate::clock::Clock;"),
+    ] {
+        let faults = planted(path, text);
+        assert!(faults.len() == 1 && faults[0].contains("may not use"), "{path}: {faults:?}");
+    }
+}
+
+#[test]
+fn an_arrow_downwards_is_none() {
+    for (path, text) in [
+        ("crawler/src/url/key.rs", "use super::WebUrl; use std::time::{Duration, Instant};"),
+        ("crawler/src/candidate.rs", "use crate::url::WebUrl;"),
+        ("crawler/src/fetch/http/client.rs", "use super::super::{Fetcher, resolve::Resolver}; use reqwest::Client;"),
+        ("crawler/src/engine/mod.rs", "use crate::{config::Settings, store::sqlite::Writer}; use tokio::spawn;"),
+        ("crawler/src/main.rs", "use webloom::cli; fn main() { crate::started() }"),
+        ("crawler/src/scope/mod.rs", "#[cfg(test)] mod tests { use crate::engine::X; use std::fs; }"),
+    ] {
+        assert_eq!(planted(path, text), [""; 0], "{path}");
+    }
+}
+
+#[test]
+fn a_module_in_no_layer_is_a_fault() {
+    assert!(planted("crawler/src/novel/mod.rs", "")[0].contains("put it into TABLE"));
+    assert!(planted("crawler/src/cli/mod.rs", "use crate::novel::X;")[0].contains("put it into TABLE"));
+}
+
+#[test]
+fn the_lower_layers_do_no_io() {
+    for text in [
+        "use std::{fs, io};",
+        "use std::net::{IpAddr, TcpStream};",
+        "fn f() { let x = std::time::Instant::now(); }",
+        "use std::time::SystemTime; fn f() { g!(SystemTime::now()) }",
+        "async fn f() { tokio::time::timeout(a, b).await }",
+        "use reqwest::Client;",
+    ] {
+        assert_eq!(planted("crawler/src/frontier/mod.rs", text).len(), 1, "{text}");
+        assert_eq!(cache_faults(&[Source::new("urlcache/src/lib.rs", text)]).len(), 1, "{text}");
+        assert_eq!(planted("crawler/src/store/sqlite/mod.rs", text), [""; 0], "{text}");
+        assert_eq!(cache_faults(&[Source::new("urlcache/src/main.rs", text)]), [""; 0], "{text}");
+    }
+    assert_eq!(cache_faults(&[Source::new("urlcache/src/a.rs", "use webloom::url::Key;")]).len(), 1);
+}

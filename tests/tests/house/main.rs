@@ -1,0 +1,17 @@
+//! The house rules, enforced over the source text of the whole workspace: layers, sizes, manners.
+//!
+//! Each rule is a function from sources to faults. It is run over the tree, and over a planted violation to show that
+//! it can fail.
+
+#![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
+
+mod layers;
+mod manners;
+mod paths;
+mod sizes;
+mod source;
+
+/// Fails with all faults at once.
+fn assert_none(rule: &str, faults: &[String]) {
+    assert!(faults.is_empty(), "{rule}: {} faults\n{}", faults.len(), faults.join("\n"));
+}
