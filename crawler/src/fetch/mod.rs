@@ -8,13 +8,14 @@
 //! Invariants: a fetcher follows no redirect, retries nothing and waits for nobody; a body is never longer than was
 //! asked for; a cut is always named; no byte from the network makes it panic.
 //!
-//! Does not know: robots, politeness, what a page is, what an outcome does to a URL. The adapter here
-//! is [`dns`] (names); the rest imports no HTTP client and no runtime.
+//! Does not know: robots, politeness, what a page is, what an outcome does to a URL. The adapters are [`http`]
+//! (requests) and [`dns`] (names); the rest imports no HTTP client and no runtime.
 
 pub mod address;
 pub mod decode;
 pub mod dns;
 mod error;
+pub mod http;
 #[cfg(test)]
 pub(crate) mod memory;
 pub mod resolve;
