@@ -1,0 +1,158 @@
+//! Content codings, undone piece by piece within limits.
+//!
+//! Owns: [`BodyDecoder`] (gzip of any number of members, deflate with or without its zlib wrapper, brotli, zstd of any
+//! number of frames, and up to [`MAX_CODINGS`] of them on top of each other) and the limits that no compressed body can
+//! talk its way around.
+//!
+//! Invariants: however a body is cut into pieces, the result is the same; the decoded body is never longer than the
+//! limit; the memory held is the decoded body, the decoders' windows (8 MiB at most each for zstd as RFC 9659 allows,
+//! 16 MiB for brotli, 32 KiB else) and one block a coding; no bytes make it panic.
+//!
+//! What it is lenient about, because servers are: `Content-Encoding: gzip` on a body that does not start like gzip is
+//! taken as not encoded; bytes after the end of a compressed stream are ignored; `identity` and names that are no
+//! coding of ours leave the body as it is (what was applied before an unknown one cannot be reached). What it is not
+//! lenient about: a stream that turns out broken is an error, not a shorter page; one that merely ends early is told as
+//! such ([`Decoded::complete`]).
+//!
+//! Does not know: HTTP, where bytes come from, time.
+
+mod coding;
+mod inflate;
+mod sink;
+mod stage;
+
+use std::ops::ControlFlow;
+
+use thiserror::Error;
+
+use self::sink::Sink;
+use self::stage::Stage;
+use super::Truncation;
+
+pub use self::coding::{Coding, MAX_CODINGS};
+
+/// How much may come out of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BodyLimits {
+    /// Bytes of decoded body that are kept.
+    pub max_body: u64,
+    /// Decoded bytes for each received one, beyond [`BodyLimits::FREE_EXPANSION`].
+    pub max_expansion: u32,
+}
+
+/// Undoes the content codings of one body.
+///
+/// ```
+/// use webloom::fetch::decode::{BodyDecoder, BodyLimits};
+/// let limits = BodyLimits { max_body: 1000, max_expansion: 100 };
+/// let mut decoder = BodyDecoder::new([b"identity".as_slice()], limits)?;
+/// assert!(decoder.push(b"hello")?.is_continue());
+/// let decoded = decoder.finish();
+/// assert_eq!((decoded.body.as_slice(), decoded.wire_bytes, decoded.complete), (b"hello".as_slice(), 5, true));
+/// # Ok::<(), webloom::fetch::decode::DecodeError>(())
+/// ```
+pub struct BodyDecoder {
+    stages: Vec<Stage>,
+    sink: Sink,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decoded {
+    /// Decoded bytes.
+    pub body: Vec<u8>,
+    /// Bytes that went in.
+    pub wire_bytes: u64,
+    /// Whether every compressed stream reached its end (true for an empty body).
+    pub complete: bool,
+}
+
+/// Why a body cannot be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// The bytes are not what the coding allows.
+    #[error("the {0} stream is corrupt")]
+    Corrupt(Coding),
+    /// More codings than [`MAX_CODINGS`].
+    #[error("more than {MAX_CODINGS} content codings")]
+    TooManyCodings,
+}
+
+/// Why decoding stopped before the input ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Stop {
+    Limit(Truncation),
+    Corrupt(Coding),
+}
+
+/// Bytes that a coding yields between two looks at the limits.
+const BLOCK: usize = 16 * 1024;
+
+impl BodyLimits {
+    /// Decoded bytes that need no justification by received ones: small pages compress well.
+    pub const FREE_EXPANSION: u64 = 1 << 20;
+}
+
+impl BodyDecoder {
+    /// A decoder for a body with these `Content-Encoding` values, each of which may be a list.
+    ///
+    /// # Errors
+    /// [`DecodeError::TooManyCodings`].
+    pub fn new<'a>(values: impl IntoIterator<Item = &'a [u8]>, limits: BodyLimits) -> Result<Self, DecodeError> {
+        let codings = coding::to_undo(values)?;
+        Ok(Self { stages: codings.into_iter().map(Stage::new).collect(), sink: Sink::new(limits) })
+    }
+
+    /// Makes room for a body of so many received bytes; what a server promises is believed only up to a point.
+    pub fn expect(&mut self, wire_bytes: u64) {
+        self.sink.expect(wire_bytes);
+    }
+
+    /// Decodes the next received bytes. `Break` says which limit is reached: what fits is kept, and no further bytes
+    /// should be given.
+    ///
+    /// # Errors
+    /// [`DecodeError::Corrupt`].
+    pub fn push(&mut self, received: &[u8]) -> Result<ControlFlow<Truncation>, DecodeError> {
+        let pumped = self.sink.receive(received.len(), self.stages.is_empty());
+        match pumped.and_then(|()| pump(&mut self.stages, received, &mut self.sink)) {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(Stop::Limit(reason)) => Ok(ControlFlow::Break(reason)),
+            Err(Stop::Corrupt(coding)) => Err(DecodeError::Corrupt(coding)),
+        }
+    }
+
+    /// Bytes received so far.
+    pub fn wire_bytes(&self) -> u64 {
+        self.sink.wire_bytes()
+    }
+
+    /// What was decoded so far, at the end of the input or before.
+    pub fn finish(self) -> Decoded {
+        let wire_bytes = self.sink.wire_bytes();
+        let complete = wire_bytes == 0 || self.stages.iter().all(Stage::is_complete);
+        Decoded { body: self.sink.into_body(), wire_bytes, complete }
+    }
+}
+
+/// Passes bytes through the first coding, and what it yields through the rest.
+fn pump(stages: &mut [Stage], mut input: &[u8], sink: &mut Sink) -> Result<(), Stop> {
+    let Some((stage, rest)) = stages.split_first_mut() else {
+        return sink.keep(input);
+    };
+    let mut block = [0; BLOCK];
+    loop {
+        let step = stage.step(input, &mut block)?;
+        if step.read == 0 && step.written == 0 {
+            return Ok(());
+        }
+        input = &input[step.read..];
+        if step.written > 0 {
+            pump(rest, &block[..step.written], sink)?;
+        }
+        sink.allow(stage.yielded())?;
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

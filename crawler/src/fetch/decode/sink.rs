@@ -1,0 +1,60 @@
+//! [`Sink`]: the decoded body and its limits.
+
+use super::{BodyLimits, Stop};
+use crate::fetch::Truncation;
+
+/// Bytes that are reserved on a server's word alone.
+const BELIEVED: u64 = 256 * 1024;
+
+/// Collects decoded bytes, counts received ones.
+pub(super) struct Sink {
+    body: Vec<u8>,
+    wire_bytes: u64,
+    limits: BodyLimits,
+}
+
+impl Sink {
+    pub(super) fn new(limits: BodyLimits) -> Self {
+        Self { body: Vec::new(), wire_bytes: 0, limits }
+    }
+
+    pub(super) fn expect(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.limits.max_body).min(BELIEVED);
+        self.body.reserve(usize::try_from(bytes).unwrap_or_default());
+    }
+
+    /// Counts received bytes. A compressed body that never yields anything is stopped here: what no coding would make
+    /// longer than this (an eighth, and some framing) is as good as too long a body.
+    pub(super) fn receive(&mut self, bytes: usize, plain: bool) -> Result<(), Stop> {
+        self.wire_bytes += bytes as u64;
+        let max = self.limits.max_body;
+        let max_wire = max.saturating_add(max / 8).saturating_add(64 * 1024);
+        if plain || self.wire_bytes <= max_wire { Ok(()) } else { Err(Stop::Limit(Truncation::Size)) }
+    }
+
+    /// Keeps decoded bytes, as many as fit.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        let room = self.limits.max_body.saturating_sub(self.body.len() as u64);
+        let fits = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
+        self.body.extend_from_slice(&bytes[..fits]);
+        if fits == bytes.len() { Ok(()) } else { Err(Stop::Limit(Truncation::Size)) }
+    }
+
+    /// Whether a coding may have yielded so many bytes from what was received.
+    pub(super) fn allow(&self, yielded: u64) -> Result<(), Stop> {
+        let paid_for = self.wire_bytes.saturating_mul(self.limits.max_expansion.into());
+        if yielded <= paid_for.max(BodyLimits::FREE_EXPANSION) {
+            Ok(())
+        } else {
+            Err(Stop::Limit(Truncation::Expansion))
+        }
+    }
+
+    pub(super) fn wire_bytes(&self) -> u64 {
+        self.wire_bytes
+    }
+
+    pub(super) fn into_body(self) -> Vec<u8> {
+        self.body
+    }
+}

@@ -1,0 +1,78 @@
+//! The one HTTP client of a fetcher.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Client;
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::redirect::Policy;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::exchange::Watch;
+use super::names::CheckedNames;
+use super::settings::{FetchSettings, SetupError};
+use crate::fetch::resolve::Resolver;
+
+/// What a browser asks for, so that servers which negotiate give us what they give people.
+const ACCEPTED: HeaderValue =
+    HeaderValue::from_static("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+/// The codings that [`decode`](crate::fetch::decode) undoes.
+const ACCEPTED_CODINGS: HeaderValue = HeaderValue::from_static("gzip, br, zstd, deflate");
+
+/// How long an unused connection is kept: longer than a usual crawl delay, shorter than most servers' patience.
+const IDLE: Duration = Duration::from_secs(30);
+/// Unused connections to one origin.
+const IDLE_PER_HOST: usize = 32;
+/// Header lines of an HTTP/1 response; hyper's own limit is 100. Their bytes together are limited to about 400 KiB by
+/// its buffer.
+const HEADER_LINES: usize = 256;
+/// Bytes of headers of an HTTP/2 response.
+const HEADER_BYTES: u32 = 256 * 1024;
+
+pub(super) fn build(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Client, SetupError> {
+    let client = Client::builder()
+        .tls_backend_preconfigured(tls()?)
+        .dns_resolver(CheckedNames::new(Arc::clone(settings), resolver))
+        .connector_layer(Watch)
+        .connect_timeout(settings.connect_timeout)
+        .no_proxy()
+        .redirect(Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(IDLE_PER_HOST)
+        .http1_max_headers(HEADER_LINES)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http2_max_header_list_size(HEADER_BYTES)
+        .default_headers(headers(settings)?);
+    Ok(client.build()?)
+}
+
+/// The headers of every request.
+fn headers(settings: &FetchSettings) -> Result<HeaderMap, SetupError> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, ACCEPTED);
+    headers.insert(ACCEPT_ENCODING, ACCEPTED_CODINGS);
+    let agent = HeaderValue::from_str(&settings.user_agent);
+    headers.insert(USER_AGENT, agent.map_err(|_| SetupError::UserAgent(settings.user_agent.clone()))?);
+    for (name, value) in &settings.headers {
+        let refused = || SetupError::Header(name.clone());
+        let parsed = name.parse::<HeaderName>().map_err(|_| refused())?;
+        headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| refused())?);
+    }
+    Ok(headers)
+}
+
+/// TLS with the system's certificates. Where there are none, no certificate is accepted; plain http still works.
+fn tls() -> Result<ClientConfig, SetupError> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let mut config = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}

@@ -1,0 +1,161 @@
+//! [`Exchange`]: what the connector must know of the request it works for, and tells it.
+//!
+//! The client's hooks see a name (the resolver) or nothing (a connector layer), not the request. Both run inside the
+//! request's own task, so the request leaves word there: whose host is trusted, at which port, and when its connection
+//! stood. A hook that finds no word refuses.
+
+use std::cell::Cell;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::fetch::Phase;
+use crate::fetch::address::Trust;
+
+tokio::task_local! {
+    static EXCHANGE: Exchange;
+}
+
+/// One request under way.
+pub(super) struct Exchange {
+    trust: Trust,
+    port: u16,
+    stage: Cell<Stage>,
+}
+
+/// How long a request may take.
+#[derive(Clone, Copy)]
+pub(super) struct Patience {
+    started: Instant,
+    first_byte: Duration,
+    end: Instant,
+}
+
+/// A connector layer that notes when connecting begins and ends.
+#[derive(Clone, Copy)]
+pub(super) struct Watch;
+
+/// A connector under [`Watch`].
+#[derive(Clone)]
+pub(super) struct Watched<S>(S);
+
+#[derive(Clone, Copy)]
+enum Stage {
+    /// A pooled connection is used, or connecting has not begun.
+    Started,
+    Connecting,
+    Connected(Instant),
+}
+
+/// Awaits an answer; `Err` says what took too long. Connecting has its own limit in the client and does not count
+/// towards the first byte.
+pub(super) async fn in_time<T>(
+    exchange: Exchange,
+    patience: Patience,
+    answer: impl Future<Output = T>,
+) -> Result<T, Phase> {
+    let waiting = async {
+        let mut answer = pin!(answer);
+        let mut alarm = pin!(sleep_until(patience.due(patience.started)));
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return Ok(answer),
+                () = &mut alarm => alarm.as_mut().reset(patience.look(Instant::now())?),
+            }
+        }
+    };
+    EXCHANGE.scope(exchange, waiting).await
+}
+
+/// Trust and port of the request that this task works for.
+pub(super) fn current() -> Option<(Trust, u16)> {
+    EXCHANGE.try_with(|exchange| (exchange.trust, exchange.port)).ok()
+}
+
+impl Exchange {
+    pub(super) fn new(trust: Trust, port: u16) -> Self {
+        Self { trust, port, stage: Cell::new(Stage::Started) }
+    }
+}
+
+impl Patience {
+    pub(super) fn new(started: Instant, first_byte: Duration, total: Duration) -> Self {
+        Self { started, first_byte, end: after(started, total) }
+    }
+
+    /// When the request must be over.
+    pub(super) fn end(&self) -> Instant {
+        self.end
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// When to look whether there is an answer, counting from `since`.
+    fn due(&self, since: Instant) -> Instant {
+        after(since, self.first_byte).min(self.end)
+    }
+
+    /// The alarm has gone off: when to look again, or what took too long. While connecting goes on, the first byte is
+    /// due at the earliest its whole time from now.
+    fn look(&self, now: Instant) -> Result<Instant, Phase> {
+        if now >= self.end {
+            return Err(Phase::Total);
+        }
+        let due = match EXCHANGE.with(|exchange| exchange.stage.get()) {
+            Stage::Started => self.due(self.started),
+            Stage::Connecting => self.due(now),
+            Stage::Connected(at) => self.due(at),
+        };
+        if due <= now { Err(Phase::FirstByte) } else { Ok(due) }
+    }
+}
+
+/// A moment so far ahead that nothing waits for it stands for one beyond the clock's range.
+fn after(moment: Instant, wait: Duration) -> Instant {
+    const FOR_EVER: Duration = Duration::from_hours(10 * 365 * 24);
+    moment + wait.min(FOR_EVER)
+}
+
+fn note(stage: Stage) {
+    // A connection that lost the race against a pooled one is finished in a task of its own, where nobody asks.
+    let _ = EXCHANGE.try_with(|exchange| exchange.stage.set(stage));
+}
+
+impl<S> Layer<S> for Watch {
+    type Service = Watched<S>;
+
+    fn layer(&self, inner: S) -> Watched<S> {
+        Watched(inner)
+    }
+}
+
+impl<S, R> Service<R> for Watched<S>
+where
+    S: Service<R>,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(cx)
+    }
+
+    fn call(&mut self, target: R) -> Self::Future {
+        let connecting = self.0.call(target);
+        Box::pin(async move {
+            note(Stage::Connecting);
+            let connected = connecting.await;
+            note(Stage::Connected(Instant::now()));
+            connected
+        })
+    }
+}

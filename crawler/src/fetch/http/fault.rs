@@ -1,0 +1,65 @@
+//! From the client's errors to ours.
+
+use std::error::Error;
+use std::io;
+use std::iter::successors;
+
+use super::names::Refused;
+use crate::fetch::{Cause, FetchError, Phase};
+
+/// What an error in the chain tells by its type.
+enum Sign {
+    Refused(std::net::IpAddr),
+    Tls,
+    Malformed,
+}
+
+/// Names the trouble. The URL is left out: it may hold credentials, and whoever asked knows it.
+pub(super) fn of(error: reqwest::Error) -> FetchError {
+    let error = error.without_url();
+    let (dns, connect, timeout) = (error.is_dns(), error.is_connect(), error.is_timeout());
+    let sign = chain(&error).find_map(sign);
+    match sign {
+        Some(Sign::Refused(address)) => FetchError::AddressRefused(address),
+        Some(Sign::Tls) => FetchError::Tls(Cause::new(error)),
+        _ if dns => FetchError::Resolve(Cause::new(error)),
+        _ if connect && timeout => FetchError::TimedOut(Phase::Connect),
+        _ if connect => FetchError::Connect(Cause::new(error)),
+        Some(Sign::Malformed) => FetchError::Protocol(Cause::new(error)),
+        // A URL beyond what fits in a request.
+        None if error.is_builder() => FetchError::Protocol(Cause::new(error)),
+        None => FetchError::Closed(Cause::new(error)),
+    }
+}
+
+/// An error and all below it.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    successors(Some(error), |error| below(*error))
+}
+
+/// The next error; `io::Error` hides the one it wraps from [`Error::source`].
+fn below<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
+fn sign(error: &(dyn Error + 'static)) -> Option<Sign> {
+    if let Some(Refused(address)) = error.downcast_ref() {
+        return Some(Sign::Refused(*address));
+    }
+    if error.is::<rustls::Error>() {
+        return Some(Sign::Tls);
+    }
+    let unparsed = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
+    // Broken chunk framing.
+    let unframed = error.downcast_ref::<io::Error>().is_some_and(|error| {
+        matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) && !wraps_tls(error)
+    });
+    (unparsed || unframed).then_some(Sign::Malformed)
+}
+
+fn wraps_tls(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>)
+}

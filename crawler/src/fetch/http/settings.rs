@@ -1,0 +1,64 @@
+//! [`FetchSettings`]: what a fetcher is told once.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::fetch::address::AddressPolicy;
+use crate::fetch::resolve::ResolveOverride;
+
+/// Settings of an [`HttpFetcher`](super::HttpFetcher). It does not print: headers may hold secrets.
+#[derive(Clone)]
+pub struct FetchSettings {
+    /// `User-Agent`; a crawler's names it and has a URL where its operator is found.
+    pub user_agent: String,
+    /// Further headers of every request to every host (those of one host belong elsewhere); one of ours by name
+    /// replaces ours.
+    pub headers: Vec<(String, String)>,
+    /// Longest time for addresses, connection and TLS together.
+    pub connect_timeout: Duration,
+    /// Longest time from a request on a standing connection to the end of the headers.
+    pub first_byte_timeout: Duration,
+    /// Longest time for everything; a body that takes longer is cut there.
+    pub total_timeout: Duration,
+    /// Decoded bytes for each received one, once a body has decoded to
+    /// [`BodyLimits::FREE_EXPANSION`](crate::fetch::decode::BodyLimits::FREE_EXPANSION).
+    pub max_expansion: u32,
+    /// Which addresses may be connected to.
+    pub addresses: AddressPolicy,
+    /// Addresses given by the user instead of looked up.
+    pub resolve: Vec<ResolveOverride>,
+}
+
+/// Why a fetcher cannot be built from its settings.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    /// The user agent has a line break or a control character.
+    #[error("user agent {0:?} cannot be sent as a header: use one line of printable characters")]
+    UserAgent(String),
+    /// A further header is no header (its value is not shown).
+    #[error("header {0:?} cannot be sent: a name is a token, a value one line of printable characters")]
+    Header(String),
+    /// TLS is unusable.
+    #[error("cannot set up TLS")]
+    Tls(#[from] rustls::Error),
+    /// The HTTP client refuses its settings.
+    #[error("cannot set up the HTTP client")]
+    Client(#[from] reqwest::Error),
+}
+
+impl FetchSettings {
+    /// Ten seconds to connect, thirty to the first byte, two minutes in all, an expansion of 200, the public internet.
+    pub fn new(user_agent: impl Into<String>) -> Self {
+        Self {
+            user_agent: user_agent.into(),
+            headers: Vec::new(),
+            connect_timeout: Duration::from_secs(10),
+            first_byte_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_mins(2),
+            max_expansion: 200,
+            addresses: AddressPolicy::default(),
+            resolve: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The address policy, where connections are made.
+
+use super::server::plain;
+use super::*;
+use crate::fetch::address::AddressPolicy;
+
+const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+/// A server, and a fetcher under a policy of these starts (`PORT` stands for the server's) and allowances.
+async fn scene(starts: &[&str], allowed: &[&str]) -> (Server, HttpFetcher) {
+    let server = Server::start(vec![vec![plain("200 OK", "", b"page")]]).await;
+    let port = server.address().port().to_string();
+    let starts: Vec<_> = starts.iter().map(|start| WebUrl::parse(&start.replace("PORT", &port)).unwrap()).collect();
+    let allowed = allowed.iter().map(|text| text.replace("PORT", &port).parse().unwrap()).collect();
+    let mut settings = settings();
+    settings.addresses = AddressPolicy::new(&starts, allowed);
+    settings.resolve = vec![format!("own.test:{port}:127.0.0.1").parse().unwrap()];
+    let names = FixedNames(HashMap::from([
+        ("inside.test", vec![LOCAL]),
+        ("localhost", vec![LOCAL]),
+        ("mapped.test", vec!["::ffff:127.0.0.1".parse().unwrap()]),
+        ("mixed.test", vec!["169.254.169.254".parse().unwrap(), LOCAL]),
+        ("nowhere.test", vec![]),
+    ]));
+    (server, fetcher(settings, names))
+}
+
+/// What comes of `http://host:port/`.
+async fn outcome(fetcher: &HttpFetcher, host: &str, port: u16) -> String {
+    let result = fetcher.fetch(request(&format!("http://{host}:{port}/"))).await;
+    name(&result).to_owned()
+}
+
+#[tokio::test]
+async fn nothing_private_is_connected_to_by_default() {
+    let (server, fetcher) = scene(&["http://inside.test/"], &[]).await;
+    let port = server.address().port();
+    for host in [
+        "127.0.0.1",
+        "0x7f.1",
+        "[::ffff:127.0.0.1]",
+        "localhost",
+        "inside.test",
+        "mapped.test",
+        "mixed.test",
+        "own.test",
+    ] {
+        assert_eq!(outcome(&fetcher, host, port).await, "address", "{host}");
+    }
+    for host in ["unknown.test", "nowhere.test"] {
+        assert_eq!(outcome(&fetcher, host, port).await, "dns", "{host}");
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_start_opens_what_it_spells() {
+    let (server, fetcher) = scene(&["http://127.0.0.1/"], &[]).await;
+    let port = server.address().port();
+    assert_eq!(outcome(&fetcher, "127.0.0.1", port).await, "a response");
+    for host in ["localhost", "inside.test", "127.0.0.2", "own.test"] {
+        assert_eq!(outcome(&fetcher, host, port).await, "address", "{host}");
+    }
+    let (server, fetcher) = scene(&["http://localhost/"], &[]).await;
+    let port = server.address().port();
+    assert_eq!(outcome(&fetcher, "localhost", port).await, "a response");
+    assert_eq!(outcome(&fetcher, "127.0.0.1", port).await, "address");
+    assert_eq!(outcome(&fetcher, "inside.test", port).await, "address");
+}
+
+#[tokio::test]
+async fn an_allowance_opens_what_it_names() {
+    let (server, fetcher) = scene(&[], &["127.0.0.0/8"]).await;
+    let port = server.address().port();
+    for host in ["127.0.0.1", "localhost", "inside.test", "mixed.test", "own.test"] {
+        assert_eq!(outcome(&fetcher, host, port).await, "a response", "{host}");
+    }
+    let (server, fetcher) = scene(&[], &["inside.test:PORT", "own.test:1"]).await;
+    let port = server.address().port();
+    assert_eq!(outcome(&fetcher, "inside.test", port).await, "a response");
+    for host in ["127.0.0.1", "localhost", "own.test"] {
+        assert_eq!(outcome(&fetcher, host, port).await, "address", "{host}");
+    }
+}
+
+#[tokio::test]
+async fn an_override_answers_for_its_port_alone() {
+    let (server, fetcher) = scene(&[], &["own.test"]).await;
+    let port = server.address().port();
+    assert_eq!(outcome(&fetcher, "own.test", port).await, "a response");
+    assert_eq!(outcome(&fetcher, "own.test", port ^ 1).await, "dns");
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_address() {
+    let (_server, fetcher) = scene(&[], &[]).await;
+    let result = fetcher.fetch(request("http://mixed.test/")).await;
+    assert!(matches!(result, Err(FetchError::AddressRefused(address)) if address.to_string() == "169.254.169.254"));
+}
