@@ -2,11 +2,15 @@
 
 pub mod candidate;
 pub mod cli;
+pub mod clock;
 pub mod config;
+pub mod engine;
 pub mod extract;
 pub mod fetch;
 pub mod frontier;
+pub mod observe;
 pub mod practice;
+pub mod queue;
 pub mod robots;
 pub mod scope;
 pub mod store;

@@ -12,7 +12,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use crate::config::{RawSettings, RawValue, SecretText, SecretValue};
+use crate::{
+    config::{RawSettings, RawValue, SecretText, SecretValue},
+    observe::progress::Style,
+};
 
 const USER_AGENT_HELP: &str = "Product name and contact, {version} standing for the program's version \
     [default: webloom/{version} (+https://webloom.example/bot)]";
@@ -186,6 +189,11 @@ impl CrawlFlags {
 }
 
 impl OutputFlags {
+    /// How progress is shown.
+    pub fn progress_style(&self) -> Style {
+        if self.quiet || self.no_progress { Style::Hidden } else { Style::Auto }
+    }
+
     /// The layer of settings that these flags are.
     pub fn overlay(&self) -> RawSettings {
         let level = match (self.quiet, self.verbose) {

@@ -1,3 +1,72 @@
-//! The command line: what the program can be asked, and nothing of how it is done.
+//! The commands of the `webloom` program, one file each.
+//!
+//! Owns: arguments, the order of what a command does, what it prints and its exit code.
+//!
+//! Exit codes: 0 drained or budget reached; 1 failed, also when no start URL could be fetched and when `check` finds something; 2 what is
+//! decided before the first request; 3 stopped by the loss policy; 130 or 143 stopped by a signal.
+//!
+//! Does not know: how pages are fetched or kept.
 
+mod check;
+mod config_command;
+mod crawl;
+mod demo;
+mod explain;
+mod failure;
 pub mod flags;
+mod outcome;
+mod pages;
+mod session;
+mod starts;
+mod status;
+mod summary;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use failure::Failure;
+
+/// Crawls an area of the web completely, and tells what it may have missed
+#[derive(Debug, Parser)]
+#[command(name = "webloom", version, max_term_width = 110)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Crawl a site, or go on with what the crawl directory holds
+    Crawl(Box<crawl::CrawlArgs>),
+    /// Crawl a practice site on this machine, and show what came of it
+    Demo(demo::DemoArgs),
+    /// Show the figures of a crawl
+    Status(status::StatusArgs),
+    /// List the URLs of a crawl, one a line, in their latest state
+    Pages(pages::PagesArgs),
+    /// Recount a crawl from its rows, and name every invariant that does not hold
+    Check(check::CheckArgs),
+    /// Show the settings
+    #[command(subcommand)]
+    Config(config_command::ConfigCommand),
+    /// Judge URLs, robots.txt files and pages: JSON lines in, JSON lines out
+    #[command(subcommand)]
+    Explain(explain::ExplainCommand),
+}
+
+/// Runs the command that was given.
+///
+/// # Errors
+/// [`Failure`], which knows its exit code.
+pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Crawl(args) => crawl::run(*args),
+        Command::Demo(args) => demo::run(&args),
+        Command::Status(args) => status::run(&args),
+        Command::Pages(args) => pages::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Config(command) => config_command::run(command),
+        Command::Explain(command) => explain::run(&command),
+    }
+}

@@ -67,8 +67,8 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
 
 fn wider(place: &str, before: &str, after: &str) -> Fault {
     let problem = format!(
-        "{after} lets in what the stored {before} refused, and links refused from finished pages are gone: start the \
-         next sequence with --again, or keep {before}"
+        "{after} lets in what the stored {before} refused, and links refused from finished pages are gone: crawl \
+         into a new directory (--dir), or keep {before}"
     );
     Fault::new(place, problem)
 }
@@ -103,7 +103,7 @@ mod tests {
             let faults = check(&format!("[scope]\n{old}"), &format!("[scope]\n{new}")).unwrap_err();
             let key = old.split(' ').next().unwrap();
             assert!(faults.to_string().starts_with(&format!("new: scope.{key}: ")), "{faults}");
-            assert!(faults.to_string().contains("--again"), "{faults}");
+            assert!(faults.to_string().contains("--dir"), "{faults}");
         }
         check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
     }

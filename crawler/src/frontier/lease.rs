@@ -1,29 +1,7 @@
 //! [`Lease`]: one fetch granted, and how it can end.
 
-use crate::{
-    candidate::{Hop, HostId, UrlId},
-    time::Moment,
-    url::WebUrl,
-};
-
-/// A queued URL as memory holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queued {
-    /// Number of the URL.
-    pub id: UrlId,
-    /// Its host.
-    pub host: HostId,
-    /// What to fetch.
-    pub url: WebUrl,
-    /// How it was found.
-    pub hop: Hop,
-    /// Links followed from a start.
-    pub depth: u32,
-    /// Redirects followed since the last link.
-    pub redirects: u32,
-    /// Fetches that have failed so far.
-    pub attempts: u32,
-}
+use super::Queued;
+use crate::{candidate::HostId, time::Moment, url::WebUrl};
 
 /// A prerequisite to be fetched: robots.txt of a host, at that host or where its redirects lead.
 #[derive(Debug, Clone, PartialEq, Eq)]

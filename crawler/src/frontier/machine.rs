@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, num::NonZeroU64, num::NonZeroUsize, time::Duration};
 
 use super::{
-    Asked, Errand, ErrandOutcome, Lease, Order, PageOutcome, Place, Queued, RefillAnswer, RefillRequest, Work,
+    Asked, Counts, Errand, ErrandOutcome, Lease, Order, PageOutcome, Place, Queued, RefillAnswer, RefillRequest, Work,
     host_queue::{Eligible, HostQueue},
     levels::Levels,
     prerequisite::Prerequisite,
@@ -54,21 +54,6 @@ impl HostStart {
         let (ready_at, next_due, by_depth) = (Moment::EPOCH, None, Vec::new());
         Self { origin, ready_at, delay, plain: 0, waiting: 0, held: 0, next_due, stored: 0, by_depth }
     }
-}
-
-/// The law: `admitted` = `queued` + `leased` + `finished` + `abandoned`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// URLs offered since the sequence began.
-    pub admitted: u64,
-    /// To be fetched: in memory, in the table, waiting for a retry, or beyond a budget.
-    pub queued: u64,
-    /// Being fetched.
-    pub leased: u64,
-    /// With a final answer.
-    pub finished: u64,
-    /// Never to be fetched.
-    pub abandoned: u64,
 }
 
 /// What can be done now.
@@ -299,9 +284,9 @@ impl Frontier {
         self.hosts[host.0 as usize].closed
     }
 
-    /// When the host may next be asked.
-    pub fn ready_at(&self, host: HostId) -> Moment {
-        self.hosts[host.0 as usize].ready_at
+    /// Scheme, name and port of a host.
+    pub fn origin(&self, host: HostId) -> &Origin {
+        &self.hosts[host.0 as usize].origin
     }
 
     /// The counts of the law.

@@ -21,43 +21,6 @@ mod refill;
 #[cfg(test)]
 mod tests;
 
-pub use lease::{Asked, Errand, ErrandOutcome, Lease, LeaseKind, PageOutcome, Queued, Work};
-pub use machine::{Counts, Frontier, FrontierLimits, HostStart, Next};
-pub use refill::{RefillAnswer, RefillKind, RefillRequest};
-
-use crate::candidate::UrlId;
-
-/// In which order a host's URLs are fetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Near the start first.
-    Breadth,
-    /// Far from the start first.
-    Depth,
-}
-
-impl Order {
-    /// The number a URL at this depth is sorted by, least first.
-    pub fn rank(self, depth: u32) -> i64 {
-        match self {
-            Self::Breadth => i64::from(depth),
-            Self::Depth => -i64::from(depth),
-        }
-    }
-}
-
-/// A URL's place in its host queue: by rank, then by age.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
-    /// [`Order::rank`] of the URL's depth.
-    pub rank: i64,
-    /// Number of the URL.
-    pub id: UrlId,
-}
-
-impl Place {
-    /// Before every URL.
-    pub const FIRST: Self = Self { rank: i64::MIN, id: UrlId(0) };
-    /// Behind every URL.
-    pub const LAST: Self = Self { rank: i64::MAX, id: UrlId(u64::MAX) };
-}
+pub use crate::queue::{Counts, Order, Place, Queued, RefillAnswer, RefillKind, RefillRequest};
+pub use lease::{Asked, Errand, ErrandOutcome, Lease, LeaseKind, PageOutcome, Work};
+pub use machine::{Frontier, FrontierLimits, HostStart, Next};

@@ -2,53 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Place, Queued, host_queue::LeasedPage};
-use crate::{
-    candidate::{HostId, UrlId},
-    time::Moment,
-};
-
-/// Which rows of a host are asked for. The answer must see every row sent to the table before the request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefillKind {
-    /// Queued rows with no due time, beyond this place, in order of place.
-    Beyond(Place),
-    /// Rows to retry with `due` up to `until`, later than (`after`, `id`) in order of (due, id).
-    Due {
-        /// Due times already read, with `id`.
-        after: Moment,
-        /// The last row read at `after`.
-        id: UrlId,
-        /// The last due time to read.
-        until: Moment,
-    },
-}
-
-/// A request for at most `limit` rows of a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RefillRequest {
-    /// Whose rows.
-    pub host: HostId,
-    /// Which of them.
-    pub kind: RefillKind,
-    /// How many at most.
-    pub limit: usize,
-    /// Only rows up to this depth.
-    pub max_depth: Option<u32>,
-}
-
-/// The rows asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RefillAnswer {
-    /// In the order asked for.
-    pub rows: Vec<Queued>,
-    /// For [`RefillKind::Due`]: the due time of the last row in `rows`.
-    pub last_due: Option<Moment>,
-    /// For [`RefillKind::Due`]: the earliest due time behind those rows.
-    pub next_due: Option<Moment>,
-    /// Whether the table held more rows of the kind than `rows`.
-    pub more: bool,
-}
+use super::{Place, Queued, RefillKind, host_queue::LeasedPage};
+use crate::candidate::UrlId;
 
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    candidate::{Hop, HostId},
+    candidate::{Hop, HostId, UrlId},
     time::Moment,
     url::{Origin, WebUrl},
 };

@@ -26,8 +26,10 @@ pub struct Counters {
     pub stored: u64,
     /// Expected losses of the URL cache over all its generations, in URLs.
     pub expected_lost: f64,
-    /// Times the URL cache was rebuilt.
+    /// Times the URL cache was rebuilt by its reset policy.
     pub rebuilds: u64,
+    /// Filters the URL cache has had: one a run, one more a rebuild.
+    pub generations: u32,
 }
 
 impl Counters {
@@ -39,6 +41,7 @@ impl Counters {
         self.bytes_in += step.bytes_in;
         self.stored += step.stored;
         self.rebuilds += step.rebuilds;
+        self.generations += step.generations;
         self.expected_lost = self.expected_lost.max(step.expected_lost);
         add_all(&mut self.refused, &step.refused);
         add_all(&mut self.by_status, &step.by_status);

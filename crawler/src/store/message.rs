@@ -3,7 +3,7 @@
 use super::{Abandonment, AreaRow, Counters, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitRow};
 use crate::{
     candidate::{HostId, UrlId},
-    frontier::{RefillAnswer, RefillRequest},
+    queue::{RefillAnswer, RefillRequest},
     url::Fingerprint,
 };
 

@@ -76,7 +76,7 @@ pub struct UrlRow {
     pub depth: u32,
     /// Redirects followed since the last link.
     pub redirects: u32,
-    /// Its place in the order of its host: [`Order::rank`](crate::frontier::Order::rank).
+    /// Its place in the order of its host: [`Order::rank`](crate::queue::Order::rank).
     pub rank: i64,
     /// Set when it is abandoned as it is admitted.
     pub abandoned: Option<Abandonment>,
@@ -157,6 +157,28 @@ pub struct VisitRow {
     pub truncated: Option<&'static str>,
     /// [`Fingerprint::short`] of every candidate of the visit that belongs to the scope, in page order.
     pub links: Vec<u64>,
+}
+
+impl VisitRow {
+    /// A visit without a body.
+    pub fn new(url: UrlId, at: Moment, outcome: VisitOutcome, reason: Option<Box<str>>) -> Self {
+        Self {
+            url,
+            at,
+            outcome,
+            status: None,
+            reason,
+            content_type: None,
+            html: false,
+            bytes: 0,
+            wire_bytes: 0,
+            digest: None,
+            title: None,
+            redirect: None,
+            truncated: None,
+            links: Vec::new(),
+        }
+    }
 }
 
 /// How a URL's row changes with a step.

@@ -1,5 +1,5 @@
 //! Conformance with cases made by others: URLs, robots.txt, links.
 
-mod robots;
 mod links;
+mod robots;
 mod urls;

@@ -21,6 +21,7 @@ enum Layer {
 const TABLE: &[(&str, Layer)] = &[
     ("candidate", Layer::Types),
     ("time", Layer::Types),
+    ("queue", Layer::Types),
     ("url", Layer::Types),
     ("extract", Layer::Core),
     ("politeness", Layer::Core),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, Result};
 
 use crate::{
-    frontier::Counts,
+    queue::Counts,
     store::Counters,
     url::{FingerprintSeed, Key, Origin, WebUrl},
 };

@@ -9,7 +9,11 @@ use std::{
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::{FailPoint, Resumed, StoreError, resume, schema};
-use crate::{store::Counters, time::Moment, url::FingerprintSeed};
+use crate::{
+    store::Counters,
+    time::Moment,
+    url::{Fingerprint, FingerprintSeed},
+};
 
 const DATABASE: &str = "webloom.sqlite";
 const SETTINGS_COPY: &str = "crawl.toml";
@@ -93,6 +97,25 @@ impl CrawlDirectory {
     /// [`StoreError`] when the database cannot be read.
     pub fn settings(&self) -> Result<Option<String>, StoreError> {
         resume::settings(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Every URL that is in the scope by itself, as given or redirected to.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn start_urls(&self) -> Result<Vec<String>, StoreError> {
+        let areas = resume::areas(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))?;
+        Ok(areas.into_iter().map(|area| area.url).collect())
+    }
+
+    /// Whether a URL is in the table. Reads all of it: for a few URLs before a run.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn has(&self, fingerprint: Fingerprint) -> Result<bool, StoreError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM url WHERE fingerprint = ?)";
+        let found = self.connection.query_row(query, [fingerprint.to_bytes()], |row| row.get(0));
+        found.map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Begins a crawl: its identity and sequence 0, in one transaction.

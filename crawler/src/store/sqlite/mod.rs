@@ -23,7 +23,7 @@ mod writer;
 pub use check::{CheckReport, Finding, check};
 pub use directory::{CrawlDirectory, NewCrawl};
 pub use error::StoreError;
-pub use failpoint::FailPoint;
+pub use failpoint::{BadFailPoint, FailPoint};
 pub use pages::{PageFilter, PageLine, pages};
 pub use resume::{HostState, Resumed};
 pub use summary::{PageCounts, StoredSummary, UrlCounts, stored_summary};

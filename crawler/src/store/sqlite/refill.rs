@@ -4,7 +4,7 @@ use rusqlite::{CachedStatement, Connection, Result, Row, params};
 
 use crate::{
     candidate::{HostId, UrlId},
-    frontier::{Place, Queued, RefillAnswer, RefillKind, RefillRequest},
+    queue::{Place, Queued, RefillAnswer, RefillKind, RefillRequest},
     time::Moment,
     url::WebUrl,
 };

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use crate::{
     candidate::HostId,
-    frontier::Counts,
+    queue::Counts,
     store::{AreaRow, AreaSource, Counters},
     time::Moment,
     url::FingerprintSeed,
@@ -102,7 +102,7 @@ pub(super) fn counts(connection: &Connection) -> Result<Counts> {
     Ok(counts)
 }
 
-fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
+pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
     let mut select = connection.prepare("SELECT url, source FROM area")?;
     let area = |row: &rusqlite::Row<'_>| {
         Ok(AreaRow { url: row.get(0)?, source: AreaSource::from_word(row.get_ref(1)?.as_str()?) })

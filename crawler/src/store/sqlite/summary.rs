@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::resume;
-use crate::{frontier::Counts, store::Counters};
+use crate::{queue::Counts, store::Counters};
 
 /// Pages of a sequence by what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,61 @@
+//! `webloom check`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use serde_json::json;
+
+use super::{Failure, outcome};
+use crate::store::sqlite::{CheckReport, CrawlDirectory, check};
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+    let connection = CrawlDirectory::read(&args.dir)?;
+    let report = check(&connection)?;
+    outcome::print(&if args.json { document(&report) } else { lines(&report) })?;
+    Ok(if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn document(report: &CheckReport) -> String {
+    let finding = |finding: &crate::store::sqlite::Finding| json!({"invariant": finding.invariant, "count": finding.count, "example": finding.example});
+    let findings: Vec<_> = report.findings.iter().map(finding).collect();
+    let counts = &report.counts;
+    let law = json!({
+        "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased, "finished": counts.finished,
+        "abandoned": counts.abandoned,
+    });
+    let document = json!({
+        "clean": findings.is_empty(), "law": law, "visits": report.visits, "links": report.links,
+        "links_without_row": report.links_without_row, "findings": findings,
+    });
+    format!("{document}\n")
+}
+
+fn lines(report: &CheckReport) -> String {
+    let counts = &report.counts;
+    let mut text = format!(
+        "{} admitted = {} queued + {} leased + {} finished + {} abandoned; {} visits, {} kept links, {} without a row\n",
+        counts.admitted,
+        counts.queued,
+        counts.leased,
+        counts.finished,
+        counts.abandoned,
+        report.visits,
+        report.links,
+        report.links_without_row,
+    );
+    for finding in &report.findings {
+        text += &format!("broken: {} ({} rows, such as {})\n", finding.invariant, finding.count, finding.example);
+    }
+    text.push_str(if report.findings.is_empty() { "clean\n" } else { "not clean\n" });
+    text
+}

@@ -1,0 +1,36 @@
+//! `webloom config`.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::{Failure, flags::CrawlFlags, outcome, session};
+use crate::config::DEFAULT_TOML;
+
+/// The commands under `config`.
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Print every key with its unit, default and consequence: a configuration file to begin with
+    Default,
+    /// Print the settings that the given flags, variables and files come to, and where each comes from
+    Show(Box<ShowArgs>),
+}
+
+/// Arguments of `config show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    flags: CrawlFlags,
+}
+
+pub(super) fn run(command: ConfigCommand) -> Result<ExitCode, Failure> {
+    match command {
+        ConfigCommand::Default => outcome::print(DEFAULT_TOML)?,
+        ConfigCommand::Show(args) => {
+            for key in session::layers(&args.flags).describe()? {
+                outcome::print(&format!("{} = {}  # {}\n", key.key, key.value, key.origin))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

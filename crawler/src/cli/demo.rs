@@ -1,0 +1,100 @@
+//! `webloom demo`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+
+use super::{
+    Failure,
+    flags::OutputFlags,
+    outcome,
+    session::{self, Session},
+    starts, summary,
+};
+use crate::{
+    config::{Layers, RawSettings, RawValue},
+    engine::End,
+    practice::{PracticeServer, PracticeSite, Shape},
+    store::sqlite::{CrawlDirectory, PageFilter, check, pages},
+};
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Crawl directory [default: a new one below the system's folder for temporary files]
+    #[arg(short, long)]
+    dir: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
+    let dir = args.dir.clone().unwrap_or_else(default_dir);
+    let runtime = session::runtime()?;
+    let ended = runtime.block_on(async {
+        let server = PracticeServer::start(PracticeSite::new(Shape::demo()));
+        let server = server.await.map_err(Failure::system("cannot serve the practice site"))?;
+        if !args.output.quiet {
+            eprintln!("a practice site is served at {} and crawled with delay 0", server.url());
+        }
+        let mut own_site = RawSettings::default();
+        own_site.politeness.delay = Some(RawValue::text("0"));
+        own_site.politeness.per_host = Some(RawValue::text("8"));
+        let session = Session {
+            dir: dir.clone(),
+            starts: starts::read(&[server.url()])?,
+            added: Vec::new(),
+            layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
+            output: args.output.clone(),
+        };
+        let ended = session.crawl().await;
+        server.stop().await;
+        ended
+    })?;
+    let summary = summary::read(&dir)?;
+    if args.output.json {
+        outcome::print(&format!("{}\n", summary::document(&summary)))?;
+    } else if !args.output.quiet {
+        outcome::print(&summary::lines(&summary, &dir))?;
+        outcome::print(&tour(&dir)?)?;
+    }
+    Ok(if ended.end == End::Drained { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn default_dir() -> PathBuf {
+    std::env::temp_dir().join(format!("webloom-demo-{}", std::process::id()))
+}
+
+/// A short tour of what a crawl leaves.
+fn tour(dir: &std::path::Path) -> Result<String, Failure> {
+    let connection = CrawlDirectory::read(dir)?;
+    let shown = dir.display();
+    let mut text = format!("\n# some of its pages: webloom pages {shown}\n");
+    let mut left = 5;
+    pages(&connection, &PageFilter { content_type: Some("text/html".to_owned()), ..PageFilter::default() }, |line| {
+        let title = line.title.unwrap_or_default();
+        text += &format!("{} {} {title}\n", line.status.unwrap_or_default(), line.url);
+        left -= 1;
+        left > 0
+    })?;
+    text += &format!("\n# what could not be fetched: webloom pages {shown} --outcome broken\n");
+    pages(&connection, &PageFilter { outcome: Some("broken".to_owned()), ..PageFilter::default() }, |line| {
+        text += &format!(
+            "{} {} (linked from {})\n",
+            line.status.unwrap_or_default(),
+            line.url,
+            line.via.unwrap_or_default()
+        );
+        true
+    })?;
+    let report = check(&connection)?;
+    let verdict = if report.findings.is_empty() { "clean" } else { "not clean" };
+    text += &format!(
+        "\n# nothing is missing: webloom check {shown}\n{} URLs admitted, {} finished, {} abandoned: {verdict}\n",
+        report.counts.admitted, report.counts.finished, report.counts.abandoned
+    );
+    text += &format!(
+        "\n# your own questions\nsqlite3 {shown}/webloom.sqlite 'SELECT outcome, count(*) FROM visit GROUP BY 1'\n"
+    );
+    Ok(text)
+}

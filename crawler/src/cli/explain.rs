@@ -1,0 +1,163 @@
+//! `webloom explain`: one JSON object a line in, one out, in the same order.
+
+use std::{
+    io::{self, BufRead, Write},
+    process::ExitCode,
+};
+
+use clap::Subcommand;
+use data_encoding::BASE64;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::{
+    extract,
+    robots::{self, ProductToken, Question},
+    url::{Key, UrlError, WebUrl},
+};
+
+/// What is explained.
+#[derive(Debug, Subcommand)]
+pub(super) enum ExplainCommand {
+    /// How a URL is fetched and what identifies it: `{"url", "base"?}`
+    Url,
+    /// What a robots.txt says of a URL: `{"robots" or "robots_b64", "user_agent", "url", "status"?}`
+    Robots,
+    /// What a page links to: `{"html" or "html_b64", "base", "content_type"?}`
+    Links,
+}
+
+pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut lines = io::stdin().lock();
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line).map_err(Failure::system("cannot read stdin"))? > 0 {
+        let answer = match command {
+            ExplainCommand::Url => answer(&line, |question: UrlQuestion| Ok(explain_url(&question))),
+            ExplainCommand::Robots => answer(&line, explain_robots),
+            ExplainCommand::Links => answer(&line, explain_links),
+        };
+        match writeln!(out, "{answer}") {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+            written => written.map_err(Failure::system("cannot write to stdout"))?,
+        }
+        line.clear();
+    }
+    out.flush().map_err(Failure::system("cannot write to stdout"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An unusable line gives an `error`, and the run goes on.
+fn answer<'a, T: Deserialize<'a>>(line: &'a [u8], explain: impl FnOnce(T) -> Result<Value, String>) -> Value {
+    let read = serde_json::from_slice(line).map_err(|error| format!("not the JSON expected: {error}"));
+    read.and_then(explain).unwrap_or_else(|error| json!({ "error": error }))
+}
+
+#[derive(Deserialize)]
+struct UrlQuestion {
+    url: String,
+    base: Option<String>,
+}
+
+fn explain_url(question: &UrlQuestion) -> Value {
+    let parsed = match question.base.as_deref().filter(|base| !base.is_empty()) {
+        Some(base) => WebUrl::parse(base).and_then(|base| base.join(&question.url)),
+        None => WebUrl::parse(&question.url),
+    };
+    match parsed {
+        Ok(url) => json!({
+            "url": url.as_str(), "key": Key::of(&url).as_str(), "surt": null, "host": url.host(), "domain": null,
+            "rules": [], "reason": null,
+        }),
+        Err(error) => json!({
+            "url": null, "key": null, "surt": null, "host": null, "domain": null, "rules": [],
+            "reason": match error { UrlError::Scheme => "scheme", UrlError::Syntax(_) => "syntax" },
+        }),
+    }
+}
+
+#[derive(Deserialize)]
+struct RobotsQuestion {
+    robots: Option<String>,
+    robots_b64: Option<String>,
+    user_agent: String,
+    url: String,
+    status: Option<u16>,
+}
+
+fn explain_robots(question: RobotsQuestion) -> Result<Value, String> {
+    let body = bytes(question.robots, question.robots_b64, "robots")?;
+    let agent = ProductToken::new(&question.user_agent).map_err(|error| error.to_string())?;
+    let status = question.status.unwrap_or(200);
+    let answer = robots::explain(&Question { status, robots: &body, agent: &agent, url: &question.url });
+    Ok(json!({
+        "allowed": answer.allowed, "rule": answer.rule, "sitemaps": answer.sitemaps,
+        "crawl_delay": answer.crawl_delay.map(|delay| delay.as_secs_f64()),
+    }))
+}
+
+#[derive(Deserialize)]
+struct LinksQuestion {
+    html: Option<String>,
+    html_b64: Option<String>,
+    base: String,
+    content_type: Option<String>,
+}
+
+fn explain_links(question: LinksQuestion) -> Result<Value, String> {
+    // Text in JSON has been decoded already; only bytes have a charset to be found out.
+    let decoded = question.html.is_some();
+    let body = bytes(question.html, question.html_b64, "html")?;
+    let base = WebUrl::parse(&question.base).map_err(|error| format!("base: {error}"))?;
+    let content_type = question.content_type.or_else(|| decoded.then(|| "text/html; charset=utf-8".to_owned()));
+    let page = extract::everything(&body, content_type.as_deref(), &base);
+    let list = |urls: &[WebUrl]| urls.iter().map(WebUrl::as_str).map(Value::from).collect::<Vec<_>>();
+    Ok(json!({
+        "links": list(&page.links), "requisites": list(&page.requisites), "frames": list(&page.frames),
+        "alternates": list(&page.alternates), "nofollow": list(&page.nofollow), "base": page.base.as_str(),
+        "charset": page.charset, "title": page.title,
+        "meta_robots": {"nofollow": page.meta_robots.nofollow, "noindex": page.meta_robots.noindex},
+    }))
+}
+
+fn bytes(text: Option<String>, base64: Option<String>, name: &str) -> Result<Vec<u8>, String> {
+    match (text, base64) {
+        (Some(text), None) => Ok(text.into_bytes()),
+        (None, Some(encoded)) => {
+            BASE64.decode(encoded.as_bytes()).map_err(|error| format!("{name}_b64 is not base64: {error}"))
+        }
+        _ => Err(format!("give {name} or {name}_b64, one of them")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unusable_line_is_answered_too() {
+        let answer = answer(b"{\"url\": 3}\n", |question: UrlQuestion| Ok(explain_url(&question)));
+        assert!(answer["error"].as_str().is_some());
+        assert!(
+            explain_robots(RobotsQuestion {
+                robots: None,
+                robots_b64: Some("?".into()),
+                user_agent: "a".into(),
+                url: "/".into(),
+                status: None
+            })
+            .is_err()
+        );
+    }
+
+    #[test]
+    fn says_what_is_fetched_and_what_identifies_it() {
+        let answer = answer(b"{\"url\": \"/a#b\", \"base\": \"HTTP://H:80/x\"}", |question: UrlQuestion| {
+            Ok(explain_url(&question))
+        });
+        assert_eq!((answer["url"].as_str(), answer["key"].as_str()), (Some("http://h/a"), Some("http://h/a")));
+        let other = super::answer(b"{\"url\": \"mailto:a@b\"}", |question: UrlQuestion| Ok(explain_url(&question)));
+        assert_eq!((other["url"].is_null(), other["reason"].as_str()), (true, Some("scheme")));
+    }
+}

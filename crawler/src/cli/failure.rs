@@ -1,0 +1,63 @@
+//! [`Failure`]: why a command did not do what it was asked to.
+
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+use crate::{
+    config::ConfigFaults,
+    engine::EngineError,
+    fetch::http::SetupError,
+    store::sqlite::{BadFailPoint, StoreError},
+};
+
+/// Why a command failed; it knows its exit code.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The arguments make no sense together.
+    #[error("{0}")]
+    Usage(String),
+    /// Settings.
+    #[error("{0}")]
+    Config(#[from] ConfigFaults),
+    /// The crawl directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The fetcher cannot be set up.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// The fail point is none.
+    #[error(transparent)]
+    FailPoint(#[from] BadFailPoint),
+    /// A run that had begun failed.
+    #[error(transparent)]
+    Run(#[from] EngineError),
+    /// The system refuses something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// SQLite refuses to read.
+    #[error("cannot read the crawl directory: {0}")]
+    Read(#[from] rusqlite::Error),
+}
+
+impl Failure {
+    /// 2 for what is decided before the first request, 1 for the rest.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::Config(_) | Self::Store(_) | Self::Setup(_) | Self::FailPoint(_) => {
+                ExitCode::from(2)
+            }
+            Self::Run(_) | Self::System { .. } | Self::Read(_) => ExitCode::FAILURE,
+        }
+    }
+
+    /// An error of the system while doing `what`.
+    pub(super) fn system(what: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+}

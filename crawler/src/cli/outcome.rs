@@ -1,0 +1,29 @@
+//! What a command leaves behind: text on stdout and an exit code.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use super::Failure;
+use crate::engine::End;
+
+/// Prints to stdout. A reader that has gone away (`| head`) is no failure.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::System { what: "cannot write to stdout", source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The exit code of a run.
+pub(super) fn exit_code(end: End) -> ExitCode {
+    match end {
+        End::Drained | End::Budget => ExitCode::SUCCESS,
+        End::Failed => ExitCode::FAILURE,
+        End::Loss => ExitCode::from(3),
+        End::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
+    }
+}

@@ -1,0 +1,148 @@
+//! `webloom pages`.
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::{Args, ValueEnum};
+use data_encoding::HEXLOWER;
+use jiff::Timestamp;
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::store::sqlite::{CrawlDirectory, PageFilter, PageLine, pages};
+
+/// Arguments of `pages`.
+#[derive(Debug, Args)]
+pub(super) struct PagesArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    /// Form of the lines
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Only URLs whose last answer had this status
+    #[arg(long, value_name = "CODE")]
+    status: Option<u16>,
+    /// Only URLs in this state: stored, redirected, broken, failed, abandoned or queued
+    #[arg(long)]
+    outcome: Option<String>,
+    /// Only URLs whose content type begins with this, such as text/html
+    #[arg(long = "type", value_name = "TYPE")]
+    content_type: Option<String>,
+    /// Only URLs at most so many links from a start
+    #[arg(long, value_name = "N")]
+    max_depth: Option<u32>,
+    /// Only URLs that match this regular expression
+    #[arg(long = "match", value_name = "RE")]
+    matching: Option<Regex>,
+    /// Only URLs whose latest state is of this crawl sequence
+    #[arg(long, value_name = "N")]
+    sequence: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Jsonl,
+    Csv,
+}
+
+const COLUMNS: [&str; 18] = [
+    "url",
+    "key",
+    "status",
+    "outcome",
+    "reason",
+    "change",
+    "content_type",
+    "bytes",
+    "digest",
+    "title",
+    "depth",
+    "hop",
+    "via",
+    "sequence",
+    "fetched_at",
+    "redirect",
+    "truncated",
+    "fields",
+];
+
+pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
+    let connection = CrawlDirectory::read(&args.dir)?;
+    let filter = PageFilter {
+        status: args.status,
+        outcome: args.outcome.clone(),
+        content_type: args.content_type.clone(),
+        max_depth: args.max_depth,
+        matching: args.matching.clone(),
+        sequence: args.sequence,
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut written = match args.format {
+        Format::Jsonl => Ok(()),
+        Format::Csv => writeln!(out, "{}", COLUMNS.join(",")),
+        Format::Table => writeln!(out, "{}", COLUMNS.join("\t")),
+    };
+    pages(&connection, &filter, |line| {
+        written = written
+            .as_mut()
+            .map_or_else(|error| Err(io::Error::new(error.kind(), "")), |()| write_line(&mut out, &line, args.format));
+        written.is_ok()
+    })?;
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::System { what: "cannot write to stdout", source: error })
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn write_line(out: &mut impl Write, line: &PageLine, format: Format) -> io::Result<()> {
+    let object = object(line);
+    let cells = COLUMNS.iter().map(|column| match &object[*column] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    match format {
+        Format::Jsonl => writeln!(out, "{object}"),
+        Format::Csv => writeln!(out, "{}", cells.map(|cell| csv(&cell)).collect::<Vec<_>>().join(",")),
+        Format::Table => {
+            let plain = |cell: String| cell.replace(['\t', '\n', '\r'], " ");
+            writeln!(out, "{}", cells.map(plain).collect::<Vec<_>>().join("\t"))
+        }
+    }
+}
+
+fn object(line: &PageLine) -> Value {
+    let digest = line.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
+    let fetched_at = line.fetched_at.and_then(|millis| i64::try_from(millis).ok());
+    let fetched_at = fetched_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()).map(|at| at.to_string());
+    json!({
+        "url": line.url, "key": line.key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
+        "change": (line.outcome == "stored").then_some("new"), "content_type": line.content_type, "bytes": line.bytes,
+        "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": line.via,
+        "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
+        "fields": null,
+    })
+}
+
+/// A CSV cell (RFC 4180).
+fn csv(cell: &str) -> String {
+    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn csv_cells_are_quoted_where_they_must_be() {
+        assert_eq!(csv("a b"), "a b");
+        assert_eq!(csv("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

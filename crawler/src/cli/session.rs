@@ -1,0 +1,261 @@
+//! One crawl from settings to its summary: what `crawl` and `demo` have in common.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::{mpsc, watch},
+};
+
+use super::{
+    Failure,
+    flags::{CrawlFlags, OutputFlags},
+    outcome, summary,
+};
+use crate::{
+    clock::Clock,
+    config::{Layers, Resolved, Settings, resume_check},
+    engine::{self, End, Launch, Progress, Start, StopSignal},
+    fetch::{
+        address::{AddressPolicy, Allowance},
+        dns::SystemResolver,
+        http::{FetchSettings, HttpFetcher},
+        resolve::ResolveOverride,
+    },
+    observe::{logs, progress},
+    store::sqlite::{CrawlDirectory, FailPoint, NewCrawl, Resumed, StoreError},
+    url::{FingerprintSeed, Key, WebUrl},
+};
+
+/// Time for what is in flight when a signal stops the run.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Threads of the runtime: visits are short, and the scheduler is one task.
+const WORKERS: usize = 2;
+
+/// The layers of settings that flags, the environment and files give.
+pub(super) fn layers(flags: &CrawlFlags) -> Layers {
+    let mut layers = Layers::new().variables(std::env::vars_os()).flags(&flags.overlay());
+    if let Some(profile) = &flags.profile {
+        layers = layers.profile(profile);
+    }
+    match &flags.config {
+        Some(file) => layers.file(file),
+        None => layers,
+    }
+}
+
+/// A crawl about to be run.
+pub(super) struct Session {
+    pub(super) dir: PathBuf,
+    pub(super) starts: Vec<Start>,
+    /// Starts that are added to whatever the directory holds.
+    pub(super) added: Vec<Start>,
+    pub(super) layers: Layers,
+    pub(super) output: OutputFlags,
+}
+
+/// How a session ended.
+pub(super) struct Ended {
+    pub(super) end: End,
+}
+
+impl Session {
+    /// Runs the crawl and shows its summary.
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let (json, quiet, dir) = (self.output.json, self.output.quiet, self.dir.clone());
+        let ended = runtime()?.block_on(self.crawl())?;
+        let summary = summary::read(&dir)?;
+        if json {
+            outcome::print(&format!("{}\n", summary::document(&summary)))?;
+        } else if !quiet {
+            outcome::print(&summary::lines(&summary, &dir))?;
+        }
+        if ended.end == End::Failed {
+            eprintln!("error: no start URL could be fetched: {}", why_no_start(&dir)?);
+        }
+        Ok(outcome::exit_code(ended.end))
+    }
+
+    /// Runs the crawl within a runtime.
+    pub(super) async fn crawl(self) -> Result<Ended, Failure> {
+        let clock = Clock::start();
+        let fail_point = fail_point()?;
+        // What the flags alone say is checked before a directory is made.
+        self.layers.resolve()?;
+        let mut directory = CrawlDirectory::open(&self.dir)?;
+        let stored = directory.settings()?;
+        let resolved = self.settings(&directory, stored.as_deref())?;
+        let settings = Arc::new(resolved.settings);
+        logs::start(&settings.log);
+        let mut launch_starts = self.starts.clone();
+        launch_starts.extend(self.added.iter().cloned());
+        let fetcher = fetcher(&settings, &directory, &launch_starts)?;
+        if stored.is_none() {
+            self.create(&mut directory, &resolved.effective.to_json(), &clock, fail_point.as_ref())?;
+        } else {
+            directory.store_settings(&resolved.effective.to_json())?;
+        }
+        directory.write_settings_copy(&resolved.effective.to_toml())?;
+        let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
+        let starts = self.new_starts(&directory, &resumed)?;
+        if starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
+            eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
+            return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
+        }
+        let (published, shown) = watch::channel(Progress::default());
+        let view = progress::show(shown, self.output.progress_style());
+        let stop = StopSignal::new(signals()?, GRACE);
+        let launch =
+            Launch { directory, resumed, starts, settings, fetcher, clock, fail_point, stop, progress: published };
+        let end = engine::run(launch).await;
+        view.abort();
+        progress::clear();
+        Ok(Ended { end: end? })
+    }
+
+    /// The settings of this run; those stored are kept where nothing stronger is given.
+    fn settings(&self, directory: &CrawlDirectory, stored: Option<&str>) -> Result<Resolved, Failure> {
+        let Some(stored) = stored else { return Ok(self.layers.resolve()?) };
+        let resolved = self.layers.clone().stored(stored).resolve()?;
+        for change in resume_check(&Layers::new().stored(stored).resolve()?, &resolved)? {
+            eprintln!("{}: {} is now {} (was {})", directory.path().display(), change.key, change.after, change.before);
+        }
+        Ok(resolved)
+    }
+
+    fn create(
+        &self,
+        directory: &mut CrawlDirectory,
+        settings: &str,
+        clock: &Clock,
+        fail_point: Option<&FailPoint>,
+    ) -> Result<(), Failure> {
+        if self.starts.is_empty() && self.added.is_empty() {
+            return Err(Failure::Usage(format!("{} holds no crawl yet: give a start URL", self.dir.display())));
+        }
+        let crawl = NewCrawl {
+            at: clock.now(),
+            fingerprint_seed: FingerprintSeed::new(random()?),
+            hash_seed: random()?,
+            settings: settings.to_owned(),
+        };
+        Ok(directory.create(&crawl, fail_point)?)
+    }
+
+    /// The given starts that are not in the URL table yet.
+    fn new_starts(&self, directory: &CrawlDirectory, resumed: &Resumed) -> Result<Vec<Start>, Failure> {
+        let known = |start: &Start| {
+            let http = start.url.with_scheme("http");
+            let same = |area: &str| {
+                area == start.url.as_str() || (start.guessed && http.as_ref().is_some_and(|http| area == http.as_str()))
+            };
+            resumed.areas.iter().any(|area| same(&area.url))
+        };
+        let another = !resumed.areas.is_empty() && !self.starts.is_empty() && !self.starts.iter().any(known);
+        if another {
+            return Err(Failure::Usage(format!(
+                "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
+                self.dir.display(),
+                resumed.areas.iter().map(|area| area.url.as_str()).take(3).collect::<Vec<_>>().join(", ")
+            )));
+        }
+        let mut starts = Vec::new();
+        for start in self.starts.iter().chain(&self.added).filter(|start| !known(start)) {
+            if !directory.has(resumed.fingerprint_seed.fingerprint(&Key::of(&start.url)))? {
+                starts.push(start.clone());
+            }
+        }
+        Ok(starts)
+    }
+}
+
+/// A runtime for a crawl; as many files may be open as the system allows.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut files = getrlimit(Resource::Nofile);
+    files.current = files.maximum;
+    // Where it is not allowed the limit stays as it was, and connections fail one by one.
+    let _ = setrlimit(Resource::Nofile, files);
+    let built = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
+    built.map_err(Failure::system("cannot start the runtime"))
+}
+
+fn missing(dir: &Path) -> Failure {
+    StoreError::Missing { path: dir.to_owned() }.into()
+}
+
+fn fail_point() -> Result<Option<FailPoint>, Failure> {
+    let given = std::env::var("WEBLOOM_FAILPOINT").ok();
+    Ok(given.map(|text| text.parse()).transpose()?)
+}
+
+fn random() -> Result<u64, Failure> {
+    let mut bytes = [0; 8];
+    std::fs::File::open("/dev/urandom")
+        .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
+        .map_err(Failure::system("cannot read randomness"))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
+fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) -> Result<HttpFetcher, Failure> {
+    let limits = &settings.fetch;
+    let parse_all = |texts: &[String]| -> Result<Vec<Allowance>, Failure> {
+        texts
+            .iter()
+            .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--allow-private: {error}"))))
+            .collect()
+    };
+    let overrides: Result<Vec<ResolveOverride>, Failure> = limits
+        .resolve
+        .iter()
+        .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}"))))
+        .collect();
+    let mut urls: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).collect();
+    urls.extend(directory.start_urls()?.iter().filter_map(|text| WebUrl::parse(text).ok()));
+    let mut fetch = FetchSettings::new(limits.user_agent.as_str());
+    fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
+    fetch.connect_timeout = limits.connect_timeout;
+    fetch.first_byte_timeout = limits.first_byte_timeout;
+    fetch.total_timeout = limits.total_timeout;
+    fetch.max_expansion = limits.max_expansion;
+    fetch.addresses = AddressPolicy::new(&urls, parse_all(&limits.allow_private)?);
+    fetch.resolve = overrides?;
+    Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
+}
+
+/// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
+fn signals() -> Result<mpsc::Receiver<i32>, Failure> {
+    let (sender, receiver) = mpsc::channel(1);
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let mut stream = signal(kind).map_err(Failure::system("cannot listen for signals"))?;
+        let sender = sender.clone();
+        tokio::spawn(async move {
+            while stream.recv().await.is_some() {
+                if sender.try_send(kind.as_raw_value()).is_err() {
+                    std::process::exit(128 + kind.as_raw_value());
+                }
+            }
+        });
+    }
+    Ok(receiver)
+}
+
+/// What became of the starts, in a line.
+fn why_no_start(dir: &Path) -> Result<String, Failure> {
+    let connection = CrawlDirectory::read(dir)?;
+    let mut reasons = Vec::new();
+    crate::store::sqlite::pages(&connection, &crate::store::sqlite::PageFilter::default(), |line| {
+        let why =
+            line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
+        reasons.push(format!("{} ({why})", line.url));
+        reasons.len() < 5
+    })?;
+    Ok(format!("{}; check the URL and that the server can be reached from here", reasons.join(", ")))
+}

@@ -1,0 +1,94 @@
+//! START arguments: URLs, hosts without a scheme, and `@file` lists.
+
+use std::path::Path;
+
+use super::Failure;
+use crate::{engine::Start, url::WebUrl};
+
+/// Reads START arguments; every one that is wrong is named.
+pub(super) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
+    let mut starts: Vec<Start> = Vec::new();
+    let mut faults = Vec::new();
+    for argument in arguments {
+        match argument.strip_prefix('@') {
+            Some(file) => match list(Path::new(file)) {
+                Ok(lines) => lines.iter().for_each(|(place, line)| add(line, place, &mut starts, &mut faults)),
+                Err(fault) => faults.push(fault),
+            },
+            None => add(argument, "START", &mut starts, &mut faults),
+        }
+    }
+    if faults.is_empty() { Ok(starts) } else { Err(Failure::Usage(faults.join("\n"))) }
+}
+
+fn add(text: &str, place: &str, starts: &mut Vec<Start>, faults: &mut Vec<String>) {
+    match start(text) {
+        Ok(start) if starts.contains(&start) => {}
+        Ok(start) => starts.push(start),
+        Err(reason) => {
+            faults.push(format!("{place}: {text:?} is no start URL: {reason}; give http:// or https:// and a host"));
+        }
+    }
+}
+
+fn start(text: &str) -> Result<Start, String> {
+    // `localhost:8080/x` parses as a URL of the scheme `localhost`; only `://` tells that a scheme was meant.
+    let guessed = !text.contains("://") && !has_other_scheme(text);
+    let whole = if guessed { format!("https://{text}") } else { text.to_owned() };
+    let url = WebUrl::parse(&whole).map_err(|error| error.to_string())?;
+    Ok(Start { url, guessed })
+}
+
+/// `mailto:me@x`, `data:…`: a scheme, and no port behind the colon.
+fn has_other_scheme(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(scheme, rest)| {
+        let word = !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'));
+        let port =
+            rest.split('/').next().is_some_and(|port| !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()));
+        word && !port
+    })
+}
+
+fn list(path: &Path) -> Result<Vec<(String, String)>, String> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("cannot read the list {}: {error}", path.display()))?;
+    let lines = text.lines().zip(1..).map(|(line, number)| (format!("{}:{number}", path.display()), line.trim()));
+    Ok(lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(place, line)| (place, line.to_owned()))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_one(text: &str) -> Result<Start, Failure> {
+        read(&[text.to_owned()]).map(|mut starts| starts.remove(0))
+    }
+
+    #[test]
+    fn a_scheme_is_guessed_only_where_there_is_none() {
+        let guessed = |text| read_one(text).map(|start| (start.url.as_str().to_owned(), start.guessed)).unwrap();
+        assert_eq!(guessed("http://h/a"), ("http://h/a".to_owned(), false));
+        assert_eq!(guessed("docs.example.org"), ("https://docs.example.org/".to_owned(), true));
+        assert_eq!(guessed("localhost:8080/x"), ("https://localhost:8080/x".to_owned(), true));
+    }
+
+    #[test]
+    fn other_schemes_and_nonsense_are_refused() {
+        for text in ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:1", ""] {
+            assert!(matches!(read_one(text), Err(Failure::Usage(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_shipped_list_reads() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let list = format!("@{}", entry.unwrap().path().display());
+            assert!(!read(&[list]).unwrap().is_empty());
+        }
+        assert!(read(&["@/nowhere".to_owned()]).unwrap_err().to_string().contains("/nowhere"));
+    }
+}

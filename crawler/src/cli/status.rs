@@ -1,0 +1,27 @@
+//! `webloom status`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+
+use super::{Failure, outcome, summary};
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    /// Print one JSON document, the summary of the last sequence
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
+    let summary = summary::read(&args.dir)?;
+    if args.json {
+        outcome::print(&format!("{}\n", summary::document(&summary)))?;
+    } else {
+        outcome::print(&summary::lines(&summary, &args.dir))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

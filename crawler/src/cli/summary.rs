@@ -1,0 +1,100 @@
+//! The summary of a sequence: one JSON document for scripts, a few lines for people.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::Failure;
+use crate::store::sqlite::{CrawlDirectory, StoreError, StoredSummary, stored_summary};
+
+/// Reads the summary of a crawl directory's last sequence.
+pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
+    let connection = CrawlDirectory::read(dir)?;
+    of(&connection, dir)
+}
+
+fn of(connection: &Connection, dir: &Path) -> Result<StoredSummary, Failure> {
+    let summary = stored_summary(connection)?;
+    summary.ok_or_else(|| StoreError::Missing { path: dir.to_owned() }.into())
+}
+
+/// The document of `--json`.
+pub(super) fn document(summary: &StoredSummary) -> Value {
+    let StoredSummary { counters, counts, pages, .. } = summary;
+    let cache: Value = summary.cache.as_deref().and_then(|cache| serde_json::from_str(cache).ok()).unwrap_or_default();
+    let ran = |figure: f64| (summary.runs > 0).then_some(figure);
+    let abandoned: u64 = summary.abandoned.values().sum();
+    json!({
+        "end": summary.end, "sequence": summary.sequence, "runs": summary.runs,
+        "seconds": ran(summary.seconds), "cpu_seconds": ran(summary.cpu_seconds),
+        "peak_memory_bytes": summary.peak_memory,
+        "pages": {
+            "stored": pages.stored, "html": pages.html, "new": pages.stored, "changed": null, "unchanged": null,
+            "gone": null, "broken": pages.broken, "failed": pages.failed, "truncated": pages.truncated, "recovered": null,
+        },
+        "urls": {
+            "candidates": counters.candidates, "admitted": counts.admitted, "duplicate": counters.duplicate,
+            "refused": counters.refused, "abandoned": summary.abandoned,
+        },
+        "law": {
+            "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased,
+            "finished": counts.finished, "abandoned": abandoned,
+        },
+        "requests": {
+            "sent": counters.requests, "bytes_in": counters.bytes_in,
+            "by_status": counters.by_status, "errors": counters.errors,
+        },
+        "cache": cache,
+    })
+}
+
+/// The lines for people.
+pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
+    let StoredSummary { counters, counts, pages, .. } = summary;
+    let end = summary.end.as_deref().unwrap_or("still running, or killed");
+    let cumulative = if summary.runs > 1 { format!(" over {} runs", summary.runs) } else { String::new() };
+    let mut text = format!(
+        "{end} in {:.1} s{cumulative} ({:.1} CPU s)\n\
+         pages     {} stored ({} HTML), {} broken, {} failed, {} truncated\n\
+         URLs      {} admitted of {} candidates; {} queued, {} abandoned{}\n\
+         requests  {} sent, {:.1} MB received\n",
+        summary.seconds,
+        summary.cpu_seconds,
+        pages.stored,
+        pages.html,
+        pages.broken,
+        pages.failed,
+        pages.truncated,
+        counts.admitted,
+        counters.candidates,
+        counts.queued,
+        counts.abandoned,
+        refused(summary),
+        counters.requests,
+        counters.bytes_in as f64 / 1e6,
+    );
+    if let Some(line) = cache_line(summary) {
+        text.push_str(&line);
+    }
+    text += &format!("kept in   {}\n", dir.display());
+    text
+}
+
+fn refused(summary: &StoredSummary) -> String {
+    let reasons: Vec<_> = summary.counters.refused.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    if reasons.is_empty() { String::new() } else { format!("; refused: {}", reasons.join(", ")) }
+}
+
+fn cache_line(summary: &StoredSummary) -> Option<String> {
+    let cache: Value = serde_json::from_str(summary.cache.as_deref()?).ok()?;
+    let budget = cache["budget_lost"].as_f64().map_or("none".to_owned(), |budget| budget.to_string());
+    Some(format!(
+        "URL cache {} ({}), {} URLs in {} KiB; expected lost {:.2e} of a budget of {budget}\n",
+        cache["strategy"].as_str()?,
+        cache["layout"].as_str()?,
+        cache["items"],
+        cache["bits"].as_u64()? / 8 / 1024,
+        cache["expected_lost"].as_f64()?,
+    ))
+}

@@ -1,0 +1,17 @@
+//! The one door into the crawl.
+//!
+//! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found; the stateful half
+//! ([`Door`]) asks the URL cache, numbers what is new, and hands it to the URL table and the frontier in one step.
+//!
+//! Invariant: every candidate is counted once, as admitted, as duplicate, or as refused for a named reason.
+//!
+//! Does not know: how pages are fetched, or when.
+
+mod door;
+mod keeper;
+mod pure;
+
+pub(super) use door::{Door, Found};
+pub use keeper::CacheFailure;
+pub(super) use keeper::CacheKeeper;
+pub(super) use pure::{LinkRelation, Proposal, Proposals, PureHalf};

@@ -1,0 +1,136 @@
+//! [`PureHalf`]: what of a visit's candidates may knock at the door.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    extract::PageLink,
+    scope::{Refusal, Scope},
+    url::{Fingerprint, FingerprintSeed, Key, WebUrl},
+};
+
+/// The reason under which links are counted that a page or its author asks not to follow.
+const NOFOLLOW: &str = "nofollow";
+
+/// Which links with `nofollow` are candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum LinkRelation {
+    /// `rel=nofollow` is only a hint for others.
+    Ignore,
+    /// `rel=nofollow` is obeyed.
+    Obey,
+}
+
+/// Judges candidates by the scope and gives them their fingerprints.
+#[derive(Debug, Clone)]
+pub(in crate::engine) struct PureHalf {
+    scope: Arc<Scope>,
+    seed: FingerprintSeed,
+    relation: LinkRelation,
+}
+
+/// A candidate that passed.
+#[derive(Debug)]
+pub(in crate::engine) struct Proposal {
+    pub(in crate::engine) url: WebUrl,
+    pub(in crate::engine) key: Key,
+    pub(in crate::engine) fingerprint: Fingerprint,
+}
+
+/// The candidates of a visit.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Proposals {
+    /// Those that passed, in page order.
+    pub(in crate::engine) passed: Vec<Proposal>,
+    /// How many were refused, by reason.
+    pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
+}
+
+impl PureHalf {
+    pub(in crate::engine) fn new(scope: Scope, seed: FingerprintSeed, relation: LinkRelation) -> Self {
+        Self { scope: Arc::new(scope), seed, relation }
+    }
+
+    /// Takes a start URL, or the target of its redirect, into the scope; `true` if that is more than before.
+    pub(in crate::engine) fn widen(&mut self, start: &WebUrl) -> bool {
+        Arc::make_mut(&mut self.scope).widen(start)
+    }
+
+    /// The links of a page; `page_follows` is false where the whole page asks not to follow.
+    pub(in crate::engine) fn links(&self, links: Vec<PageLink>, page_follows: bool) -> Proposals {
+        let mut proposals = Proposals::default();
+        for link in links {
+            let forbidden = !page_follows || (link.nofollow && self.relation == LinkRelation::Obey);
+            if forbidden { proposals.refuse(NOFOLLOW) } else { self.judge(link.url, &mut proposals) }
+        }
+        proposals
+    }
+
+    /// A single candidate.
+    pub(in crate::engine) fn one(&self, url: WebUrl) -> Proposals {
+        let mut proposals = Proposals::default();
+        self.judge(url, &mut proposals);
+        proposals
+    }
+
+    fn judge(&self, url: WebUrl, proposals: &mut Proposals) {
+        match self.scope.judge(&url) {
+            Ok(()) => {
+                let key = Key::of(&url);
+                let fingerprint = self.seed.fingerprint(&key);
+                proposals.passed.push(Proposal { url, key, fingerprint });
+            }
+            Err(reason) => proposals.refuse(reason.as_str()),
+        }
+    }
+}
+
+impl Proposals {
+    /// A single candidate that is refused.
+    pub(in crate::engine) fn refused(reason: Refusal) -> Self {
+        let mut proposals = Self::default();
+        proposals.refuse(reason.as_str());
+        proposals
+    }
+
+    fn refuse(&mut self, reason: &'static str) {
+        *self.refused.entry(reason).or_default() += 1;
+    }
+
+    /// How many candidates there were.
+    pub(in crate::engine) fn candidates(&self) -> u64 {
+        self.passed.len() as u64 + self.refused.values().sum::<u64>()
+    }
+
+    /// What is kept with the visit of those that passed.
+    pub(in crate::engine) fn kept_links(&self) -> Vec<u64> {
+        self.passed.iter().map(|proposal| proposal.fingerprint.short()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::{Reach, ScopeRules};
+
+    fn half(relation: LinkRelation) -> PureHalf {
+        let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
+        let mut half = PureHalf::new(Scope::new(rules), FingerprintSeed::new(1), relation);
+        half.widen(&WebUrl::parse("http://h/").unwrap());
+        half
+    }
+
+    fn links() -> Vec<PageLink> {
+        let link = |text: &str, nofollow| PageLink { url: WebUrl::parse(text).unwrap(), nofollow };
+        vec![link("http://h/a", false), link("http://h/b", true), link("http://x/c", false)]
+    }
+
+    #[test]
+    fn counts_every_candidate_once() {
+        let ignoring = half(LinkRelation::Ignore).links(links(), true);
+        assert_eq!((ignoring.passed.len(), ignoring.candidates()), (2, 3));
+        let obeying = half(LinkRelation::Obey).links(links(), true);
+        assert_eq!(obeying.refused, BTreeMap::from([("nofollow", 1), ("scope", 1)]));
+        let none = half(LinkRelation::Ignore).links(links(), false);
+        assert_eq!((none.passed.len(), none.refused["nofollow"]), (0, 3));
+    }
+}

@@ -1,0 +1,254 @@
+//! What the scheduler does with a visit that ended.
+
+use super::{
+    EngineError,
+    admission::{Found, Proposals},
+    robots_book::{Patience, Reading},
+    scheduler::Scheduler,
+    verdict::{Decision, decide},
+    visit::{Answer, Content, Page, Report},
+};
+use crate::{
+    candidate::Hop,
+    fetch::{FetchError, Fetcher},
+    frontier::{Asked, ErrandOutcome, Lease, PageOutcome, Queued, Work},
+    scope::Refusal,
+    store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange, VisitOutcome, VisitRow},
+    time::Moment,
+    url::{Origin, WebUrl},
+};
+
+impl<F: Fetcher + 'static> Scheduler<F> {
+    /// A page's visit ended: it waits while the scope may still grow, and is taken in otherwise.
+    pub(super) async fn page_arrived(&mut self, mut report: Report) -> Result<(), EngineError> {
+        let Some(queued) = queued(&report.lease) else { return Ok(()) };
+        if self.starts.is_pending(queued.id) {
+            let decision = decide(&report.result, queued.attempts, &self.settings.retry);
+            let redirected = matches!(&report.result, Ok(Answer { content: Content::Redirect(_), .. }));
+            if matches!(decision, Decision::Final { .. }) && !redirected {
+                self.starts.settle(queued.id);
+                if self.starts.holds() {
+                    self.frontier.free_slot(&mut report.lease, self.clock.now());
+                    self.starts.hold(report);
+                    return Ok(());
+                }
+            }
+        }
+        self.page_finished(report).await
+    }
+
+    /// Takes in the pages that were held back, when they need not wait any longer.
+    pub(super) async fn release_held(&mut self) -> Result<(), EngineError> {
+        for report in self.starts.released(self.clock.now()) {
+            self.page_finished(report).await?;
+        }
+        Ok(())
+    }
+
+    async fn page_finished(&mut self, report: Report) -> Result<(), EngineError> {
+        let Report { lease, requests, result } = report;
+        let Some(queued) = queued(&lease) else { return Ok(()) };
+        let now = self.clock.now();
+        let mut step = Step { counters: counted(requests, &result), ..Step::default() };
+        let asked = if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No };
+        match decide(&result, queued.attempts, &self.settings.retry) {
+            Decision::Retry { pause, reason } => {
+                self.heed_retry_after(&lease, &result, now);
+                let (due, attempts) = (now + pause, queued.attempts + 1);
+                tracing::debug!(url = %queued.url, %reason, attempts, "to be fetched again");
+                step.change = Some((queued.id, UrlChange::Retry { attempts, due, reason }));
+                self.frontier.complete_page(lease, PageOutcome::Retry { due }, asked, now);
+            }
+            Decision::Final { outcome, reason } => {
+                if outcome == VisitOutcome::Failed {
+                    tracing::warn!(url = %queued.url, reason = reason.as_deref(), "no answer, for good");
+                }
+                let visit = self.record(&queued, result, (outcome, reason), &mut step, now).await?;
+                let stored = visit.outcome == VisitOutcome::Stored;
+                step.counters.stored += u64::from(stored);
+                step.visit = Some(visit);
+                step.change = Some((queued.id, UrlChange::Finished));
+                self.frontier.complete_page(lease, PageOutcome::Finished { stored }, asked, now);
+                if outcome == VisitOutcome::Failed {
+                    self.try_http(&queued.url.origin(), &mut step);
+                }
+            }
+        }
+        self.send(step).await
+    }
+
+    /// The visit's row; its candidates go through the door.
+    async fn record(
+        &mut self,
+        queued: &Queued,
+        result: Result<Answer, FetchError>,
+        (outcome, reason): (VisitOutcome, Option<Box<str>>),
+        step: &mut Step,
+        now: Moment,
+    ) -> Result<VisitRow, EngineError> {
+        let mut visit = VisitRow::new(queued.id, now, outcome, reason);
+        let Ok(answer) = result else { return Ok(visit) };
+        visit.status = Some(answer.status);
+        visit.wire_bytes = answer.wire_bytes;
+        visit.truncated = answer.truncated.map(crate::fetch::Truncation::name);
+        let (proposals, hop) = match answer.content {
+            Content::Redirect(target) => {
+                visit.redirect = Some(target.as_str().into());
+                (self.redirected(queued, target, step), Hop::Redirect)
+            }
+            Content::Page(page) | Content::Other(page) => (self.keep(*page, &mut visit), Hop::Link),
+            Content::Errand { .. } => (Proposals::default(), Hop::Link),
+        };
+        visit.links = proposals.kept_links();
+        self.make_room(proposals.passed.len()).await?;
+        let (depth, redirects) = match hop {
+            Hop::Redirect => (queued.depth, queued.redirects + 1),
+            Hop::Start | Hop::Link => (queued.depth + 1, 0),
+        };
+        let found = Found { hop, via: Some(queued.id), depth, redirects, surely_new: false };
+        let admitted = self.door.admit(proposals, found, &mut self.frontier, step);
+        if hop == Hop::Redirect && self.starts.is_pending(queued.id) {
+            self.starts.settle(queued.id);
+            for id in admitted {
+                self.starts.begin(id);
+            }
+        }
+        Ok(visit)
+    }
+
+    fn keep(&self, page: Page, visit: &mut VisitRow) -> Proposals {
+        visit.content_type = page.content_type;
+        visit.html = page.html;
+        visit.bytes = page.bytes;
+        visit.digest = (visit.outcome == VisitOutcome::Stored).then_some(page.digest);
+        visit.title = page.title;
+        page.links.judged(&self.pure)
+    }
+
+    /// A redirect's target as a candidate; that of a start widens the scope.
+    fn redirected(&mut self, queued: &Queued, target: WebUrl, step: &mut Step) -> Proposals {
+        if queued.redirects >= self.settings.fetch.max_redirects {
+            return Proposals::refused(Refusal::Redirects);
+        }
+        let of_start = queued.hop == Hop::Start || self.starts.is_pending(queued.id);
+        if of_start {
+            tracing::warn!(from = %queued.url, to = %target, "the start URL is redirected; its target belongs to the crawl");
+            if self.pure.widen(&target) {
+                step.areas.push(AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect });
+            }
+        }
+        self.pure.one(target)
+    }
+
+    /// Starts given without a scheme are tried with `http` when `https` gives no answer.
+    fn try_http(&mut self, failed: &Origin, step: &mut Step) {
+        for url in self.starts.instead(failed) {
+            tracing::warn!(start = %url, "no answer by https, trying http");
+            self.enter_start(url, AreaSource::Start, step);
+        }
+    }
+
+    /// Proposes a start URL, which widens the scope to itself.
+    pub(super) fn enter_start(&mut self, url: WebUrl, source: AreaSource, step: &mut Step) {
+        self.pure.widen(&url);
+        step.areas.push(AreaRow { url: url.as_str().to_owned(), source });
+        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, surely_new: false };
+        let proposals = self.pure.one(url);
+        for id in self.door.admit(proposals, found, &mut self.frontier, step) {
+            self.starts.begin(id);
+        }
+    }
+
+    fn heed_retry_after(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, now: Moment) {
+        let asked = result.as_ref().ok().and_then(|answer| answer.retry_after);
+        if let Some(pause) = asked {
+            self.frontier.not_before(lease.host(), now + pause.min(self.settings.politeness.max_delay));
+        }
+    }
+
+    /// robots.txt of a host that the user said not to ask.
+    pub(super) async fn ignore_robots(&mut self, lease: Lease) -> Result<(), EngineError> {
+        let now = self.clock.now();
+        let reading = self.robots.ignore(lease.host(), now);
+        self.robots_read(lease, reading, Asked::No, Step::default()).await
+    }
+
+    /// The request for a robots.txt ended.
+    pub(super) async fn errand_finished(&mut self, report: Report) -> Result<(), EngineError> {
+        let Report { lease, requests, result } = report;
+        let Work::Errand(errand) = lease.work() else { return Ok(()) };
+        let now = self.clock.now();
+        let step = Step { counters: counted(requests, &result), ..Step::default() };
+        let (host, redirects) = (errand.for_host, errand.redirects);
+        let guess = self.starts.is_guessed(&errand.url.origin()) && result.is_err();
+        let patience = if guess { Patience::None } else { Patience::AsSet };
+        if let Err(error) = &result {
+            tracing::warn!(url = %errand.url, %error, "robots.txt has no answer");
+        }
+        let reading = self.robots.read(host, redirects, patience, result, now);
+        self.robots_read(lease, reading, Asked::Yes, step).await
+    }
+
+    async fn robots_read(
+        &mut self,
+        lease: Lease,
+        reading: Reading,
+        asked: Asked,
+        mut step: Step,
+    ) -> Result<(), EngineError> {
+        let Work::Errand(errand) = lease.work() else { return Ok(()) };
+        let (host, now) = (errand.for_host, self.clock.now());
+        let mut kept = |row: RobotsRow| step.robots = Some((host, row));
+        let outcome = match reading {
+            Reading::Met { row, crawl_delay, until } => {
+                kept(row);
+                let polite = self.settings.politeness.delay;
+                let asked = crawl_delay.map_or(polite, |delay| delay.min(self.settings.politeness.max_delay));
+                self.frontier.set_delay(host, polite.max(asked));
+                ErrandOutcome::Met { until }
+            }
+            Reading::Retry { row, at } => {
+                kept(row);
+                ErrandOutcome::Retry { at }
+            }
+            Reading::Redirected(to) => {
+                let host = self.door.host(to.origin(), &mut self.frontier, &mut step);
+                ErrandOutcome::Redirected { host, to }
+            }
+            Reading::Failed { row } => {
+                kept(row);
+                step.closed = Some((host, Abandonment::RobotsUnreachable));
+                ErrandOutcome::Failed
+            }
+        };
+        let failed = (outcome == ErrandOutcome::Failed).then(|| self.frontier.origin(host).clone());
+        let abandoned = self.frontier.complete_errand(lease, outcome, asked, now);
+        if let Some(origin) = failed {
+            tracing::warn!(host = %origin, abandoned, "robots.txt cannot be read: what is queued on the host is abandoned");
+            self.try_http(&origin, &mut step);
+        }
+        self.send(step).await
+    }
+}
+
+fn queued(lease: &Lease) -> Option<Queued> {
+    match lease.work() {
+        Work::Page(queued) => Some(queued.clone()),
+        Work::Errand(_) => None,
+    }
+}
+
+/// What a response, or its lack, adds to the sums.
+fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Counters {
+    let mut counters = Counters { requests, ..Counters::default() };
+    match result {
+        Ok(answer) => {
+            counters.bytes_in = answer.wire_bytes;
+            counters.by_status.insert(answer.status, 1);
+        }
+        Err(error) => {
+            counters.errors.insert(error.name().to_owned(), 1);
+        }
+    }
+    counters
+}

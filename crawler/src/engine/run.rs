@@ -1,0 +1,307 @@
+//! One run of a crawl, from an open crawl directory to its last commit.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use thiserror::Error;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+use urlcache::{CacheConfig, HashSeed, LossBudget};
+
+use super::{
+    CacheFailure, End, Progress, Start, StopSignal,
+    admission::{CacheKeeper, Door, LinkRelation, PureHalf},
+    robots_book::RobotsBook,
+    scheduler::{Refills, Scheduler},
+    starts::StartPhase,
+    throttle::Throttle,
+    visit::Visitor,
+};
+use crate::{
+    clock::Clock,
+    config::{CacheStrategy, NofollowChoice, OrderChoice, ResetChoice, ScopeKind, Settings},
+    fetch::Fetcher,
+    frontier::{Frontier, FrontierLimits, HostStart, Order},
+    observe::process,
+    robots::{ProductToken, TokenError},
+    scope::{Reach, Scope, ScopeRules},
+    store::{
+        AreaSource, Counters, Message, SequenceEnd, Step,
+        sqlite::{CrawlDirectory, FailPoint, HostState, Resumed, StoreError, Writer, WriterSettings},
+    },
+    time::Moment,
+    url::{Origin, UrlError, WebUrl},
+};
+
+/// Refills asked for at a time.
+const REFILL_SLOTS: usize = 16;
+
+/// What a run begins with.
+#[derive(Debug)]
+pub struct Launch<F> {
+    /// The crawl directory, locked.
+    pub directory: CrawlDirectory,
+    /// What it holds.
+    pub resumed: Resumed,
+    /// Start URLs that are not in its URL table.
+    pub starts: Vec<Start>,
+    /// The settings of this run.
+    pub settings: Arc<Settings>,
+    /// How URLs are fetched.
+    pub fetcher: F,
+    /// The clock, started with the process.
+    pub clock: Clock,
+    /// Where to die, in tests of kill and resume.
+    pub fail_point: Option<FailPoint>,
+    /// How the run is asked to stop.
+    pub stop: StopSignal,
+    /// Where its figures are published.
+    pub progress: watch::Sender<Progress>,
+}
+
+/// Why a run failed.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The crawl directory.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The URL cache.
+    #[error(transparent)]
+    Cache(#[from] CacheFailure),
+    /// The User-Agent has no product token for robots.txt.
+    #[error("the User-Agent: {0}")]
+    Agent(#[from] TokenError),
+    /// A stored host or start is no URL.
+    #[error("the crawl directory holds {text:?}, which is no URL ({source}); run `webloom check` on it")]
+    Stored {
+        /// What it holds.
+        text: String,
+        /// Why it is none.
+        source: UrlError,
+    },
+    /// The writer ended; its own error says why.
+    #[error("the writer ended")]
+    WriterGone,
+}
+
+/// Runs until the crawl is drained or stopped; everything is committed then.
+///
+/// # Errors
+/// [`EngineError`]; what was committed before stays.
+pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineError> {
+    let (sender, receiver) = mpsc::channel(launch.settings.store.commit_visits as usize);
+    let writer_settings = WriterSettings {
+        commit_every: launch.settings.store.commit_every,
+        commit_steps: launch.settings.store.commit_visits as usize,
+        sequence: launch.resumed.sequence,
+        counters: launch.resumed.counters.clone(),
+        fail_point: launch.fail_point,
+    };
+    let parts = Parts {
+        resumed: launch.resumed,
+        settings: launch.settings,
+        fetcher: launch.fetcher,
+        clock: launch.clock,
+        stop: launch.stop,
+        progress: launch.progress,
+        writer: sender,
+    };
+    let scheduler = parts.scheduler()?;
+    if !scheduler.door.cache.is_exact() {
+        launch.directory.note_inexact()?;
+    }
+    let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
+    let ended = drive(scheduler, launch.starts).await;
+    let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
+    match (ended, written) {
+        (_, Err(failure)) => Err(failure.into()),
+        (ended, Ok(())) => ended,
+    }
+}
+
+/// Runs the scheduler; when it returns, the writer's channel is closed.
+async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<Start>) -> Result<End, EngineError> {
+    let began = scheduler.clock.now();
+    scheduler.restore().await?;
+    scheduler.enter_starts(starts).await?;
+    let end = match scheduler.run().await? {
+        End::Drained if scheduler.counters.stored == 0 => End::Failed,
+        end => end,
+    };
+    scheduler.publish();
+    let ended = SequenceEnd {
+        end: end.as_str(),
+        at: scheduler.clock.now(),
+        seconds: scheduler.clock.now().since(began).as_secs_f64(),
+        cpu_seconds: process::cpu_seconds(),
+        peak_memory: process::peak_memory(),
+        cache: scheduler.cache_figures().to_string(),
+    };
+    scheduler.message(Message::End(Box::new(ended))).await?;
+    Ok(end)
+}
+
+/// What a scheduler is made of.
+struct Parts<F> {
+    resumed: Resumed,
+    settings: Arc<Settings>,
+    fetcher: F,
+    clock: Clock,
+    stop: StopSignal,
+    progress: watch::Sender<Progress>,
+    writer: mpsc::Sender<Message>,
+}
+
+impl<F: Fetcher + 'static> Parts<F> {
+    fn scheduler(self) -> Result<Scheduler<F>, EngineError> {
+        let Self { resumed, settings, fetcher, clock, stop, progress, writer } = self;
+        let agent = ProductToken::new(settings.fetch.user_agent.product())?;
+        let mut frontier = Frontier::new(frontier_limits(&settings));
+        frontier.resume(resumed.counts);
+        let cache = cache_keeper(&settings, &resumed)?;
+        let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
+        for host in &resumed.hosts {
+            door.known_host(&mut frontier, host_start(host, &settings, clock.now())?);
+        }
+        let mut pure = PureHalf::new(Scope::new(scope_rules(&settings)), resumed.fingerprint_seed, relation(&settings));
+        for area in &resumed.areas {
+            pure.widen(&stored(&area.url, WebUrl::parse)?);
+        }
+        let name = Arc::from(agent.as_str());
+        let max_body = settings.fetch.max_body;
+        Ok(Scheduler {
+            clock,
+            visitor: Arc::new(Visitor { fetcher, max_body, agent: name }),
+            frontier,
+            door,
+            pure,
+            robots: RobotsBook::new(settings.robots.clone(), agent),
+            starts: StartPhase::new(clock.now()),
+            throttle: Throttle::new(settings.politeness.max_rate),
+            counters: resumed.counters,
+            writer,
+            refills: Refills::new(REFILL_SLOTS),
+            tasks: JoinSet::new(),
+            pages_in_flight: 0,
+            stop,
+            progress,
+            settings,
+        })
+    }
+}
+
+impl<F: Fetcher + 'static> Scheduler<F> {
+    /// Fills the URL cache from the URL table.
+    async fn restore(&mut self) -> Result<(), EngineError> {
+        if self.frontier.counts().admitted > 0 {
+            self.door.cache.restore(&self.writer).await?;
+        }
+        let counters = Counters { generations: 1, ..Counters::default() };
+        self.send(Step { counters, ..Step::default() }).await
+    }
+
+    async fn enter_starts(&mut self, starts: Vec<Start>) -> Result<(), EngineError> {
+        self.make_room(starts.len()).await?;
+        let mut step = Step::default();
+        for start in starts {
+            let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
+            if start.guessed {
+                self.starts.guess(start.url.clone());
+            }
+            self.enter_start(start.url, source, &mut step);
+        }
+        self.send(step).await
+    }
+
+    /// The cache's part of the summary.
+    fn cache_figures(&self) -> serde_json::Value {
+        let cache = &self.door.cache;
+        let now = cache.occupancy();
+        let [strategy, layout] = cache.names();
+        serde_json::json!({
+            "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
+            "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
+            "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
+            "resets": {"rebuild": self.counters.rebuilds}, "audit": null, "sweep": null,
+        })
+    }
+}
+
+fn frontier_limits(settings: &Settings) -> FrontierLimits {
+    let count = |number: u32| NonZeroUsize::new(number as usize).unwrap_or(NonZeroUsize::MIN);
+    FrontierLimits {
+        heads_per_host: count(settings.frontier.heads_per_host),
+        per_host: count(settings.politeness.per_host.get()),
+        order: order(settings),
+        max_depth: settings.budget.max_depth,
+        max_pages_per_host: settings.budget.max_pages_per_host,
+    }
+}
+
+fn order(settings: &Settings) -> Order {
+    match settings.frontier.order {
+        OrderChoice::Breadth => Order::Breadth,
+        OrderChoice::Depth => Order::Depth,
+    }
+}
+
+fn relation(settings: &Settings) -> LinkRelation {
+    match settings.extract.nofollow {
+        NofollowChoice::Follow => LinkRelation::Ignore,
+        NofollowChoice::Obey => LinkRelation::Obey,
+    }
+}
+
+fn scope_rules(settings: &Settings) -> ScopeRules {
+    let reach = match settings.scope.kind {
+        ScopeKind::Host => Reach::Host,
+        ScopeKind::Prefix => Reach::Prefix,
+    };
+    let (include, exclude) = (settings.scope.include.clone(), settings.scope.exclude.clone());
+    ScopeRules { reach, include, exclude, max_url_length: settings.scope.max_url_length as usize }
+}
+
+fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
+    let chosen = &settings.cache;
+    let seed = chosen.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
+    let config = CacheConfig {
+        strategy: match chosen.strategy {
+            CacheStrategy::Single => urlcache::Strategy::Single,
+            CacheStrategy::Exact => urlcache::Strategy::Exact,
+        },
+        reset: match chosen.reset {
+            ResetChoice::Rebuild => urlcache::ResetPolicy::Rebuild,
+            ResetChoice::None => urlcache::ResetPolicy::None,
+        },
+        budget: LossBudget {
+            max_lost_urls: Some(chosen.max_lost_urls),
+            max_false_positive_rate: chosen.max_false_positive_rate,
+        },
+        expected_urls: chosen.expected_urls.map(std::num::NonZeroU64::get),
+        hash_seed: HashSeed::new(seed).derive(0, resumed.sequence),
+    };
+    let counters = &resumed.counters;
+    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+}
+
+/// A host from the crawl directory: after a start it is not asked before its delay has passed.
+fn host_start(host: &HostState, settings: &Settings, now: Moment) -> Result<HostStart, EngineError> {
+    let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
+    let delay = settings.politeness.delay.max(asked_for);
+    Ok(HostStart {
+        origin: stored(&host.origin, Origin::parse)?,
+        ready_at: if host.asked { now + delay } else { Moment::EPOCH },
+        delay,
+        plain: host.plain,
+        waiting: host.waiting,
+        held: host.held,
+        next_due: host.next_due,
+        stored: host.stored,
+        by_depth: host.by_depth.clone(),
+    })
+}
+
+fn stored<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, UrlError>) -> Result<T, EngineError> {
+    parse(text).map_err(|source| EngineError::Stored { text: text.to_owned(), source })
+}

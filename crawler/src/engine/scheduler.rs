@@ -1,0 +1,259 @@
+//! [`Scheduler`]: the one task that decides. It owns the frontier and the URL cache, grants leases, and sends every step to the writer.
+
+use std::sync::Arc;
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+
+use super::{
+    EngineError,
+    admission::{Door, PureHalf},
+    progress::Progress,
+    robots_book::RobotsBook,
+    starts::StartPhase,
+    stop::{Stop, StopSignal},
+    throttle::Throttle,
+    visit::{Judging, Report, Visitor},
+};
+use crate::{
+    candidate::HostId,
+    clock::Clock,
+    config::Settings,
+    fetch::Fetcher,
+    frontier::{Asked, Frontier, Lease, LeaseKind, Next, PageOutcome, RefillAnswer, RefillRequest, Work},
+    store::{Abandonment, Counters, Message, Step, UrlChange},
+    time::Moment,
+};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Nothing is queued or leased.
+    Drained,
+    /// A budget stops leasing.
+    Budget,
+    /// The loss policy stopped it.
+    Loss,
+    /// A signal stopped it.
+    Signal(i32),
+    /// No start URL could be fetched.
+    Failed,
+}
+
+impl End {
+    /// The word used in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Drained => "drained",
+            Self::Budget => "budget",
+            Self::Loss => "loss",
+            Self::Signal(_) => "signal",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What the scheduler can do next.
+enum Wait {
+    /// Nothing before this moment, or an event.
+    Until(Moment),
+    /// Nothing before an event.
+    Event,
+    /// Nothing any more.
+    End(End),
+}
+
+pub(super) struct Scheduler<F> {
+    pub(super) settings: Arc<Settings>,
+    pub(super) clock: Clock,
+    pub(super) visitor: Arc<Visitor<F>>,
+    pub(super) frontier: Frontier,
+    pub(super) door: Door,
+    pub(super) pure: PureHalf,
+    pub(super) robots: RobotsBook,
+    pub(super) starts: StartPhase,
+    pub(super) throttle: Throttle,
+    /// Sums of the sequence, earlier runs included.
+    pub(super) counters: Counters,
+    pub(super) writer: mpsc::Sender<Message>,
+    pub(super) refills: Refills,
+    pub(super) tasks: JoinSet<Report>,
+    pub(super) pages_in_flight: u64,
+    pub(super) stop: StopSignal,
+    pub(super) progress: watch::Sender<Progress>,
+}
+
+/// Answers to refills come here: the slot is reserved before the question is sent, so the writer never waits.
+pub(super) struct Refills {
+    sender: mpsc::Sender<(HostId, RefillAnswer)>,
+    receiver: mpsc::Receiver<(HostId, RefillAnswer)>,
+}
+
+impl Refills {
+    pub(super) fn new(slots: usize) -> Self {
+        let (sender, receiver) = mpsc::channel(slots);
+        Self { sender, receiver }
+    }
+}
+
+impl<F: Fetcher + 'static> Scheduler<F> {
+    /// Runs until nothing can be done any more.
+    pub(super) async fn run(&mut self) -> Result<End, EngineError> {
+        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(500));
+        let mut stopped = None;
+        loop {
+            self.release_held().await?;
+            let wait = match stopped {
+                Some(end) if self.tasks.is_empty() => return Ok(end),
+                Some(_) => Wait::Event,
+                None => self.grant().await?,
+            };
+            let until = match wait {
+                Wait::End(end) => return Ok(end),
+                Wait::Until(moment) => Some(moment),
+                Wait::Event => None,
+            };
+            let until = [until, self.starts.deadline()].into_iter().flatten().min();
+            tokio::select! {
+                Some(report) = self.tasks.join_next() => self.reported(report).await?,
+                Some((host, answer)) = self.refills.receiver.recv() => self.frontier.refilled(host, answer),
+                () = sleep_until(self.clock, until), if until.is_some() => {}
+                stop = self.stop.next() => match stop {
+                    Stop::Begin(signal) => stopped = Some(End::Signal(signal)),
+                    Stop::Abort => self.tasks.abort_all(),
+                },
+                _ = ticks.tick() => self.publish(),
+            }
+        }
+    }
+
+    /// Grants leases while it can.
+    async fn grant(&mut self) -> Result<Wait, EngineError> {
+        loop {
+            let now = self.clock.now();
+            let counts = self.frontier.counts();
+            if counts.queued + counts.leased > 0 && self.budget_is_spent(now) {
+                return Ok(if self.tasks.is_empty() { Wait::End(End::Budget) } else { Wait::Event });
+            }
+            if self.tasks.len() >= self.settings.politeness.concurrency.get() as usize {
+                return Ok(Wait::Event);
+            }
+            if let Some(moment) = self.throttle.wait(now) {
+                return Ok(Wait::Until(moment));
+            }
+            match self.frontier.next(now) {
+                Next::Lease(lease) => self.begin(lease).await?,
+                Next::NeedsRefill(request) => self.refill(request).await?,
+                Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
+                Next::Blocked => return Ok(Wait::Event),
+                Next::Held => return Ok(Wait::End(End::Budget)),
+                Next::Drained => return Ok(Wait::End(End::Drained)),
+            }
+        }
+    }
+
+    fn budget_is_spent(&self, now: Moment) -> bool {
+        let budget = &self.settings.budget;
+        let pages = self.counters.stored + self.pages_in_flight;
+        budget.max_pages.is_some_and(|most| pages >= most.get())
+            || budget.max_bytes.is_some_and(|most| self.counters.bytes_in >= most.get())
+            || budget.max_time.is_some_and(|most| now >= self.clock.started() + most)
+    }
+
+    /// Begins a lease, unless it can be answered without a request.
+    async fn begin(&mut self, lease: Lease) -> Result<(), EngineError> {
+        match lease.work() {
+            Work::Page(queued) if !self.robots.allows(lease.host(), lease.url()) => {
+                let change = Some((queued.id, UrlChange::Abandoned(Abandonment::Robots)));
+                self.starts.settle(queued.id);
+                self.frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, self.clock.now());
+                return self.send(Step { change, ..Step::default() }).await;
+            }
+            Work::Errand(errand) if errand.redirects == 0 && self.robots.ignores(&errand.url.origin()) => {
+                return self.ignore_robots(lease).await;
+            }
+            Work::Page(_) | Work::Errand(_) => {}
+        }
+        self.throttle.spend();
+        self.pages_in_flight += u64::from(lease.kind() != LeaseKind::Prerequisite);
+        let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit };
+        let (visitor, pure) = (Arc::clone(&self.visitor), self.pure.clone());
+        self.tasks.spawn(async move { visitor.visit(lease, pure, judging).await });
+        Ok(())
+    }
+
+    async fn refill(&mut self, request: RefillRequest) -> Result<(), EngineError> {
+        let reserved = self.refills.sender.clone().reserve_owned().await;
+        let slot = reserved.expect("the receiver is ours");
+        let reply = Box::new(move |answer| {
+            slot.send((request.host, answer));
+        });
+        self.message(Message::Refill(request, reply)).await
+    }
+
+    async fn reported(&mut self, report: Result<Report, tokio::task::JoinError>) -> Result<(), EngineError> {
+        match report {
+            Ok(report) => self.finished(report).await,
+            Err(gone) if gone.is_cancelled() => Ok(()),
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        }
+    }
+
+    async fn finished(&mut self, report: Report) -> Result<(), EngineError> {
+        match report.lease.work() {
+            Work::Errand(_) => self.errand_finished(report).await,
+            Work::Page(_) => {
+                self.pages_in_flight -= 1;
+                self.page_arrived(report).await
+            }
+        }
+    }
+
+    /// Sends a step to the writer; what it counted is counted here too.
+    pub(super) async fn send(&mut self, step: Step) -> Result<(), EngineError> {
+        self.counters.add(&step.counters);
+        self.message(Message::Step(Box::new(step))).await
+    }
+
+    /// Waits while the writer is behind; fails when it is gone.
+    pub(super) async fn message(&self, message: Message) -> Result<(), EngineError> {
+        self.writer.send(message).await.map_err(|_| EngineError::WriterGone)
+    }
+
+    /// Makes the URL cache anew before it would overrun its budget with so many more answers.
+    pub(super) async fn make_room(&mut self, answers: usize) -> Result<(), EngineError> {
+        if self.door.cache.must_reset(answers) {
+            self.door.cache.rebuild(answers, &self.writer).await?;
+            let counters = Counters {
+                rebuilds: 1,
+                generations: 1,
+                expected_lost: self.door.cache.expected_lost(),
+                ..Counters::default()
+            };
+            self.send(Step { counters, ..Step::default() }).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn publish(&self) {
+        let occupancy = self.door.cache.occupancy();
+        let progress = Progress {
+            pages: self.counters.stored,
+            requests: self.counters.requests,
+            queued: self.frontier.counts().queued,
+            in_flight: self.tasks.len() as u64,
+            errors: self.counters.errors.values().sum(),
+            expected_lost: self.door.cache.expected_lost(),
+            cache_items: occupancy.items,
+        };
+        self.progress.send_replace(progress);
+    }
+}
+
+async fn sleep_until(clock: Clock, moment: Option<Moment>) {
+    if let Some(moment) = moment {
+        tokio::time::sleep_until(clock.instant(moment).into()).await;
+    }
+}

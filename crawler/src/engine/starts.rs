@@ -1,0 +1,96 @@
+//! [`StartPhase`]: until the start URLs' redirects are known, links are not judged.
+
+use std::{collections::HashSet, time::Duration};
+
+use super::visit::Report;
+use crate::{
+    candidate::UrlId,
+    time::Moment,
+    url::{Origin, WebUrl},
+};
+
+/// How long all starts together may hold links back.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Reports held back at most; one more ends the phase.
+const MOST_HELD: usize = 64;
+
+/// A start URL as given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// What is fetched first.
+    pub url: WebUrl,
+    /// Whether the user gave no scheme: `http` is tried if `https` has no answer.
+    pub guessed: bool,
+}
+
+/// Which starts have no final answer yet, and the pages that wait for them.
+#[derive(Debug)]
+pub(super) struct StartPhase {
+    pending: HashSet<UrlId>,
+    guessed: Vec<WebUrl>,
+    ends: Moment,
+    held: Vec<Report>,
+}
+
+impl StartPhase {
+    pub(super) fn new(now: Moment) -> Self {
+        Self { pending: HashSet::new(), guessed: Vec::new(), ends: now + LONGEST, held: Vec::new() }
+    }
+
+    /// A start (or the target of its redirect) was admitted.
+    pub(super) fn begin(&mut self, id: UrlId) {
+        self.pending.insert(id);
+    }
+
+    /// The user gave no scheme for this start.
+    pub(super) fn guess(&mut self, url: WebUrl) {
+        self.guessed.push(url);
+    }
+
+    /// Whether starts on this origin are only a guess.
+    pub(super) fn is_guessed(&self, origin: &Origin) -> bool {
+        self.guessed.iter().any(|url| url.origin() == *origin)
+    }
+
+    /// What to try instead, when an origin gave no answer.
+    pub(super) fn instead(&mut self, origin: &Origin) -> Vec<WebUrl> {
+        let (failed, left) = self.guessed.drain(..).partition(|url| url.origin() == *origin);
+        self.guessed = left;
+        let failed: Vec<WebUrl> = failed;
+        failed.iter().filter_map(|url| url.with_scheme("http")).collect()
+    }
+
+    /// Whether a URL is a start without a final answer.
+    pub(super) fn is_pending(&self, id: UrlId) -> bool {
+        self.pending.contains(&id)
+    }
+
+    /// A start has its answer.
+    pub(super) fn settle(&mut self, id: UrlId) {
+        self.pending.remove(&id);
+    }
+
+    /// Whether links are held back.
+    pub(super) fn holds(&self) -> bool {
+        !self.pending.is_empty() && self.held.len() < MOST_HELD
+    }
+
+    /// Holds a page back.
+    pub(super) fn hold(&mut self, report: Report) {
+        self.held.push(report);
+    }
+
+    /// When waiting ends at the latest, if pages are held back.
+    pub(super) fn deadline(&self) -> Option<Moment> {
+        (!self.held.is_empty()).then_some(self.ends)
+    }
+
+    /// The pages that need not wait any longer.
+    pub(super) fn released(&mut self, now: Moment) -> Vec<Report> {
+        if now >= self.ends {
+            self.pending.clear();
+        }
+        if self.holds() { Vec::new() } else { std::mem::take(&mut self.held) }
+    }
+}
