@@ -162,7 +162,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     fn heed_retry_after(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, now: Moment) {
         let asked = result.as_ref().ok().and_then(|answer| answer.retry_after);
         if let Some(pause) = asked {
-            self.frontier.not_before(lease.host(), now + pause.min(self.settings.politeness.max_delay));
+            self.frontier.not_before(lease.host(), now + pause);
         }
     }
 

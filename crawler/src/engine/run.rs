@@ -19,6 +19,7 @@ use super::{
     visit::Visitor,
 };
 use crate::{
+    candidate::HostId,
     clock::Clock,
     config::{CacheStrategy, NofollowChoice, OrderChoice, ResetChoice, ScopeKind, Settings},
     fetch::Fetcher,
@@ -80,6 +81,9 @@ pub enum EngineError {
         /// Why it is none.
         source: UrlError,
     },
+    /// A host's row is gone.
+    #[error("the crawl directory is damaged: there is no host {}; run `webloom check` on it", .0.0)]
+    HostGap(HostId),
     /// The writer ended; its own error says why.
     #[error("the writer ended")]
     WriterGone,
@@ -90,10 +94,12 @@ pub enum EngineError {
 /// # Errors
 /// [`EngineError`]; what was committed before stays.
 pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineError> {
-    let (sender, receiver) = mpsc::channel(launch.settings.store.commit_visits as usize);
+    let commit_steps = launch.settings.store.commit_visits as usize;
+    // With one step in the scheduler's hand, two groups are what a kill costs at most.
+    let (sender, receiver) = mpsc::channel((commit_steps - 1).max(1));
     let writer_settings = WriterSettings {
         commit_every: launch.settings.store.commit_every,
-        commit_steps: launch.settings.store.commit_visits as usize,
+        commit_steps,
         sequence: launch.resumed.sequence,
         counters: launch.resumed.counters.clone(),
         fail_point: launch.fail_point,
@@ -162,7 +168,10 @@ impl<F: Fetcher + 'static> Parts<F> {
         let cache = cache_keeper(&settings, &resumed)?;
         let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
         for host in &resumed.hosts {
-            door.known_host(&mut frontier, host_start(host, &settings, clock.now())?);
+            let id = door.known_host(&mut frontier, host_start(host, &settings, clock.now())?);
+            if id != host.id {
+                return Err(EngineError::HostGap(id));
+            }
         }
         let mut pure = PureHalf::new(Scope::new(scope_rules(&settings)), resumed.fingerprint_seed, relation(&settings));
         for area in &resumed.areas {
@@ -172,7 +181,7 @@ impl<F: Fetcher + 'static> Parts<F> {
         let max_body = settings.fetch.max_body;
         Ok(Scheduler {
             clock,
-            visitor: Arc::new(Visitor { fetcher, max_body, agent: name }),
+            visitor: Arc::new(Visitor { fetcher, max_body, agent: name, max_pause: settings.politeness.max_delay }),
             frontier,
             door,
             pure,

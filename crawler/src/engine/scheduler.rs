@@ -6,6 +6,7 @@ use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
 };
+use tracing::Instrument;
 
 use super::{
     EngineError,
@@ -115,7 +116,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Wait::Until(moment) => Some(moment),
                 Wait::Event => None,
             };
-            let until = [until, self.starts.deadline()].into_iter().flatten().min();
+            let now = self.clock.now();
+            let out_of_time =
+                self.settings.budget.max_time.map(|most| self.clock.started() + most).filter(|end| *end > now);
+            let until = [until, self.starts.deadline(), out_of_time].into_iter().flatten().min();
             tokio::select! {
                 Some(report) = self.tasks.join_next() => self.reported(report).await?,
                 Some((host, answer)) = self.refills.receiver.recv() => self.frontier.refilled(host, answer),
@@ -180,7 +184,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.pages_in_flight += u64::from(lease.kind() != LeaseKind::Prerequisite);
         let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit };
         let (visitor, pure) = (Arc::clone(&self.visitor), self.pure.clone());
-        self.tasks.spawn(async move { visitor.visit(lease, pure, judging).await });
+        let span = tracing::info_span!("lease", url = lease.url().as_str(), kind = ?lease.kind());
+        self.tasks.spawn(async move { visitor.visit(lease, pure, judging).await }.instrument(span));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! One lease carried out: fetch, digest, extract, and the pure half of admission. Runs as a task of its own.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration, time::SystemTime};
 
 use sha2::{Digest, Sha256};
 
@@ -31,6 +31,8 @@ pub(super) struct Visitor<F> {
     pub(super) fetcher: F,
     pub(super) max_body: u64,
     pub(super) agent: Arc<str>,
+    /// The longest pause a server may ask for.
+    pub(super) max_pause: Duration,
 }
 
 /// A visit that ended.
@@ -46,7 +48,8 @@ pub(super) struct Report {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    pub(super) retry_after: Option<std::time::Duration>,
+    /// The pause the server asks for, as far as it is heeded.
+    pub(super) retry_after: Option<Duration>,
     pub(super) wire_bytes: u64,
     pub(super) truncated: Option<Truncation>,
     pub(super) content: Content,
@@ -117,9 +120,10 @@ impl<F: Fetcher> Visitor<F> {
     async fn errand(&self, lease: Lease) -> Report {
         let result = self.fetch(lease.url(), robots::MAX_BYTES as u64).await;
         let requests = reached(&result);
-        let result = result.map(|response| {
+        let result = result.map(|mut response| {
             let location = redirect_target(lease.url(), &response);
-            answer(&response, Content::Errand { location, body: response.body.clone() })
+            let body = std::mem::take(&mut response.body);
+            self.answer(&response, Content::Errand { body, location })
         });
         Report { lease, requests, result }
     }
@@ -148,7 +152,7 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn read(&self, url: WebUrl, response: FetchResponse, pure: PureHalf, judging: Judging) -> Answer {
         if let Some(target) = redirect_target(&url, &response).filter(|target| Key::of(target) != Key::of(&url)) {
-            return answer(&response, Content::Redirect(target));
+            return self.answer(&response, Content::Redirect(target));
         }
         let agent = Arc::clone(&self.agent);
         let big = response.body.len() >= BIG_BODY;
@@ -158,9 +162,22 @@ impl<F: Fetcher> Visitor<F> {
             } else {
                 Content::Other(Box::new(record(&response)))
             };
-            answer(&response, content)
+            (response, content)
         };
-        if big { tokio::task::spawn_blocking(read).await.expect("reading a page never panics") } else { read() }
+        let (response, content) =
+            if big { tokio::task::spawn_blocking(read).await.expect("reading a page never panics") } else { read() };
+        self.answer(&response, content)
+    }
+
+    fn answer(&self, response: &FetchResponse, content: Content) -> Answer {
+        let asked = response.retry_after(SystemTime::now());
+        Answer {
+            status: response.status,
+            retry_after: asked.map(|pause| pause.min(self.max_pause)),
+            wire_bytes: response.wire_bytes,
+            truncated: response.truncated,
+            content,
+        }
     }
 }
 
@@ -185,16 +202,6 @@ fn record(response: &FetchResponse) -> Page {
         html: extract::is_html(response.content_type(), &response.body),
         bytes: response.body.len() as u64,
         ..Page::default()
-    }
-}
-
-fn answer(response: &FetchResponse, content: Content) -> Answer {
-    Answer {
-        status: response.status,
-        retry_after: response.retry_after(std::time::SystemTime::now()),
-        wire_bytes: response.wire_bytes,
-        truncated: response.truncated,
-        content,
     }
 }
 
