@@ -165,9 +165,10 @@ impl Session {
                 resumed.areas.iter().map(|area| area.url.as_str()).take(3).collect::<Vec<_>>().join(", ")
             )));
         }
-        let mut starts = Vec::new();
+        let mut starts: Vec<Start> = Vec::new();
         for start in self.starts.iter().chain(&self.added).filter(|start| !known(start)) {
-            if !directory.has(resumed.fingerprint_seed.fingerprint(&Key::of(&start.url)))? {
+            let given = starts.iter().any(|other| other.url == start.url);
+            if !given && !directory.has(resumed.fingerprint_seed.fingerprint(&Key::of(&start.url)))? {
                 starts.push(start.clone());
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{
     EngineError,
-    admission::{Found, Proposals},
+    admission::{Found, Judge, Proposals},
     robots_book::{Patience, Reading},
     scheduler::Scheduler,
     verdict::{Decision, decide},
@@ -91,9 +91,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         visit.status = Some(answer.status);
         visit.wire_bytes = answer.wire_bytes;
         visit.truncated = answer.truncated.map(crate::fetch::Truncation::name);
+        let mut target_origin = None;
         let (proposals, hop) = match answer.content {
             Content::Redirect(target) => {
                 visit.redirect = Some(target.as_str().into());
+                target_origin = Some(target.origin());
                 (self.redirected(queued, target, step), Hop::Redirect)
             }
             Content::Page(page) | Content::Other(page) => (self.keep(*page, &mut visit), Hop::Link),
@@ -105,12 +107,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Hop::Redirect => (queued.depth, queued.redirects + 1),
             Hop::Start | Hop::Link => (queued.depth + 1, 0),
         };
-        let found = Found { hop, via: Some(queued.id), depth, redirects, surely_new: false };
+        let found = Found { hop, via: Some(queued.id), depth, redirects, judge: Judge::Cache };
         let admitted = self.door.admit(proposals, found, &mut self.frontier, step);
-        if hop == Hop::Redirect && self.starts.is_pending(queued.id) {
+        if let Some(origin) = target_origin.filter(|_| self.starts.is_pending(queued.id)) {
             self.starts.settle(queued.id);
             for id in admitted {
-                self.starts.begin(id);
+                self.starts.begin(id, origin.clone());
             }
         }
         Ok(visit)
@@ -144,18 +146,19 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     fn try_http(&mut self, failed: &Origin, step: &mut Step) {
         for url in self.starts.instead(failed) {
             tracing::warn!(start = %url, "no answer by https, trying http");
-            self.enter_start(url, AreaSource::Start, step);
+            self.enter_start(url, AreaSource::Start, Judge::Cache, step);
         }
     }
 
     /// Proposes a start URL, which widens the scope to itself.
-    pub(super) fn enter_start(&mut self, url: WebUrl, source: AreaSource, step: &mut Step) {
+    pub(super) fn enter_start(&mut self, url: WebUrl, source: AreaSource, judge: Judge, step: &mut Step) {
         self.pure.widen(&url);
         step.areas.push(AreaRow { url: url.as_str().to_owned(), source });
-        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, surely_new: false };
+        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge };
+        let origin = url.origin();
         let proposals = self.pure.one(url);
         for id in self.door.admit(proposals, found, &mut self.frontier, step) {
-            self.starts.begin(id);
+            self.starts.begin(id, origin.clone());
         }
     }
 
@@ -225,6 +228,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let abandoned = self.frontier.complete_errand(lease, outcome, asked, now);
         if let Some(origin) = failed {
             tracing::warn!(host = %origin, abandoned, "robots.txt cannot be read: what is queued on the host is abandoned");
+            self.starts.settle_all(&origin);
             self.try_http(&origin, &mut step);
         }
         self.send(step).await

@@ -11,7 +11,7 @@ use urlcache::{CacheConfig, HashSeed, LossBudget};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
-    admission::{CacheKeeper, Door, LinkRelation, PureHalf},
+    admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
     robots_book::RobotsBook,
     scheduler::{Refills, Scheduler},
     starts::StartPhase,
@@ -218,7 +218,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             if start.guessed {
                 self.starts.guess(start.url.clone());
             }
-            self.enter_start(start.url, source, &mut step);
+            self.enter_start(start.url, source, Judge::Table, &mut step);
         }
         self.send(step).await
     }

@@ -1,6 +1,6 @@
 //! [`StartPhase`]: until the start URLs' redirects are known, links are not judged.
 
-use std::{collections::HashSet, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 use super::visit::Report;
 use crate::{
@@ -27,7 +27,7 @@ pub struct Start {
 /// Which starts have no final answer yet, and the pages that wait for them.
 #[derive(Debug)]
 pub(super) struct StartPhase {
-    pending: HashSet<UrlId>,
+    pending: HashMap<UrlId, Origin>,
     guessed: Vec<WebUrl>,
     ends: Moment,
     held: Vec<Report>,
@@ -35,12 +35,12 @@ pub(super) struct StartPhase {
 
 impl StartPhase {
     pub(super) fn new(now: Moment) -> Self {
-        Self { pending: HashSet::new(), guessed: Vec::new(), ends: now + LONGEST, held: Vec::new() }
+        Self { pending: HashMap::new(), guessed: Vec::new(), ends: now + LONGEST, held: Vec::new() }
     }
 
     /// A start (or the target of its redirect) was admitted.
-    pub(super) fn begin(&mut self, id: UrlId) {
-        self.pending.insert(id);
+    pub(super) fn begin(&mut self, id: UrlId, origin: Origin) {
+        self.pending.insert(id, origin);
     }
 
     /// The user gave no scheme for this start.
@@ -63,12 +63,17 @@ impl StartPhase {
 
     /// Whether a URL is a start without a final answer.
     pub(super) fn is_pending(&self, id: UrlId) -> bool {
-        self.pending.contains(&id)
+        self.pending.contains_key(&id)
     }
 
     /// A start has its answer.
     pub(super) fn settle(&mut self, id: UrlId) {
         self.pending.remove(&id);
+    }
+
+    /// The starts on this origin will have no answer.
+    pub(super) fn settle_all(&mut self, origin: &Origin) {
+        self.pending.retain(|_, pending| pending != origin);
     }
 
     /// Whether links are held back.

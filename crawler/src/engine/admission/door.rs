@@ -19,8 +19,16 @@ pub(in crate::engine) struct Found {
     pub(in crate::engine) via: Option<UrlId>,
     pub(in crate::engine) depth: u32,
     pub(in crate::engine) redirects: u32,
-    /// Set for starts that are known not to be in the URL table: the cache's verdict does not count.
-    pub(in crate::engine) surely_new: bool,
+    pub(in crate::engine) judge: Judge,
+}
+
+/// Who says whether a candidate is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Judge {
+    /// The URL cache.
+    Cache,
+    /// The URL table was asked before the run, and has none of them: the cache learns them, its verdict does not count.
+    Table,
 }
 
 /// The stateful half of admission: URL cache, row for the URL table, frontier.
@@ -60,7 +68,7 @@ impl Door {
         }
         let verdicts = self.cache.insert(&proposals.passed).to_vec();
         let offered = proposals.passed.len();
-        let new = |verdict: &Verdict| *verdict == Verdict::New || found.surely_new;
+        let new = |verdict: &Verdict| *verdict == Verdict::New || found.judge == Judge::Table;
         let admitted: Vec<_> = proposals.passed.into_iter().zip(verdicts).filter(|(_, verdict)| new(verdict)).collect();
         step.counters.duplicate += (offered - admitted.len()) as u64;
         step.counters.expected_lost = self.cache.expected_lost();

@@ -11,7 +11,7 @@ mod door;
 mod keeper;
 mod pure;
 
-pub(super) use door::{Door, Found};
+pub(super) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;
 pub(super) use keeper::CacheKeeper;
 pub(super) use pure::{LinkRelation, Proposal, Proposals, PureHalf};
