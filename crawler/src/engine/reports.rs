@@ -52,6 +52,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let mut step = Step { counters: counted(requests, &result), ..Step::default() };
         let asked = if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No };
         match decide(&result, queued.attempts, &self.settings.retry) {
+            Decision::Retry { .. } if self.frontier.is_closed(lease.host()) => {
+                step.change = Some((queued.id, UrlChange::Abandoned(Abandonment::RobotsUnreachable)));
+                self.frontier.complete_page(lease, PageOutcome::Abandoned, asked, now);
+            }
             Decision::Retry { pause, reason } => {
                 self.heed_retry_after(&lease, &result, now);
                 let (due, attempts) = (now + pause, queued.attempts + 1);
