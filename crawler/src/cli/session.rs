@@ -28,7 +28,7 @@ use crate::{
         resolve::ResolveOverride,
     },
     observe::{logs, progress},
-    store::sqlite::{CrawlDirectory, FailPoint, NewCrawl, Resumed, StoreError},
+    store::sqlite::{CrawlDirectory, FailPoint, NewCrawl, StoreError},
     url::{FingerprintSeed, Key, WebUrl},
 };
 
@@ -93,17 +93,18 @@ impl Session {
         let resolved = self.settings(&directory, stored.as_deref())?;
         let settings = Arc::new(resolved.settings);
         logs::start(&settings.log);
-        let mut launch_starts = self.starts.clone();
-        launch_starts.extend(self.added.iter().cloned());
-        let fetcher = fetcher(&settings, &directory, &launch_starts)?;
+        let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
+        let fetcher = fetcher(&settings, &directory, &given)?;
+        let json = resolved.effective.to_json();
         if stored.is_none() {
-            self.create(&mut directory, &resolved.effective.to_json(), &clock, fail_point.as_ref())?;
-        } else {
-            directory.store_settings(&resolved.effective.to_json())?;
+            self.create(&mut directory, &json, &clock, fail_point.as_ref())?;
         }
+        let starts = self.new_starts(&directory)?;
+        // Nothing is refused from here on: the settings of this run are those of the crawl.
+        directory.store_settings(&json)?;
         directory.write_settings_copy(&resolved.effective.to_toml())?;
+        directory.rank_by(engine::order(&settings))?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
-        let starts = self.new_starts(&directory, &resumed)?;
         if starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
@@ -149,26 +150,28 @@ impl Session {
     }
 
     /// The given starts that are not in the URL table yet.
-    fn new_starts(&self, directory: &CrawlDirectory, resumed: &Resumed) -> Result<Vec<Start>, Failure> {
+    fn new_starts(&self, directory: &CrawlDirectory) -> Result<Vec<Start>, Failure> {
+        let areas = directory.start_urls()?;
+        let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
         let known = |start: &Start| {
             let http = start.url.with_scheme("http");
             let same = |area: &str| {
                 area == start.url.as_str() || (start.guessed && http.as_ref().is_some_and(|http| area == http.as_str()))
             };
-            resumed.areas.iter().any(|area| same(&area.url))
+            areas.iter().any(|area| same(area))
         };
-        let another = !resumed.areas.is_empty() && !self.starts.is_empty() && !self.starts.iter().any(known);
+        let another = !areas.is_empty() && !self.starts.is_empty() && !self.starts.iter().any(known);
         if another {
             return Err(Failure::Usage(format!(
                 "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
                 self.dir.display(),
-                resumed.areas.iter().map(|area| area.url.as_str()).take(3).collect::<Vec<_>>().join(", ")
+                areas.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
             )));
         }
         let mut starts: Vec<Start> = Vec::new();
         for start in self.starts.iter().chain(&self.added).filter(|start| !known(start)) {
             let given = starts.iter().any(|other| other.url == start.url);
-            if !given && !directory.has(resumed.fingerprint_seed.fingerprint(&Key::of(&start.url)))? {
+            if !given && !directory.has(seed.fingerprint(&Key::of(&start.url)))? {
                 starts.push(start.clone());
             }
         }
@@ -234,17 +237,21 @@ fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) ->
 /// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
 fn signals() -> Result<mpsc::Receiver<i32>, Failure> {
     let (sender, receiver) = mpsc::channel(1);
-    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
-        let mut stream = signal(kind).map_err(Failure::system("cannot listen for signals"))?;
-        let sender = sender.clone();
-        tokio::spawn(async move {
-            while stream.recv().await.is_some() {
-                if sender.try_send(kind.as_raw_value()).is_err() {
-                    std::process::exit(128 + kind.as_raw_value());
-                }
+    let listen = |kind| signal(kind).map_err(Failure::system("cannot listen for signals"));
+    let (mut interrupts, mut terminations) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    tokio::spawn(async move {
+        let mut stopping = false;
+        loop {
+            let kind = tokio::select! {
+                _ = interrupts.recv() => SignalKind::interrupt(),
+                _ = terminations.recv() => SignalKind::terminate(),
+            };
+            if stopping || sender.try_send(kind.as_raw_value()).is_err() {
+                std::process::exit(128 + kind.as_raw_value());
             }
-        });
-    }
+            stopping = true;
+        }
+    });
     Ok(receiver)
 }
 
@@ -258,5 +265,8 @@ fn why_no_start(dir: &Path) -> Result<String, Failure> {
         reasons.push(format!("{} ({why})", line.url));
         reasons.len() < 5
     })?;
+    if reasons.is_empty() {
+        return Ok("the scope rules (include, exclude, max_url_length) refuse every start".to_owned());
+    }
     Ok(format!("{}; check the URL and that the server can be reached from here", reasons.join(", ")))
 }

@@ -1,5 +1,7 @@
 //! What the scheduler does with a visit that ended.
 
+use std::time::Duration;
+
 use super::{
     EngineError,
     admission::{Found, Judge, Proposals},
@@ -17,6 +19,9 @@ use crate::{
     time::Moment,
     url::{Origin, WebUrl},
 };
+
+/// The least time before a URL is fetched again.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 
 impl<F: Fetcher + 'static> Scheduler<F> {
     /// A page's visit ended: it waits while the scope may still grow, and is taken in otherwise.
@@ -48,8 +53,13 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     async fn page_finished(&mut self, report: Report) -> Result<(), EngineError> {
         let Report { lease, requests, result } = report;
         let Some(queued) = queued(&lease) else { return Ok(()) };
+        self.pages_in_flight -= 1;
         let now = self.clock.now();
+        if result.is_ok() {
+            self.starts.answered(&queued.url);
+        }
         let mut step = Step { counters: counted(requests, &result), ..Step::default() };
+        self.heed_retry_after(&lease, &result, now);
         let asked = if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No };
         match decide(&result, queued.attempts, &self.settings.retry) {
             Decision::Retry { .. } if self.frontier.is_closed(lease.host()) => {
@@ -57,8 +67,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 self.frontier.complete_page(lease, PageOutcome::Abandoned, asked, now);
             }
             Decision::Retry { pause, reason } => {
-                self.heed_retry_after(&lease, &result, now);
-                let (due, attempts) = (now + pause, queued.attempts + 1);
+                // Later than any due time already asked for: those are not read again.
+                let (due, attempts) = (now + pause.max(SHORTEST_PAUSE), queued.attempts + 1);
                 tracing::debug!(url = %queued.url, %reason, attempts, "to be fetched again");
                 step.change = Some((queued.id, UrlChange::Retry { attempts, due, reason }));
                 self.frontier.complete_page(lease, PageOutcome::Retry { due }, asked, now);
@@ -136,8 +146,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         if queued.redirects >= self.settings.fetch.max_redirects {
             return Proposals::refused(Refusal::Redirects);
         }
-        let of_start = queued.hop == Hop::Start || self.starts.is_pending(queued.id);
-        if of_start {
+        // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
+        if queued.depth == 0 {
             tracing::warn!(from = %queued.url, to = %target, "the start URL is redirected; its target belongs to the crawl");
             if self.pure.widen(&target) {
                 step.areas.push(AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect });
@@ -188,7 +198,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let step = Step { counters: counted(requests, &result), ..Step::default() };
         let (host, redirects) = (errand.for_host, errand.redirects);
         let guess = self.starts.is_guessed(&errand.url.origin()) && result.is_err();
+        if result.is_ok() {
+            self.starts.answered(&errand.url);
+        }
         let patience = if guess { Patience::None } else { Patience::AsSet };
+        self.heed_retry_after(&lease, &result, now);
         if let Err(error) = &result {
             tracing::warn!(url = %errand.url, %error, "robots.txt has no answer");
         }

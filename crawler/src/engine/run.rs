@@ -29,7 +29,7 @@ use crate::{
     scope::{Reach, Scope, ScopeRules},
     store::{
         AreaSource, Counters, Message, SequenceEnd, Step,
-        sqlite::{CrawlDirectory, FailPoint, HostState, Resumed, StoreError, Writer, WriterSettings},
+        sqlite::{CrawlDirectory, Errs, FailPoint, HostState, Resumed, StoreError, Writer, WriterSettings},
     },
     time::Moment,
     url::{Origin, UrlError, WebUrl},
@@ -37,6 +37,9 @@ use crate::{
 
 /// Refills asked for at a time.
 const REFILL_SLOTS: usize = 16;
+
+/// Visits that a kill costs at most, beside the leases in flight.
+const MOST_UNCOMMITTED: usize = 200;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -95,8 +98,8 @@ pub enum EngineError {
 /// [`EngineError`]; what was committed before stays.
 pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineError> {
     let commit_steps = launch.settings.store.commit_visits as usize;
-    // With one step in the scheduler's hand, two groups are what a kill costs at most.
-    let (sender, receiver) = mpsc::channel((commit_steps - 1).max(1));
+    // The open group, the channel, and the step in the scheduler's hand.
+    let (sender, receiver) = mpsc::channel(MOST_UNCOMMITTED.saturating_sub(commit_steps + 1).max(1));
     let writer_settings = WriterSettings {
         commit_every: launch.settings.store.commit_every,
         commit_steps,
@@ -114,9 +117,8 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
         writer: sender,
     };
     let scheduler = parts.scheduler()?;
-    if !scheduler.door.cache.is_exact() {
-        launch.directory.note_inexact()?;
-    }
+    let errs = if scheduler.door.cache.is_exact() { Errs::Never } else { Errs::Sometimes };
+    launch.directory.begin_run(errs)?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
     let ended = drive(scheduler, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
@@ -177,6 +179,7 @@ impl<F: Fetcher + 'static> Parts<F> {
         for area in &resumed.areas {
             pure.widen(&stored(&area.url, WebUrl::parse)?);
         }
+        let starts = start_phase(&resumed, clock.now())?;
         let name = Arc::from(agent.as_str());
         let max_body = settings.fetch.max_body;
         Ok(Scheduler {
@@ -186,7 +189,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             door,
             pure,
             robots: RobotsBook::new(settings.robots.clone(), agent),
-            starts: StartPhase::new(clock.now()),
+            starts,
             throttle: Throttle::new(settings.politeness.max_rate),
             counters: resumed.counters,
             writer,
@@ -212,6 +215,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 
     async fn enter_starts(&mut self, starts: Vec<Start>) -> Result<(), EngineError> {
         self.make_room(starts.len()).await?;
+        self.starts.start_waiting(self.clock.now());
         let mut step = Step::default();
         for start in starts {
             let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
@@ -237,6 +241,21 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     }
 }
 
+/// The starts that an earlier run left without an answer.
+fn start_phase(resumed: &Resumed, now: Moment) -> Result<StartPhase, EngineError> {
+    let mut starts = StartPhase::new(now);
+    for pending in &resumed.pending_starts {
+        starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
+    }
+    for area in resumed.areas.iter().filter(|area| area.source == AreaSource::GuessedStart) {
+        let url = stored(&area.url, WebUrl::parse)?;
+        if !resumed.hosts.iter().any(|host| host.answered && host.origin == url.origin().as_str()) {
+            starts.guess(url);
+        }
+    }
+    Ok(starts)
+}
+
 fn frontier_limits(settings: &Settings) -> FrontierLimits {
     let count = |number: u32| NonZeroUsize::new(number as usize).unwrap_or(NonZeroUsize::MIN);
     FrontierLimits {
@@ -248,7 +267,8 @@ fn frontier_limits(settings: &Settings) -> FrontierLimits {
     }
 }
 
-fn order(settings: &Settings) -> Order {
+/// The order of a run.
+pub fn order(settings: &Settings) -> Order {
     match settings.frontier.order {
         OrderChoice::Breadth => Order::Breadth,
         OrderChoice::Depth => Order::Depth,

@@ -107,12 +107,16 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         loop {
             self.release_held().await?;
             let wait = match stopped {
-                Some(end) if self.tasks.is_empty() => return Ok(end),
+                Some(end) if self.tasks.is_empty() => Wait::End(end),
                 Some(_) => Wait::Event,
                 None => self.grant().await?,
             };
             let until = match wait {
-                Wait::End(end) => return Ok(end),
+                Wait::End(end) => {
+                    self.starts.give_up();
+                    self.release_held().await?;
+                    return Ok(end);
+                }
                 Wait::Until(moment) => Some(moment),
                 Wait::Event => None,
             };
@@ -128,6 +132,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                     Stop::Begin(signal) => stopped = Some(End::Signal(signal)),
                     Stop::Abort => self.tasks.abort_all(),
                 },
+                () = self.writer.closed() => return Err(EngineError::WriterGone),
                 _ = ticks.tick() => self.publish(),
             }
         }
@@ -146,6 +151,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             }
             if let Some(moment) = self.throttle.wait(now) {
                 return Ok(Wait::Until(moment));
+            }
+            if self.refills.sender.capacity() == 0 {
+                return Ok(Wait::Event);
             }
             match self.frontier.next(now) {
                 Next::Lease(lease) => self.begin(lease).await?,
@@ -169,11 +177,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Begins a lease, unless it can be answered without a request.
     async fn begin(&mut self, lease: Lease) -> Result<(), EngineError> {
         match lease.work() {
-            Work::Page(queued) if !self.robots.allows(lease.host(), lease.url()) => {
-                let change = Some((queued.id, UrlChange::Abandoned(Abandonment::Robots)));
-                self.starts.settle(queued.id);
-                self.frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, self.clock.now());
-                return self.send(Step { change, ..Step::default() }).await;
+            Work::Page(queued) if !self.pure.allows(&queued.url) => {
+                return self.abandon(lease, Abandonment::Scope).await;
+            }
+            Work::Page(queued) if !self.robots.allows(queued.host, &queued.url) => {
+                return self.abandon(lease, Abandonment::Robots).await;
             }
             Work::Errand(errand) if errand.redirects == 0 && self.robots.ignores(&errand.url.origin()) => {
                 return self.ignore_robots(lease).await;
@@ -189,9 +197,18 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         Ok(())
     }
 
+    /// Ends a page's lease without a request.
+    async fn abandon(&mut self, lease: Lease, why: Abandonment) -> Result<(), EngineError> {
+        let Work::Page(queued) = lease.work() else { return Ok(()) };
+        let change = Some((queued.id, UrlChange::Abandoned(why)));
+        self.starts.settle(queued.id);
+        self.frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, self.clock.now());
+        self.send(Step { change, ..Step::default() }).await
+    }
+
     async fn refill(&mut self, request: RefillRequest) -> Result<(), EngineError> {
-        let reserved = self.refills.sender.clone().reserve_owned().await;
-        let slot = reserved.expect("the receiver is ours");
+        let slot =
+            self.refills.sender.clone().try_reserve_owned().expect("a slot was free before the frontier was asked");
         let reply = Box::new(move |answer| {
             slot.send((request.host, answer));
         });
@@ -209,10 +226,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     async fn finished(&mut self, report: Report) -> Result<(), EngineError> {
         match report.lease.work() {
             Work::Errand(_) => self.errand_finished(report).await,
-            Work::Page(_) => {
-                self.pages_in_flight -= 1;
-                self.page_arrived(report).await
-            }
+            Work::Page(_) => self.page_arrived(report).await,
         }
     }
 

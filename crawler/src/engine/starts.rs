@@ -38,6 +38,11 @@ impl StartPhase {
         Self { pending: HashMap::new(), guessed: Vec::new(), ends: now + LONGEST, held: Vec::new() }
     }
 
+    /// The wait begins now.
+    pub(super) fn start_waiting(&mut self, now: Moment) {
+        self.ends = now + LONGEST;
+    }
+
     /// A start (or the target of its redirect) was admitted.
     pub(super) fn begin(&mut self, id: UrlId, origin: Origin) {
         self.pending.insert(id, origin);
@@ -51,6 +56,13 @@ impl StartPhase {
     /// Whether starts on this origin are only a guess.
     pub(super) fn is_guessed(&self, origin: &Origin) -> bool {
         self.guessed.iter().any(|url| url.origin() == *origin)
+    }
+
+    /// The origin of this URL answers: its scheme is no guess any more.
+    pub(super) fn answered(&mut self, url: &WebUrl) {
+        if !self.guessed.is_empty() {
+            self.guessed.retain(|guess| guess.origin() != url.origin());
+        }
     }
 
     /// What to try instead, when an origin gave no answer.
@@ -78,12 +90,17 @@ impl StartPhase {
 
     /// Whether links are held back.
     pub(super) fn holds(&self) -> bool {
-        !self.pending.is_empty() && self.held.len() < MOST_HELD
+        !self.pending.is_empty()
     }
 
     /// Holds a page back.
     pub(super) fn hold(&mut self, report: Report) {
         self.held.push(report);
+    }
+
+    /// Waits no longer.
+    pub(super) fn give_up(&mut self) {
+        self.pending.clear();
     }
 
     /// When waiting ends at the latest, if pages are held back.
@@ -93,8 +110,8 @@ impl StartPhase {
 
     /// The pages that need not wait any longer.
     pub(super) fn released(&mut self, now: Moment) -> Vec<Report> {
-        if now >= self.ends {
-            self.pending.clear();
+        if now >= self.ends || self.held.len() >= MOST_HELD {
+            self.give_up();
         }
         if self.holds() { Vec::new() } else { std::mem::take(&mut self.held) }
     }

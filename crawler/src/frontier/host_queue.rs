@@ -157,11 +157,21 @@ impl HostQueue {
         self.leased_slots -= 1;
     }
 
+    /// Queued rows up to the depth limit, by depth.
+    pub(super) fn queued_by_depth(&self) -> Vec<(u32, u64)> {
+        let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;
+        self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect()
+    }
+
+    /// Whether the host has all the pages it may have: what is queued on it waits for a larger budget.
+    pub(super) fn is_spent(&self, limits: &FrontierLimits) -> bool {
+        limits.max_pages_per_host.is_some_and(|most| self.stored >= most.get())
+    }
+
     /// Everything queued is abandoned.
     pub(super) fn close(&mut self) -> Closed {
         let abandoned = self.queued() + self.held;
-        let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;
-        let by_depth: Vec<_> = self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect();
+        let by_depth = self.queued_by_depth();
         for &(depth, count) in &by_depth {
             self.levels.remove(depth, count);
         }

@@ -16,6 +16,9 @@ impl Levels {
     }
 
     pub(super) fn remove(&mut self, depth: u32, count: u64) {
+        if count == 0 {
+            return;
+        }
         let outstanding = &mut self.outstanding[depth as usize];
         debug_assert!(*outstanding >= count, "depth {depth} has only {outstanding} outstanding URLs");
         *outstanding = outstanding.saturating_sub(count);

@@ -130,9 +130,10 @@ impl Frontier {
         let host = HostId(u32::try_from(self.hosts.len()).expect("a crawl has fewer than 2^32 hosts"));
         let by_depth = start.by_depth.clone();
         let mut queue = HostQueue::new(host, start);
+        let sidelined = queue.is_spent(&self.limits);
         for (depth, count) in by_depth {
             queue.levels.add(depth, count);
-            self.levels.add(depth, count);
+            self.levels.add(depth, if sidelined { 0 } else { count });
         }
         self.hosts.push(queue);
         self.entries.push(None);
@@ -155,7 +156,7 @@ impl Frontier {
             queue.hold();
             return;
         }
-        self.levels.add(depth, 1);
+        self.levels.add(depth, u64::from(!queue.is_spent(&self.limits)));
         queue.levels.add(depth, 1);
         queue.offer(place, queued, self.limits.heads_per_host.get());
         self.plan_earlier(host);
@@ -213,6 +214,7 @@ impl Frontier {
         let (id, depth, place) = (queued.id, queued.depth, self.place(&queued));
         self.counts.leased -= 1;
         let queue = &mut self.hosts[host.0 as usize];
+        let was_spent = queue.is_spent(&self.limits);
         match outcome {
             PageOutcome::Finished { stored } => {
                 queue.finish(id, stored);
@@ -231,10 +233,12 @@ impl Frontier {
                 self.counts.abandoned += 1;
             }
         }
-        let closed = queue.closed;
-        if closed || matches!(outcome, PageOutcome::Finished { .. } | PageOutcome::Abandoned) {
-            self.leave_level(host, depth);
-        }
+        let left = queue.closed || matches!(outcome, PageOutcome::Finished { .. } | PageOutcome::Abandoned);
+        queue.levels.remove(depth, u64::from(left));
+        let spent = queue.is_spent(&self.limits);
+        let mut leaving = if spent && !was_spent { queue.queued_by_depth() } else { Vec::new() };
+        leaving.push((depth, u64::from(left || was_spent)));
+        self.leave_levels(leaving);
         self.plan(host);
     }
 
@@ -349,20 +353,22 @@ impl Frontier {
     }
 
     fn close(&mut self, host: HostId) -> u64 {
-        let closed = self.hosts[host.0 as usize].close();
-        for (depth, count) in closed.by_depth {
-            self.levels.remove(depth, count);
-        }
+        let queue = &mut self.hosts[host.0 as usize];
+        let spent = queue.is_spent(&self.limits);
+        let closed = queue.close();
+        // The levels do not count what is queued on a spent host.
+        self.leave_levels(if spent { Vec::new() } else { closed.by_depth });
         self.counts.queued -= closed.abandoned;
         self.counts.abandoned += closed.abandoned;
-        self.plan_all();
         closed.abandoned
     }
 
-    fn leave_level(&mut self, host: HostId, depth: u32) {
+    /// Takes URLs out of the levels that others wait for.
+    fn leave_levels(&mut self, leaving: Vec<(u32, u64)>) {
         let before = self.level();
-        self.hosts[host.0 as usize].levels.remove(depth, 1);
-        self.levels.remove(depth, 1);
+        for (depth, count) in leaving {
+            self.levels.remove(depth, count);
+        }
         if self.level() != before {
             self.plan_all();
         }

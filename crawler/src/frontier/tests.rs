@@ -40,6 +40,7 @@ struct Setup {
     per_host: usize,
     hosts: u32,
     max_depth: Option<u32>,
+    max_pages: Option<u64>,
     order: Order,
 }
 
@@ -63,7 +64,7 @@ impl Model {
             per_host: limit(setup.per_host),
             order: setup.order,
             max_depth: setup.max_depth,
-            max_pages_per_host: None,
+            max_pages_per_host: setup.max_pages.and_then(std::num::NonZeroU64::new),
         });
         for host in 0..setup.hosts {
             frontier.add_host(HostStart::new(Origin::parse(&format!("http://h{host}")).unwrap(), DELAY));
@@ -107,7 +108,12 @@ impl Model {
         }
         if let Work::Page(queued) = lease.work() {
             assert!(self.met.get(&host).copied().unwrap_or(false), "leased before robots.txt");
-            let lowest = self.rows.values().filter(|row| self.outstanding(row)).map(|row| row.queued.depth).min();
+            assert!(!self.spent(host), "leased beyond the host's page budget");
+            let spent: Vec<bool> = (0..self.setup.hosts).map(|host| self.spent(HostId(host))).collect();
+            let counts = |row: &&Row| {
+                self.outstanding(row) && (row.state == State::Leased || !spent[row.queued.host.0 as usize])
+            };
+            let lowest = self.rows.values().filter(counts).map(|row| row.queued.depth).min();
             if self.setup.max_depth.is_some() && self.setup.order == Order::Breadth {
                 assert_eq!(Some(queued.depth), lowest, "a level was begun before the last was finished");
             }
@@ -116,6 +122,11 @@ impl Model {
             row.state = State::Leased;
         }
         self.leases.push(lease);
+    }
+
+    fn spent(&self, host: HostId) -> bool {
+        let stored = self.rows.values().filter(|row| row.queued.host == host && row.state == State::Finished).count();
+        self.setup.max_pages.is_some_and(|most| stored as u64 >= most)
     }
 
     fn outstanding(&self, row: &Row) -> bool {
@@ -246,8 +257,16 @@ impl Model {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let order = prop_oneof![Just(Order::Breadth), Just(Order::Depth)];
-    (1..12_usize, 1..4_usize, 1..5_u32, proptest::option::of(0..5_u32), order)
-        .prop_map(|(heads, per_host, hosts, max_depth, order)| Setup { heads, per_host, hosts, max_depth, order })
+    (1..12_usize, 1..4_usize, 1..5_u32, proptest::option::of(0..5_u32), proptest::option::of(1..9_u64), order).prop_map(
+        |(heads, per_host, hosts, max_depth, max_pages, order)| Setup {
+            heads,
+            per_host,
+            hosts,
+            max_depth,
+            max_pages,
+            order,
+        },
+    )
 }
 
 proptest! {
@@ -267,7 +286,7 @@ proptest! {
             model.check();
         }
         model.drain();
-        let held = |row: &Row| setup.max_depth.is_some_and(|most| row.queued.depth > most);
+        let held = |row: &Row| setup.max_depth.is_some_and(|most| row.queued.depth > most) || model.spent(row.queued.host);
         for row in model.rows.values() {
             let done = matches!(row.state, State::Finished | State::Abandoned);
             prop_assert!(done || held(row), "left behind: {row:?}");
@@ -277,7 +296,7 @@ proptest! {
 
 #[test]
 fn a_host_with_much_to_do_starves_nobody() {
-    let setup = Setup { heads: 5, per_host: 1, hosts: 3, max_depth: None, order: Order::Breadth };
+    let setup = Setup { heads: 5, per_host: 1, hosts: 3, max_depth: None, max_pages: None, order: Order::Breadth };
     let mut model = Model::new(setup);
     (0..300).for_each(|_| model.offer(0, 0));
     (0..10).for_each(|host| model.offer(1 + host % 2, 3));
@@ -293,7 +312,7 @@ fn a_host_with_much_to_do_starves_nobody() {
 
 #[test]
 fn memory_holds_heads_only() {
-    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, order: Order::Breadth };
+    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages: None, order: Order::Breadth };
     let mut model = Model::new(setup);
     (0..5_000).for_each(|_| model.offer(0, 1));
     assert!(model.frontier.in_memory() <= 10);
@@ -303,7 +322,7 @@ fn memory_holds_heads_only() {
 
 #[test]
 fn a_slot_freed_early_counts_once() {
-    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, order: Order::Breadth };
+    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages: None, order: Order::Breadth };
     let mut model = Model::new(setup);
     (0..2).for_each(|_| model.offer(0, 0));
     model.step();

@@ -85,6 +85,8 @@ pub struct UrlRow {
 /// Why a URL was abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abandonment {
+    /// The scope was made narrower than when it was admitted.
+    Scope,
     /// robots.txt forbids it.
     Robots,
     /// robots.txt could not be read, for good.
@@ -95,6 +97,7 @@ impl Abandonment {
     /// The reason's name in the database and in output.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Scope => "scope",
             Self::Robots => "robots",
             Self::RobotsUnreachable => "robots_unreachable",
         }

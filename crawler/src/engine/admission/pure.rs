@@ -65,6 +65,11 @@ impl PureHalf {
         proposals
     }
 
+    /// Whether an admitted URL still belongs to the scope, which may be narrower than when it was admitted.
+    pub(in crate::engine) fn allows(&self, url: &WebUrl) -> bool {
+        self.scope.judge(url).is_ok()
+    }
+
     /// A single candidate.
     pub(in crate::engine) fn one(&self, url: WebUrl) -> Proposals {
         let mut proposals = Proposals::default();

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::{FailPoint, Resumed, StoreError, resume, schema};
 use crate::{
+    queue::Order,
     store::Counters,
     time::Moment,
     url::{Fingerprint, FingerprintSeed},
@@ -25,6 +26,15 @@ pub struct CrawlDirectory {
     path: PathBuf,
     connection: Connection,
     lock: File,
+}
+
+/// Whether a URL cache can call a new URL seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errs {
+    /// It is exact.
+    Never,
+    /// It has false positives.
+    Sometimes,
 }
 
 /// What a new crawl begins with.
@@ -108,6 +118,14 @@ impl CrawlDirectory {
         Ok(areas.into_iter().map(|area| area.url).collect())
     }
 
+    /// The secret seed of the fingerprints; `None` when the directory is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn fingerprint_seed(&self) -> Result<Option<FingerprintSeed>, StoreError> {
+        resume::fingerprint_seed(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
     /// Whether a URL is in the table. Reads all of it: for a few URLs before a run.
     ///
     /// # Errors
@@ -150,14 +168,24 @@ impl CrawlDirectory {
         update.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
-    /// Notes that the current sequence uses a URL cache that can err.
+    /// Puts what is queued in this order, if it was queued in another.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn note_inexact(&self) -> Result<(), StoreError> {
-        let update =
-            self.connection.execute("UPDATE sequence SET exact = 0 WHERE n = (SELECT max(n) FROM sequence)", []);
-        update.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    pub fn rank_by(&self, order: Order) -> Result<(), StoreError> {
+        let sign = order.rank(1);
+        let rank = "UPDATE url SET rank = ?1 * depth WHERE state = 'queued' AND rank <> ?1 * depth";
+        self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Notes that the current sequence is being crawled, and whether with a URL cache that cannot err.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn begin_run(&self, cache: Errs) -> Result<(), StoreError> {
+        let never = i64::from(cache == Errs::Never);
+        let update = "UPDATE sequence SET end = NULL, exact = min(exact, ?) WHERE n = (SELECT max(n) FROM sequence)";
+        self.connection.execute(update, [never]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Writes `crawl.toml`, the copy of the settings for people.

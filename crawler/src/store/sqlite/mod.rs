@@ -21,10 +21,10 @@ mod summary;
 mod writer;
 
 pub use check::{CheckReport, Finding, check};
-pub use directory::{CrawlDirectory, NewCrawl};
+pub use directory::{CrawlDirectory, Errs, NewCrawl};
 pub use error::StoreError;
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use pages::{PageFilter, PageLine, pages};
-pub use resume::{HostState, Resumed};
+pub use resume::{HostState, PendingStart, Resumed};
 pub use summary::{PageCounts, StoredSummary, UrlCounts, stored_summary};
 pub use writer::{Writer, WriterSettings};

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use crate::{
-    candidate::HostId,
+    candidate::{HostId, UrlId},
     queue::Counts,
     store::{AreaRow, AreaSource, Counters},
     time::Moment,
@@ -31,6 +31,17 @@ pub struct Resumed {
     pub hosts: Vec<HostState>,
     /// The last number given to a URL; 0 when there is none.
     pub last_url: u64,
+    /// Queued starts and targets of their redirects.
+    pub pending_starts: Vec<PendingStart>,
+}
+
+/// A start, or the target of its redirect, without a final answer.
+#[derive(Debug)]
+pub struct PendingStart {
+    /// Its number.
+    pub id: UrlId,
+    /// What is fetched.
+    pub url: String,
 }
 
 /// A host as it was committed.
@@ -42,6 +53,8 @@ pub struct HostState {
     pub origin: String,
     /// Whether it was ever asked.
     pub asked: bool,
+    /// Whether it ever answered.
+    pub answered: bool,
     /// The pause its robots.txt asked for, in milliseconds.
     pub crawl_delay: Option<u64>,
     /// Queued rows without a due time, up to the depth limit.
@@ -62,10 +75,13 @@ pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
     connection.query_row("SELECT settings FROM crawl", [], |row| row.get(0)).optional()
 }
 
-pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Option<Resumed>> {
+pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {
     let seed = connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get::<_, i64>(0)).optional()?;
-    let Some(seed) = seed else { return Ok(None) };
-    let fingerprint_seed = FingerprintSeed::new(seed.cast_unsigned());
+    Ok(seed.map(|seed| FingerprintSeed::new(seed.cast_unsigned())))
+}
+
+pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Option<Resumed>> {
+    let Some(fingerprint_seed) = fingerprint_seed(connection)? else { return Ok(None) };
     let (sequence, hash_seed, end, counters) = connection.query_row(
         "SELECT n, hash_seed, end, counters FROM sequence ORDER BY n DESC LIMIT 1",
         [],
@@ -83,7 +99,14 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         areas: areas(connection)?,
         hosts: hosts(connection, max_depth.unwrap_or(u32::MAX))?,
         last_url: connection.query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))?,
+        pending_starts: pending_starts(connection)?,
     }))
+}
+
+fn pending_starts(connection: &Connection) -> Result<Vec<PendingStart>> {
+    let mut select = connection.prepare("SELECT id, url FROM url WHERE state = 'queued' AND depth = 0")?;
+    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: UrlId(row.get(0)?), url: row.get(1)? });
+    select.query_map([], pending)?.collect()
 }
 
 pub(super) fn counts(connection: &Connection) -> Result<Counts> {
@@ -112,13 +135,14 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
 
 fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
     let mut select =
-        connection.prepare("SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay FROM host ORDER BY id")?;
+        connection.prepare("SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, robots_status IS NOT NULL FROM host ORDER BY id")?;
     let host = |row: &rusqlite::Row<'_>| {
         Ok(HostState {
             id: HostId(row.get(0)?),
             origin: row.get(1)?,
             asked: row.get(2)?,
             crawl_delay: row.get(3)?,
+            answered: row.get(4)?,
             plain: 0,
             waiting: 0,
             held: 0,
