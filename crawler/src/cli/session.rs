@@ -104,7 +104,9 @@ impl Session {
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         let starts = self.new_starts(&directory, &resumed)?;
-        if starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
+        // One that was killed between its last commit and its end runs once more, and records the end.
+        let ended = matches!(resumed.end.as_deref(), Some("drained" | "failed"));
+        if ended && starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
