@@ -137,7 +137,8 @@ impl Running {
         let dog = thread::spawn(move || {
             let timed_out = watch.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout);
             if timed_out {
-                drop(kill_process(pid, Signal::KILL));
+                // It may have ended at this very moment.
+                let _ = kill_process(pid, Signal::KILL);
             }
             timed_out
         });

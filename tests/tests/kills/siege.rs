@@ -89,9 +89,9 @@ impl<'a> Siege<'a> {
     }
 
     /// How many pages have no visit yet.
-    pub(crate) fn left(&self) -> Result<usize> {
+    pub(crate) fn left(&self) -> usize {
         let visited = stored(self.dir.path()).map_or(0, |stored| stored.len());
-        Ok(self.site.stored.len() - visited)
+        self.site.stored.len() - visited
     }
 
     /// Runs to the end: the union is the truth, and little was fetched twice.
