@@ -28,15 +28,15 @@ use crate::{
         resolve::ResolveOverride,
     },
     observe::{logs, progress},
-    store::sqlite::{CrawlDirectory, FailPoint, NewCrawl, StoreError},
+    store::{
+        AreaRow, AreaSource,
+        sqlite::{CrawlDirectory, FailPoint, NewCrawl, StoreError},
+    },
     url::{FingerprintSeed, Key, WebUrl},
 };
 
 /// Time for what is in flight when a signal stops the run.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// Threads of the runtime: visits are short, and the scheduler is one task.
-const WORKERS: usize = 2;
 
 /// The layers of settings that flags, the environment and files give.
 pub(super) fn layers(flags: &CrawlFlags) -> Layers {
@@ -105,7 +105,9 @@ impl Session {
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.rank_by(engine::order(&settings))?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
-        if starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
+        // One that was killed between its last commit and its end runs once more, and records the end.
+        let ended = matches!(resumed.end.as_deref(), Some("drained" | "failed"));
+        if ended && starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
@@ -145,38 +147,51 @@ impl Session {
             fingerprint_seed: FingerprintSeed::new(random()?),
             hash_seed: random()?,
             settings: settings.to_owned(),
+            areas: self.starts.iter().chain(&self.added).map(area).collect(),
         };
         Ok(directory.create(&crawl, fail_point)?)
     }
 
-    /// The given starts that are not in the URL table yet.
+    /// The starts, given now or before, that are not in the URL table yet.
     fn new_starts(&self, directory: &CrawlDirectory) -> Result<Vec<Start>, Failure> {
-        let areas = directory.start_urls()?;
+        let areas = directory.areas()?;
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
-        let known = |start: &Start| {
-            let http = start.url.with_scheme("http");
-            let same = |area: &str| {
-                area == start.url.as_str() || (start.guessed && http.as_ref().is_some_and(|http| area == http.as_str()))
-            };
-            areas.iter().any(|area| same(area))
-        };
-        let another = !areas.is_empty() && !self.starts.is_empty() && !self.starts.iter().any(known);
+        let another = !self.starts.is_empty() && !self.starts.iter().any(|start| is_known(start, &areas));
         if another {
+            let known: Vec<_> = areas.iter().take(3).map(|area| area.url.as_str()).collect();
             return Err(Failure::Usage(format!(
                 "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
                 self.dir.display(),
-                areas.iter().take(3).cloned().collect::<Vec<_>>().join(", ")
+                known.join(", ")
             )));
         }
+        let before = areas.iter().filter_map(|area| {
+            let guessed = area.source == AreaSource::GuessedStart;
+            let start = guessed || area.source == AreaSource::Start;
+            start.then(|| WebUrl::parse(&area.url).ok()).flatten().map(|url| Start { url, guessed })
+        });
         let mut starts: Vec<Start> = Vec::new();
-        for start in self.starts.iter().chain(&self.added).filter(|start| !known(start)) {
+        for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
             let given = starts.iter().any(|other| other.url == start.url);
             if !given && !directory.has(seed.fingerprint(&Key::of(&start.url)))? {
-                starts.push(start.clone());
+                starts.push(start);
             }
         }
         Ok(starts)
     }
+}
+
+fn area(start: &Start) -> AreaRow {
+    let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
+    AreaRow { url: start.url.as_str().to_owned(), source }
+}
+
+/// Whether a start is one of the crawl's; one given without a scheme also if it was given with `http`.
+fn is_known(start: &Start, areas: &[AreaRow]) -> bool {
+    let http = start.url.with_scheme("http").filter(|_| start.guessed);
+    areas
+        .iter()
+        .any(|area| area.url == start.url.as_str() || http.as_ref().is_some_and(|http| area.url == http.as_str()))
 }
 
 /// A runtime for a crawl; as many files may be open as the system allows.
@@ -186,7 +201,9 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     files.current = files.maximum;
     // Where it is not allowed the limit stays as it was, and connections fail one by one.
     let _ = setrlimit(Resource::Nofile, files);
-    let built = tokio::runtime::Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
+    // Visits are short: one thread for them and the scheduler costs a fifth less CPU than two. Big pages and the writer
+    // have threads of their own.
+    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(Failure::system("cannot start the runtime"))
 }
 
@@ -222,7 +239,7 @@ fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) ->
         .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}"))))
         .collect();
     let mut urls: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).collect();
-    urls.extend(directory.start_urls()?.iter().filter_map(|text| WebUrl::parse(text).ok()));
+    urls.extend(directory.areas()?.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
     let mut fetch = FetchSettings::new(limits.user_agent.as_str());
     fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
     fetch.connect_timeout = limits.connect_timeout;

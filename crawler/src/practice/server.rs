@@ -21,7 +21,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::oneshot,
+    sync::{oneshot, watch},
     task::{JoinHandle, JoinSet},
 };
 
@@ -72,6 +72,7 @@ pub struct Request {
 struct Shared {
     site: PracticeSite,
     log: Mutex<Vec<Request>>,
+    logged: watch::Sender<usize>,
 }
 
 impl PracticeServer {
@@ -82,7 +83,11 @@ impl PracticeServer {
     pub async fn start(site: PracticeSite) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { site: site.at(&format!("http://{address}")), log: Mutex::default() });
+        let shared = Arc::new(Shared {
+            site: site.at(&format!("http://{address}")),
+            log: Mutex::default(),
+            logged: watch::Sender::default(),
+        });
         let (stop, stopped) = oneshot::channel();
         let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
         Ok(Self { address, shared, stop: Some(stop), accepting })
@@ -101,6 +106,12 @@ impl PracticeServer {
     /// All requests so far, in the order of arrival. One whose answer a client has read is in it.
     pub fn log(&self) -> Vec<Request> {
         self.shared.lock_log().clone()
+    }
+
+    /// Waits until the log has so many lines.
+    pub async fn logged(&self, lines: usize) {
+        let mut logged = self.shared.logged.subscribe();
+        logged.wait_for(|logged| *logged >= lines).await.expect("the sender is ours");
     }
 
     /// Closes the port and every connection.
@@ -136,7 +147,10 @@ impl Shared {
             status,
             bytes,
         };
-        self.lock_log().push(log);
+        let mut lines = self.lock_log();
+        lines.push(log);
+        self.logged.send_replace(lines.len());
+        drop(lines);
         response.map(Full::new)
     }
 }

@@ -30,7 +30,7 @@ fn host(connection: &Connection, row: &HostRow) -> Result<()> {
     insert.execute(params![row.id.0, row.origin.as_str()]).map(|_| ())
 }
 
-fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
+pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
     let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO area (url, source) VALUES (?, ?)")?;
     insert.execute(params![row.url, row.source.as_str()]).map(|_| ())
 }

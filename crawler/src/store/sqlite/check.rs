@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, OptionalExtension, Result};
+use rusqlite::{Connection, Error, OptionalExtension, Result};
 
 use crate::{
     queue::Counts,
@@ -71,6 +71,11 @@ const RULES: &[(&str, &str)] = &[
         "SELECT 'url ' || url.id FROM url LEFT JOIN host ON host.id = url.host WHERE host.id IS NULL",
     ),
     (
+        "hosts are numbered from 0 without a gap, each once",
+        "SELECT 'host ' || id FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place FROM host) WHERE id <> place
+         UNION ALL SELECT 'host ' || max(id) FROM host GROUP BY origin HAVING count(*) > 1",
+    ),
+    (
         "a URL was admitted in a sequence that exists",
         "SELECT 'url ' || id FROM url WHERE admitted_in NOT IN (SELECT n FROM sequence)",
     ),
@@ -111,16 +116,64 @@ const RULES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Checks a crawl directory's database.
+const WHOLE: &str = "the database file is whole";
+const READABLE: &str = "every value is of its column's type";
+const SUMS: &str = "candidates = admitted + duplicate + refused, and pages stored are counted";
+const IS_URL: &str = "a URL is an http(s) URL";
+const OWN_HOST: &str = "a URL's host is the host it names";
+const FINGERPRINT: &str = "a fingerprint is the hash of its key";
+const ONCE: &str = "a key is admitted once";
+const KEPT: &str = "under an exact cache every kept link has a row";
+
+/// Every invariant that [`check`] can find broken.
+pub fn invariants() -> impl Iterator<Item = &'static str> {
+    let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT];
+    RULES.iter().map(|(invariant, _)| *invariant).chain(others)
+}
+
+/// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
 ///
 /// # Errors
 /// `SQLite`'s, when the database cannot be read at all.
 pub fn check(connection: &Connection) -> Result<CheckReport> {
-    let mut findings = Vec::new();
-    let whole: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if whole != "ok" {
-        findings.push(Finding { invariant: "the database file is whole", count: 1, example: whole });
+    let damage = damage(connection);
+    match (recount(connection), damage) {
+        (Ok(mut report), damage) => {
+            report.findings.splice(0..0, damage);
+            Ok(report)
+        }
+        (Err(_), Some(damage)) => Ok(nothing_but(damage)),
+        (Err(error), None) if is_of_wrong_type(&error) => {
+            Ok(nothing_but(Finding { invariant: READABLE, count: 1, example: error.to_string() }))
+        }
+        (Err(error), None) => Err(error),
     }
+}
+
+/// What is wrong with the file itself. Indices are compared with their tables: a URL that is missing in one would never
+/// be fetched.
+fn damage(connection: &Connection) -> Option<Finding> {
+    let whole = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0));
+    let example = whole.unwrap_or_else(|error| error.to_string());
+    (example != "ok").then_some(Finding { invariant: WHOLE, count: 1, example })
+}
+
+fn is_of_wrong_type(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
+}
+
+fn nothing_but(finding: Finding) -> CheckReport {
+    CheckReport { counts: Counts::default(), visits: 0, links: 0, links_without_row: 0, findings: vec![finding] }
+}
+
+fn recount(connection: &Connection) -> Result<CheckReport> {
+    let mut findings = Vec::new();
     for (invariant, broken) in RULES {
         findings.extend(rule(connection, invariant, broken)?);
     }
@@ -132,8 +185,7 @@ pub fn check(connection: &Connection) -> Result<CheckReport> {
     if kept.exact
         && let Some(example) = kept.example
     {
-        let invariant = "under an exact cache every kept link has a row";
-        findings.push(Finding { invariant, count: kept.without_row, example });
+        findings.push(Finding { invariant: KEPT, count: kept.without_row, example });
     }
     Ok(CheckReport { counts, visits: kept.visits, links: kept.links, links_without_row: kept.without_row, findings })
 }
@@ -147,7 +199,7 @@ fn rule(connection: &Connection, invariant: &'static str, broken: &str) -> Resul
 
 /// The sums of the sequence against the rows.
 fn sums(connection: &Connection, admitted: u64) -> Result<Option<Finding>> {
-    let invariant = "candidates = admitted + duplicate + refused, and pages stored are counted";
+    let invariant = SUMS;
     let counters: Option<String> = connection
         .query_row("SELECT counters FROM sequence ORDER BY n DESC LIMIT 1", [], |row| row.get(0))
         .optional()?;
@@ -191,11 +243,11 @@ impl UrlTable {
             let (text, key): (String, String) = (row.get(1)?, row.get(2)?);
             let origin: Option<String> = row.get(4)?;
             let Ok(url) = WebUrl::parse(&text) else {
-                table.found("a URL is an http(s) URL", format!("url {id}: {text:?}"));
+                table.found(IS_URL, format!("url {id}: {text:?}"));
                 continue;
             };
             if origin.is_some_and(|origin| Origin::parse(&origin).ok() != Some(url.origin())) {
-                table.found("a URL's host is the host it names", format!("url {id}: {text}"));
+                table.found(OWN_HOST, format!("url {id}: {text}"));
             }
             table.fingerprint(seed, id, &key, row.get_ref(3)?.as_blob().unwrap_or_default());
         }
@@ -205,9 +257,9 @@ impl UrlTable {
     fn fingerprint(&mut self, seed: FingerprintSeed, id: u64, key: &str, stored: &[u8]) {
         let expected = WebUrl::parse(key).map(|url| seed.fingerprint(&Key::of(&url)));
         if expected.as_ref().map_or(true, |expected| expected.to_bytes() != stored) {
-            self.found("a fingerprint is the hash of its key", format!("url {id}: {key}"));
+            self.found(FINGERPRINT, format!("url {id}: {key}"));
         } else if expected.is_ok_and(|expected| !self.fingerprints.insert(expected.short())) {
-            self.found("a key is admitted once", format!("url {id}: {key}"));
+            self.found(ONCE, format!("url {id}: {key}"));
         }
     }
 

@@ -8,10 +8,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::{FailPoint, Resumed, StoreError, resume, schema};
+use super::{FailPoint, Resumed, StoreError, apply, resume, schema};
 use crate::{
     queue::Order,
-    store::Counters,
+    store::{AreaRow, Counters},
     time::Moment,
     url::{Fingerprint, FingerprintSeed},
 };
@@ -48,6 +48,8 @@ pub struct NewCrawl {
     pub hash_seed: u64,
     /// The settings, as JSON.
     pub settings: String,
+    /// Its start URLs.
+    pub areas: Vec<AreaRow>,
 }
 
 impl CrawlDirectory {
@@ -113,9 +115,8 @@ impl CrawlDirectory {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
-    pub fn start_urls(&self) -> Result<Vec<String>, StoreError> {
-        let areas = resume::areas(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))?;
-        Ok(areas.into_iter().map(|area| area.url).collect())
+    pub fn areas(&self) -> Result<Vec<AreaRow>, StoreError> {
+        resume::areas(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// The secret seed of the fingerprints; `None` when the directory is new.
@@ -152,6 +153,7 @@ impl CrawlDirectory {
                 "INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, ?, ?, ?)",
                 params![crawl.at.millis(), crawl.hash_seed.cast_signed(), counters],
             )?;
+            crawl.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
             transaction.commit()
         };
         write(&mut self.connection).map_err(StoreError::database(self.path.join(DATABASE)))?;

@@ -20,7 +20,7 @@ mod schema;
 mod summary;
 mod writer;
 
-pub use check::{CheckReport, Finding, check};
+pub use check::{CheckReport, Finding, check, invariants};
 pub use directory::{CrawlDirectory, Errs, NewCrawl};
 pub use error::StoreError;
 pub use failpoint::{BadFailPoint, FailPoint};

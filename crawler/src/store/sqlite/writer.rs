@@ -77,6 +77,16 @@ struct WriterThread {
 struct Group {
     since: Instant,
     steps: usize,
+    durability: Durability,
+}
+
+/// What a commit survives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Durability {
+    /// The end of the process.
+    Kill,
+    /// A power loss: the log is synced with it.
+    PowerLoss,
 }
 
 impl WriterThread {
@@ -137,8 +147,7 @@ impl WriterThread {
     fn step(&mut self, step: &Step) -> rusqlite::Result<()> {
         self.pass("before_step");
         if self.group.is_none() {
-            self.connection.execute_batch("BEGIN IMMEDIATE")?;
-            self.group = Some(Group { since: Instant::now(), steps: 0 });
+            self.begin()?;
         }
         apply::step(&self.connection, step, self.settings.sequence)?;
         self.pass("inside_step");
@@ -151,18 +160,30 @@ impl WriterThread {
         if steps >= self.settings.commit_steps { self.commit() } else { Ok(()) }
     }
 
-    fn commit(&mut self) -> rusqlite::Result<()> {
-        if self.group.take().is_none() {
-            return Ok(());
+    /// Opens a group. How a transaction is synced can be chosen only before it; one of its own for the sync would change no
+    /// page, and `SQLite` syncs nothing then.
+    fn begin(&mut self) -> rusqlite::Result<()> {
+        let durability = if self.synced.elapsed() >= SYNC_EVERY { Durability::PowerLoss } else { Durability::Kill };
+        if durability == Durability::PowerLoss {
+            self.connection.pragma_update(None, "synchronous", "FULL")?;
         }
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.group = Some(Group { since: Instant::now(), steps: 0, durability });
+        Ok(())
+    }
+
+    fn commit(&mut self) -> rusqlite::Result<()> {
+        let Some(group) = self.group.take() else { return Ok(()) };
         self.write_counters()?;
         self.pass("before_commit");
         self.connection.execute_batch("COMMIT")?;
         self.pass("after_commit");
+        if group.durability == Durability::PowerLoss {
+            self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+            self.synced = Instant::now();
+        }
         if self.checkpointed.elapsed() >= CHECKPOINT_EVERY {
             self.checkpoint("PASSIVE")?;
-        } else if self.synced.elapsed() >= SYNC_EVERY {
-            self.sync()?;
         }
         Ok(())
     }
@@ -171,14 +192,6 @@ impl WriterThread {
         let counters = serde_json::to_string(&self.settings.counters).expect("counters are plain JSON");
         let mut update = self.connection.prepare_cached("UPDATE sequence SET counters = ? WHERE n = ?")?;
         update.execute(params![counters, self.settings.sequence]).map(|_| ())
-    }
-
-    /// Makes what is committed survive a power loss: a small commit that is synced.
-    fn sync(&mut self) -> rusqlite::Result<()> {
-        self.synced = Instant::now();
-        self.connection.pragma_update(None, "synchronous", "FULL")?;
-        self.write_counters()?;
-        self.connection.pragma_update(None, "synchronous", "NORMAL")
     }
 
     fn checkpoint(&mut self, mode: &str) -> rusqlite::Result<()> {

@@ -1,0 +1,140 @@
+//! One case or more for each invariant.
+
+use std::{collections::BTreeSet, fs::File, os::unix::fs::FileExt, path::Path};
+
+use rusqlite::Connection;
+use webloom::store::sqlite::invariants;
+
+use super::crawled::{checked, sql};
+
+const WHOLE: &str = "the database file is whole";
+
+/// An invariant, and statements that break it.
+const CASES: &[(&str, &str)] = &[
+    ("a URL is queued, finished or abandoned", "UPDATE url SET state = 'leased' WHERE id = 5"),
+    ("a finished URL has a visit of its own", "UPDATE url SET visit = NULL WHERE id = 2"),
+    ("a finished URL has a visit of its own", "DELETE FROM visit WHERE id = 2"),
+    (
+        "a finished URL has a visit of its own",
+        "UPDATE url SET visit = (SELECT visit FROM url WHERE id = 3) WHERE id = 2",
+    ),
+    (
+        "a queued or abandoned URL has no visit in the sequence it was admitted in",
+        "UPDATE url SET state = 'queued' WHERE id = 2",
+    ),
+    (
+        "a visit belongs to a finished URL, once a sequence",
+        "CREATE TEMP TABLE again AS SELECT * FROM visit WHERE id = 2;
+         UPDATE again SET id = (SELECT max(id) + 1 FROM visit);
+         INSERT INTO visit SELECT * FROM again",
+    ),
+    ("an abandoned URL has a reason", "UPDATE url SET reason = NULL WHERE state = 'abandoned'"),
+    (
+        "only a queued URL that has failed before waits for a retry",
+        "UPDATE url SET state = 'queued', visit = NULL, due = 1, attempts = 0 WHERE id = 2",
+    ),
+    ("only a queued URL that has failed before waits for a retry", "UPDATE url SET due = 1 WHERE id = 2"),
+    (
+        "only a queued URL that has failed before waits for a retry",
+        "UPDATE url SET state = 'queued', visit = NULL, attempts = 1 WHERE id = 2",
+    ),
+    ("a URL's host exists", "UPDATE url SET host = 99 WHERE id = 2"),
+    ("hosts are numbered from 0 without a gap, each once", "INSERT INTO host (id, origin) VALUES (7, 'http://h')"),
+    (
+        "hosts are numbered from 0 without a gap, each once",
+        "INSERT INTO host (id, origin) SELECT max(id) + 1, origin FROM host WHERE id = 0",
+    ),
+    ("a URL was admitted in a sequence that exists", "UPDATE url SET admitted_in = 9 WHERE id = 2"),
+    ("a visit was made in a sequence that exists", "UPDATE visit SET sequence = 9 WHERE id = 2"),
+    ("a start has depth 0 and was found nowhere", "UPDATE url SET depth = 1, rank = 1 WHERE hop = 'start'"),
+    ("a start has depth 0 and was found nowhere", "UPDATE url SET via = 2 WHERE hop = 'start'"),
+    (
+        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "UPDATE url SET depth = depth + 1, rank = rank + 1 WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
+    ),
+    (
+        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "UPDATE url SET via = NULL WHERE hop = 'redirect'",
+    ),
+    ("a URL's place in the order follows from its depth", "UPDATE url SET rank = rank + 9 WHERE id = 2"),
+    ("a visit's outcome agrees with its status, digest and target", "UPDATE visit SET outcome = 'broken' WHERE id = 1"),
+    ("a visit's outcome agrees with its status, digest and target", "UPDATE visit SET outcome = 'lost' WHERE id = 1"),
+    (
+        "a visit's outcome agrees with its status, digest and target",
+        "UPDATE visit SET digest = NULL WHERE outcome = 'stored'",
+    ),
+    (
+        "a visit's outcome agrees with its status, digest and target",
+        "UPDATE visit SET redirect = NULL WHERE outcome = 'redirected'",
+    ),
+    ("kept links are whole", "UPDATE visit SET links = substr(links, 1, length(links) - 3) WHERE length(links) > 8"),
+    ("a host that was visited has been asked for robots.txt", "UPDATE host SET robots_fetched_at = NULL"),
+    (
+        "candidates = admitted + duplicate + refused, and pages stored are counted",
+        "UPDATE sequence SET counters = json_set(counters, '$.candidates', counters ->> '$.candidates' + 1)",
+    ),
+    (
+        "candidates = admitted + duplicate + refused, and pages stored are counted",
+        "UPDATE sequence SET counters = json_set(counters, '$.stored', 0)",
+    ),
+    (
+        "candidates = admitted + duplicate + refused, and pages stored are counted",
+        "UPDATE sequence SET counters = substr(counters, 1, 20)",
+    ),
+    ("a URL is an http(s) URL", "UPDATE url SET url = 'ftp://elsewhere/' WHERE id = 2"),
+    ("a URL's host is the host it names", "UPDATE host SET origin = 'http://other.invalid'"),
+    ("a fingerprint is the hash of its key", "UPDATE url SET fingerprint = zeroblob(16) WHERE id = 2"),
+    ("a fingerprint is the hash of its key", "UPDATE crawl SET fingerprint_seed = fingerprint_seed + 1"),
+    (
+        "a key is admitted once",
+        "CREATE TEMP TABLE again AS SELECT * FROM url WHERE id = 2;
+         UPDATE again SET id = (SELECT max(id) + 1 FROM url), visit = NULL, state = 'queued';
+         INSERT INTO url SELECT * FROM again",
+    ),
+    ("under an exact cache every kept link has a row", "UPDATE visit SET links = x'0102030405060708' WHERE id = 1"),
+    (
+        "under an exact cache every kept link has a row",
+        "DELETE FROM url WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
+    ),
+    ("every value is of its column's type", "UPDATE url SET url = x'ff00' WHERE id = 2"),
+    ("every value is of its column's type", "UPDATE url SET state = x'ff00' WHERE id = 2"),
+];
+
+#[test]
+fn a_crawl_nobody_touched_is_clean() {
+    assert_eq!(checked(|_| {}), (Some(0), Vec::new()));
+}
+
+#[test]
+fn every_planted_fault_is_named() {
+    for (invariant, statements) in CASES {
+        let (code, named) = checked(|database| sql(database, statements));
+        assert_eq!(code, Some(1), "{statements}");
+        assert!(named.iter().any(|name| name == invariant), "{statements}: {named:?}");
+    }
+}
+
+#[test]
+fn a_damaged_page_is_named() {
+    for table in ["url", "visit", "url_queue"] {
+        let (code, named) = checked(|database| damage(database, table));
+        assert_eq!((code, named.first().map(String::as_str)), (Some(1), Some(WHOLE)), "{table}: {named:?}");
+    }
+}
+
+#[test]
+fn every_invariant_has_its_case() {
+    let cases: BTreeSet<_> = CASES.iter().map(|(invariant, _)| *invariant).chain([WHOLE]).collect();
+    assert_eq!(cases, invariants().collect());
+}
+
+/// Overwrites the head of the first page of a table or index.
+fn damage(database: &Path, table: &str) {
+    let connection = Connection::open(database).expect("it opens");
+    let page: u64 = connection
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?", [table], |row| row.get(0))
+        .expect("it is there");
+    drop(connection);
+    let file = File::options().write(true).open(database).expect("it is writable");
+    file.write_all_at(&[0x5a; 64], (page - 1) * 4096).expect("the page can be overwritten");
+}

@@ -1,0 +1,4 @@
+//! Planted faults: `check` finds each, says so by its exit code, and names the invariant that is broken.
+
+mod cases;
+mod crawled;

@@ -1,0 +1,9 @@
+//! Kill and resume: whatever the moment, nothing is lost, `check` is clean, and little is fetched again.
+//!
+//! `KILLS=100` makes it that many, over larger sites.
+
+mod power;
+mod random;
+mod schedule;
+mod siege;
+mod site;
