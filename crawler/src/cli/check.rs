@@ -13,7 +13,7 @@ use crate::store::sqlite::{CheckReport, CrawlDirectory, check};
 pub(super) struct CheckArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Print one JSON document
+    /// Print the findings as one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -39,10 +39,10 @@ const USER_AGENT_HELP: &str = "Product name and contact, {version} standing for 
 /// ```
 #[derive(Debug, Clone, Args)]
 pub struct CrawlFlags {
-    /// TOML file with settings, of which flags and variables win over the same
+    /// TOML file with settings; variables and flags win over it
     #[arg(long, value_name = "FILE", env = "WEBLOOM_CONFIG", help_heading = "Settings")]
     pub config: Option<PathBuf>,
-    /// Settings made for a purpose, between the file and the defaults
+    /// Settings made for a purpose; a file, variables and flags win over them
     #[arg(long, value_name = "focused", env = "WEBLOOM_PROFILE", help_heading = "Settings")]
     pub profile: Option<String>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub struct OutputFlags {
     /// Print the summary as one JSON document on stdout, and nothing else there
     #[arg(long)]
     pub json: bool,
-    /// Say nothing but the result and, on failure, why
+    /// Print nothing but the document of --json and, on failure, why
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Log more: -v debug messages of the crawler, -vv all of them
@@ -81,13 +81,13 @@ pub struct OutputFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What belongs to the crawl")]
 struct ScopeFlags {
-    /// Area around each start URL: its whole host, or what lies under its directory [default: host]
+    /// Area around each start URL: its whole host, or only what lies under its directory [default: host]
     #[arg(long, value_name = "host|prefix")]
     scope: Option<String>,
-    /// Only URLs that match one of these; may be repeated [default: all]
+    /// Only URLs that match this regular expression; may be repeated, one of them must match [default: all]
     #[arg(long, value_name = "REGEX")]
     include: Vec<String>,
-    /// No URLs that match one of these; may be repeated [default: none]
+    /// No URLs that match this regular expression; may be repeated [default: none]
     #[arg(long, value_name = "REGEX")]
     exclude: Vec<String>,
     /// Treat rel=nofollow links as links, or leave them out [default: follow]

@@ -45,9 +45,9 @@ enum Command {
     Status(status::StatusArgs),
     /// List the URLs of a crawl, one a line, in their latest state
     Pages(pages::PagesArgs),
-    /// Recount a crawl from its rows, and name every invariant that does not hold
+    /// Recount a crawl from its rows, and name whatever does not fit together
     Check(check::CheckArgs),
-    /// Show the settings
+    /// Show the settings there are, or those that given flags and files come to
     #[command(subcommand)]
     Config(config_command::ConfigCommand),
     /// Judge URLs, robots.txt files and pages: JSON lines in, JSON lines out

@@ -111,7 +111,9 @@ impl Session {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
-        let (published, shown) = watch::channel(Progress::default());
+        // Rates are of this run: earlier pages are there before the first one is counted.
+        let pages = resumed.counters.stored;
+        let (published, shown) = watch::channel(Progress { pages, ..Progress::default() });
         let view = progress::show(shown, self.output.progress_style());
         let stop = StopSignal::new(signals()?, GRACE);
         let launch =

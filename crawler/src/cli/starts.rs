@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn other_schemes_and_nonsense_are_refused() {
-        for text in ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:1", ""] {
+        for text in ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:f(1)", ""] {
             assert!(matches!(read_one(text), Err(Failure::Usage(_))), "{text}");
         }
     }

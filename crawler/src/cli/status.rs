@@ -11,7 +11,7 @@ use super::{Failure, outcome, summary};
 pub(super) struct StatusArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Print one JSON document, the summary of the last sequence
+    /// Print the summary as one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -1,0 +1,63 @@
+//! `docs/database.md`: its tables and columns are the schema's, and its queries run on a crawl.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{
+    program::{Site, shell},
+    text::{blocks, first_column, read, section},
+};
+
+/// Queries that find nothing on the practice site, whose pages all differ and have titles.
+const FIND_NOTHING: &[&str] = &["-- Addresses with the same content.", "-- Pages without a title."];
+
+#[test]
+fn the_schema_is_described_and_the_queries_run() {
+    let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
+    let crawled = shell(&format!("webloom crawl -q -d docs {}", site.url), dir.path());
+    assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
+    let path = dir.path().join("docs/webloom.sqlite");
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let document = read("docs/database.md");
+    tables_match(&database, &document);
+    queries_run(&database, &document);
+    for line in blocks(&document, "sh") {
+        let output = shell(&line, dir.path());
+        assert!(output.status.success() && !output.stdout.is_empty(), "{line}");
+    }
+}
+
+fn tables_match(database: &Connection, document: &str) {
+    let mut select = database
+        .prepare("SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'")
+        .unwrap();
+    let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut schema: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
+    for (table, column) in rows.map(Result::unwrap) {
+        schema.entry(table).or_default().insert(column);
+    }
+    let headings = document.lines().filter_map(|line| line.strip_prefix("## `")?.split('`').next());
+    let described = headings.map(|table| (table.to_owned(), first_column(section(document, &format!("## `{table}`")))));
+    assert_eq!(described.collect::<BTreeMap<_, _>>(), schema);
+    let version: u32 = database.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert!(document.contains(&format!("version of the schema ({version})")));
+}
+
+/// Every query runs, and nearly every one finds something.
+fn queries_run(database: &Connection, document: &str) {
+    let queries = blocks(document, "sql");
+    assert!(queries.len() > 8);
+    for query in queries {
+        let mut select = database.prepare(&query).unwrap_or_else(|error| panic!("{error}\n{query}"));
+        let mut rows = select.query([]).unwrap();
+        let first = rows.next().unwrap_or_else(|error| panic!("{error}\n{query}"));
+        assert!(
+            first.is_some() || FIND_NOTHING.iter().any(|title| query.starts_with(title)),
+            "finds nothing:\n{query}"
+        );
+    }
+    let delay: Option<String> =
+        database.query_row("SELECT settings ->> '$.politeness.delay' FROM crawl", [], |row| row.get(0)).unwrap();
+    assert!(delay.is_some(), "settings are JSON by section and key");
+}
