@@ -6,3 +6,4 @@ pub mod nginx;
 pub mod oracle;
 pub mod shared;
 pub mod skip;
+pub mod walk;
