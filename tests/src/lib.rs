@@ -7,3 +7,4 @@ pub mod oracle;
 pub mod shared;
 pub mod skip;
 pub mod webloom;
+pub mod walk;

@@ -1,4 +1,8 @@
-//! The kit for real sites: the package, the server and the oracle agree with each other.
+//! Real sites: the package, the server and the oracle agree with each other, and crawls agree with the oracle.
+
+mod program;
+mod queued;
+mod whole;
 
 use std::{
     fs,
