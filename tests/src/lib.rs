@@ -6,5 +6,5 @@ pub mod nginx;
 pub mod oracle;
 pub mod shared;
 pub mod skip;
-pub mod webloom;
 pub mod walk;
+pub mod webloom;
