@@ -1,0 +1,230 @@
+//! The `webloom` program, run as a user runs it.
+//!
+//! Owns: building it once, running it with a clean environment, and reading what it leaves. A run that does not end is
+//! killed after two minutes, so that no test waits for ever.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{LazyLock, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(build);
+
+/// The longest run.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Arguments and variables of a run to come.
+///
+/// ```no_run
+/// use webloom_tests::webloom::Webloom;
+/// let run = Webloom::new(["config", "default"]).run();
+/// assert_eq!(run.code, Some(0));
+/// ```
+#[derive(Debug)]
+pub struct Webloom(Command);
+
+/// A run that has begun.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    /// When it was started.
+    pub began: Instant,
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Run {
+    /// Exit code; `None` when a signal killed it.
+    pub code: Option<i32>,
+    /// All of stdout.
+    pub stdout: String,
+    /// All of stderr.
+    pub stderr: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Webloom {
+    /// The program with these arguments, no `WEBLOOM_…` variables but such as make it fast on one's own server: no
+    /// delay, and back-offs of 20 ms.
+    pub fn new<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Self {
+        let mut command = Command::new(&*PROGRAM);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WEBLOOM_")) {
+            command.env_remove(name);
+        }
+        command.args(arguments).env("WEBLOOM_POLITENESS_DELAY", "0");
+        command.env("WEBLOOM_RETRY_BACKOFF", "20ms").env("WEBLOOM_ROBOTS_BACKOFF", "20ms");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self(command)
+    }
+
+    /// `crawl START -d DIR --json`.
+    pub fn crawl(dir: &Path, start: &str) -> Self {
+        Self::new(["crawl", "--json", start, "-d"]).args([dir])
+    }
+
+    /// `crawl -d DIR --json`: what the directory holds goes on.
+    pub fn go_on(dir: &Path) -> Self {
+        Self::new(["crawl", "--json", "-d"]).args([dir])
+    }
+
+    /// More arguments.
+    #[must_use]
+    pub fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.0.args(arguments);
+        self
+    }
+
+    /// A variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.0.env(name, value);
+        self
+    }
+
+    /// Runs it to its end.
+    pub fn run(self) -> Run {
+        self.spawn().wait()
+    }
+
+    /// Runs it with this on its stdin.
+    pub fn run_with(mut self, input: &str) -> Run {
+        use std::io::Write;
+        self.0.stdin(Stdio::piped());
+        let mut running = self.spawn();
+        let mut stdin = running.child.stdin.take().expect("stdin is piped");
+        let input = input.to_owned();
+        // A program that does not read it all has its reasons, and its output tells them.
+        let feeding = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+        let run = running.wait();
+        feeding.join().expect("feeding does not panic");
+        run
+    }
+
+    /// Begins to run it.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn spawn(mut self) -> Running {
+        Running { began: Instant::now(), child: self.0.spawn().expect("the program starts") }
+    }
+}
+
+impl Running {
+    /// Sends it a signal.
+    ///
+    /// # Panics
+    /// When it has gone already.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("it still runs");
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// When it does not end.
+    pub fn wait(self) -> Run {
+        let (ended, watch) = mpsc::channel::<()>();
+        let pid = Pid::from_child(&self.child);
+        let dog = thread::spawn(move || {
+            let timed_out = watch.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout);
+            // One that has ended in this moment needs no signal.
+            timed_out && kill_process(pid, Signal::KILL).is_ok()
+        });
+        let output = self.child.wait_with_output().expect("its output can be read");
+        drop(ended);
+        let run = Run {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            took: self.began.elapsed(),
+        };
+        assert!(!dog.join().expect("the watch does not panic"), "it does not end: {run:?}");
+        run
+    }
+}
+
+impl Run {
+    /// The one JSON document on stdout.
+    ///
+    /// # Panics
+    /// When there is anything else.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The JSON objects on stdout, one a line.
+    ///
+    /// # Panics
+    /// When there is anything else.
+    pub fn json_lines(&self) -> Vec<Value> {
+        let read = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        self.stdout.lines().map(read).collect()
+    }
+
+    /// Itself, when it ended with this code.
+    ///
+    /// # Panics
+    /// When it did not.
+    #[expect(clippy::return_self_not_must_use, reason = "the check alone is what many tests want")]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stderr: {}\nstdout: {}", self.stderr, self.stdout);
+        self
+    }
+}
+
+/// Where the program is.
+pub fn program() -> &'static Path {
+    &PROGRAM
+}
+
+/// The lines of `pages DIR --format jsonl`, by URL.
+///
+/// # Panics
+/// When it fails, or names a URL twice.
+pub fn pages(dir: &Path) -> BTreeMap<String, Value> {
+    let lines = Webloom::new(["pages", "--format", "jsonl"]).args([dir]).run().expect(0).json_lines();
+    let count = lines.len();
+    let pages: BTreeMap<_, _> =
+        lines.into_iter().map(|line| (line["url"].as_str().expect("a URL").to_owned(), line)).collect();
+    assert_eq!(pages.len(), count, "a URL has two lines");
+    pages
+}
+
+/// The URLs of a crawl whose outcome is this.
+pub fn with_outcome(dir: &Path, outcome: &str) -> Vec<String> {
+    pages(dir).into_iter().filter(|(_, page)| page["outcome"] == outcome).map(|(url, _)| url).collect()
+}
+
+/// Fails unless `check` finds a crawl directory clean.
+///
+/// # Panics
+/// When it does not.
+pub fn assert_clean(dir: &Path) {
+    let run = Webloom::new(["check"]).args([dir]).run();
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+}
+
+/// The program of this workspace, built if need be, beside the running test.
+fn build() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let folder = test.parent().and_then(Path::parent).expect("tests lie in deps, below their profile's folder");
+    let profile = match folder.file_name().and_then(OsStr::to_str) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--locked", "--workspace", "--bins", "--profile", profile])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "the program does not build");
+    folder.join("webloom")
+}
