@@ -4,6 +4,7 @@ pub mod conformance;
 pub mod debian;
 pub mod nginx;
 pub mod oracle;
+pub mod server;
 pub mod shared;
 pub mod skip;
 pub mod walk;

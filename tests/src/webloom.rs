@@ -136,11 +136,8 @@ impl Running {
         let pid = Pid::from_child(&self.child);
         let dog = thread::spawn(move || {
             let timed_out = watch.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout);
-            if timed_out {
-                // It may have ended at this very moment.
-                let _ = kill_process(pid, Signal::KILL);
-            }
-            timed_out
+            // One that has ended in this moment needs no signal.
+            timed_out && kill_process(pid, Signal::KILL).is_ok()
         });
         let output = self.child.wait_with_output().expect("its output can be read");
         drop(ended);
@@ -177,11 +174,16 @@ impl Run {
     ///
     /// # Panics
     /// When it did not.
-    #[must_use]
+    #[expect(clippy::return_self_not_must_use, reason = "the check alone is what many tests want")]
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "stderr: {}\nstdout: {}", self.stderr, self.stdout);
         self
     }
+}
+
+/// Where the program is.
+pub fn program() -> &'static Path {
+    &PROGRAM
 }
 
 /// The lines of `pages DIR --format jsonl`, by URL.

@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use thiserror::Error;
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
 use urlcache::{CacheConfig, HashSeed, LossBudget};
@@ -13,7 +13,7 @@ use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
     robots_book::RobotsBook,
-    scheduler::{Refills, Scheduler},
+    scheduler::{MOST_ROWS, Refills, Scheduler},
     starts::StartPhase,
     throttle::Throttle,
     visit::Visitor,
@@ -193,6 +193,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             throttle: Throttle::new(settings.politeness.max_rate),
             counters: resumed.counters,
             writer,
+            room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
             refills: Refills::new(REFILL_SLOTS),
             tasks: JoinSet::new(),
             pages_in_flight: 0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
 use tracing::Instrument;
@@ -27,6 +27,9 @@ use crate::{
     store::{Abandonment, Counters, Message, Step, UrlChange},
     time::Moment,
 };
+
+/// Rows of the URL table on their way to the writer; a page with more takes all the room.
+pub(super) const MOST_ROWS: u32 = 5_000;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +82,8 @@ pub(super) struct Scheduler<F> {
     /// Sums of the sequence, earlier runs included.
     pub(super) counters: Counters,
     pub(super) writer: mpsc::Sender<Message>,
+    /// Rows that may be on their way to the writer: a few pages with very many links must not fill the memory.
+    pub(super) room: Arc<Semaphore>,
     pub(super) refills: Refills,
     pub(super) tasks: JoinSet<Report>,
     pub(super) pages_in_flight: u64,
@@ -233,7 +238,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Sends a step to the writer; what it counted is counted here too.
     pub(super) async fn send(&mut self, step: Step) -> Result<(), EngineError> {
         self.counters.add(&step.counters);
-        self.message(Message::Step(Box::new(step))).await
+        let rows = u32::try_from(step.rows.len()).unwrap_or(u32::MAX).clamp(1, MOST_ROWS);
+        let room = Arc::clone(&self.room).acquire_many_owned(rows);
+        tokio::select! {
+            room = room => self.message(Message::Step(Box::new(step), Box::new(room))).await,
+            () = self.writer.closed() => Err(EngineError::WriterGone),
+        }
     }
 
     /// Waits while the writer is behind; fails when it is gone.

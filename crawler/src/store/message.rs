@@ -10,6 +10,9 @@ use crate::{
 /// Takes an answer; it must not block.
 pub type Reply<T> = Box<dyn FnOnce(T) + Send>;
 
+/// A step's room in the queue to the writer: given back when it is dropped, after the step was written.
+pub type Room = Box<dyn Send>;
+
 /// One step of the scheduler, as far as it is durable: written whole or not at all.
 #[derive(Debug, Default)]
 pub struct Step {
@@ -42,8 +45,8 @@ pub trait Replay: Send {
 
 /// What the writer does.
 pub enum Message {
-    /// Writes a step.
-    Step(Box<Step>),
+    /// Writes a step, and gives its room back.
+    Step(Box<Step>, Room),
     /// Reads queued rows, after all that was sent before.
     Refill(RefillRequest, Reply<RefillAnswer>),
     /// Commits, then shows every admitted URL.
@@ -55,7 +58,7 @@ pub enum Message {
 impl std::fmt::Debug for Message {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Step(step) => f.debug_tuple("Step").field(step).finish(),
+            Self::Step(step, _) => f.debug_tuple("Step").field(step).finish(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
             Self::Replay(_) => f.write_str("Replay"),
             Self::End(end) => f.debug_tuple("End").field(end).finish(),

@@ -13,7 +13,7 @@ mod rows;
 pub mod sqlite;
 
 pub use counters::Counters;
-pub use message::{Message, Replay, Reply, Step};
+pub use message::{Message, Replay, Reply, Room, Step};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };

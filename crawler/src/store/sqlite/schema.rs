@@ -93,7 +93,7 @@ fn known() -> u32 {
 pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.pragma_update(None, "cache_size", -16_000)
+    connection.pragma_update(None, "cache_size", -4_000)
 }
 
 /// Settings of the one connection that writes.

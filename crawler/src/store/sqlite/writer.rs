@@ -123,7 +123,7 @@ impl WriterThread {
 
     fn apply(&mut self, message: Message) -> rusqlite::Result<()> {
         match message {
-            Message::Step(step) => self.step(&step),
+            Message::Step(step, _room) => self.step(&step),
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
                 reply(refill::answer(&self.connection, &request)?);

@@ -1,0 +1,96 @@
+//! Budgets stop fetching, not finding; raised, the crawl goes on.
+
+use serde_json::Value;
+use webloom_tests::{
+    server::{Reply, Server},
+    webloom::{Webloom, assert_clean, pages, with_outcome},
+};
+
+use crate::{Folder, assert_law, chain, serve, star};
+
+/// A crawl that a budget ends.
+fn stopped(server: &Server, folder: &Folder, budget: [&str; 2]) -> Value {
+    let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).args(budget).run().expect(0).json();
+    assert_eq!(summary["end"], "budget", "{budget:?}");
+    assert_law(&summary);
+    assert_clean(&folder.crawl());
+    summary
+}
+
+/// The same crawl, to its end without that budget; no page is fetched twice.
+fn finished(server: &Server, folder: &Folder, flag: &str) {
+    let summary = Webloom::go_on(&folder.crawl()).args([flag, "unlimited"]).run().expect(0).json();
+    assert_eq!(summary["end"], "drained", "{flag}");
+    assert_law(&summary);
+    let mut targets = server.targets();
+    targets.retain(|target| target != "/robots.txt");
+    let count = targets.len();
+    targets.sort_unstable();
+    targets.dedup();
+    assert_eq!((targets.len(), &summary["pages"]["stored"]), (count, &count.into()));
+    assert_eq!(server.count("/robots.txt"), 2, "once a start");
+    assert_eq!(summary["requests"]["sent"], server.log().len(), "both runs");
+}
+
+#[test]
+fn pages_of_a_crawl() {
+    for slots in ["1", "4"] {
+        let server = serve(star(20));
+        let folder = Folder::new();
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "7", "--per-host", slots]);
+        let summary = run.run().expect(0).json();
+        assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &7.into()));
+        assert_eq!(summary["law"]["queued"], 14);
+        assert_eq!(with_outcome(&folder.crawl(), "queued").len(), 14);
+        finished(&server, &folder, "--max-pages");
+        assert_eq!(with_outcome(&folder.crawl(), "stored").len(), 21);
+    }
+}
+
+#[test]
+fn depth() {
+    let server = serve(chain(6));
+    let folder = Folder::new();
+    let summary = stopped(&server, &folder, ["--max-depth", "2"]);
+    assert_eq!((&summary["pages"]["stored"], &summary["law"]["queued"]), (&3.into(), &1.into()));
+    finished(&server, &folder, "--max-depth");
+    assert_eq!(pages(&folder.crawl())[&server.url("/6")]["depth"], 6);
+}
+
+#[test]
+fn bytes() {
+    let server = serve(|asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" => Reply::links((1..10).map(|page| format!("/{page}"))),
+        _ => Reply::html("x".repeat(10_000)),
+    });
+    let folder = Folder::new();
+    let summary = stopped(&server, &folder, ["--max-bytes", "25KB"]);
+    let got = summary["requests"]["bytes_in"].as_u64().unwrap();
+    assert!((25_000..40_000).contains(&got), "{got}");
+    finished(&server, &folder, "--max-bytes");
+}
+
+#[test]
+fn time() {
+    let server = serve(chain(30));
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-time", "500ms", "--delay", "100ms"]);
+    let run = run.run().expect(0);
+    assert_eq!(run.json()["end"], "budget");
+    assert!(server.log().len() < 10, "{}", server.log().len());
+    let rest = Webloom::go_on(&folder.crawl()).args(["--max-time", "none", "--delay", "0"]).run().expect(0).json();
+    assert_eq!((&rest["end"], &rest["pages"]["stored"]), (&"drained".into(), &31.into()));
+}
+
+#[test]
+fn pages_of_a_host() {
+    let servers = ["127.0.0.1", "127.0.0.2"].map(|address| Server::start(address, star(5)).unwrap());
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &servers[0].url("/")).args([servers[1].url("/")]);
+    let summary = run.env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "2").run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &4.into()));
+    for server in servers {
+        assert_eq!(server.log().len(), 3, "robots.txt and two pages");
+    }
+}

@@ -1,0 +1,89 @@
+//! The `webloom` program against real servers on loopback, judged by the servers' logs.
+
+mod addresses;
+mod budgets;
+mod politeness;
+mod practice;
+mod reading;
+mod redirects;
+mod resume;
+mod retries;
+mod robots;
+mod usage;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use webloom_tests::{
+    server::{Asked, Reply, Server},
+    webloom::{Webloom, assert_clean},
+};
+
+/// A crawl directory that is not there yet; it goes away with the folder around it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn crawl(&self) -> PathBuf {
+        self.0.path().join("crawl")
+    }
+}
+
+/// A server at `127.0.0.1`.
+fn serve(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Server {
+    Server::start("127.0.0.1", answer).expect("a free port")
+}
+
+/// A site whose `/` links to `/1` and so on up to `/N`, which link back.
+fn star(number: usize) -> impl Fn(&Asked) -> Reply {
+    move |asked| match asked.target.as_str() {
+        "/" => Reply::links((1..=number).map(|page| format!("/{page}"))),
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::links(["/"]),
+    }
+}
+
+/// A site whose pages `/`, `/1`, `/2` and so on link each to the next, up to `/N`.
+fn chain(number: usize) -> impl Fn(&Asked) -> Reply {
+    move |asked| match asked.target.trim_start_matches('/').parse::<usize>() {
+        Ok(page) if page < number => Reply::links([format!("/{}", page + 1)]),
+        Ok(_) => Reply::html("the end"),
+        Err(_) if asked.target == "/" => Reply::links(["/1"]),
+        Err(_) => Reply::status(404),
+    }
+}
+
+/// Crawls from `/` of a server into a new directory, to the end; the summary.
+fn crawl(server: &Server, dir: &Path, arguments: &[&str]) -> Value {
+    let run = Webloom::crawl(dir, &server.url("/")).args(arguments).run().expect(0);
+    let summary = run.json();
+    assert_eq!(summary["end"], "drained", "{summary}");
+    assert_law(&summary);
+    assert_clean(dir);
+    summary
+}
+
+/// The law and the sums that every summary keeps.
+fn assert_law(summary: &Value) {
+    let law = &summary["law"];
+    let count = |name: &str| law[name].as_u64().expect("a count");
+    assert_eq!(count("admitted"), count("queued") + count("leased") + count("finished") + count("abandoned"), "{law}");
+    let urls = &summary["urls"];
+    let refused: u64 = urls["refused"].as_object().expect("reasons").values().filter_map(Value::as_u64).sum();
+    let sum = |names: [&str; 2]| names.iter().filter_map(|name| urls[name].as_u64()).sum::<u64>();
+    assert_eq!(urls["candidates"], sum(["admitted", "duplicate"]) + refused, "{urls}");
+}
+
+/// Fails unless the server was asked for each of these once, in any order, and for nothing else but robots.txt.
+fn assert_asked_once(server: &Server, expected: &[&str]) {
+    let mut asked = server.targets();
+    asked.retain(|target| target != "/robots.txt");
+    asked.sort_unstable();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(asked, expected);
+}

@@ -1,0 +1,124 @@
+//! Delays, slots and rates, by the times in the servers' logs.
+
+use std::{
+    sync::{Arc, Condvar, Mutex},
+    time::Duration,
+};
+
+use webloom_tests::{
+    server::{Hit, Reply, Server},
+    webloom::Webloom,
+};
+
+use crate::{Folder, crawl, serve, star};
+
+/// The shortest time from the end of a request to the beginning of the next.
+fn shortest_pause(log: &[Hit]) -> Duration {
+    let pauses =
+        log.windows(2).map(|pair| pair[1].began.duration_since(pair[0].ended.expect("every answer was written")));
+    pauses.min().expect("more than one request")
+}
+
+/// The most requests that were open at the same time.
+fn most_at_once(log: &[Hit]) -> usize {
+    let open = |at: &Hit| {
+        log.iter()
+            .filter(|hit| hit.began <= at.began && hit.ended.expect("every answer was written") > at.began)
+            .count()
+    };
+    log.iter().map(open).max().unwrap_or_default()
+}
+
+#[test]
+fn a_pause_between_any_two_requests() {
+    let server = serve(star(4));
+    crawl(&server, &Folder::new().crawl(), &["--delay", "200ms"]);
+    let log = server.log();
+    assert_eq!(log.len(), 6, "robots.txt, / and four pages");
+    assert!(shortest_pause(&log) >= Duration::from_millis(200), "{:?}", shortest_pause(&log));
+}
+
+#[test]
+fn a_longer_crawl_delay_wins_a_shorter_one_does_not() {
+    for (crawl_delay, least) in [("0.4", 400), ("0.01", 100)] {
+        let site = star(2);
+        let robots = format!("User-agent: *\nCrawl-delay: {crawl_delay}\n");
+        let server = serve(move |asked| match asked.target.as_str() {
+            "/robots.txt" => Reply::text(&robots),
+            _ => site(asked),
+        });
+        crawl(&server, &Folder::new().crawl(), &["--delay", "100ms"]);
+        let pause = shortest_pause(&server.log());
+        assert!(pause >= Duration::from_millis(least), "{pause:?} with {crawl_delay}");
+    }
+}
+
+#[test]
+fn no_host_may_slow_the_crawl_down_for_ever() {
+    let site = star(2);
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::text("User-agent: *\nCrawl-delay: 86400\n"),
+        _ => site(asked),
+    });
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_MAX_DELAY", "100ms");
+    assert_eq!(run.run().expect(0).json()["pages"]["stored"], 3);
+}
+
+#[test]
+fn slots_of_a_host_are_used_and_never_exceeded() {
+    for slots in [1, 3] {
+        let site = star(12);
+        let full = Arc::new((Mutex::new(0), Condvar::new()));
+        let server = serve(move |asked| {
+            if asked.target.len() > 1 && asked.target != "/robots.txt" {
+                // Each answer waits until as many requests have come as there may be at once.
+                let (arrived, more) = &*full;
+                *arrived.lock().unwrap() += 1;
+                more.notify_all();
+                let few = |arrived: &mut usize| *arrived < slots;
+                drop(more.wait_timeout_while(arrived.lock().unwrap(), Duration::from_secs(10), few).unwrap());
+            }
+            site(asked)
+        });
+        crawl(&server, &Folder::new().crawl(), &["--per-host", &slots.to_string()]);
+        assert_eq!(most_at_once(&server.log()), slots);
+    }
+}
+
+#[test]
+fn hosts_are_asked_in_parallel() {
+    // Each host answers its second page only when all of them have been asked for theirs.
+    let met = Arc::new((Mutex::new(0), Condvar::new()));
+    let start = |address: &str| {
+        let (met, site) = (Arc::clone(&met), star(1));
+        Server::start(address, move |asked| {
+            if asked.target == "/1" {
+                let (arrived, more) = &*met;
+                *arrived.lock().unwrap() += 1;
+                more.notify_all();
+                let few = |arrived: &mut usize| *arrived < 3;
+                let waited = more.wait_timeout_while(arrived.lock().unwrap(), Duration::from_secs(20), few).unwrap();
+                return Reply::status(if waited.1.timed_out() { 404 } else { 200 });
+            }
+            site(asked)
+        })
+        .unwrap()
+    };
+    let servers = ["127.0.0.1", "127.0.0.2", "127.0.0.3"].map(start);
+    let others = [servers[1].url("/"), servers[2].url("/")];
+    let run = Webloom::crawl(&Folder::new().crawl(), &servers[0].url("/")).args(others).run().expect(0);
+    assert_eq!(run.json()["pages"]["stored"], 6);
+}
+
+#[test]
+fn a_rate_for_all_hosts() {
+    let servers = ["127.0.0.1", "127.0.0.2"].map(|address| Server::start(address, star(4)).unwrap());
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &servers[0].url("/")).args([servers[1].url("/")]);
+    run.args(["--max-rate", "20"]).run().expect(0);
+    let mut began: Vec<_> = servers.iter().flat_map(Server::log).map(|hit| hit.began).collect();
+    began.sort_unstable();
+    let took = began[began.len() - 1] - began[0];
+    assert_eq!(began.len(), 12);
+    assert!(took >= Duration::from_millis(11 * 50 - 20), "12 requests in {took:?}");
+}

@@ -1,0 +1,111 @@
+//! Redirects of pages and of starts.
+
+use std::{
+    sync::{Arc, Condvar, Mutex},
+    time::Duration,
+};
+
+use webloom_tests::{
+    server::{Reply, Server},
+    webloom::{Webloom, pages, with_outcome},
+};
+
+use crate::{Folder, assert_asked_once, assert_law, chain, crawl, serve, star};
+
+#[test]
+fn chains_loops_and_ways_out_of_the_scope() {
+    let server = serve(|asked| match asked.target.as_str() {
+        "/" => Reply::links(["/chain", "/loop-a", "/away", "/nowhere"]),
+        "/chain" => Reply::redirect(301, "/chain-2"),
+        "/chain-2" => Reply::redirect(308, "end"),
+        "/end" => Reply::html("end"),
+        "/loop-a" => Reply::redirect(302, "/loop-b"),
+        "/loop-b" => Reply::redirect(302, "/loop-a"),
+        "/away" => Reply::redirect(302, "http://other.invalid/"),
+        "/nowhere" => Reply::status(302),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let summary = crawl(&server, &folder.crawl(), &[]);
+    assert_asked_once(&server, &["/", "/chain", "/chain-2", "/end", "/loop-a", "/loop-b", "/away", "/nowhere"]);
+    let pages = pages(&folder.crawl());
+    let end = &pages[&server.url("/end")];
+    assert_eq!(
+        (&end["depth"], &end["hop"], &end["via"]),
+        (&1.into(), &"redirect".into(), &server.url("/chain-2").into())
+    );
+    assert_eq!(pages[&server.url("/away")]["redirect"], "http://other.invalid/");
+    assert_eq!(pages[&server.url("/nowhere")]["outcome"], "broken");
+    assert_eq!(summary["urls"]["refused"]["scope"], 1);
+}
+
+#[test]
+fn a_redirect_to_itself_is_asked_for_a_second_time_and_no_third() {
+    let server = serve(|asked| match (asked.target.as_str(), asked.before) {
+        ("/", _) => Reply::links(["/cookie", "/for-ever"]),
+        ("/cookie", 0) => Reply::redirect(302, "/cookie#top").header("set-cookie: a=b"),
+        ("/cookie", _) => Reply::html("there"),
+        ("/for-ever", _) => Reply::redirect(302, "/for-ever"),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let summary = crawl(&server, &folder.crawl(), &[]);
+    assert_asked_once(&server, &["/", "/cookie", "/cookie", "/for-ever", "/for-ever"]);
+    assert_eq!(pages(&folder.crawl())[&server.url("/cookie")]["outcome"], "stored");
+    assert_ne!(pages(&folder.crawl())[&server.url("/for-ever")]["outcome"], "stored");
+    assert_eq!(summary["requests"]["sent"], server.log().len());
+}
+
+#[test]
+fn too_many_redirects_end() {
+    let server = serve(|asked| match asked.target.trim_start_matches('/').parse::<u32>() {
+        Ok(hop) => Reply::redirect(302, format!("/{}", hop + 1)),
+        Err(_) if asked.target == "/" => Reply::links(["/1"]),
+        Err(_) => Reply::status(404),
+    });
+    let summary = crawl(&server, &Folder::new().crawl(), &[]);
+    assert_eq!((server.count("/11"), server.count("/12")), (1, 0), "ten are followed");
+    assert_eq!(summary["urls"]["refused"]["redirects"], 1);
+}
+
+#[test]
+fn the_target_of_a_start_belongs_to_the_crawl() {
+    let site = Server::start("127.0.0.2", star(2)).unwrap();
+    let to = site.url("/");
+    let start = serve(move |asked| if asked.target == "/" { Reply::redirect(301, &to) } else { Reply::status(404) });
+    let folder = Folder::new();
+    let arguments = ["--allow-private", "127.0.0.2"];
+    let run = Webloom::crawl(&folder.crawl(), &start.url("/")).args(arguments).run().expect(0);
+    assert_eq!(run.json()["pages"]["stored"], 3);
+    assert!(
+        run.stderr.lines().any(|line| line.contains("redirected") && line.contains(&site.url("/"))),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(with_outcome(&folder.crawl(), "redirected"), [start.url("/")]);
+}
+
+#[test]
+fn a_start_that_hangs_holds_nobody_back_for_long() {
+    let done = Arc::new((Mutex::new(false), Condvar::new()));
+    let quick = serve(chain(2));
+    let wait = Arc::clone(&done);
+    let hanging = Server::start("127.0.0.2", move |asked| {
+        if asked.target == "/" {
+            let (done, changed) = &*wait;
+            drop(changed.wait_timeout_while(done.lock().unwrap(), Duration::from_secs(25), |done| !*done).unwrap());
+        }
+        Reply::status(404)
+    })
+    .unwrap();
+    let running = Webloom::crawl(&Folder::new().crawl(), &quick.url("/")).args([hanging.url("/")]).spawn();
+    let began = running.began;
+    quick.wait_for("/2", 1);
+    *done.0.lock().unwrap() = true;
+    done.1.notify_all();
+    let summary = running.wait().expect(0).json();
+    assert_law(&summary);
+    assert_eq!(summary["pages"]["stored"], 3);
+    let waited = quick.log().iter().find(|hit| hit.target == "/1").unwrap().began - began;
+    assert!(waited < Duration::from_secs(12), "{waited:?}");
+}

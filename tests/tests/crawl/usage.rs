@@ -1,0 +1,138 @@
+//! Bad input: one clear line that says what to do, the right exit code, and nothing lost.
+
+use std::{fs, path::Path, process::Command};
+
+use rusqlite::Connection;
+use webloom_tests::{
+    skip::skip,
+    webloom::{Run, Webloom, assert_clean, with_outcome},
+};
+
+use crate::{Folder, chain, crawl, serve, star};
+
+/// Runs `crawl -q` with these arguments; it must fail with one line, which holds all of these words.
+fn fails(arguments: &[&str], code: i32, words: &[&str]) {
+    assert_one_line(&Webloom::new(["crawl", "-q"]).args(arguments).run().expect(code), words);
+}
+
+fn assert_one_line(run: &Run, words: &[&str]) {
+    assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
+    assert!(words.iter().all(|word| run.stderr.contains(word)), "{words:?}: {}", run.stderr);
+    assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_start_that_cannot_be_reached() {
+    let server = serve(star(1));
+    let url = server.url("/");
+    drop(server);
+    let folder = Folder::new();
+    fails(&[&url, "-d", folder.crawl().to_str().unwrap()], 1, &[&url, "reached"]);
+    let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run().expect(0).json();
+    assert_eq!((&status["end"], &status["requests"]["sent"]), (&"failed".into(), &0.into()));
+    let broken = serve(|_| webloom_tests::server::Reply::status(404));
+    let folder = Folder::new();
+    fails(&[&broken.url("/"), "-d", folder.crawl().to_str().unwrap()], 1, &["404"]);
+}
+
+#[test]
+fn settings_that_are_wrong() {
+    let folder = Folder::new();
+    let (dir, file) = (folder.crawl(), folder.0.path().join("own.toml"));
+    let (dir, config) = (dir.to_str().unwrap(), file.to_str().unwrap());
+    let start = ["http://127.0.0.1:1/", "-d", dir];
+    for (text, words) in [
+        ("[budget]\nmax_page = 3\n", ["max_page", "own.toml"]),
+        ("[politeness]\nper_host = 0\n", ["per_host", "own.toml"]),
+        ("[politeness\n", ["own.toml", "own.toml"]),
+    ] {
+        fs::write(&file, text).unwrap();
+        let run = Webloom::new(["crawl", "-q", "--config", config]).args(start).run().expect(2);
+        assert!(run.stderr.lines().count() <= 8, "{}", run.stderr);
+        assert!(words.iter().all(|word| run.stderr.contains(word)), "{}", run.stderr);
+    }
+    for flag in
+        [["--per-host", "0"], ["--delay", "soon"], ["--scope", "galaxy"], ["--include", "("], ["--profile", "none"]]
+    {
+        let run = Webloom::new(["crawl", "-q"]).args(start).args(flag).run().expect(2);
+        assert!(run.stderr.contains(flag[0]) || run.stderr.contains(flag[1]), "{}", run.stderr);
+        assert!(run.stderr.lines().count() <= 8, "{}", run.stderr);
+    }
+    let unknown = Webloom::new(["crawl", "--no-such-flag"]).run().expect(2);
+    assert!(unknown.stderr.lines().count() <= 8, "{}", unknown.stderr);
+    let variable = Webloom::crawl(Path::new(dir), start[0]).env("WEBLOOM_BUDGET_MAX_PAGE", "3").run().expect(2);
+    assert!(variable.stderr.contains("WEBLOOM_BUDGET_MAX_PAGE"), "{}", variable.stderr);
+    assert!(!Path::new(dir).exists(), "nothing was made");
+}
+
+#[test]
+fn directories_that_cannot_be_written_or_are_not_ours() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.0.path().join(name).to_str().unwrap().to_owned();
+    let start = "http://127.0.0.1:1/";
+    fs::write(at("file"), "in the way").unwrap();
+    fails(&[start, "-d", &at("file/below")], 2, &["file/below", "--dir"]);
+    fails(&[start, "-d", &at("file")], 2, &["file", "--dir"]);
+    fs::create_dir(at("foreign")).unwrap();
+    fs::write(at("foreign/letter.txt"), "dear").unwrap();
+    fails(&[start, "-d", &at("foreign")], 2, &["foreign", "--dir"]);
+    fs::create_dir(at("text")).unwrap();
+    fs::write(at("text/webloom.sqlite"), "no database at all, but long enough to be looked at. ".repeat(30)).unwrap();
+    fails(&[start, "-d", &at("text")], 2, &["text", "--dir"]);
+    assert!(fs::read_to_string(at("text/webloom.sqlite")).unwrap().starts_with("no database"));
+    fs::create_dir(at("sqlite")).unwrap();
+    Connection::open(at("sqlite/webloom.sqlite")).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+    fails(&[start, "-d", &at("sqlite")], 2, &["sqlite"]);
+    let own = Connection::open(at("sqlite/webloom.sqlite")).unwrap();
+    let tables: u32 = own.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1, "somebody else's database is left alone");
+    for command in ["status", "pages", "check"] {
+        assert_one_line(&Webloom::new([command, &at("nothing")]).run().expect(2), &["nothing"]);
+        assert!(!Path::new(&at("nothing")).exists());
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_version() {
+    let server = serve(star(1));
+    let folder = Folder::new();
+    crawl(&server, &folder.crawl(), &[]);
+    let database = folder.crawl().join("webloom.sqlite");
+    Connection::open(&database).unwrap().execute_batch("PRAGMA user_version = 900").unwrap();
+    let before = fs::read(&database).unwrap();
+    fails(&["-d", folder.crawl().to_str().unwrap()], 2, &["newer", "900"]);
+    for command in ["status", "pages", "check"] {
+        assert_one_line(&Webloom::new([command]).args([folder.crawl()]).run().expect(2), &["newer"]);
+    }
+    assert_eq!(fs::read(&database).unwrap(), before);
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let server = serve(chain(400));
+    let folder = Folder::new();
+    let program = folder.0.path().join("session");
+    // A private mount namespace, whose small disk goes away with the shell; the crawl goes on with more room.
+    let script = "mount -t tmpfs -o size=400k none \"$1\" || exit 99\n\
+                  \"$0\" crawl -q \"$2\" -d \"$1/crawl\" 2> \"$3.err\"; echo $? > \"$3.code\"\n\
+                  mount -o remount,size=64m \"$1\"\n\
+                  \"$0\" crawl -q -d \"$1/crawl\" || exit 98\n\
+                  cp -r \"$1/crawl\" \"$3.after\"\n";
+    let disk = folder.0.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let user = if rustix::process::geteuid().is_root() { vec!["-m"] } else { vec!["-r", "-m"] };
+    let mut shell = Command::new("unshare");
+    shell.args(user).args(["sh", "-c", script]).arg(webloom_tests::webloom::program());
+    let ended = shell.arg(&disk).arg(server.url("/")).arg(&program).env("WEBLOOM_POLITENESS_DELAY", "0").status();
+    match ended.ok().and_then(|status| status.code()) {
+        None | Some(1 | 99) => return skip("no small disk can be mounted here"),
+        code => assert_eq!(code, Some(0)),
+    }
+    let read = |end: &str| fs::read_to_string(format!("{}.{end}", program.display())).unwrap();
+    assert_eq!(read("code"), "1\n", "{}", read("err"));
+    assert_eq!(read("err").lines().count(), 1, "{}", read("err"));
+    assert!(read("err").contains("full") && read("err").contains("make room"), "{}", read("err"));
+    let after = folder.0.path().join("session.after");
+    assert_clean(&after);
+    assert_eq!(with_outcome(&after, "stored").len(), 401);
+}
