@@ -52,6 +52,7 @@ impl Failure {
             Self::Usage(_) | Self::Config(_) | Self::Store(_) | Self::Setup(_) | Self::FailPoint(_) => {
                 ExitCode::from(2)
             }
+            Self::Run(EngineError::Setup(_)) => ExitCode::from(2),
             Self::Run(_) | Self::System { .. } | Self::Read(_) => ExitCode::FAILURE,
         }
     }

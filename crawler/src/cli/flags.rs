@@ -164,7 +164,7 @@ struct AccessFlags {
     /// Who asks.
     #[arg(long, value_name = "TEXT", help = USER_AGENT_HELP)]
     user_agent: Option<String>,
-    /// A header sent with every request; may be repeated [default: none]
+    /// A header sent to the hosts of the start URLs; may be repeated [default: none]
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<SecretText>,
     /// A private network, address or name that may be asked; may be repeated [default: none]

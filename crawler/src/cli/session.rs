@@ -88,6 +88,9 @@ impl Session {
         let fail_point = fail_point()?;
         // What the flags alone say is checked before a directory is made.
         self.layers.resolve()?;
+        if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
+            return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
+        }
         let mut directory = CrawlDirectory::open(&self.dir)?;
         let stored = directory.settings()?;
         let resolved = self.settings(&directory, stored.as_deref())?;
@@ -240,10 +243,14 @@ fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) ->
         .iter()
         .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}"))))
         .collect();
-    let mut urls: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).collect();
-    urls.extend(directory.areas()?.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
+    let areas = directory.areas()?;
+    let url_of = |area: &AreaRow| WebUrl::parse(&area.url).ok();
+    let given_before = areas.iter().filter(|area| area.source != AreaSource::Redirect).filter_map(url_of);
+    let own: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).chain(given_before).collect();
+    let urls: Vec<WebUrl> = own.iter().cloned().chain(areas.iter().filter_map(url_of)).collect();
     let mut fetch = FetchSettings::new(limits.user_agent.as_str());
     fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
+    fetch.headers_for = own.iter().map(|url| url.authority().to_owned()).collect();
     fetch.connect_timeout = limits.connect_timeout;
     fetch.first_byte_timeout = limits.first_byte_timeout;
     fetch.total_timeout = limits.total_timeout;

@@ -67,6 +67,9 @@ pub struct Launch<F> {
 /// Why a run failed.
 #[derive(Debug, Error)]
 pub enum EngineError {
+    /// The run cannot begin.
+    #[error(transparent)]
+    Setup(Box<EngineError>),
     /// The crawl directory.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -116,7 +119,7 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
         progress: launch.progress,
         writer: sender,
     };
-    let scheduler = parts.scheduler()?;
+    let scheduler = parts.scheduler().map_err(|error| EngineError::Setup(Box::new(error)))?;
     let errs = if scheduler.door.cache.is_exact() { Errs::Never } else { Errs::Sometimes };
     launch.directory.begin_run(errs)?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;

@@ -48,6 +48,16 @@ fn pages_of_a_crawl() {
 }
 
 #[test]
+fn pages_with_several_starts() {
+    let servers = ["127.0.0.1", "127.0.0.2"].map(|address| Server::start(address, star(3)).unwrap());
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &servers[0].url("/")).args([&*servers[1].url("/"), "--max-pages", "1"]);
+    let summary = run.run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &1.into()));
+    assert_clean(&folder.crawl());
+}
+
+#[test]
 fn depth() {
     let server = serve(chain(6));
     let folder = Folder::new();

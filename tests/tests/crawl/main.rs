@@ -2,6 +2,7 @@
 
 mod addresses;
 mod budgets;
+mod hostile;
 mod politeness;
 mod practice;
 mod reading;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use webloom_tests::{
     server::{Reply, Server},
-    webloom::pages,
+    webloom::{Webloom, pages},
 };
 
 use crate::{Folder, assert_law, crawl, serve};
@@ -45,6 +45,14 @@ fn retry_after_is_heeded() {
     crawl(&server, &Folder::new().crawl(), &[]);
     let log: Vec<_> = server.log().into_iter().filter(|hit| hit.target == "/x").collect();
     assert!(log[1].began - log[0].ended.unwrap() >= Duration::from_secs(1));
+}
+
+#[test]
+fn a_huge_retry_after_is_bounded_by_max_delay() {
+    let server = with_trouble(|_| Reply::status(503).header("retry-after: 86400"));
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_MAX_DELAY", "100ms");
+    let run = run.run().expect(0);
+    assert_eq!((&run.json()["pages"]["broken"], server.count("/x")), (&1.into(), 4));
 }
 
 #[test]

@@ -22,6 +22,20 @@ fn assert_one_line(run: &Run, words: &[&str]) {
 }
 
 #[test]
+fn starts_that_are_none() {
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let dir = dir.to_str().unwrap();
+    for start in ["ftp://h/", "mailto:me@example.org", "file:///etc/passwd", "http://", "javascript:alert(1)"] {
+        fails(&[start, "-d", dir], 2, &[start, "http"]);
+    }
+    fails(&["@/nowhere/list", "-d", dir], 2, &["/nowhere/list"]);
+    fails(&["-d", dir], 2, &["start URL"]);
+    fails(&[], 2, &["start URL", "--dir"]);
+    assert!(!Path::new(dir).join("webloom.sqlite").exists());
+}
+
+#[test]
 fn a_start_that_cannot_be_reached() {
     let server = serve(star(1));
     let url = server.url("/");

@@ -50,13 +50,19 @@ pub(super) fn build(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) 
     Ok(client.build()?)
 }
 
-/// The headers of every request.
+/// Our own headers of every request.
 fn headers(settings: &FetchSettings) -> Result<HeaderMap, SetupError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, ACCEPTED);
     headers.insert(ACCEPT_ENCODING, ACCEPTED_CODINGS);
     let agent = HeaderValue::from_str(&settings.user_agent);
     headers.insert(USER_AGENT, agent.map_err(|_| SetupError::UserAgent(settings.user_agent.clone()))?);
+    Ok(headers)
+}
+
+/// The headers that the user gave.
+pub(super) fn given_headers(settings: &FetchSettings) -> Result<HeaderMap, SetupError> {
+    let mut headers = HeaderMap::new();
     for (name, value) in &settings.headers {
         let refused = || SetupError::Header(name.clone());
         let parsed = name.parse::<HeaderName>().map_err(|_| refused())?;

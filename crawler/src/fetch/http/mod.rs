@@ -52,6 +52,8 @@ pub use self::settings::{FetchSettings, SetupError};
 #[derive(Clone)]
 pub struct HttpFetcher {
     client: Client,
+    /// Headers that the user gave, for some hosts.
+    given: reqwest::header::HeaderMap,
     settings: Arc<FetchSettings>,
 }
 
@@ -63,7 +65,8 @@ impl HttpFetcher {
     pub fn new(settings: FetchSettings, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
         let settings = Arc::new(settings);
         let client = client::build(&settings, resolver)?;
-        Ok(Self { client, settings })
+        let given = client::given_headers(&settings)?;
+        Ok(Self { client, given, settings })
     }
 
     fn patience(&self, started: Instant) -> Patience {
@@ -76,7 +79,11 @@ impl Fetcher for HttpFetcher {
         let patience = self.patience(Instant::now());
         let trust = self.settings.addresses.judge(&request.url).map_err(FetchError::AddressRefused)?;
         let exchange = Exchange::new(trust, request.url.port());
-        let sent = async { self.client.get(request.url.as_str()).send().await };
+        let mut get = self.client.get(request.url.as_str());
+        if self.settings.headers_for.iter().any(|host| host == request.url.authority()) {
+            get = get.headers(self.given.clone());
+        }
+        let sent = get.send();
         let answered = exchange::in_time(exchange, patience, sent).await.map_err(FetchError::TimedOut)?;
         let limits = BodyLimits { max_body: request.max_body, max_expansion: self.settings.max_expansion };
         receive(answered.map_err(fault::of)?, limits, patience).await

@@ -12,9 +12,10 @@ use crate::fetch::resolve::ResolveOverride;
 pub struct FetchSettings {
     /// `User-Agent`; a crawler's names it and has a URL where its operator is found.
     pub user_agent: String,
-    /// Further headers of every request to every host (those of one host belong elsewhere); one of ours by name
-    /// replaces ours.
+    /// Further headers of every request to the hosts of `headers_for`; one of ours by name replaces ours.
     pub headers: Vec<(String, String)>,
+    /// Authorities (`host` or `host:port`) that get them. They may be credentials: no other host does.
+    pub headers_for: Vec<String>,
     /// Longest time for addresses, connection and TLS together.
     pub connect_timeout: Duration,
     /// Longest time from a request on a standing connection to the end of the headers.
@@ -53,6 +54,7 @@ impl FetchSettings {
         Self {
             user_agent: user_agent.into(),
             headers: Vec::new(),
+            headers_for: Vec::new(),
             connect_timeout: Duration::from_secs(10),
             first_byte_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_mins(2),

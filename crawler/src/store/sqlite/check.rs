@@ -136,6 +136,8 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// `SQLite`'s, when the database cannot be read at all.
 pub fn check(connection: &Connection) -> Result<CheckReport> {
+    // One moment of a crawl that may be running.
+    let _snapshot = connection.unchecked_transaction()?;
     let damage = damage(connection);
     match (recount(connection), damage) {
         (Ok(mut report), damage) => {

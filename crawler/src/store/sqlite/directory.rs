@@ -53,6 +53,11 @@ pub struct NewCrawl {
 }
 
 impl CrawlDirectory {
+    /// Whether there is a database in a directory.
+    pub fn exists(path: &Path) -> bool {
+        path.join(DATABASE).exists()
+    }
+
     /// Locks a crawl directory and opens its database, made empty when there is none.
     ///
     /// # Errors

@@ -55,6 +55,8 @@ pub struct StoredSummary {
 /// # Errors
 /// `SQLite`'s, when the database cannot be read.
 pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> {
+    // One moment of a crawl that may be running.
+    let _snapshot = connection.unchecked_transaction()?;
     let sequence = connection
         .query_row(
             "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache

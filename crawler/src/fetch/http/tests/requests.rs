@@ -9,6 +9,7 @@ async fn sends_what_a_polite_crawler_sends() {
     let server = Server::start(vec![vec![plain("200 OK", "", b"")]]).await;
     let mut settings = settings();
     settings.headers = vec![("Accept-Language".into(), "de".into()), ("accept".into(), "text/html".into())];
+    settings.headers_for = vec![server.address().to_string()];
     fetcher(settings, FixedNames::default()).fetch(request(&server.url("/a/b?c=d"))).await.unwrap();
     let head = server.requests().remove(0).to_lowercase();
     assert!(head.starts_with("get /a/b?c=d http/1.1\r\n"), "{head}");
@@ -24,6 +25,16 @@ async fn sends_what_a_polite_crawler_sends() {
     for absent in ["referer:", "authorization:", "cookie:", "connection:"] {
         assert!(!head.contains(absent), "{absent} in {head}");
     }
+}
+
+#[tokio::test]
+async fn given_headers_go_to_their_hosts_alone() {
+    let server = Server::start(vec![vec![plain("200 OK", "", b"")]]).await;
+    let mut settings = settings();
+    settings.headers = vec![("Authorization".into(), "secret".into())];
+    settings.headers_for = vec!["other.example".into()];
+    fetcher(settings, FixedNames::default()).fetch(request(&server.url("/"))).await.unwrap();
+    assert!(!server.requests().remove(0).to_lowercase().contains("authorization"));
 }
 
 #[tokio::test]
