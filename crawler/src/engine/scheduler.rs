@@ -197,7 +197,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.pages_in_flight += u64::from(lease.kind() != LeaseKind::Prerequisite);
         let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit };
         let (visitor, pure) = (Arc::clone(&self.visitor), self.pure.clone());
-        let span = tracing::info_span!("lease", url = lease.url().as_str(), kind = ?lease.kind());
+        let span = tracing::info_span!("lease", url = %lease.url(), kind = ?lease.kind());
         self.tasks.spawn(async move { visitor.visit(lease, pure, judging).await }.instrument(span));
         Ok(())
     }

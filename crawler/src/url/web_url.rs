@@ -137,15 +137,16 @@ fn many_slashes(reference: &str) -> Option<&str> {
     (slashes > 2).then_some(rest)
 }
 
+/// For people and logs: credentials in the URL are left out.
 impl fmt::Display for WebUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        write!(f, "{}://{}{}", self.scheme(), self.authority(), self.path_and_query())
     }
 }
 
 impl fmt::Debug for WebUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "WebUrl({})", self.as_str())
+        write!(f, "WebUrl({self})")
     }
 }
 
@@ -172,6 +173,13 @@ mod tests {
         assert_eq!((url.scheme(), url.host(), url.port()), ("http", "ex.org", 80));
         assert_eq!(url.path_and_query(), "/a?b");
         assert_eq!(url.authority(), "ex.org");
+    }
+
+    #[test]
+    fn prints_no_credentials() {
+        let url = WebUrl::parse("http://me:secret@h:81/a?b").unwrap();
+        assert_eq!(format!("{url} {url:?}"), "http://h:81/a?b WebUrl(http://h:81/a?b)");
+        assert_eq!(WebUrl::parse("https://h/x?").unwrap().to_string(), "https://h/x?");
     }
 
     #[test]

@@ -217,7 +217,7 @@ impl WriterThread {
         self.connection
             .execute(
                 "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + 1, seconds = seconds + ?,
-                        cpu_seconds = cpu_seconds + ?, peak_memory = max(coalesce(peak_memory, 0), ?), cache = ?
+                        cpu_seconds = cpu_seconds + ?, peak_memory = coalesce(max(coalesce(peak_memory, 0), ?), peak_memory), cache = ?
                  WHERE n = ?",
                 params![
                     end.end,
