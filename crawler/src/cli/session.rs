@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{Layers, Resolved, Settings, resume_check},
+    config::{ChangedKey, Layers, Resolved, Settings, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
     fetch::{
         address::{AddressPolicy, Allowance},
@@ -93,7 +93,8 @@ impl Session {
         }
         let mut directory = CrawlDirectory::open(&self.dir)?;
         let stored = directory.settings()?;
-        let resolved = self.settings(&directory, stored.as_deref())?;
+        let resolved = self.settings(stored.as_deref())?;
+        let changes = changes(stored.as_deref(), &resolved)?;
         let settings = Arc::new(resolved.settings);
         logs::start(&settings.log);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
@@ -105,6 +106,9 @@ impl Session {
         let starts = self.new_starts(&directory)?;
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         directory.store_settings(&json)?;
+        if !self.output.quiet {
+            announce(&changes, &self.dir);
+        }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.rank_by(engine::order(&settings))?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
@@ -128,13 +132,9 @@ impl Session {
     }
 
     /// The settings of this run; those stored are kept where nothing stronger is given.
-    fn settings(&self, directory: &CrawlDirectory, stored: Option<&str>) -> Result<Resolved, Failure> {
+    fn settings(&self, stored: Option<&str>) -> Result<Resolved, Failure> {
         let Some(stored) = stored else { return Ok(self.layers.resolve()?) };
-        let resolved = self.layers.clone().stored(stored).resolve()?;
-        for change in resume_check(&Layers::new().stored(stored).resolve()?, &resolved)? {
-            eprintln!("{}: {} is now {} (was {})", directory.path().display(), change.key, change.after, change.before);
-        }
-        Ok(resolved)
+        Ok(self.layers.clone().stored(stored).resolve()?)
     }
 
     fn create(
@@ -197,6 +197,18 @@ fn is_known(start: &Start, areas: &[AreaRow]) -> bool {
     areas
         .iter()
         .any(|area| area.url == start.url.as_str() || http.as_ref().is_some_and(|http| area.url == http.as_str()))
+}
+
+/// How the settings of this run differ from those stored; a wider scope is refused.
+fn changes(stored: Option<&str>, new: &Resolved) -> Result<Vec<ChangedKey>, Failure> {
+    let Some(stored) = stored else { return Ok(Vec::new()) };
+    Ok(resume_check(&Layers::new().stored(stored).resolve()?, new)?)
+}
+
+fn announce(changes: &[ChangedKey], dir: &Path) {
+    for change in changes {
+        eprintln!("{}: {} is now {} (was {})", dir.display(), change.key, change.after, change.before);
+    }
 }
 
 /// A runtime for a crawl; as many files may be open as the system allows.
