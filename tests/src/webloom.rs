@@ -1,7 +1,7 @@
 //! The `webloom` program, run as a user runs it.
 //!
 //! Owns: building it once, running it with a clean environment, and reading what it leaves. A run that does not end is
-//! killed after two minutes, so that no test waits for ever.
+//! killed after two minutes, or when a test says, so that no test waits for ever.
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(build);
 
-/// The longest run.
+/// The longest run, unless a test says otherwise.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Arguments and variables of a run to come.
@@ -29,12 +29,16 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// assert_eq!(run.code, Some(0));
 /// ```
 #[derive(Debug)]
-pub struct Webloom(Command);
+pub struct Webloom {
+    command: Command,
+    patience: Duration,
+}
 
 /// A run that has begun.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
+    patience: Duration,
     /// When it was started.
     pub began: Instant,
 }
@@ -63,7 +67,7 @@ impl Webloom {
         command.args(arguments).env("WEBLOOM_POLITENESS_DELAY", "0");
         command.env("WEBLOOM_RETRY_BACKOFF", "20ms").env("WEBLOOM_ROBOTS_BACKOFF", "20ms");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self(command)
+        Self { command, patience: PATIENCE }
     }
 
     /// `crawl START -d DIR --json`.
@@ -79,15 +83,21 @@ impl Webloom {
     /// More arguments.
     #[must_use]
     pub fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
-        self.0.args(arguments);
+        self.command.args(arguments);
         self
     }
 
     /// A variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
-        self.0.env(name, value);
+        self.command.env(name, value);
         self
+    }
+
+    /// The longest that it may run.
+    #[must_use]
+    pub fn patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Runs it to its end.
@@ -98,7 +108,7 @@ impl Webloom {
     /// Runs it with this on its stdin.
     pub fn run_with(mut self, input: &str) -> Run {
         use std::io::Write;
-        self.0.stdin(Stdio::piped());
+        self.command.stdin(Stdio::piped());
         let mut running = self.spawn();
         let mut stdin = running.child.stdin.take().expect("stdin is piped");
         let input = input.to_owned();
@@ -114,7 +124,8 @@ impl Webloom {
     /// # Panics
     /// When it cannot be started.
     pub fn spawn(mut self) -> Running {
-        Running { began: Instant::now(), child: self.0.spawn().expect("the program starts") }
+        let child = self.command.spawn().expect("the program starts");
+        Running { began: Instant::now(), child, patience: self.patience }
     }
 }
 
@@ -134,8 +145,9 @@ impl Running {
     pub fn wait(self) -> Run {
         let (ended, watch) = mpsc::channel::<()>();
         let pid = Pid::from_child(&self.child);
+        let patience = self.patience;
         let dog = thread::spawn(move || {
-            let timed_out = watch.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout);
+            let timed_out = watch.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout);
             // One that has ended in this moment needs no signal.
             timed_out && kill_process(pid, Signal::KILL).is_ok()
         });
@@ -204,13 +216,14 @@ pub fn with_outcome(dir: &Path, outcome: &str) -> Vec<String> {
     pages(dir).into_iter().filter(|(_, page)| page["outcome"] == outcome).map(|(url, _)| url).collect()
 }
 
-/// Fails unless `check` finds a crawl directory clean.
+/// What `check` counts in a crawl directory; fails unless it finds it clean.
 ///
 /// # Panics
 /// When it does not.
-pub fn assert_clean(dir: &Path) {
-    let run = Webloom::new(["check"]).args([dir]).run();
+pub fn assert_clean(dir: &Path) -> Value {
+    let run = Webloom::new(["check", "--json"]).args([dir]).run();
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    run.json()
 }
 
 /// The program of this workspace, built if need be, beside the running test.
@@ -221,7 +234,15 @@ fn build() -> PathBuf {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
-    let built = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // All members are named, so that no dependency is built twice for other features; and what cargo tells a test of
+    // its package goes no further: a build script that asks for it would run again, and all that depends on it.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
+        if !matches!(name.to_str(), Some("CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_BUILD_JOBS")) {
+            cargo.env_remove(name);
+        }
+    }
+    let built = cargo
         .args(["build", "--quiet", "--locked", "--workspace", "--bins", "--profile", profile])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status();

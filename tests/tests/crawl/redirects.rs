@@ -98,7 +98,8 @@ fn a_start_that_hangs_holds_nobody_back_for_long() {
         Reply::status(404)
     })
     .unwrap();
-    let running = Webloom::crawl(&Folder::new().crawl(), &quick.url("/")).args([hanging.url("/")]).spawn();
+    let folder = Folder::new();
+    let running = Webloom::crawl(&folder.crawl(), &quick.url("/")).args([hanging.url("/")]).spawn();
     let began = running.began;
     quick.wait_for("/2", 1);
     *done.0.lock().unwrap() = true;

@@ -1,15 +1,13 @@
 //! The program as a reader of the documents runs it, and a site for it to crawl.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output},
-    sync::OnceLock,
 };
 
 use tokio::runtime::Runtime;
 use webloom::practice::{PracticeServer, PracticeSite, Shape};
-
-use crate::text::root;
+use webloom_tests::webloom::program;
 
 /// A small practice site on loopback.
 pub(crate) struct Site {
@@ -27,26 +25,12 @@ impl Site {
     }
 }
 
-/// The folder that holds `webloom`, built when first asked for: cargo builds another package's binary for a test only
-/// when told to. All members are named, so that no dependency is built twice.
-pub(crate) fn folder() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-        cargo.args(["build", "--quiet", "--locked", "--workspace", "--bins"]).current_dir(root());
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        assert!(cargo.status().unwrap().success(), "webloom does not build");
-        let test = std::env::current_exe().unwrap();
-        test.ancestors().nth(2).unwrap().to_owned()
-    })
-}
-
 /// Runs a line of shell in `dir`, with `webloom` on the path and no pause between requests.
 pub(crate) fn shell(line: &str, dir: &Path) -> Output {
     let old = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths([folder().to_owned()].into_iter().chain(std::env::split_paths(&old))).unwrap();
+    let path =
+        std::env::join_paths([program().parent().unwrap().to_owned()].into_iter().chain(std::env::split_paths(&old)))
+            .unwrap();
     let mut bash = Command::new("bash");
     bash.args(["-euo", "pipefail", "-c", line]).current_dir(dir).env("PATH", path);
     bash.env("WEBLOOM_POLITENESS_DELAY", "0").env("WEBLOOM_POLITENESS_PER_HOST", "8").output().unwrap()
@@ -54,8 +38,7 @@ pub(crate) fn shell(line: &str, dir: &Path) -> Output {
 
 /// The help of a subcommand; of the program for "".
 pub(crate) fn help(subcommand: &str) -> String {
-    let output =
-        Command::new(folder().join("webloom")).args(subcommand.split_whitespace()).arg("--help").output().unwrap();
+    let output = Command::new(program()).args(subcommand.split_whitespace()).arg("--help").output().unwrap();
     assert!(output.status.success(), "webloom {subcommand} --help");
     String::from_utf8(output.stdout).unwrap()
 }

@@ -1,6 +1,5 @@
 //! Real sites: the package, the server and the oracle agree with each other, and crawls agree with the oracle.
 
-mod program;
 mod queued;
 mod whole;
 

@@ -8,11 +8,12 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
 use anyhow::{Result, ensure};
 
-use crate::program;
+use webloom_tests::webloom::{Webloom, assert_clean};
 
 const FEW: usize = 10_000;
 const LINKS_A_PAGE: usize = 1_000;
@@ -36,14 +37,15 @@ fn peak_of(targets: usize) -> Result<u64> {
     let dir = folder.path().join("crawl");
     // Every URL is counted: none may be lost.
     let flags = ["--delay", "0", "--per-host", "16", "--max-lost-urls", "0.000001"];
-    let summary = program::crawl(&site.url, &dir, &flags)?;
+    let run = Webloom::crawl(&dir, &site.url).args(flags).patience(Duration::from_hours(1)).run();
+    let summary = run.expect(0).json();
     let pages = 1 + targets / LINKS_A_PAGE + targets;
     ensure!(summary["end"] == "drained" && summary["law"]["finished"] == pages, "{pages} pages: {summary}");
     let asked = site.asked.lock().expect("no connection panics");
     ensure!(asked.twice.is_empty(), "asked for twice: {:?}", &asked.twice[..asked.twice.len().min(10)]);
     ensure!(asked.once.len() == pages + 1, "{} addresses asked for, {pages} pages", asked.once.len());
     ensure!(summary["requests"]["sent"] == pages + 1, "{summary}");
-    program::check(&dir)?;
+    assert_clean(&dir);
     println!("{targets} targets: {} s, {} CPU s", summary["seconds"], summary["cpu_seconds"]);
     Ok(summary["peak_memory_bytes"].as_u64().unwrap_or(u64::MAX))
 }

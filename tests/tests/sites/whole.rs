@@ -11,9 +11,8 @@ use webloom_tests::{
     nginx::{Access, Nginx},
     oracle::{Entry, Kind, Oracle},
     walk::{Habits, walk},
+    webloom::{Webloom, assert_clean, pages},
 };
-
-use crate::program;
 
 /// One crawl of a site.
 #[derive(Debug, Clone, Copy)]
@@ -100,9 +99,9 @@ fn covers(site: &Site, nginx: &Nginx, oracle: &Oracle, case: Case) -> Result<()>
     let folder = tempfile::tempdir()?;
     let dir = folder.path().join("crawl");
     let start = format!("{}{}", nginx.url(), site.start.trim_start_matches('/'));
-    let summary = program::crawl(&start, &dir, &case.flags())?;
+    let summary = Webloom::crawl(&dir, &start).args(case.flags()).run().expect(0).json();
     let log = nginx.log()?;
-    let rows = program::pages(&dir)?;
+    let rows: Vec<_> = pages(&dir).into_values().collect();
     let mut found = found(&rows, &nginx.url())?;
     let expected = addresses(oracle);
     if case.levels == Levels::Loose {
@@ -114,7 +113,7 @@ fn covers(site: &Site, nginx: &Nginx, oracle: &Oracle, case: Case) -> Result<()>
     ensure!(summary["requests"]["sent"] == log.len(), "{} lines in the log: {summary}", log.len());
     ensure!(summary["pages"]["html"] == oracle.paths(Kind::Page).len(), "{summary}");
     ensure!(summary["pages"]["broken"] == oracle.paths(Kind::Broken).len(), "{summary}");
-    let checked = program::check(&dir)?;
+    let checked = assert_clean(&dir);
     ensure!(checked["law"]["finished"] == oracle.entries.len(), "{checked}");
     println!("{}, {case:?}: {} addresses as the oracle says", site.package, found.len());
     Ok(())
