@@ -2,7 +2,8 @@
 FROM rust:1.95-bookworm AS build
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked -p webloom
+# What profilers read of the program stays outside the image.
+RUN CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked -p webloom
 
 FROM debian:bookworm-slim
 # The certificates are the system's, so that security updates of the base image reach them: no version is pinned.

@@ -191,6 +191,8 @@ pub struct RawStore {
     pub commit_every: Option<RawValue>,
     /// Visits between commits.
     pub commit_visits: Option<RawValue>,
+    /// Time between copies of the log into the database file.
+    pub checkpoint_every: Option<RawValue>,
 }
 
 /// `[log]`: what the program says about its work; for one run, never stored.

@@ -106,6 +106,7 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     let writer_settings = WriterSettings {
         commit_every: launch.settings.store.commit_every,
         commit_steps,
+        checkpoint_every: launch.settings.store.checkpoint_every,
         sequence: launch.resumed.sequence,
         counters: launch.resumed.counters.clone(),
         fail_point: launch.fail_point,

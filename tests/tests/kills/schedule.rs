@@ -18,18 +18,12 @@ const MIDDLE: &[(&str, Option<u64>)] = &[
     ("after_step", None),
     ("after_commit", Some(2)),
     ("before_step", None),
+    ("before_checkpoint", Some(2)),
+    ("after_checkpoint", Some(2)),
 ];
 
 /// Moments at the start and the end of a run, which rarely leave anything open: one of them a crawl.
-const EDGES: &[&str] = &[
-    "before_end",
-    "before_replay",
-    "before_checkpoint",
-    "after_create",
-    "after_end",
-    "after_checkpoint",
-    "before_close",
-];
+const EDGES: &[&str] = &["before_end", "before_replay", "after_create", "after_end", "before_close"];
 
 const EXACT: &[&str] = &["--cache", "exact"];
 const DEFAULT: &[&str] = &[];
@@ -106,7 +100,12 @@ fn besiege(site: &Site, flags: &[&'static str], kills: usize, sums: &mut Sums) -
             _ if kill % 2 == 0 => Moment::After(share + random.up_to(share)),
             _ => {
                 let (name, most) = MIDDLE[(usize::try_from(seed)? + kill / 2) % MIDDLE.len()];
-                let passage = random.up_to(most.unwrap_or(share)) + if most.is_some() { 1 } else { share };
+                let passage = match most {
+                    // A run this short may have no second commit.
+                    Some(_) if siege.left() < 150 => 1,
+                    Some(most) => 1 + random.up_to(most),
+                    None => share + random.up_to(share),
+                };
                 Moment::At(name, passage)
             }
         };

@@ -57,10 +57,10 @@ impl<'a> Siege<'a> {
         crawl.args(["--per-host", &PER_HOST.to_string()]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "50")
     }
 
-    /// Runs the crawl and kills it.
+    /// Runs the crawl and kills it; the log is copied into the database file with nearly every commit.
     pub(crate) fn kill(&mut self, moment: Moment) -> Result<()> {
         let before = self.site.asked()?.len();
-        let run = self.run_into(moment, self.crawl())?;
+        let run = self.run_into(moment, self.crawl().env("WEBLOOM_STORE_CHECKPOINT_EVERY", "10ms"))?;
         ensure!(run.code.is_none(), "{moment:?}: it was not killed: {run:?}");
         assert_clean(self.dir.path());
         let open = self.uncommitted(before)?;

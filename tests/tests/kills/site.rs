@@ -12,7 +12,7 @@ use webloom_tests::{
     debian,
     nginx::Nginx,
     oracle::{Kind, Oracle},
-    webloom::{Webloom, with_outcome},
+    walk::{Habits, walk},
 };
 
 /// The longest wait for a crawl to come somewhere.
@@ -43,19 +43,16 @@ impl Site {
     }
 
     /// A documentation package behind nginx; `None` after saying `skipped: …`. Where the oracle is of another version,
-    /// the truth is what a crawl that nobody kills stores.
+    /// the truth is a walk over the files.
     pub(crate) fn documentation(package: &str) -> Result<Option<Self>> {
         let Some(site) = debian::site(package)? else { return Ok(None) };
-        let Some(oracle) = Oracle::of(package)? else { return Ok(None) };
+        let listed = if site.is_as_listed() { Oracle::of(package)? } else { walk(&site, Habits::Server)? };
+        let Some(oracle) = listed else { return Ok(None) };
         let Some(nginx) = Nginx::serve(&site.root)? else { return Ok(None) };
         let start = format!("{}{}", nginx.url(), site.start.trim_start_matches('/'));
         let paths = oracle.paths(Kind::Page).into_iter().chain(oracle.paths(Kind::Other));
         let stored = paths.map(str::to_owned).collect();
-        let mut found = Self { start, stored, server: Server::Nginx(nginx) };
-        if !site.is_as_listed() {
-            found.stored = found.crawled()?;
-        }
-        Ok(Some(found))
+        Ok(Some(Self { start, stored, server: Server::Nginx(nginx) }))
     }
 
     /// The path of one of the site's URLs as the list of what is to be stored spells it.
@@ -93,12 +90,6 @@ impl Site {
                 Ok(())
             }
         }
-    }
-
-    fn crawled(&self) -> Result<BTreeSet<String>> {
-        let dir = tempfile::tempdir()?;
-        drop(Webloom::crawl(dir.path(), &self.start).args(["--cache", "exact", "--per-host", "16"]).run().expect(0));
-        Ok(with_outcome(dir.path(), "stored").iter().map(|url| self.path(url)).collect())
     }
 }
 

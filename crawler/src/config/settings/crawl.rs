@@ -61,6 +61,8 @@ pub struct StoreSettings {
     pub commit_every: Duration,
     /// Visits after which a commit does not wait for its time; at most 200.
     pub commit_visits: u32,
+    /// Time between two copies of the log into the database file.
+    pub checkpoint_every: Duration,
 }
 
 impl RetrySettings {
@@ -94,6 +96,8 @@ impl StoreSettings {
         Self {
             commit_every: reader.read("store.commit_every", &Span(Duration::from_millis(1)..=Duration::from_secs(10))),
             commit_visits: reader.read("store.commit_visits", &Count(1..=200)),
+            checkpoint_every: reader
+                .read("store.checkpoint_every", &Span(Duration::from_millis(10)..=Duration::from_hours(1))),
         }
     }
 }

@@ -142,7 +142,7 @@ impl CrawlDirectory {
         found.map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
-    /// Begins a crawl: its identity and sequence 0, in one transaction.
+    /// Begins a crawl: its identity and sequence 0, in one transaction that survives a power loss.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
@@ -162,6 +162,9 @@ impl CrawlDirectory {
             transaction.commit()
         };
         write(&mut self.connection).map_err(StoreError::database(self.path.join(DATABASE)))?;
+        sync_folder(&self.path)?;
+        // Whether the user may read the folder around it is not ours to demand.
+        drop(self.path.parent().map(sync_folder));
         FailPoint::pass(fail_point, "after_create");
         Ok(())
     }
@@ -208,6 +211,14 @@ impl CrawlDirectory {
     pub(super) fn into_parts(self) -> (PathBuf, Connection, File) {
         (self.path.join(DATABASE), self.connection, self.lock)
     }
+}
+
+/// Makes the names of new files in a folder survive a power loss.
+fn sync_folder(path: &Path) -> Result<(), StoreError> {
+    // The parent of a relative path of one part.
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|source| StoreError::Unwritable { path: path.to_owned(), source })
 }
 
 /// A lock and nothing else may be left by a process that died early.

@@ -96,11 +96,11 @@ pub(super) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cache_size", -4_000)
 }
 
-/// Settings of the one connection that writes.
+/// Settings of the one connection that writes. What it writes before the writer takes it over is synced at once.
 pub(super) fn prepare_writing(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "page_size", 4096)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)
 }
 

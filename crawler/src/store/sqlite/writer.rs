@@ -11,8 +11,7 @@ use crate::{
     url::Fingerprint,
 };
 
-/// How often the log is copied into the database file, and how often a commit is synced.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
+/// How often a commit is synced.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// How the writer groups its commits.
@@ -22,6 +21,8 @@ pub struct WriterSettings {
     pub commit_every: Duration,
     /// or with this many steps.
     pub commit_steps: usize,
+    /// How often the log is copied into the database file.
+    pub checkpoint_every: Duration,
     /// The sequence being crawled.
     pub sequence: u32,
     /// Its sums so far.
@@ -69,6 +70,8 @@ struct WriterThread {
     _lock: File,
     settings: WriterSettings,
     group: Option<Group>,
+    /// Whether something was committed since the last sync.
+    unsynced: bool,
     synced: Instant,
     checkpointed: Instant,
 }
@@ -93,7 +96,7 @@ impl WriterThread {
     fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
         let (path, connection, lock) = directory.into_parts();
         let now = Instant::now();
-        Self { path, connection, _lock: lock, settings, group: None, synced: now, checkpointed: now }
+        Self { path, connection, _lock: lock, settings, group: None, unsynced: false, synced: now, checkpointed: now }
     }
 
     fn run(mut self, receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), StoreError> {
@@ -102,23 +105,38 @@ impl WriterThread {
     }
 
     fn serve(&mut self, mut receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
         loop {
-            let message = match &self.group {
+            let message = match self.patience() {
                 None => Ok(receiver.blocking_recv()),
-                Some(group) => {
-                    let left = self.settings.commit_every.saturating_sub(group.since.elapsed());
-                    runtime.block_on(async { tokio::time::timeout(left, receiver.recv()).await })
-                }
+                Some(Duration::ZERO) => Err(()),
+                Some(left) => match receiver.try_recv() {
+                    Ok(message) => Ok(Some(message)),
+                    Err(_) => {
+                        runtime.block_on(async { tokio::time::timeout(left, receiver.recv()).await }).map_err(drop)
+                    }
+                },
             };
             match message {
                 Ok(Some(message)) => self.apply(message)?,
                 Ok(None) => break,
-                Err(_elapsed) => self.commit()?,
+                Err(()) if self.group.is_some() => self.commit()?,
+                // Syncs what was committed last, though nothing more comes that would.
+                Err(()) => self.checkpoint("PASSIVE")?,
             }
         }
         self.commit()?;
         self.pass("before_close");
         self.checkpoint("TRUNCATE")
+    }
+
+    /// How long the next message may keep the open group from its commit, or the last commit from its sync.
+    fn patience(&self) -> Option<Duration> {
+        match &self.group {
+            Some(group) => Some(self.settings.commit_every.saturating_sub(group.since.elapsed())),
+            None if self.unsynced => Some(SYNC_EVERY.saturating_sub(self.synced.elapsed())),
+            None => None,
+        }
     }
 
     fn apply(&mut self, message: Message) -> rusqlite::Result<()> {
@@ -182,7 +200,8 @@ impl WriterThread {
             self.connection.pragma_update(None, "synchronous", "NORMAL")?;
             self.synced = Instant::now();
         }
-        if self.checkpointed.elapsed() >= CHECKPOINT_EVERY {
+        self.unsynced = group.durability == Durability::Kill;
+        if self.checkpointed.elapsed() >= self.settings.checkpoint_every {
             self.checkpoint("PASSIVE")?;
         }
         Ok(())
@@ -198,7 +217,7 @@ impl WriterThread {
         self.pass("before_checkpoint");
         self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");
-        (self.checkpointed, self.synced) = (Instant::now(), Instant::now());
+        (self.checkpointed, self.synced, self.unsynced) = (Instant::now(), Instant::now(), false);
         Ok(())
     }
 
