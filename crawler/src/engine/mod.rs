@@ -9,9 +9,11 @@
 //! Does not know: flags and files of settings, how figures are shown.
 
 mod admission;
+mod answers;
 mod progress;
 mod reports;
 mod robots_book;
+mod rules;
 mod run;
 mod scheduler;
 mod starts;

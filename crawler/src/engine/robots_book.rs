@@ -3,6 +3,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use super::{
+    rules::RulesInMemory,
     verdict::back_off,
     visit::{Answer, Content},
 };
@@ -22,12 +23,12 @@ const MOST_REDIRECTS: u32 = 5;
 /// The longest pause between two attempts.
 const MOST_BACK_OFF: Duration = Duration::from_mins(5);
 
-/// The parsed robots.txt of every host asked, and the failures of those that gave none.
+/// The parsed robots.txt of the hosts asked last, and the failures of those that gave none.
 #[derive(Debug)]
 pub(super) struct RobotsBook {
     settings: RobotsSettings,
     agent: ProductToken,
-    rules: HashMap<HostId, Robots>,
+    rules: RulesInMemory,
     failures: HashMap<HostId, Failures>,
 }
 
@@ -67,7 +68,7 @@ pub(super) enum Reading {
 
 impl RobotsBook {
     pub(super) fn new(settings: RobotsSettings, agent: ProductToken) -> Self {
-        Self { settings, agent, rules: HashMap::new(), failures: HashMap::new() }
+        Self { settings, agent, rules: RulesInMemory::new(), failures: HashMap::new() }
     }
 
     /// Whether the user said not to ask this host.
@@ -82,9 +83,14 @@ impl RobotsBook {
         self.met(host, Robots::allow_all(), RobotsRow { fetched: now, ..RobotsRow::default() }, now)
     }
 
-    /// Whether the host's rules allow a URL. A host without rules allows nothing.
-    pub(super) fn allows(&self, host: HostId, url: &WebUrl) -> bool {
-        self.rules.get(&host).is_some_and(|rules| rules.verdict(url.path_and_query()).allowed)
+    /// Whether the host's rules allow a URL; `None` when they are not in memory any more.
+    pub(super) fn allows(&mut self, host: HostId, url: &WebUrl) -> Option<bool> {
+        self.rules.get(host).map(|rules| rules.verdict(url.path_and_query()).allowed)
+    }
+
+    /// Takes the rules of a host in again, from the body in its row; without one everything is allowed.
+    pub(super) fn recall(&mut self, host: HostId, body: Option<&[u8]>) {
+        self.rules.insert(host, body.map_or_else(Robots::allow_all, |body| Robots::parse(body, &self.agent)));
     }
 
     /// Reads an answer for `host`, fetched after `redirects`.

@@ -12,8 +12,9 @@ use urlcache::{CacheConfig, HashSeed, LossBudget};
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
+    answers::Answers,
     robots_book::RobotsBook,
-    scheduler::{MOST_ROWS, Refills, Scheduler},
+    scheduler::{MOST_ROWS, Scheduler},
     starts::StartPhase,
     throttle::Throttle,
     visit::Visitor,
@@ -35,8 +36,8 @@ use crate::{
     url::{Origin, UrlError, WebUrl},
 };
 
-/// Refills asked for at a time.
-const REFILL_SLOTS: usize = 16;
+/// Questions to the writer at a time.
+const QUESTIONS: usize = 16;
 
 /// Visits that a kill costs at most, beside the leases in flight.
 const MOST_UNCOMMITTED: usize = 200;
@@ -198,7 +199,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             counters: resumed.counters,
             writer,
             room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
-            refills: Refills::new(REFILL_SLOTS),
+            answers: Answers::new(QUESTIONS),
             tasks: JoinSet::new(),
             pages_in_flight: 0,
             stop,

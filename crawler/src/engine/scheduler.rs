@@ -11,6 +11,7 @@ use tracing::Instrument;
 use super::{
     EngineError,
     admission::{Door, PureHalf},
+    answers::Answers,
     progress::Progress,
     robots_book::RobotsBook,
     starts::StartPhase,
@@ -19,11 +20,10 @@ use super::{
     visit::{Judging, Report, Visitor},
 };
 use crate::{
-    candidate::HostId,
     clock::Clock,
     config::Settings,
     fetch::Fetcher,
-    frontier::{Asked, Frontier, Lease, LeaseKind, Next, PageOutcome, RefillAnswer, RefillRequest, Work},
+    frontier::{Asked, Frontier, Lease, LeaseKind, Next, PageOutcome, Work},
     store::{Abandonment, Counters, Message, Step, UrlChange},
     time::Moment,
 };
@@ -84,24 +84,11 @@ pub(super) struct Scheduler<F> {
     pub(super) writer: mpsc::Sender<Message>,
     /// Rows that may be on their way to the writer: a few pages with very many links must not fill the memory.
     pub(super) room: Arc<Semaphore>,
-    pub(super) refills: Refills,
+    pub(super) answers: Answers,
     pub(super) tasks: JoinSet<Report>,
     pub(super) pages_in_flight: u64,
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
-}
-
-/// Answers to refills come here: the slot is reserved before the question is sent, so the writer never waits.
-pub(super) struct Refills {
-    sender: mpsc::Sender<(HostId, RefillAnswer)>,
-    receiver: mpsc::Receiver<(HostId, RefillAnswer)>,
-}
-
-impl Refills {
-    pub(super) fn new(slots: usize) -> Self {
-        let (sender, receiver) = mpsc::channel(slots);
-        Self { sender, receiver }
-    }
 }
 
 impl<F: Fetcher + 'static> Scheduler<F> {
@@ -131,7 +118,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             let until = [until, self.starts.deadline(), out_of_time].into_iter().flatten().min();
             tokio::select! {
                 Some(report) = self.tasks.join_next() => self.reported(report).await?,
-                Some((host, answer)) = self.refills.receiver.recv() => self.frontier.refilled(host, answer),
+                // A lease that waits for an answer goes back to the queue when the run stops.
+                Some(answer) = self.answers.next(), if stopped.is_none() => self.answered(answer).await?,
                 () = sleep_until(self.clock, until), if until.is_some() => {}
                 stop = self.stop.next() => match stop {
                     Stop::Begin(signal) => stopped = Some(End::Signal(signal)),
@@ -149,15 +137,15 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             let now = self.clock.now();
             let counts = self.frontier.counts();
             if counts.queued + counts.leased > 0 && self.budget_is_spent(now) {
-                return Ok(if self.tasks.is_empty() { Wait::End(End::Budget) } else { Wait::Event });
+                return Ok(if self.in_flight() == 0 { Wait::End(End::Budget) } else { Wait::Event });
             }
-            if self.tasks.len() >= self.settings.politeness.concurrency.get() as usize {
+            if self.in_flight() >= self.settings.politeness.concurrency.get() as usize {
                 return Ok(Wait::Event);
             }
             if let Some(moment) = self.throttle.wait(now) {
                 return Ok(Wait::Until(moment));
             }
-            if self.refills.sender.capacity() == 0 {
+            if !self.answers.has_room() {
                 return Ok(Wait::Event);
             }
             match self.frontier.next(now) {
@@ -169,6 +157,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::Drained => return Ok(Wait::End(End::Drained)),
             }
         }
+    }
+
+    /// Leases that are being carried out, or wait for an answer of the writer.
+    fn in_flight(&self) -> usize {
+        self.tasks.len() + self.answers.parked()
     }
 
     fn budget_is_spent(&self, now: Moment) -> bool {
@@ -185,39 +178,45 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Work::Page(queued) if !self.pure.allows(&queued.url) => {
                 return self.abandon(lease, Abandonment::Scope).await;
             }
-            Work::Page(queued) if !self.robots.allows(queued.host, &queued.url) => {
-                return self.abandon(lease, Abandonment::Robots).await;
-            }
+            Work::Page(queued) => match (self.robots.allows(queued.host, &queued.url), queued.host) {
+                (Some(true), _) => {}
+                (Some(false), _) => return self.abandon(lease, Abandonment::Robots).await,
+                (None, host) => {
+                    self.count(&lease);
+                    return self.park(lease, host).await;
+                }
+            },
             Work::Errand(errand) if errand.redirects == 0 && self.robots.ignores(&errand.url.origin()) => {
                 return self.ignore_robots(lease).await;
             }
-            Work::Page(_) | Work::Errand(_) => {}
+            Work::Errand(_) => {}
         }
+        self.count(&lease);
+        self.visit(lease);
+        Ok(())
+    }
+
+    /// Counts a lease that will be carried out.
+    fn count(&mut self, lease: &Lease) {
         self.throttle.spend();
         self.pages_in_flight += u64::from(lease.kind() != LeaseKind::Prerequisite);
+    }
+
+    /// Has a task carry a lease out.
+    pub(super) fn visit(&mut self, lease: Lease) {
         let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit };
         let (visitor, pure) = (Arc::clone(&self.visitor), self.pure.clone());
         let span = tracing::info_span!("lease", url = %lease.url(), kind = ?lease.kind());
         self.tasks.spawn(async move { visitor.visit(lease, pure, judging).await }.instrument(span));
-        Ok(())
     }
 
     /// Ends a page's lease without a request.
-    async fn abandon(&mut self, lease: Lease, why: Abandonment) -> Result<(), EngineError> {
+    pub(super) async fn abandon(&mut self, lease: Lease, why: Abandonment) -> Result<(), EngineError> {
         let Work::Page(queued) = lease.work() else { return Ok(()) };
         let change = Some((queued.id, UrlChange::Abandoned(why)));
         self.starts.settle(queued.id);
         self.frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, self.clock.now());
         self.send(Step { change, ..Step::default() }).await
-    }
-
-    async fn refill(&mut self, request: RefillRequest) -> Result<(), EngineError> {
-        let slot =
-            self.refills.sender.clone().try_reserve_owned().expect("a slot was free before the frontier was asked");
-        let reply = Box::new(move |answer| {
-            slot.send((request.host, answer));
-        });
-        self.message(Message::Refill(request, reply)).await
     }
 
     async fn reported(&mut self, report: Result<Report, tokio::task::JoinError>) -> Result<(), EngineError> {

@@ -99,6 +99,12 @@ impl Robots {
         self.crawl_delay
     }
 
+    /// The memory that the rules and `Sitemap` lines take, in bytes.
+    pub fn bytes(&self) -> usize {
+        let sitemaps: usize = self.sitemaps.iter().map(|line| line.len() + size_of::<String>()).sum();
+        size_of::<Self>() + self.rules.bytes() + sitemaps
+    }
+
     /// The value of every `Sitemap` line of the file, whatever its group: each once, in order, as written (not checked
     /// to be a URL).
     pub fn sitemaps(&self) -> &[String] {

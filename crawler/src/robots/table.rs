@@ -67,6 +67,11 @@ impl RuleTable {
         Some((rule.effect, rule.line.of(&self.text)))
     }
 
+    /// The memory behind it, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.rules.len() * size_of::<Rule>()
+    }
+
     fn push_rule(&mut self, effect: Effect, line: Span, pattern: &str) {
         let pattern = if self.text.ends_with(pattern) {
             Span::before(self.text.len(), pattern.len())

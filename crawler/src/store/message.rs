@@ -49,6 +49,8 @@ pub enum Message {
     Step(Box<Step>, Room),
     /// Reads queued rows, after all that was sent before.
     Refill(RefillRequest, Reply<RefillAnswer>),
+    /// Reads the body of a host's robots.txt, after all that was sent before.
+    Robots(HostId, Reply<Option<Vec<u8>>>),
     /// Commits, then shows every admitted URL.
     Replay(Box<dyn Replay>),
     /// Records how the sequence stands.
@@ -60,6 +62,7 @@ impl std::fmt::Debug for Message {
         match self {
             Self::Step(step, _) => f.debug_tuple("Step").field(step).finish(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
+            Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
             Self::Replay(_) => f.write_str("Replay"),
             Self::End(end) => f.debug_tuple("End").field(end).finish(),
         }

@@ -10,6 +10,7 @@ mod redirects;
 mod resume;
 mod retries;
 mod robots;
+mod robots_memory;
 mod usage;
 
 use std::path::{Path, PathBuf};

@@ -147,6 +147,11 @@ impl WriterThread {
                 reply(refill::answer(&self.connection, &request)?);
                 Ok(())
             }
+            Message::Robots(host, reply) => {
+                let mut select = self.connection.prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
+                reply(select.query_row([host.0], |row| row.get(0))?);
+                Ok(())
+            }
             Message::Replay(replay) => {
                 self.commit()?;
                 self.pass("before_replay");

@@ -1,0 +1,104 @@
+//! Questions of the scheduler to the writer, and the leases that wait for an answer.
+
+use std::collections::HashMap;
+
+use tokio::sync::mpsc;
+
+use super::{EngineError, scheduler::Scheduler};
+use crate::{
+    candidate::HostId,
+    fetch::Fetcher,
+    frontier::{Lease, RefillAnswer, RefillRequest, Work},
+    store::{Abandonment, Message, Reply},
+};
+
+/// What the writer read.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// Queued rows of a host.
+    Rows(HostId, RefillAnswer),
+    /// A host's robots.txt as it was stored; `None` when it gave none.
+    Robots(HostId, Option<Vec<u8>>),
+}
+
+/// Answers come here: the slot is reserved before the question is sent, so the writer never waits.
+pub(super) struct Answers {
+    sender: mpsc::Sender<Answer>,
+    receiver: mpsc::Receiver<Answer>,
+    /// Leases of hosts whose robots.txt is being read again.
+    parked: HashMap<HostId, Vec<Lease>>,
+}
+
+impl Answers {
+    pub(super) fn new(slots: usize) -> Self {
+        let (sender, receiver) = mpsc::channel(slots);
+        Self { sender, receiver, parked: HashMap::new() }
+    }
+
+    /// Whether one more question may be asked.
+    pub(super) fn has_room(&self) -> bool {
+        self.sender.capacity() > 0
+    }
+
+    /// The next answer. Never `None`: the sender is kept.
+    pub(super) async fn next(&mut self) -> Option<Answer> {
+        self.receiver.recv().await
+    }
+
+    /// Leases that wait for an answer.
+    pub(super) fn parked(&self) -> usize {
+        self.parked.values().map(Vec::len).sum()
+    }
+
+    /// Where an answer goes.
+    fn reply<T: 'static>(&self, answer: impl FnOnce(T) -> Answer + Send + 'static) -> Reply<T> {
+        let slot = self.sender.clone().try_reserve_owned().expect("a slot was free before the frontier was asked");
+        Box::new(move |read| {
+            slot.send(answer(read));
+        })
+    }
+}
+
+impl<F: Fetcher + 'static> Scheduler<F> {
+    /// Asks for queued rows of a host.
+    pub(super) async fn refill(&mut self, request: RefillRequest) -> Result<(), EngineError> {
+        let reply = self.answers.reply(move |rows| Answer::Rows(request.host, rows));
+        self.message(Message::Refill(request, reply)).await
+    }
+
+    /// Has the lease of a page wait until the host's robots.txt was read from its row.
+    pub(super) async fn park(&mut self, lease: Lease, host: HostId) -> Result<(), EngineError> {
+        let parked = self.answers.parked.entry(host).or_default();
+        parked.push(lease);
+        if parked.len() > 1 {
+            return Ok(());
+        }
+        tracing::debug!(host = %self.frontier.origin(host), "reading its robots.txt from the database again");
+        let reply = self.answers.reply(move |body| Answer::Robots(host, body));
+        self.message(Message::Robots(host, reply)).await
+    }
+
+    /// Takes an answer in.
+    pub(super) async fn answered(&mut self, answer: Answer) -> Result<(), EngineError> {
+        match answer {
+            Answer::Rows(host, rows) => self.frontier.refilled(host, rows),
+            Answer::Robots(host, body) => {
+                self.robots.recall(host, body.as_deref());
+                for lease in self.answers.parked.remove(&host).unwrap_or_default() {
+                    self.unpark(lease).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn unpark(&mut self, lease: Lease) -> Result<(), EngineError> {
+        let Work::Page(queued) = lease.work() else { return Ok(()) };
+        if self.robots.allows(queued.host, &queued.url) == Some(true) {
+            self.visit(lease);
+            return Ok(());
+        }
+        self.pages_in_flight -= 1;
+        self.abandon(lease, Abandonment::Robots).await
+    }
+}

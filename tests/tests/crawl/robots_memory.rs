@@ -1,0 +1,55 @@
+//! More robots.txt files than memory keeps.
+
+use webloom_tests::{
+    server::{Reply, Server},
+    webloom::{Webloom, assert_clean},
+};
+
+use crate::{Folder, assert_asked_once, assert_law, star};
+
+/// Together about 24 MB when parsed; 16 MiB are kept.
+const HOSTS: u8 = 48;
+
+/// A site of a start page and three more, one of them forbidden by a robots.txt near the limit of 500 KiB.
+fn host(number: u8) -> Server {
+    let rule = |line: usize| format!("Disallow: /{line}-{}\n", "x".repeat(1_000));
+    let robots = format!("User-agent: *\nDisallow: /2\n{}", (100..590).map(rule).collect::<String>());
+    let site = star(3);
+    let answer = move |asked: &webloom_tests::server::Asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::text(&robots),
+        _ => site(asked),
+    };
+    Server::start(&format!("127.0.0.{number}"), answer).expect("a free port")
+}
+
+#[test]
+fn what_was_forgotten_is_read_from_the_database() {
+    let hosts: Vec<_> = (1..=HOSTS).map(host).collect();
+    let folder = Folder::new();
+    let starts = hosts[1..].iter().map(|host| host.url("/"));
+    let run = Webloom::crawl(&folder.crawl(), &hosts[0].url("/")).args(starts).args(["--delay", "20ms"]);
+    let run = run.env("WEBLOOM_LOG_LEVEL", "info,webloom::engine=debug").run().expect(0);
+    let summary = run.json();
+    assert_law(&summary);
+    assert_clean(&folder.crawl());
+    for host in &hosts {
+        assert_asked_once(host, &["/", "/1", "/3"]);
+        assert_eq!(host.count("/robots.txt"), 1, "asked for once, however often it is needed");
+    }
+    assert_eq!(summary["urls"]["abandoned"]["robots"], HOSTS);
+    let read = run.stderr.matches("reading its robots.txt from the database again").count();
+    assert!(read > usize::from(HOSTS) / 2, "{read} read again");
+}
+
+#[test]
+fn a_budget_counts_the_pages_that_wait_for_it() {
+    let hosts: Vec<_> = (1..=HOSTS).map(host).collect();
+    let folder = Folder::new();
+    let starts = hosts[1..].iter().map(|host| host.url("/"));
+    let run = Webloom::crawl(&folder.crawl(), &hosts[0].url("/")).args(starts).args(["--max-pages", "100"]);
+    assert_eq!(run.run().expect(0).json()["pages"]["stored"], 100);
+    assert_clean(&folder.crawl());
+    let rest = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none"]).run().expect(0).json();
+    assert_eq!((&rest["end"], &rest["pages"]["stored"]), (&"drained".into(), &(3 * u64::from(HOSTS)).into()));
+    assert!(hosts.iter().all(|host| host.count("/1") == 1));
+}
