@@ -3,6 +3,8 @@
 mod addresses;
 mod budgets;
 mod hostile;
+mod interrupted;
+mod many_hosts;
 mod politeness;
 mod practice;
 mod reading;
@@ -10,6 +12,7 @@ mod redirects;
 mod resume;
 mod retries;
 mod robots;
+mod starts;
 mod usage;
 
 use std::path::{Path, PathBuf};
