@@ -12,6 +12,7 @@ mod redirects;
 mod resume;
 mod retries;
 mod robots;
+mod secure;
 mod starts;
 mod usage;
 
