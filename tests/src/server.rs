@@ -198,6 +198,26 @@ impl Server {
         drop(log);
         assert!(!timeout.timed_out(), "{target} was not asked for {times} times");
     }
+
+    /// Waits until nothing has been asked for so long.
+    ///
+    /// # Panics
+    /// When that has not come to pass after 30 s.
+    pub fn wait_for_silence(&self, span: Duration) {
+        let began = Instant::now();
+        let mut log = self.shared.log();
+        loop {
+            let before = log.len();
+            let quiet = |log: &mut Vec<Hit>| log.len() == before;
+            let waited = self.shared.logged.wait_timeout_while(log, span, quiet);
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            if timeout.timed_out() {
+                return;
+            }
+            log = now;
+            assert!(began.elapsed() < Duration::from_secs(30), "it is asked again and again");
+        }
+    }
 }
 
 impl Drop for Server {
