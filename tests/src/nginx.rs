@@ -23,7 +23,17 @@ use crate::skip::skip;
 pub struct Nginx {
     process: Child,
     folder: TempDir,
+    scheme: &'static str,
     port: u16,
+}
+
+/// What a server proves itself with, both in PEM.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Its certificate.
+    pub certificate: String,
+    /// The key to it.
+    pub key: String,
 }
 
 /// One line of the access log.
@@ -37,6 +47,8 @@ pub struct Access {
     pub status: u16,
     /// Bytes of the body as sent.
     pub bytes: u64,
+    /// `HTTP/1.1`, `HTTP/2.0`.
+    pub protocol: String,
     /// The request target as it was sent.
     pub uri: String,
 }
@@ -48,6 +60,18 @@ impl Nginx {
     /// # Errors
     /// When no port can be had or nginx does not start.
     pub fn serve(root: &Path) -> Result<Option<Self>> {
+        Self::start(root, None)
+    }
+
+    /// The same by https alone, with HTTP/2. `/break` ends the connection without an answer.
+    ///
+    /// # Errors
+    /// As [`Self::serve`].
+    pub fn serve_secure(root: &Path, identity: &Identity) -> Result<Option<Self>> {
+        Self::start(root, Some(identity))
+    }
+
+    fn start(root: &Path, identity: Option<&Identity>) -> Result<Option<Self>> {
         let Some(program) = program() else {
             skip("nginx is not here (tests/prepare installs it)");
             return Ok(None);
@@ -60,7 +84,12 @@ impl Nginx {
         listener.set_nonblocking(true)?;
         door.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
-        fs::write(folder.path().join("conf"), config(folder.path(), root, port))?;
+        if let Some(identity) = identity {
+            fs::write(folder.path().join("certificate"), &identity.certificate)?;
+            fs::write(folder.path().join("key"), &identity.key)?;
+        }
+        let scheme = if identity.is_some() { "https" } else { "http" };
+        fs::write(folder.path().join("conf"), config(folder.path(), root, scheme, port))?;
         let process = Command::new(program)
             .arg("-c")
             .arg(folder.path().join("conf"))
@@ -70,14 +99,14 @@ impl Nginx {
             .stderr(fs::File::create(folder.path().join("stderr"))?)
             .spawn()
             .context("start nginx")?;
-        let nginx = Self { process, folder, port };
+        let nginx = Self { process, folder, scheme, port };
         nginx.round_trip()?;
         Ok(Some(nginx))
     }
 
-    /// `http://127.0.0.1:PORT/`.
+    /// `http://127.0.0.1:PORT/`, or `https`.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
+        format!("{}://127.0.0.1:{}/", self.scheme, self.port)
     }
 
     /// The access log so far: every request whose answer a client has read is in it.
@@ -122,8 +151,14 @@ fn program() -> Option<PathBuf> {
     folders.map(|folder| folder.join("nginx")).find(|program| program.exists())
 }
 
-fn config(folder: &Path, root: &Path, port: u16) -> String {
+fn config(folder: &Path, root: &Path, scheme: &str, port: u16) -> String {
     let (folder, root) = (folder.display(), root.display());
+    let (listen, secure) = if scheme == "https" {
+        let identity = format!("ssl_certificate {folder}/certificate; ssl_certificate_key {folder}/key;");
+        (" ssl http2", format!("{identity} location = /break {{ return 444; }}"))
+    } else {
+        ("", String::new())
+    };
     // The worker must be able to read what the tests unpacked, wherever that is.
     let user = if geteuid().is_root() { "user root;" } else { "" };
     format!(
@@ -135,8 +170,8 @@ http {{
   client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
   uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
   keepalive_requests 1000000;
-  log_format r '$msec $request_method $status $body_bytes_sent $request_uri';
-  server {{ listen 127.0.0.1:{port}; root {root}; index index.html; access_log {folder}/access r; }}
+  log_format r '$msec $request_method $status $body_bytes_sent $server_protocol $request_uri';
+  server {{ listen 127.0.0.1:{port}{listen}; {secure} root {root}; index index.html; access_log {folder}/access r; }}
   server {{ listen unix:{folder}/door; access_log off; return 204; }}
 }}
 "
@@ -144,9 +179,10 @@ http {{
 }
 
 fn access(line: &str) -> Result<Access> {
-    let [at, method, status, bytes, uri] = line.splitn(5, ' ').collect::<Vec<_>>()[..] else { bail!("is too short") };
-    let (method, uri) = (method.to_owned(), uri.to_owned());
-    Ok(Access { at: at.parse()?, method, status: status.parse()?, bytes: bytes.parse()?, uri })
+    let fields: Vec<_> = line.splitn(6, ' ').collect();
+    let [at, method, status, bytes, protocol, uri] = fields[..] else { bail!("is too short") };
+    let [method, protocol, uri] = [method, protocol, uri].map(str::to_owned);
+    Ok(Access { at: at.parse()?, method, status: status.parse()?, bytes: bytes.parse()?, protocol, uri })
 }
 
 #[cfg(test)]
@@ -155,7 +191,8 @@ mod tests {
 
     #[test]
     fn reads_its_log_lines() {
-        let read = access("1700000000.123 GET 404 153 /a b?c").unwrap();
+        let read = access("1700000000.123 GET 404 153 HTTP/2.0 /a b?c").unwrap();
+        assert_eq!(read.protocol, "HTTP/2.0");
         assert_eq!((read.method.as_str(), read.status, read.bytes, read.uri.as_str()), ("GET", 404, 153, "/a b?c"));
         assert!(access("1700000000.123 GET 404").is_err());
     }

@@ -72,6 +72,9 @@ pub enum Reply {
     Script(Script),
 }
 
+/// The first byte of a client that speaks TLS. It has no line to wait for, and is refused at once.
+const TLS_HANDSHAKE: u8 = 0x16;
+
 type Answering = dyn Fn(&Asked) -> Reply + Send + Sync;
 
 struct Shared {
@@ -139,7 +142,15 @@ impl Server {
     /// When `address` is none.
     pub fn start(address: &str, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> io::Result<Self> {
         let address: IpAddr = address.parse().expect("an IP address");
-        let listener = TcpListener::bind((address, 0))?;
+        Self::start_at((address, 0).into(), answer)
+    }
+
+    /// Answers at this address.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    pub fn start_at(address: SocketAddr, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
         let shared = Arc::new(Shared {
             answer: Box::new(answer),
             log: Mutex::default(),
@@ -187,6 +198,26 @@ impl Server {
         drop(log);
         assert!(!timeout.timed_out(), "{target} was not asked for {times} times");
     }
+
+    /// Waits until nothing has been asked for so long.
+    ///
+    /// # Panics
+    /// When that has not come to pass after 30 s.
+    pub fn wait_for_silence(&self, span: Duration) {
+        let began = Instant::now();
+        let mut log = self.shared.log();
+        loop {
+            let before = log.len();
+            let quiet = |log: &mut Vec<Hit>| log.len() == before;
+            let waited = self.shared.logged.wait_timeout_while(log, span, quiet);
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            if timeout.timed_out() {
+                return;
+            }
+            log = now;
+            assert!(began.elapsed() < Duration::from_secs(30), "it is asked again and again");
+        }
+    }
 }
 
 impl Drop for Server {
@@ -230,6 +261,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
+    if reader.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
+        return reader.get_mut().write_all(b"HTTP/1.1 400 Not TLS\r\nconnection: close\r\n\r\n");
+    }
     while let Some((target, headers)) = request(&mut reader)? {
         let (number, asked) = shared.note(target, headers);
         let reply = (shared.answer)(&asked);
@@ -297,5 +331,16 @@ mod tests {
         assert_eq!(server.targets(), ["/a", "/a"]);
         assert_eq!(server.log()[0].headers, ["host: h"]);
         server.wait_for("/a", 2);
+    }
+
+    #[test]
+    fn refuses_tls_without_a_word_in_its_log() {
+        let server = Server::start("127.0.0.1", |_| Reply::status(200)).unwrap();
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(&[TLS_HANDSHAKE, 3, 1]).unwrap();
+        let mut answer = Vec::new();
+        // What the server left unread makes the end of the connection an abrupt one.
+        drop(stream.read_to_end(&mut answer));
+        assert!(server.log().is_empty());
     }
 }

@@ -256,10 +256,9 @@ fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) ->
         .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}"))))
         .collect();
     let areas = directory.areas()?;
-    let url_of = |area: &AreaRow| WebUrl::parse(&area.url).ok();
-    let given_before = areas.iter().filter(|area| area.source != AreaSource::Redirect).filter_map(url_of);
+    let given_before = areas.iter().filter(|area| area.source != AreaSource::Redirect);
+    let given_before = given_before.filter_map(|area| WebUrl::parse(&area.url).ok());
     let own: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).chain(given_before).collect();
-    let urls: Vec<WebUrl> = own.iter().cloned().chain(areas.iter().filter_map(url_of)).collect();
     let mut fetch = FetchSettings::new(limits.user_agent.as_str());
     fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
     fetch.headers_for = own.iter().map(|url| url.authority().to_owned()).collect();
@@ -267,7 +266,7 @@ fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) ->
     fetch.first_byte_timeout = limits.first_byte_timeout;
     fetch.total_timeout = limits.total_timeout;
     fetch.max_expansion = limits.max_expansion;
-    fetch.addresses = AddressPolicy::new(&urls, parse_all(&limits.allow_private)?);
+    fetch.addresses = AddressPolicy::new(&own, parse_all(&limits.allow_private)?);
     fetch.resolve = overrides?;
     Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
 }

@@ -78,3 +78,41 @@ fn headers_and_their_secrets() {
     let copy = std::fs::read_to_string(folder.crawl().join("crawl.toml")).unwrap();
     assert!(!copy.contains("s3cr3t"), "{copy}");
 }
+
+#[test]
+fn links_to_them_are_out_of_scope() {
+    let neighbour = Server::start("127.0.0.2", star(1)).unwrap();
+    let to = neighbour.url("/");
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::links([&to, "http://169.254.169.254/", "http://169.254.169.254/latest/"]),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let summary = crawl(&server, &folder.crawl(), &[]);
+    assert_eq!((&summary["urls"]["refused"]["scope"], &summary["law"]["admitted"]), (&3.into(), &1.into()));
+    assert_eq!(summary["requests"]["errors"].as_object().map(serde_json::Map::len), Some(0));
+    assert!(neighbour.log().is_empty());
+}
+
+#[test]
+fn a_start_by_name_opens_neither_its_address_nor_the_way_there() {
+    let neighbour = Server::start("127.0.0.2", star(1)).unwrap();
+    let (by_address, port) = (neighbour.url("/"), neighbour.port());
+    let by_name = format!("http://inside.test:{port}/");
+    let links = [by_address, format!("{by_name}linked")];
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::links(&links),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "0");
+    let resolve = format!("inside.test:{port}:127.0.0.2");
+    let summary = run.args([&*by_name, "--resolve", &resolve]).run().expect(0).json();
+    assert_law(&summary);
+    assert_eq!((&summary["urls"]["refused"]["scope"], &summary["pages"]["stored"]), (&1.into(), &1.into()));
+    let pages = pages(&folder.crawl());
+    for path in ["", "linked"] {
+        assert_eq!(pages[&format!("{by_name}{path}")]["reason"], "robots_unreachable");
+    }
+    assert!(neighbour.log().is_empty());
+}

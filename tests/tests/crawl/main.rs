@@ -3,6 +3,8 @@
 mod addresses;
 mod budgets;
 mod hostile;
+mod interrupted;
+mod many_hosts;
 mod politeness;
 mod practice;
 mod reading;
@@ -11,6 +13,8 @@ mod resume;
 mod retries;
 mod robots;
 mod robots_memory;
+mod secure;
+mod starts;
 mod usage;
 
 use std::path::{Path, PathBuf};

@@ -122,3 +122,21 @@ fn a_rate_for_all_hosts() {
     assert_eq!(began.len(), 12);
     assert!(took >= Duration::from_millis(11 * 50 - 20), "12 requests in {took:?}");
 }
+
+#[test]
+fn a_robots_txt_elsewhere_waits_for_its_turn_there() {
+    let site = star(3);
+    let there = Server::start("127.0.0.2", move |asked| match asked.target.as_str() {
+        "/rules" => Reply::text("User-agent: *\nDisallow:\n"),
+        _ => site(asked),
+    })
+    .unwrap();
+    let (to, site) = (there.url("/rules"), star(3));
+    let here = serve(move |asked| if asked.target == "/robots.txt" { Reply::redirect(302, &to) } else { site(asked) });
+    let run = Webloom::crawl(&Folder::new().crawl(), &here.url("/")).args([&*there.url("/"), "--delay", "300ms"]);
+    assert_eq!(run.run().expect(0).json()["pages"]["stored"], 8);
+    let log = there.log();
+    assert_eq!((log.len(), there.count("/rules")), (6, 1), "robots.txt, the other's rules and four pages");
+    assert_eq!(most_at_once(&log), 1);
+    assert!(shortest_pause(&log) >= Duration::from_millis(300), "{:?}", shortest_pause(&log));
+}

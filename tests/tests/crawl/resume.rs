@@ -1,11 +1,19 @@
 //! Stopping and going on.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    sync::{Arc, Condvar, Mutex},
+    time::{Duration, Instant},
+};
 
+use rusqlite::{Connection, OpenFlags, types::Value};
 use rustix::process::Signal;
-use webloom_tests::webloom::{Webloom, assert_clean, with_outcome};
+use webloom_tests::{
+    server::{Reply, Server},
+    webloom::{Webloom, assert_clean, pages, with_outcome},
+};
 
-use crate::{Folder, assert_law, chain, crawl, serve, star};
+use crate::{Folder, assert_asked_once, assert_law, chain, crawl, serve, star};
 
 #[test]
 fn a_signal_saves_everything_and_the_next_start_completes_it() {
@@ -95,6 +103,118 @@ fn a_wider_scope_is_refused_a_narrower_one_applies() {
     assert!(wider.stderr.contains("--exclude") && wider.stderr.contains("--dir"), "{}", wider.stderr);
     assert_eq!((wider.stderr.lines().count() <= 8, server.log().len()), (true, asked));
     let narrower = ["--exclude", "/2$", "--exclude", "/3$", "--max-pages", "none"];
-    Webloom::go_on(&folder.crawl()).args(narrower).run().expect(0);
-    assert_eq!(server.count("/2"), 0);
+    let summary = Webloom::go_on(&folder.crawl()).args(narrower).run().expect(0).json();
+    assert_asked_once(&server, &["/", "/1", "/4", "/5"]);
+    let queued_before = &pages(&folder.crawl())[&server.url("/3")];
+    assert_eq!((&queued_before["outcome"], &queued_before["reason"]), (&"abandoned".into(), &"scope".into()));
+    assert_eq!((&summary["end"], &summary["urls"]["abandoned"]["scope"]), (&"drained".into(), &1.into()));
+    assert_law(&summary);
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn another_order_on_going_on_loses_and_repeats_nothing() {
+    for [first, then] in [["breadth", "depth"], ["depth", "breadth"]] {
+        let server = serve(star(60));
+        let folder = Folder::new();
+        // So few heads that most of the queue is read from the table, in the new order.
+        let heads = |run: Webloom| run.env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "10");
+        let run = heads(Webloom::crawl(&folder.crawl(), &server.url("/"))).args(["--order", first, "--max-pages", "1"]);
+        run.run().expect(0);
+        let run = heads(Webloom::go_on(&folder.crawl())).args(["--order", then, "--max-pages", "none"]);
+        let summary = run.patience(Duration::from_mins(1)).run().expect(0).json();
+        assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &61.into()));
+        assert_law(&summary);
+        let pages: Vec<String> = (1..=60).map(|page| format!("/{page}")).collect();
+        assert_asked_once(&server, &pages.iter().map(String::as_str).chain(["/"]).collect::<Vec<_>>());
+        assert_clean(&folder.crawl());
+    }
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let over = Arc::new((Mutex::new(false), Condvar::new()));
+    let (wait, site) = (Arc::clone(&over), star(3));
+    let hanging = serve(move |asked| {
+        if asked.target == "/2" && asked.before == 0 {
+            let (over, changed) = &*wait;
+            drop(changed.wait_timeout_while(over.lock().unwrap(), Duration::from_mins(1), |over| !*over).unwrap());
+        }
+        site(asked)
+    });
+    let done = Arc::clone(&over);
+    let endless = Server::start("127.0.0.2", move |asked| match asked.target.trim_start_matches('/').parse::<u32>() {
+        Ok(_) if *done.0.lock().unwrap() => Reply::html("the end"),
+        Ok(page) => Reply::links([format!("/{}", page + 1)]),
+        Err(_) if asked.target == "/" => Reply::links(["/1"]),
+        Err(_) => Reply::status(404),
+    })
+    .unwrap();
+    let folder = Folder::new();
+    let running = Webloom::crawl(&folder.crawl(), &hanging.url("/")).args([endless.url("/")]).spawn();
+    hanging.wait_for("/2", 1);
+    endless.wait_for("/3", 1);
+    // Two of a kind that come before it looks are one; the first has been seen when it asks for nothing any more.
+    running.signal(Signal::INT);
+    endless.wait_for_silence(Duration::from_millis(500));
+    running.signal(Signal::TERM);
+    let run = running.wait();
+    *over.0.lock().unwrap() = true;
+    over.1.notify_all();
+    assert!(matches!(run.code, Some(130 | 143)), "{run:?}");
+    assert_eq!(run.stdout, "", "one that waits for what is in flight ends with a summary");
+    assert_clean(&folder.crawl());
+    let rest = Webloom::go_on(&folder.crawl()).run().expect(0).json();
+    assert_eq!((&rest["end"], &rest["urls"]["abandoned"]), (&"drained".into(), &serde_json::json!({})));
+    assert_eq!(rest["pages"]["stored"], rest["law"]["admitted"]);
+    assert_eq!((hanging.count("/2"), hanging.count("/1"), hanging.count("/3")), (2, 1, 1));
+    assert_clean(&folder.crawl());
+}
+
+/// All rows of all tables, and the copy of the settings.
+fn content(dir: &Path) -> anyhow::Result<String> {
+    let path = dir.join("webloom.sqlite");
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let mut tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")?;
+    let names = tables.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let mut content = std::fs::read_to_string(dir.join("crawl.toml"))?;
+    for name in names {
+        let mut select = database.prepare(&format!("SELECT * FROM {name}"))?;
+        let columns = select.column_count();
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let values = (0..columns).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<Value>>>()?;
+            content += &format!("{name}: {values:?}\n");
+        }
+    }
+    Ok(content)
+}
+
+#[test]
+fn a_refused_command_changes_nothing() {
+    let (server, other) = (serve(star(4)), serve(star(1)));
+    let (own, foreign) = (server.url("/"), other.url("/"));
+    for finished in [true, false] {
+        let folder = Folder::new();
+        let budget = ["--max-pages", if finished { "none" } else { "2" }];
+        Webloom::crawl(&folder.crawl(), &own).args(["--exclude", "/2$"]).args(budget).run().expect(0);
+        let (before, asked) = (content(&folder.crawl()).unwrap(), server.log().len());
+        let refused: [&[&str]; 9] = [
+            &["--exclude", "/x$", "--add", &foreign],
+            &[&foreign],
+            &[&foreign, "--delay", "3s", "--order", "depth"],
+            &["--order", "depth", "--delay", "soon"],
+            &["--add", &foreign, "--resolve", "nonsense"],
+            &["--add", &foreign, "--allow-private", "10.0.0.0/99"],
+            &["--add", &foreign, "--user-agent", "("],
+            &["--add", &foreign, "--header", "nonsense"],
+            &[&own, "--add", "ftp://127.0.0.1/"],
+        ];
+        for arguments in refused {
+            let run = Webloom::go_on(&folder.crawl()).args(arguments).run().expect(2);
+            assert!(run.stderr.contains("error: ") && run.stdout.is_empty(), "{arguments:?}: {run:?}");
+            assert_eq!(content(&folder.crawl()).unwrap(), before, "{arguments:?}");
+        }
+        assert_eq!((server.log().len(), other.log().len()), (asked, 0));
+    }
 }

@@ -1,10 +1,15 @@
 //! robots.txt, and hosts that do not give it.
 
-use std::sync::Arc;
+use std::{
+    io::{Read, Write},
+    sync::{Arc, Condvar, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
 
 use webloom_tests::{
     server::{Reply, Server},
-    webloom::{Webloom, pages, with_outcome},
+    webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
 use crate::{Folder, assert_asked_once, assert_law, crawl, serve, star};
@@ -129,4 +134,71 @@ fn a_long_one_is_read_up_to_500_kib() {
     let folder = Folder::new();
     crawl(&server, &folder.crawl(), &[]);
     assert_eq!(with_outcome(&folder.crawl(), "stored"), [server.url("/"), server.url("/2")]);
+}
+
+#[test]
+fn a_host_that_refused_connections_and_recovers_is_crawled() {
+    let gone = Server::start("127.0.0.77", star(0)).unwrap();
+    let (start, address) = (gone.url("/"), ([127, 0, 0, 77], gone.port()).into());
+    drop(gone);
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &start).env("WEBLOOM_ROBOTS_BACKOFF", "500ms");
+    let running = run.env("WEBLOOM_ROBOTS_RETRIES", "10").spawn();
+    let refused = || {
+        let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run();
+        status.code == Some(0) && status.json()["requests"]["errors"]["connect"].as_u64() > Some(0)
+    };
+    let began = Instant::now();
+    // Each look is a run of the program.
+    while !refused() {
+        assert!(began.elapsed() < Duration::from_mins(1), "no connection was refused");
+    }
+    let server = Server::start_at(address, star(2)).unwrap();
+    let summary = running.wait().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &3.into()));
+    assert_law(&summary);
+    assert_clean(&folder.crawl());
+    assert_asked_once(&server, &["/", "/1", "/2"]);
+}
+
+#[test]
+fn what_waits_for_a_retry_is_abandoned_with_a_host_that_gives_none_any_more() {
+    let closed = Arc::new((Mutex::new(false), Condvar::new()));
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/robots.txt" if asked.before == 0 => Reply::status(404),
+        "/robots.txt" => {
+            let closed = Arc::clone(&closed);
+            Reply::Script(Box::new(move |stream| {
+                stream.write_all(b"HTTP/1.1 503 Test\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")?;
+                // The client closes once it has read the answer.
+                let read = stream.read(&mut [0]);
+                *closed.0.lock().unwrap() = true;
+                closed.1.notify_all();
+                read.map(|_| ())
+            }))
+        }
+        "/" => Reply::links((1..=3).map(|page| format!("/hang{page}")).chain((1..=40).map(|page| format!("/{page}")))),
+        hangs if hangs.starts_with("/hang") => {
+            let (closed, changed) = &*closed;
+            let open = |closed: &mut bool| !*closed;
+            drop(changed.wait_timeout_while(closed.lock().unwrap(), Duration::from_mins(1), open).unwrap());
+            Reply::status(503)
+        }
+        _ => {
+            thread::sleep(Duration::from_millis(150));
+            Reply::html("slow")
+        }
+    });
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--per-host", "4"]);
+    let run = run.env("WEBLOOM_ROBOTS_MAX_AGE", "1s").env("WEBLOOM_ROBOTS_RETRIES", "0");
+    let summary = run.run().expect(0).json();
+    assert_law(&summary);
+    assert_clean(&folder.crawl());
+    assert_eq!((&summary["end"], &summary["law"]["queued"]), (&"drained".into(), &0.into()));
+    assert_eq!(server.count("/robots.txt"), 2);
+    let pages = pages(&folder.crawl());
+    for page in ["/hang1", "/hang2", "/hang3", "/40"] {
+        assert_eq!(pages[&server.url(page)]["reason"], "robots_unreachable", "{page}");
+    }
 }
