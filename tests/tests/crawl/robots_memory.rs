@@ -22,12 +22,19 @@ fn host(number: u8) -> Server {
     Server::start(&format!("127.0.0.{number}"), answer).expect("a free port")
 }
 
+fn hosts() -> Vec<Server> {
+    (1..=HOSTS).map(host).collect()
+}
+
+fn crawl(hosts: &[Server], folder: &Folder) -> Webloom {
+    let starts = hosts[1..].iter().map(|host| host.url("/"));
+    Webloom::crawl(&folder.crawl(), &hosts[0].url("/")).args(starts)
+}
+
 #[test]
 fn what_was_forgotten_is_read_from_the_database() {
-    let hosts: Vec<_> = (1..=HOSTS).map(host).collect();
-    let folder = Folder::new();
-    let starts = hosts[1..].iter().map(|host| host.url("/"));
-    let run = Webloom::crawl(&folder.crawl(), &hosts[0].url("/")).args(starts).args(["--delay", "20ms"]);
+    let (hosts, folder) = (hosts(), Folder::new());
+    let run = crawl(&hosts, &folder).args(["--delay", "20ms"]);
     let run = run.env("WEBLOOM_LOG_LEVEL", "info,webloom::engine=debug").run().expect(0);
     let summary = run.json();
     assert_law(&summary);
@@ -43,10 +50,8 @@ fn what_was_forgotten_is_read_from_the_database() {
 
 #[test]
 fn a_budget_counts_the_pages_that_wait_for_it() {
-    let hosts: Vec<_> = (1..=HOSTS).map(host).collect();
-    let folder = Folder::new();
-    let starts = hosts[1..].iter().map(|host| host.url("/"));
-    let run = Webloom::crawl(&folder.crawl(), &hosts[0].url("/")).args(starts).args(["--max-pages", "100"]);
+    let (hosts, folder) = (hosts(), Folder::new());
+    let run = crawl(&hosts, &folder).args(["--max-pages", "100"]);
     assert_eq!(run.run().expect(0).json()["pages"]["stored"], 100);
     assert_clean(&folder.crawl());
     let rest = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none"]).run().expect(0).json();

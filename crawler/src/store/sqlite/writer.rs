@@ -130,12 +130,12 @@ impl WriterThread {
         self.checkpoint("TRUNCATE")
     }
 
-    /// How long the next message may keep the open group from its commit, or the last commit from its sync.
+    /// How long to wait for the next message before the open group is committed, or the last commit synced.
     fn patience(&self) -> Option<Duration> {
         match &self.group {
             Some(group) => Some(self.settings.commit_every.saturating_sub(group.since.elapsed())),
-            None if self.unsynced => Some(SYNC_EVERY.saturating_sub(self.synced.elapsed())),
-            None => None,
+            // Only a pause is for this: while steps come, the group that is due is committed with a sync.
+            None => self.unsynced.then_some(SYNC_EVERY),
         }
     }
 
