@@ -100,7 +100,7 @@ fn table_bytes(keys: usize) -> u64 {
 
 /// The leading half of a fingerprint as its hash.
 #[derive(Default)]
-struct LeadingHalf(u64);
+pub(crate) struct LeadingHalf(u64);
 
 impl Hasher for LeadingHalf {
     fn write(&mut self, bytes: &[u8]) {

@@ -77,7 +77,7 @@ impl Probes {
 }
 
 /// The finaliser of `SplitMix64` (Stafford's variant 13 of `MurmurHash3`'s).
-fn mix(mut z: u64) -> u64 {
+pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -32,6 +32,11 @@
 //! table of URLs that the crawler keeps on disk: refilling is not charged, because those keys are known to be distinct.
 //! So what was lost gets another chance at its next link, and the budget holds at any final size.
 //!
+//! # Measuring
+//!
+//! The expected losses are computed. [`Audit`] measures: it keeps the exact fingerprints of a sample of the keys, sees each
+//! verdict on them, and so knows which new keys were called seen; its [`Interval`] is exact at any number of hits.
+//!
 //! # A crawl in small
 //!
 //! ```
@@ -74,22 +79,26 @@
 //! # Ok::<(), urlcache::BuildError>(())
 //! ```
 
+mod audit;
 mod bits;
 mod budget;
 mod classic;
 mod config;
 mod exact;
 mod hash;
+mod interval;
 mod ledger;
 mod port;
 mod single;
 mod sizing;
 mod strategy;
 
+pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
 pub use config::{BuildError, CacheConfig};
 pub use exact::ExactCache;
 pub use hash::HashSeed;
+pub use interval::Interval;
 pub use ledger::LossLedger;
 pub use port::{ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 pub use single::SingleCache;

@@ -156,6 +156,15 @@ struct CacheFlags {
     /// [default: random]
     #[arg(long, value_name = "HEX")]
     hash_seed: Option<SecretText>,
+    /// URLs of a sample whose verdicts are checked exactly; 0 checks none [default: 65536]
+    #[arg(long, value_name = "N")]
+    audit_sample: Option<String>,
+    /// Admit a URL at once that the audit finds lost, or only count it [default: on]
+    #[arg(long, value_name = "on|off")]
+    audit_rescue: Option<String>,
+    /// At the end find all lost URLs and fetch them, only name them, or do neither [default: rescue]
+    #[arg(long, value_name = "rescue|report|off")]
+    sweep: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -244,6 +253,9 @@ impl CacheFlags {
         raw.cache.max_lost_urls = text(self.max_lost_urls.as_ref());
         raw.cache.expected_urls = text(self.expected_urls.as_ref());
         raw.cache.reset = text(self.reset.as_ref());
+        raw.cache.audit_sample = text(self.audit_sample.as_ref());
+        raw.cache.audit_rescue = text(self.audit_rescue.as_ref());
+        raw.cache.sweep = text(self.sweep.as_ref());
         raw.cache.hash_seed = self.hash_seed.as_ref().map(|seed| SecretValue::new(RawValue::text(seed.reveal())));
     }
 }
@@ -304,6 +316,7 @@ mod tests {
             "order" => "depth",
             "cache" => "exact",
             "reset" => "none",
+            "audit-rescue" | "sweep" => "off",
             "log-format" => "json",
             "user-agent" => "test/1 (+http://localhost/)",
             "header" => "X-Team: docs",

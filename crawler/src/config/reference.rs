@@ -4,7 +4,7 @@ use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 24] = [
+const FLAGS: [(&str, &str); 27] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -27,6 +27,9 @@ const FLAGS: [(&str, &str); 24] = [
     ("cache.expected_urls", "expected-urls"),
     ("cache.reset", "reset"),
     ("cache.hash_seed", "hash-seed"),
+    ("cache.audit_sample", "audit-sample"),
+    ("cache.audit_rescue", "audit-rescue"),
+    ("cache.sweep", "sweep"),
     ("frontier.order", "order"),
     ("log.format", "log-format"),
 ];

@@ -171,6 +171,12 @@ pub struct RawCache {
     pub reset: Option<RawValue>,
     /// Start of the filter's hash functions.
     pub hash_seed: Option<SecretValue>,
+    /// URLs whose verdicts are checked exactly.
+    pub audit_sample: Option<RawValue>,
+    /// `on` or `off`.
+    pub audit_rescue: Option<RawValue>,
+    /// `rescue`, `report` or `off`.
+    pub sweep: Option<RawValue>,
 }
 
 /// `[frontier]`: what is fetched next.

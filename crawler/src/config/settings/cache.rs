@@ -30,6 +30,31 @@ words! {
     }
 }
 
+words! {
+    /// What happens to a URL that the audit finds lost.
+    AuditRescue {
+        /// It is admitted at once.
+        On = "on",
+        /// It is only counted.
+        Off = "off",
+    }
+}
+
+words! {
+    /// What the sweep at the end does with the URLs it finds lost.
+    SweepChoice {
+        /// Fetches a page that links to each again, and admits them.
+        Rescue = "rescue",
+        /// Names them.
+        Report = "report",
+        /// There is no sweep.
+        Off = "off",
+    }
+}
+
+/// Most URLs that an audit holds: about 3 GB.
+const MOST_AUDITED: u64 = 100_000_000;
+
 /// What the filter's hash functions start from; never printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct HashSeed(u64);
@@ -49,6 +74,12 @@ pub struct CacheSettings {
     pub reset: ResetChoice,
     /// A fixed hash seed; `None` is a random one.
     pub hash_seed: Option<HashSeed>,
+    /// URLs whose verdicts are checked exactly; 0 is no audit.
+    pub audit_sample: u64,
+    /// What happens to a URL that the audit finds lost.
+    pub audit_rescue: AuditRescue,
+    /// What the sweep does.
+    pub sweep: SweepChoice,
 }
 
 impl HashSeed {
@@ -76,6 +107,9 @@ impl CacheSettings {
             expected_urls: reader.read("cache.expected_urls", &urls),
             reset: reader.read("cache.reset", &OneOf(PhantomData)),
             hash_seed: reader.read("cache.hash_seed", &seed),
+            audit_sample: reader.read("cache.audit_sample", &Count(0..=MOST_AUDITED)),
+            audit_rescue: reader.read("cache.audit_rescue", &OneOf(PhantomData)),
+            sweep: reader.read("cache.sweep", &OneOf(PhantomData)),
         }
     }
 }

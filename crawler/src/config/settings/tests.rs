@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 30] = [
+const RANGES: [(&str, [&str; 4]); 31] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -33,6 +33,7 @@ const RANGES: [(&str, [&str; 4]); 30] = [
     ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),
     ("cache.max_false_positive_rate", ["0", "1e-12", "0.5", "0.51"]),
     ("cache.expected_urls", ["0", "1", "1000000000000", "1000000000001"]),
+    ("cache.audit_sample", ["-1", "0", "100000000", "100000001"]),
     ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),
     ("store.commit_every", ["0", "\"1ms\"", "\"10s\"", "\"11s\""]),
     ("store.commit_visits", ["0", "1", "200", "201"]),
@@ -76,6 +77,8 @@ fn words_and_texts_are_checked() {
         ("cache.reset", "\"grow\""),
         ("cache.hash_seed", "\"xyz\""),
         ("cache.hash_seed", "\"00112233445566778\""),
+        ("cache.audit_rescue", "\"maybe\""),
+        ("cache.sweep", "\"on\""),
         ("frontier.order", "\"best\""),
         ("log.level", "\"loud\""),
         ("log.format", "\"xml\""),
@@ -106,6 +109,8 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!((settings.politeness.max_rate, settings.budget.max_pages), (None, None));
     assert_eq!((settings.cache.strategy, settings.cache.reset), (CacheStrategy::Single, ResetChoice::Rebuild));
     assert_eq!((settings.cache.expected_urls, settings.cache.hash_seed), (None, None));
+    assert_eq!((settings.cache.audit_sample, settings.cache.audit_rescue), (65_536, AuditRescue::On));
+    assert_eq!(settings.cache.sweep, SweepChoice::Rescue);
     assert_eq!(settings.frontier.order, OrderChoice::Breadth);
     assert_eq!(settings.extract.nofollow, NofollowChoice::Follow);
     assert_eq!(settings.fetch.max_body, 16 << 20);
