@@ -204,7 +204,7 @@ mod tests {
                 // Later offers change nothing.
                 prop_assert_ne!(forwards.observe(*key, Verdict::Seen), Observation::FalsePositive);
             }
-            let halvings = (0..).find(|halvings| sampled(&keys, *halvings).len() <= most).unwrap();
+            let halvings = (0..=64_u32).find(|halvings| sampled(&keys, *halvings).len() <= most).unwrap();
             let sample = sampled(&keys, halvings);
             let trials = sample.iter().filter(|(_, standing)| *standing != Standing::Held).count() as u64;
             let hits = sample.iter().filter(|(_, standing)| *standing == Standing::FalsePositive).count() as u64;
@@ -212,7 +212,9 @@ mod tests {
             prop_assert_eq!((forwards.share(), forwards.keys(), forwards.checked(), forwards.false_positives()), expected);
             keys.reverse();
             let mut backwards = audit(most);
-            keys.iter().for_each(|(key, standing)| backwards.restore(*key, *standing));
+            for (key, standing) in &keys {
+                backwards.restore(*key, *standing);
+            }
             let state = (backwards.share(), backwards.keys(), backwards.checked(), backwards.false_positives());
             prop_assert_eq!(state, expected);
         }
@@ -258,7 +260,7 @@ mod tests {
             let mut audit = audit(10_000);
             for index in 0..20_000 {
                 let key = fingerprint(world, index);
-                let errs = (mix(world ^ key as u64) as f64) < rate * u64::MAX as f64;
+                let errs = (mix(world ^ mix(index)) as f64) < rate * u64::MAX as f64;
                 audit.observe(key, if errs { Verdict::Seen } else { Verdict::New });
             }
             assert!(audit.checked() as f64 * rate >= 20.0, "{} checked", audit.checked());

@@ -68,14 +68,14 @@ fn continued_fraction(x: f64, a: f64, b: f64) -> f64 {
     let (mut fraction, mut numerator, mut denominator) = (1.0, 1.0, 0.0);
     // It takes some sqrt(max(a, b)) turns.
     for turn in 1..1_000_000_u32 {
-        let m = f64::from(turn / 2);
-        let d = if turn % 2 == 0 {
-            m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
+        let half = f64::from(turn / 2);
+        let term = if turn % 2 == 0 {
+            half * (b - half) * x / ((a + 2.0 * half - 1.0) * (a + 2.0 * half))
         } else {
-            -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+            -(a + half) * (a + b + half) * x / ((a + 2.0 * half) * (a + 2.0 * half + 1.0))
         };
-        denominator = 1.0 / away(1.0 + d * denominator);
-        numerator = away(1.0 + d / numerator);
+        denominator = 1.0 / away(1.0 + term * denominator);
+        numerator = away(1.0 + term / numerator);
         let factor = numerator * denominator;
         fraction *= factor;
         if (factor - 1.0).abs() < 1e-15 {

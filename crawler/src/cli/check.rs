@@ -35,7 +35,8 @@ fn document(report: &CheckReport) -> String {
     });
     let document = json!({
         "clean": findings.is_empty(), "law": law, "visits": report.visits, "links": report.links,
-        "links_without_row": report.links_without_row, "findings": findings,
+        "links_without_row": report.links_without_row, "lost": report.lost, "lost_admitted": report.lost_admitted,
+        "findings": findings,
     });
     format!("{document}\n")
 }
@@ -53,6 +54,10 @@ fn lines(report: &CheckReport) -> String {
         report.links,
         report.links_without_row,
     );
+    if report.lost > 0 {
+        text +=
+            &format!("{} URLs recorded as lost, {} of them admitted after all\n", report.lost, report.lost_admitted);
+    }
     for finding in &report.findings {
         text += &format!("broken: {} ({} rows, such as {})\n", finding.invariant, finding.count, finding.example);
     }

@@ -73,7 +73,7 @@ fn tour(dir: &std::path::Path) -> Result<String, Failure> {
     let mut left = 5;
     pages(&connection, &PageFilter { content_type: Some("text/html".to_owned()), ..PageFilter::default() }, |line| {
         let title = line.title.unwrap_or_default();
-        text += &format!("{} {} {title}\n", line.status.unwrap_or_default(), line.url);
+        text += &format!("{} {} {title}\n", line.status.unwrap_or_default(), line.url.unwrap_or_default());
         left -= 1;
         left > 0
     })?;
@@ -82,7 +82,7 @@ fn tour(dir: &std::path::Path) -> Result<String, Failure> {
         text += &format!(
             "{} {} (linked from {})\n",
             line.status.unwrap_or_default(),
-            line.url,
+            line.url.unwrap_or_default(),
             line.via.unwrap_or_default()
         );
         true

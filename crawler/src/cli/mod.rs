@@ -14,6 +14,7 @@ mod demo;
 mod explain;
 mod failure;
 pub mod flags;
+mod loss;
 mod outcome;
 mod pages;
 mod session;

@@ -26,7 +26,7 @@ pub(super) struct PagesArgs {
     /// Only URLs whose last answer had this status
     #[arg(long, value_name = "CODE")]
     status: Option<u16>,
-    /// Only URLs in this state: stored, redirected, broken, failed, abandoned or queued
+    /// Only URLs in this state: stored, redirected, broken, failed, abandoned, queued or lost
     #[arg(long)]
     outcome: Option<String>,
     /// Only URLs whose content type begins with this, such as text/html
@@ -41,6 +41,9 @@ pub(super) struct PagesArgs {
     /// Only URLs whose latest state is of this crawl sequence
     #[arg(long, value_name = "N")]
     sequence: Option<u32>,
+    /// Only URLs that the URL cache had refused by mistake, whatever became of them
+    #[arg(long)]
+    lost: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -50,7 +53,7 @@ enum Format {
     Csv,
 }
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
     "url",
     "key",
     "status",
@@ -69,6 +72,7 @@ const COLUMNS: [&str; 18] = [
     "redirect",
     "truncated",
     "fields",
+    "found_by",
 ];
 
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
@@ -80,6 +84,7 @@ pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
         max_depth: args.max_depth,
         matching: args.matching.clone(),
         sequence: args.sequence,
+        lost: args.lost,
     };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = match args.format {
@@ -127,7 +132,7 @@ fn object(line: &PageLine) -> Value {
         "change": (line.outcome == "stored").then_some("new"), "content_type": line.content_type, "bytes": line.bytes,
         "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": line.via,
         "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
-        "fields": null,
+        "fields": null, "found_by": line.found_by,
     })
 }
 

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{ChangedKey, Layers, Resolved, Settings, resume_check},
+    config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
     fetch::{
         address::{AddressPolicy, Allowance},
@@ -114,6 +114,7 @@ impl Session {
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         // One that was killed between its last commit and its end runs once more, and records the end.
         let ended = matches!(resumed.end.as_deref(), Some("drained" | "failed"));
+        let ended = ended && is_swept(settings.cache.sweep, resumed.swept.as_deref());
         if ended && starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
@@ -183,6 +184,15 @@ impl Session {
             }
         }
         Ok(starts)
+    }
+}
+
+/// Whether the sweep that is asked for has been done.
+fn is_swept(choice: SweepChoice, done: Option<&str>) -> bool {
+    match choice {
+        SweepChoice::Off => true,
+        SweepChoice::Report => done.is_some(),
+        SweepChoice::Rescue => done == Some("rescue"),
     }
 }
 
@@ -299,7 +309,7 @@ fn why_no_start(dir: &Path) -> Result<String, Failure> {
     crate::store::sqlite::pages(&connection, &crate::store::sqlite::PageFilter::default(), |line| {
         let why =
             line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
-        reasons.push(format!("{} ({why})", line.url));
+        reasons.push(format!("{} ({why})", line.url.unwrap_or_default()));
         reasons.len() < 5
     })?;
     if reasons.is_empty() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::Failure;
+use super::{Failure, loss};
 use crate::store::sqlite::{CrawlDirectory, StoreError, StoredSummary, stored_summary};
 
 /// Reads the summary of a crawl directory's last sequence.
@@ -22,7 +22,7 @@ fn of(connection: &Connection, dir: &Path) -> Result<StoredSummary, Failure> {
 /// The document of `--json`.
 pub(super) fn document(summary: &StoredSummary) -> Value {
     let StoredSummary { counters, counts, pages, .. } = summary;
-    let cache: Value = summary.cache.as_deref().and_then(|cache| serde_json::from_str(cache).ok()).unwrap_or_default();
+    let cache = loss::cache(summary);
     let ran = |figure: f64| (summary.runs > 0).then_some(figure);
     let abandoned: u64 = summary.abandoned.values().sum();
     json!({
@@ -87,14 +87,15 @@ fn refused(summary: &StoredSummary) -> String {
 }
 
 fn cache_line(summary: &StoredSummary) -> Option<String> {
-    let cache: Value = serde_json::from_str(summary.cache.as_deref()?).ok()?;
+    let cache = loss::cache(summary);
     let budget = cache["budget_lost"].as_f64().map_or("none".to_owned(), |budget| budget.to_string());
     Some(format!(
-        "URL cache {} ({}), {} URLs in {} KiB; expected lost {:.2e} of a budget of {budget}\n",
+        "URL cache {} ({}), {} URLs in {} KiB; expected lost {:.2e} of a budget of {budget}\n{}",
         cache["strategy"].as_str()?,
         cache["layout"].as_str()?,
         cache["items"],
         cache["bits"].as_u64()? / 8 / 1024,
         cache["expected_lost"].as_f64()?,
+        loss::lines(summary, &cache),
     ))
 }

@@ -9,7 +9,7 @@ use crate::{
     candidate::HostId,
     fetch::Fetcher,
     frontier::{Lease, RefillAnswer, RefillRequest, Work},
-    store::{Abandonment, Message, Reply},
+    store::{Abandonment, Message, Reply, Swept},
 };
 
 /// What the writer read.
@@ -19,6 +19,8 @@ pub(super) enum Answer {
     Rows(HostId, RefillAnswer),
     /// A host's robots.txt as it was stored; `None` when it gave none.
     Robots(HostId, Option<Vec<u8>>),
+    /// What the sweep found.
+    Swept(Swept),
 }
 
 /// Answers come here: the slot is reserved before the question is sent, so the writer never waits.
@@ -48,6 +50,11 @@ impl Answers {
     /// Leases that wait for an answer.
     pub(super) fn parked(&self) -> usize {
         self.parked.values().map(Vec::len).sum()
+    }
+
+    /// Where the sweep's answer goes.
+    pub(super) fn swept(&self) -> Reply<Swept> {
+        self.reply(Answer::Swept)
     }
 
     /// Where an answer goes.
@@ -82,6 +89,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     pub(super) async fn answered(&mut self, answer: Answer) -> Result<(), EngineError> {
         match answer {
             Answer::Rows(host, rows) => self.frontier.refilled(host, rows),
+            Answer::Swept(swept) => self.swept(swept).await?,
             Answer::Robots(host, body) => {
                 self.robots.recall(host, body.as_deref());
                 for lease in self.answers.parked.remove(&host).unwrap_or_default() {
@@ -93,12 +101,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     }
 
     async fn unpark(&mut self, lease: Lease) -> Result<(), EngineError> {
-        let Work::Page(queued) = lease.work() else { return Ok(()) };
+        let (Work::Page(queued) | Work::Rescue(queued)) = lease.work() else { return Ok(()) };
         if self.robots.allows(queued.host, &queued.url) == Some(true) {
             self.visit(lease);
             return Ok(());
         }
-        self.pages_in_flight -= 1;
+        self.pages_in_flight -= lease.pages();
         self.abandon(lease, Abandonment::Robots).await
     }
 }

@@ -12,6 +12,7 @@ mod admission;
 mod answers;
 mod progress;
 mod reports;
+mod rescue;
 mod robots_book;
 mod rules;
 mod run;

@@ -121,7 +121,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Hop::Redirect => (queued.depth, queued.redirects + 1),
             Hop::Start | Hop::Link => (queued.depth + 1, 0),
         };
-        let found = Found { hop, via: Some(queued.id), depth, redirects, judge: Judge::Cache };
+        let found = Found { hop, via: Some(queued.id), depth, redirects, judge: Judge::Cache, at: now };
         let admitted = self.door.admit(proposals, found, &mut self.frontier, step);
         if let Some(origin) = target_origin.filter(|_| self.starts.is_pending(queued.id)) {
             self.starts.settle(queued.id);
@@ -168,7 +168,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     pub(super) fn enter_start(&mut self, url: WebUrl, source: AreaSource, judge: Judge, step: &mut Step) {
         self.pure.widen(&url);
         step.areas.push(AreaRow { url: url.as_str().to_owned(), source });
-        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge };
+        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at: self.clock.now() };
         let origin = url.origin();
         let proposals = self.pure.one(url);
         for id in self.door.admit(proposals, found, &mut self.frontier, step) {
@@ -176,7 +176,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         }
     }
 
-    fn heed_retry_after(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, now: Moment) {
+    pub(super) fn heed_retry_after(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, now: Moment) {
         let asked = result.as_ref().ok().and_then(|answer| answer.retry_after);
         if let Some(pause) = asked {
             self.frontier.not_before(lease.host(), now + pause);
@@ -248,6 +248,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             tracing::warn!(host = %origin, abandoned, "robots.txt cannot be read: what is queued on the host is abandoned");
             self.starts.settle_all(&origin);
             self.try_http(&origin, &mut step);
+            self.send(step).await?;
+            return self.forgo_host(host).await;
         }
         self.send(step).await
     }
@@ -256,12 +258,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 fn queued(lease: &Lease) -> Option<Queued> {
     match lease.work() {
         Work::Page(queued) => Some(queued.clone()),
-        Work::Errand(_) => None,
+        Work::Errand(_) | Work::Rescue(_) => None,
     }
 }
 
 /// What a response, or its lack, adds to the sums.
-fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Counters {
+pub(super) fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Counters {
     let mut counters = Counters { requests, ..Counters::default() };
     match result {
         Ok(answer) => {

@@ -7,12 +7,13 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
-use urlcache::{CacheConfig, HashSeed, LossBudget};
+use urlcache::{Audit, CacheConfig, HashSeed, LossBudget};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
     answers::Answers,
+    rescue::Rescues,
     robots_book::RobotsBook,
     scheduler::{MOST_ROWS, Scheduler},
     starts::StartPhase,
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     candidate::HostId,
     clock::Clock,
-    config::{CacheStrategy, NofollowChoice, OrderChoice, ResetChoice, ScopeKind, Settings},
+    config::{AuditRescue, CacheStrategy, NofollowChoice, OrderChoice, ResetChoice, ScopeKind, Settings},
     fetch::Fetcher,
     frontier::{Frontier, FrontierLimits, HostStart, Order},
     observe::process,
@@ -30,7 +31,7 @@ use crate::{
     scope::{Reach, Scope, ScopeRules},
     store::{
         AreaSource, Counters, Message, SequenceEnd, Step,
-        sqlite::{CrawlDirectory, Errs, FailPoint, HostState, Resumed, StoreError, Writer, WriterSettings},
+        sqlite::{CrawlDirectory, Errs, FailPoint, HostState, Resumed, RunStart, StoreError, Writer, WriterSettings},
     },
     time::Moment,
     url::{Origin, UrlError, WebUrl},
@@ -38,6 +39,9 @@ use crate::{
 
 /// Questions to the writer at a time.
 const QUESTIONS: usize = 16;
+
+/// How sure the audit's interval is.
+const CONFIDENCE: f64 = 0.95;
 
 /// Visits that a kill costs at most, beside the leases in flight.
 const MOST_UNCOMMITTED: usize = 200;
@@ -122,8 +126,9 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
         writer: sender,
     };
     let scheduler = parts.scheduler().map_err(|error| EngineError::Setup(Box::new(error)))?;
-    let errs = if scheduler.door.cache.is_exact() { Errs::Never } else { Errs::Sometimes };
-    launch.directory.begin_run(errs)?;
+    let cache = if scheduler.door.cache.is_exact() { Errs::Never } else { Errs::Sometimes };
+    let sample = scheduler.settings.cache.audit_sample;
+    launch.directory.begin_run(RunStart { cache, audit_sample: (sample > 0).then_some(sample) })?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
     let ended = drive(scheduler, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
@@ -172,8 +177,10 @@ impl<F: Fetcher + 'static> Parts<F> {
         let agent = ProductToken::new(settings.fetch.user_agent.product())?;
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts);
-        let cache = cache_keeper(&settings, &resumed)?;
+        let mut cache = cache_keeper(&settings, &resumed)?;
+        cache.audit = audit(&settings, &resumed);
         let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
+        door.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         for host in &resumed.hosts {
             let id = door.known_host(&mut frontier, host_start(host, &settings, clock.now())?);
             if id != host.id {
@@ -195,6 +202,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             pure,
             robots: RobotsBook::new(settings.robots.clone(), agent),
             starts,
+            rescues: Rescues::default(),
             throttle: Throttle::new(settings.politeness.max_rate),
             counters: resumed.counters,
             writer,
@@ -238,11 +246,18 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let cache = &self.door.cache;
         let now = cache.occupancy();
         let [strategy, layout] = cache.names();
+        let audit = cache.audit.as_ref().map(|audit| {
+            let interval = audit.interval(CONFIDENCE);
+            serde_json::json!({
+                "share": audit.share(), "checked": audit.checked(), "false_positives": audit.false_positives(),
+                "rate": audit.rate(), "low": interval.low, "high": interval.high,
+            })
+        });
         serde_json::json!({
             "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
             "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
             "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "resets": {"rebuild": self.counters.rebuilds}, "audit": null, "sweep": null,
+            "resets": {"rebuild": self.counters.rebuilds}, "audit": audit,
         })
     }
 }
@@ -318,6 +333,15 @@ fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, C
     };
     let counters = &resumed.counters;
     CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+}
+
+/// The audit, empty. Its sample has a secret of the sequence's own, whatever the filters start from; it is never larger
+/// than in an earlier run of the sequence.
+fn audit(settings: &Settings, resumed: &Resumed) -> Option<Audit> {
+    let sample = settings.cache.audit_sample;
+    let most = resumed.audit_sample.map_or(sample, |before| before.min(sample));
+    let most = NonZeroUsize::new(usize::try_from(most).unwrap_or(usize::MAX))?;
+    Some(Audit::new(most, HashSeed::new(resumed.hash_seed).derive(u32::MAX, resumed.sequence)))
 }
 
 /// A host from the crawl directory: after a start it is not asked before its delay has passed.

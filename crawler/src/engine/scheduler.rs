@@ -13,6 +13,7 @@ use super::{
     admission::{Door, PureHalf},
     answers::Answers,
     progress::Progress,
+    rescue::{AtDrain, Rescues},
     robots_book::RobotsBook,
     starts::StartPhase,
     stop::{Stop, StopSignal},
@@ -23,7 +24,7 @@ use crate::{
     clock::Clock,
     config::Settings,
     fetch::Fetcher,
-    frontier::{Asked, Frontier, Lease, LeaseKind, Next, PageOutcome, Work},
+    frontier::{Asked, Frontier, Lease, Next, PageOutcome, Work},
     store::{Abandonment, Counters, Message, Step, UrlChange},
     time::Moment,
 };
@@ -78,6 +79,7 @@ pub(super) struct Scheduler<F> {
     pub(super) pure: PureHalf,
     pub(super) robots: RobotsBook,
     pub(super) starts: StartPhase,
+    pub(super) rescues: Rescues,
     pub(super) throttle: Throttle,
     /// Sums of the sequence, earlier runs included.
     pub(super) counters: Counters,
@@ -136,7 +138,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         loop {
             let now = self.clock.now();
             let counts = self.frontier.counts();
-            if counts.queued + counts.leased > 0 && self.budget_is_spent(now) {
+            let to_do = counts.queued + counts.leased + self.frontier.rescues();
+            if to_do > 0 && self.budget_is_spent(now) {
                 return Ok(if self.in_flight() == 0 { Wait::End(End::Budget) } else { Wait::Event });
             }
             if self.in_flight() >= self.settings.politeness.concurrency.get() as usize {
@@ -154,7 +157,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
                 Next::Blocked => return Ok(Wait::Event),
                 Next::Held => return Ok(Wait::End(End::Budget)),
-                Next::Drained => return Ok(Wait::End(End::Drained)),
+                Next::Drained => {
+                    return Ok(match self.drained().await? {
+                        AtDrain::Wait => Wait::Event,
+                        AtDrain::End => Wait::End(End::Drained),
+                    });
+                }
             }
         }
     }
@@ -175,17 +183,19 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Begins a lease, unless it can be answered without a request.
     async fn begin(&mut self, lease: Lease) -> Result<(), EngineError> {
         match lease.work() {
-            Work::Page(queued) if !self.pure.allows(&queued.url) => {
+            Work::Page(queued) | Work::Rescue(queued) if !self.pure.allows(&queued.url) => {
                 return self.abandon(lease, Abandonment::Scope).await;
             }
-            Work::Page(queued) => match (self.robots.allows(queued.host, &queued.url), queued.host) {
-                (Some(true), _) => {}
-                (Some(false), _) => return self.abandon(lease, Abandonment::Robots).await,
-                (None, host) => {
-                    self.count(&lease);
-                    return self.park(lease, host).await;
+            Work::Page(queued) | Work::Rescue(queued) => {
+                match (self.robots.allows(queued.host, &queued.url), queued.host) {
+                    (Some(true), _) => {}
+                    (Some(false), _) => return self.abandon(lease, Abandonment::Robots).await,
+                    (None, host) => {
+                        self.count(&lease);
+                        return self.park(lease, host).await;
+                    }
                 }
-            },
+            }
             Work::Errand(errand) if errand.redirects == 0 && self.robots.ignores(&errand.url.origin()) => {
                 return self.ignore_robots(lease).await;
             }
@@ -199,7 +209,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Counts a lease that will be carried out.
     fn count(&mut self, lease: &Lease) {
         self.throttle.spend();
-        self.pages_in_flight += u64::from(lease.kind() != LeaseKind::Prerequisite);
+        self.pages_in_flight += lease.pages();
     }
 
     /// Has a task carry a lease out.
@@ -212,7 +222,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 
     /// Ends a page's lease without a request.
     pub(super) async fn abandon(&mut self, lease: Lease, why: Abandonment) -> Result<(), EngineError> {
-        let Work::Page(queued) = lease.work() else { return Ok(()) };
+        let Work::Page(queued) = lease.work() else { return self.forgo_lease(lease).await };
         let change = Some((queued.id, UrlChange::Abandoned(why)));
         self.starts.settle(queued.id);
         self.frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, self.clock.now());
@@ -231,6 +241,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         match report.lease.work() {
             Work::Errand(_) => self.errand_finished(report).await,
             Work::Page(_) => self.page_arrived(report).await,
+            Work::Rescue(_) => self.rescue_finished(report).await,
         }
     }
 

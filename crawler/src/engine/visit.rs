@@ -112,7 +112,7 @@ impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, lease: Lease, pure: PureHalf, judging: Judging) -> Report {
         match lease.work() {
-            Work::Page(_) => self.page(lease, pure, judging).await,
+            Work::Page(_) | Work::Rescue(_) => self.page(lease, pure, judging).await,
             Work::Errand(_) => self.errand(lease).await,
         }
     }

@@ -50,6 +50,8 @@ pub(super) struct HostQueue {
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
     pub(super) errands: VecDeque<Errand>,
+    /// Finished URLs to be fetched again.
+    pub(super) rescues: VecDeque<Queued>,
     pub(super) closed: bool,
     pub(super) levels: Levels,
     /// Queued rows without a due time, in memory or beyond the cursor.
@@ -78,6 +80,7 @@ impl HostQueue {
             ready_at: start.ready_at,
             prerequisite: Prerequisite::NeededAt(Moment::EPOCH),
             errands: VecDeque::new(),
+            rescues: VecDeque::new(),
             closed: false,
             levels: Levels::default(),
             plain: start.plain,
@@ -208,8 +211,8 @@ impl HostQueue {
     }
 
     /// Whether a URL could be leased but for time, slots and prerequisite.
-    pub(super) fn has_pages(&self) -> bool {
-        !self.closed && self.queued() > 0
+    fn has_work(&self) -> bool {
+        !self.closed && self.queued() + self.rescues.len() as u64 > 0
     }
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
@@ -221,12 +224,13 @@ impl HostQueue {
             return Eligible::At(self.ready_at);
         }
         let spent = |most: NonZeroU64| self.stored + self.leased_pages.len() as u64 >= most.get();
-        if !self.has_pages() || limits.max_pages_per_host.is_some_and(spent) {
+        if !self.has_work() || limits.max_pages_per_host.is_some_and(spent) {
             return Eligible::Waits;
         }
         match self.prerequisite {
             Prerequisite::Pending => Eligible::Waits,
             Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
+            Prerequisite::MetUntil(_) if !self.rescues.is_empty() => Eligible::At(self.ready_at),
             Prerequisite::MetUntil(_) => self.pages_eligible(limits, level),
         }
     }

@@ -19,6 +19,8 @@ pub struct Errand {
 pub enum Work {
     /// A URL of the URL table.
     Page(Queued),
+    /// A URL that has its final answer, fetched again for links that were lost; outside the law.
+    Rescue(Queued),
     /// A prerequisite of a host.
     Errand(Errand),
 }
@@ -30,12 +32,14 @@ pub enum LeaseKind {
     Discover,
     /// Another fetch after a failed one.
     Retry,
+    /// Another fetch of a finished URL, for links that were lost.
+    Rescue,
     /// robots.txt.
     Prerequisite,
 }
 
-/// One fetch granted. It cannot be cloned, and is given back with [`Frontier::complete_page`](super::Frontier::complete_page) or
-/// [`Frontier::complete_errand`](super::Frontier::complete_errand).
+/// One fetch granted. It cannot be cloned, and is given back with [`Frontier::complete_page`](super::Frontier::complete_page),
+/// [`Frontier::complete_rescue`](super::Frontier::complete_rescue) or [`Frontier::complete_errand`](super::Frontier::complete_errand).
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a lease that is not completed blocks its host for ever"]
 pub struct Lease {
@@ -58,9 +62,14 @@ impl Lease {
     /// What is to be fetched.
     pub fn url(&self) -> &WebUrl {
         match &self.work {
-            Work::Page(queued) => &queued.url,
+            Work::Page(queued) | Work::Rescue(queued) => &queued.url,
             Work::Errand(errand) => &errand.url,
         }
+    }
+
+    /// Whether its answer may be a page more: 1 or 0.
+    pub fn pages(&self) -> u64 {
+        u64::from(matches!(self.work, Work::Page(_)))
     }
 
     /// What it counts as.
@@ -68,6 +77,7 @@ impl Lease {
         match &self.work {
             Work::Page(queued) if queued.attempts > 0 => LeaseKind::Retry,
             Work::Page(_) => LeaseKind::Discover,
+            Work::Rescue(_) => LeaseKind::Rescue,
             Work::Errand(_) => LeaseKind::Prerequisite,
         }
     }

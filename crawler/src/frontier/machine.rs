@@ -67,9 +67,9 @@ pub enum Next {
     NeedsRefill(RefillRequest),
     /// Nothing before a lease is completed or a refill answered.
     Blocked,
-    /// Nothing is leased; all that is queued is beyond a depth or page limit.
+    /// Nothing is leased; all that is queued, or waits to be fetched again, is beyond a depth or page limit.
     Held,
-    /// Nothing is queued or leased.
+    /// Nothing is queued or leased, and nothing waits to be fetched again.
     Drained,
 }
 
@@ -94,13 +94,16 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Frontier {
     limits: FrontierLimits,
-    hosts: Vec<HostQueue>,
+    pub(super) hosts: Vec<HostQueue>,
     agenda: BTreeSet<(Moment, u64, HostId)>,
     entries: Vec<Option<(Moment, u64)>>,
     tick: u64,
     levels: Levels,
     counts: Counts,
     leased_errands: u64,
+    /// Queued or leased.
+    pub(super) rescues: u64,
+    pub(super) leased_rescues: u64,
     open_refills: u64,
 }
 
@@ -116,6 +119,8 @@ impl Frontier {
             levels: Levels::default(),
             counts: Counts::default(),
             leased_errands: 0,
+            rescues: 0,
+            leased_rescues: 0,
             open_refills: 0,
         }
     }
@@ -191,8 +196,10 @@ impl Frontier {
             self.plan(host);
         }
         match () {
-            () if self.counts.leased + self.leased_errands + self.open_refills > 0 => Next::Blocked,
-            () if self.counts.queued > 0 => Next::Held,
+            () if self.counts.leased + self.leased_errands + self.leased_rescues + self.open_refills > 0 => {
+                Next::Blocked
+            }
+            () if self.counts.queued + self.rescues > 0 => Next::Held,
             () => Next::Drained,
         }
     }
@@ -210,7 +217,7 @@ impl Frontier {
     /// Ends the lease of a page.
     pub fn complete_page(&mut self, lease: Lease, outcome: PageOutcome, asked: Asked, now: Moment) {
         let host = self.end_slot(&lease, asked, now);
-        let Work::Page(queued) = lease.work else { unreachable!("an errand is completed by complete_errand") };
+        let Work::Page(queued) = lease.work else { unreachable!("other work has a completion of its own") };
         let (id, depth, place) = (queued.id, queued.depth, self.place(&queued));
         self.counts.leased -= 1;
         let queue = &mut self.hosts[host.0 as usize];
@@ -245,7 +252,7 @@ impl Frontier {
     /// Ends the lease of a prerequisite; returns how many queued URLs were abandoned with it.
     pub fn complete_errand(&mut self, lease: Lease, outcome: ErrandOutcome, asked: Asked, now: Moment) -> u64 {
         let host = self.end_slot(&lease, asked, now);
-        let Work::Errand(errand) = lease.work else { unreachable!("a page is completed by complete_page") };
+        let Work::Errand(errand) = lease.work else { unreachable!("other work has a completion of its own") };
         self.leased_errands -= 1;
         let mut abandoned = 0;
         let waiting = errand.for_host;
@@ -327,6 +334,9 @@ impl Frontier {
         let work = if let Some(errand) = queue.errands.pop_front() {
             self.leased_errands += 1;
             Work::Errand(errand)
+        } else if let Some(queued) = queue.rescues.pop_front() {
+            self.leased_rescues += 1;
+            Work::Rescue(queued)
         } else {
             let queued = queue.leasable(level).then(|| queue.take_best()).flatten()?;
             self.counts.queued -= 1;
@@ -337,7 +347,7 @@ impl Frontier {
         Some(Lease { host, holds_slot: true, work })
     }
 
-    fn end_slot(&mut self, lease: &Lease, asked: Asked, now: Moment) -> HostId {
+    pub(super) fn end_slot(&mut self, lease: &Lease, asked: Asked, now: Moment) -> HostId {
         let queue = &mut self.hosts[lease.host.0 as usize];
         if lease.holds_slot {
             queue.free_slot();
@@ -389,7 +399,7 @@ impl Frontier {
     }
 
     /// Enters the host in the agenda at the moment it can next do something, behind the others of that moment.
-    fn plan(&mut self, host: HostId) {
+    pub(super) fn plan(&mut self, host: HostId) {
         let index = host.0 as usize;
         if let Some((at, tick)) = self.entries[index].take() {
             self.agenda.remove(&(at, tick, host));

@@ -5,10 +5,13 @@
 //!
 //! Invariants: admitted = queued + leased + finished + abandoned, after every call. A URL is leased at most once at a time, a host at most
 //! `per_host` times, and not before `delay` has passed since the end of its last request. A host's URLs are leased only while its prerequisite
-//! is met. *Drained* means nothing is queued or leased and no refill is pending.
+//! is met. *Drained* means nothing is queued or leased, no refill is pending, and
+//! nothing waits to be fetched again.
 //!
 //! Memory holds *heads*: exactly a host's queued rows up to a cursor. Rows beyond it are in the URL table alone; [`Next::NeedsRefill`] asks for
 //! them. Rows waiting for a retry are in the table alone until they are due.
+//!
+//! A finished URL may be fetched again, to find links that were lost. Such a lease keeps to all of this, but is outside the counts of the law.
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 
@@ -18,6 +21,7 @@ mod levels;
 mod machine;
 mod prerequisite;
 mod refill;
+mod rescue;
 #[cfg(test)]
 mod tests;
 

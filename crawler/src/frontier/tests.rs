@@ -1,7 +1,7 @@
 //! The frontier under random schedules, against a plain model of the URL table.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     num::NonZeroUsize,
     time::Duration,
 };
@@ -50,6 +50,10 @@ struct Model {
     frontier: Frontier,
     now: Moment,
     rows: BTreeMap<u64, Row>,
+    /// Finished URLs that wait to be fetched again.
+    again: BTreeSet<u64>,
+    /// How often each was.
+    fetched_again: HashMap<u64, usize>,
     leases: Vec<Lease>,
     last_end: HashMap<HostId, Moment>,
     met: HashMap<HostId, bool>,
@@ -70,8 +74,9 @@ impl Model {
             frontier.add_host(HostStart::new(Origin::parse(&format!("http://h{host}")).unwrap(), DELAY));
         }
         let now = Moment::from_millis(1_000_000);
-        let (rows, leases, answers) = Default::default();
-        Self { setup, frontier, now, rows, leases, last_end: HashMap::new(), met: HashMap::new(), answers }
+        let (rows, again, leases, answers) = Default::default();
+        let (fetched_again, last_end, met) = Default::default();
+        Self { setup, frontier, now, rows, again, fetched_again, leases, last_end, met, answers }
     }
 
     fn offer(&mut self, host: u32, depth: u32) {
@@ -85,6 +90,23 @@ impl Model {
         self.frontier.offer(queued);
     }
 
+    /// Has a finished URL fetched again, each at most once at a time.
+    fn offer_rescue(&mut self, pick: usize) {
+        let leased: Vec<_> = self.leases.iter().map(Lease::url).cloned().collect();
+        let finished =
+            self.rows.values().filter(|row| row.state == State::Finished && !leased.contains(&row.queued.url));
+        let finished: Vec<_> = finished.map(|row| row.queued.clone()).collect();
+        let Some(queued) = finished.get(pick % finished.len().max(1)) else { return };
+        if self.again.contains(&queued.id.0) {
+            return;
+        }
+        let closed = self.frontier.is_closed(queued.host);
+        assert_eq!(self.frontier.offer_rescue(queued.clone()), !closed);
+        if !closed {
+            self.again.insert(queued.id.0);
+        }
+    }
+
     fn step(&mut self) -> bool {
         match self.frontier.next(self.now) {
             Next::Lease(lease) => self.leased(lease),
@@ -94,7 +116,11 @@ impl Model {
                 self.now = at;
             }
             Next::Blocked => assert!(!self.leases.is_empty() || !self.answers.is_empty(), "blocked by nothing"),
-            Next::Held | Next::Drained => return false,
+            Next::Drained => {
+                assert!(self.again.is_empty(), "drained before all were fetched again");
+                return false;
+            }
+            Next::Held => return false,
         }
         true
     }
@@ -120,6 +146,12 @@ impl Model {
             let row = self.rows.get_mut(&queued.id.0).unwrap();
             assert!(row.state == State::Queued && row.due.is_none_or(|due| due <= self.now), "{row:?}");
             row.state = State::Leased;
+        }
+        if let Work::Rescue(queued) = lease.work() {
+            assert!(self.met.get(&host).copied().unwrap_or(false), "fetched again before robots.txt");
+            assert!(!self.spent(host), "fetched again beyond the host's page budget");
+            assert!(self.again.remove(&queued.id.0), "fetched again unasked");
+            *self.fetched_again.entry(queued.id.0).or_default() += 1;
         }
         self.leases.push(lease);
     }
@@ -180,6 +212,9 @@ impl Model {
         if let Work::Errand(errand) = lease.work() {
             let errand = errand.clone();
             self.complete_errand(lease, &errand, how);
+        } else if matches!(lease.work(), Work::Rescue(_)) {
+            let url = lease.url().clone();
+            assert_eq!(self.frontier.complete_rescue(lease, Asked::Yes, self.now).url, url);
         } else {
             self.complete_page(lease, how);
         }
@@ -207,6 +242,13 @@ impl Model {
             }
         }
         assert_eq!(dropped, count);
+        if failed {
+            let dropped = self.frontier.drop_rescues(errand.for_host).into_iter().map(|queued| queued.id.0);
+            let dropped: BTreeSet<_> = dropped.collect();
+            let expected: BTreeSet<_> =
+                self.again.extract_if(.., |id| self.rows[id].queued.host == errand.for_host).collect();
+            assert_eq!(dropped, expected);
+        }
     }
 
     fn complete_page(&mut self, lease: Lease, how: u8) {
@@ -238,6 +280,8 @@ impl Model {
             abandoned: count(|state| *state == State::Abandoned),
         };
         assert_eq!(self.frontier.counts(), counts);
+        let again = self.leases.iter().filter(|lease| lease.kind() == LeaseKind::Rescue).count() + self.again.len();
+        assert_eq!(self.frontier.rescues(), again as u64);
         assert!(self.frontier.in_memory() <= (3 * self.setup.heads + 2) * self.setup.hosts as usize);
     }
 
@@ -276,7 +320,8 @@ proptest! {
     fn keeps_the_law_under_random_schedules(setup in setup(), moves in prop::collection::vec(any::<(u8, u8, u8)>(), 0..300)) {
         let mut model = Model::new(setup);
         for (action, one, two) in moves {
-            match action % 10 {
+            match action % 11 {
+                10 => model.offer_rescue(usize::from(one)),
                 0..4 => model.offer(u32::from(one), u32::from(two % 7)),
                 4..7 => { model.step(); }
                 7 => model.deliver(),
@@ -290,6 +335,9 @@ proptest! {
         for row in model.rows.values() {
             let done = matches!(row.state, State::Finished | State::Abandoned);
             prop_assert!(done || held(row), "left behind: {row:?}");
+        }
+        for id in &model.again {
+            prop_assert!(model.spent(model.rows[id].queued.host), "not fetched again: {id}");
         }
     }
 }
@@ -318,6 +366,27 @@ fn memory_holds_heads_only() {
     assert!(model.frontier.in_memory() <= 10);
     model.drain();
     assert!(model.rows.values().all(|row| row.state == State::Finished));
+}
+
+#[test]
+fn a_finished_url_is_fetched_again_before_queued_ones_and_is_no_page() {
+    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: Some(0), max_pages: None, order: Order::Breadth };
+    let mut model = Model::new(setup);
+    model.offer(0, 0);
+    model.drain();
+    let counts = model.frontier.counts();
+    model.offer_rescue(0);
+    assert_eq!((model.frontier.counts(), model.frontier.rescues()), (counts, 1));
+    model.offer(0, 0);
+    assert_eq!(model.frontier.next(model.now), Next::WaitUntil(model.now + DELAY));
+    model.now = model.now + DELAY;
+    model.step();
+    assert_eq!(model.leases[0].kind(), LeaseKind::Rescue);
+    assert_eq!((model.leases[0].pages(), model.frontier.next(model.now)), (0, Next::Blocked));
+    model.complete(0, 7);
+    assert_eq!(model.frontier.counts().queued, 1);
+    model.drain();
+    assert_eq!(model.fetched_again, HashMap::from([(1, 1)]));
 }
 
 #[test]

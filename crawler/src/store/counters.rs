@@ -30,6 +30,8 @@ pub struct Counters {
     pub rebuilds: u64,
     /// Filters the URL cache has had: one a run, one more a rebuild.
     pub generations: u32,
+    /// Pages fetched again for lost URLs.
+    pub rescue_fetches: u64,
 }
 
 impl Counters {
@@ -42,6 +44,7 @@ impl Counters {
         self.stored += step.stored;
         self.rebuilds += step.rebuilds;
         self.generations += step.generations;
+        self.rescue_fetches += step.rescue_fetches;
         self.expected_lost = self.expected_lost.max(step.expected_lost);
         add_all(&mut self.refused, &step.refused);
         add_all(&mut self.by_status, &step.by_status);

@@ -1,6 +1,9 @@
 //! [`Message`]: what the scheduler sends to the writer, in order.
 
-use super::{Abandonment, AreaRow, Counters, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitRow};
+use super::{
+    Abandonment, AreaRow, Counters, HostRow, LostRow, RescueRow, RobotsRow, SequenceEnd, SweepRequest, Swept,
+    UrlChange, UrlRow, VisitRow,
+};
 use crate::{
     candidate::{HostId, UrlId},
     queue::{RefillAnswer, RefillRequest},
@@ -30,14 +33,45 @@ pub struct Step {
     pub closed: Option<(HostId, Abandonment)>,
     /// Start URLs, and targets of their redirects by which the scope grew.
     pub areas: Vec<AreaRow>,
+    /// URLs that the audit saw lost; those rescued have a row among `rows`.
+    pub lost: Vec<LostRow>,
+    /// A page was fetched again for lost URLs; those rescued have a row among `rows`.
+    pub rescue: Option<RescueRow>,
     /// What the step adds to the sequence's sums.
     pub counters: Counters,
 }
 
-/// Receives every admitted URL, for filling a URL cache anew.
+/// What a URL was to the sequence's audit when it was offered first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Another sequence admitted it.
+    Foreign,
+    /// Its verdict did not count, or there was no audit.
+    Held,
+    /// The URL cache passed it.
+    Trial,
+    /// The URL cache refused it.
+    FalsePositive,
+}
+
+/// A URL of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplayedUrl<'a> {
+    /// Its key's text.
+    pub key: &'a str,
+    /// The hash of its key.
+    pub fingerprint: Fingerprint,
+    /// What it was to the audit.
+    pub standing: Standing,
+}
+
+/// Receives every URL the table knows, for filling a URL cache and its audit anew.
 pub trait Replay: Send {
-    /// One URL of the table.
-    fn row(&mut self, key: &str, fingerprint: Fingerprint);
+    /// A URL of the sequence that the audit saw lost; all of them come before the rows.
+    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing);
+
+    /// An admitted URL.
+    fn row(&mut self, url: ReplayedUrl<'_>);
 
     /// All rows were shown.
     fn done(self: Box<Self>);
@@ -51,6 +85,8 @@ pub enum Message {
     Refill(RefillRequest, Reply<RefillAnswer>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
     Robots(HostId, Reply<Option<Vec<u8>>>),
+    /// Commits, then finds the kept links that have no row.
+    Sweep(SweepRequest, Reply<Swept>),
     /// Commits, then shows every admitted URL.
     Replay(Box<dyn Replay>),
     /// Records how the sequence stands.
@@ -63,6 +99,7 @@ impl std::fmt::Debug for Message {
             Self::Step(step, _) => f.debug_tuple("Step").field(step).finish(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
+            Self::Sweep(request, _) => f.debug_tuple("Sweep").field(request).finish_non_exhaustive(),
             Self::Replay(_) => f.write_str("Replay"),
             Self::End(end) => f.debug_tuple("End").field(end).finish(),
         }

@@ -8,12 +8,14 @@
 //! Does not know: how URLs are chosen or fetched. The adapter is [`sqlite`].
 
 mod counters;
+mod lost;
 mod message;
 mod rows;
 pub mod sqlite;
 
 pub use counters::Counters;
-pub use message::{Message, Replay, Reply, Room, Step};
+pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
+pub use message::{Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };

@@ -4,6 +4,7 @@ mod addresses;
 mod budgets;
 mod hostile;
 mod interrupted;
+mod loss;
 mod many_hosts;
 mod politeness;
 mod practice;

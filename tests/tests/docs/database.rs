@@ -9,8 +9,13 @@ use crate::{
     text::{blocks, first_column, read, section},
 };
 
-/// Queries that find nothing on the practice site, whose pages all differ and have titles.
-const FIND_NOTHING: &[&str] = &["-- Addresses with the same content.", "-- Pages without a title."];
+/// Queries that find nothing on the practice site, whose pages all differ and have titles, and none of which is lost.
+const FIND_NOTHING: &[&str] = &[
+    "-- Addresses with the same content.",
+    "-- Pages without a title.",
+    "-- What was lost, and what became of it?",
+    "-- Which pages link to what is still lost?",
+];
 
 #[test]
 fn the_schema_is_described_and_the_queries_run() {

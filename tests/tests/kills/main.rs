@@ -7,3 +7,4 @@ mod random;
 mod schedule;
 mod siege;
 mod site;
+mod sweep;

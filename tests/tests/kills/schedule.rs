@@ -23,7 +23,16 @@ const MIDDLE: &[(&str, Option<u64>)] = &[
 ];
 
 /// Moments at the start and the end of a run, which rarely leave anything open: one of them a crawl.
-const EDGES: &[&str] = &["before_end", "before_replay", "after_create", "after_end", "before_close"];
+const EDGES: &[&str] = &[
+    "before_end",
+    "before_replay",
+    "after_create",
+    "after_end",
+    "before_close",
+    "before_sweep",
+    "inside_sweep",
+    "after_sweep",
+];
 
 const EXACT: &[&str] = &["--cache", "exact"];
 const DEFAULT: &[&str] = &[];

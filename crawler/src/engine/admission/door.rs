@@ -1,14 +1,18 @@
 //! [`Door`]: the stateful half of admission.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
-use urlcache::Verdict;
+use urlcache::{Observation, Standing, Verdict};
 
 use super::{CacheKeeper, Proposal, Proposals};
 use crate::{
     candidate::{Hop, HostId, UrlId},
     frontier::{Frontier, HostStart, Order, Queued},
-    store::{Abandonment, HostRow, Step, UrlRow},
+    store::{Abandonment, HostRow, LostRow, Step, UrlRow},
+    time::Moment,
     url::Origin,
 };
 
@@ -20,6 +24,7 @@ pub(in crate::engine) struct Found {
     pub(in crate::engine) depth: u32,
     pub(in crate::engine) redirects: u32,
     pub(in crate::engine) judge: Judge,
+    pub(in crate::engine) at: Moment,
 }
 
 /// Who says whether a candidate is new.
@@ -29,6 +34,8 @@ pub(in crate::engine) enum Judge {
     Cache,
     /// The URL table was asked before the run, and has none of them: the cache learns them, its verdict does not count.
     Table,
+    /// They are known to be lost: the cache's verdict does not count.
+    Rescue,
 }
 
 /// The stateful half of admission: URL cache, row for the URL table, frontier.
@@ -38,12 +45,16 @@ pub(in crate::engine) struct Door {
     last: u64,
     order: Order,
     delay: Duration,
+    /// What the audit finds lost is admitted.
+    pub(in crate::engine) audit_rescues: bool,
+    /// Lost URLs that pages are just fetched again for, by the leading halves of their fingerprints.
+    pub(in crate::engine) wanted: HashSet<u64>,
 }
 
 impl Door {
     /// A door behind which URLs up to `last` are numbered; hosts get `delay` as their pause.
     pub(in crate::engine) fn new(cache: CacheKeeper, last: u64, order: Order, delay: Duration) -> Self {
-        Self { cache, hosts: HashMap::new(), last, order, delay }
+        Self { cache, hosts: HashMap::new(), last, order, delay, audit_rescues: true, wanted: HashSet::new() }
     }
 
     /// A host from the crawl directory, in the order of their numbers.
@@ -68,11 +79,40 @@ impl Door {
         }
         let verdicts = self.cache.insert(&proposals.passed).to_vec();
         let offered = proposals.passed.len();
-        let new = |verdict: &Verdict| *verdict == Verdict::New || found.judge == Judge::Table;
-        let admitted: Vec<_> = proposals.passed.into_iter().zip(verdicts).filter(|(_, verdict)| new(verdict)).collect();
+        let mut admitted = Vec::new();
+        for (proposal, verdict) in proposals.passed.into_iter().zip(verdicts) {
+            let lost = self.is_lost(&proposal, verdict, found);
+            if lost && !self.audit_rescues {
+                tracing::debug!(url = %proposal.url, "the audit found it lost");
+                step.lost.push(lost_row(&proposal, found, None));
+            } else if lost {
+                tracing::debug!(url = %proposal.url, "the audit found it lost and lets it in");
+                let row = lost_row(&proposal, found, Some(UrlId(self.last + 1)));
+                admitted.push(self.enter(proposal, found, frontier, step));
+                step.lost.push(row);
+            } else if verdict == Verdict::New || found.judge != Judge::Cache {
+                admitted.push(self.enter(proposal, found, frontier, step));
+            }
+        }
         step.counters.duplicate += (offered - admitted.len()) as u64;
         step.counters.expected_lost = self.cache.expected_lost();
-        admitted.into_iter().map(|(proposal, _)| self.enter(proposal, found, frontier, step)).collect()
+        admitted
+    }
+
+    /// Whether the audit, which takes note of the verdict, knows that it is wrong.
+    fn is_lost(&mut self, proposal: &Proposal, verdict: Verdict, found: Found) -> bool {
+        let Some(audit) = &mut self.cache.audit else { return false };
+        let fingerprint = proposal.fingerprint.value();
+        // Starts enter whatever the cache says.
+        let ignored = found.judge != Judge::Cache;
+        if ignored || found.hop == Hop::Start {
+            // A start that is seen has been held, or is none.
+            if ignored || verdict == Verdict::New {
+                audit.restore(fingerprint, Standing::Held);
+            }
+            return false;
+        }
+        audit.observe(fingerprint, verdict) == Observation::FalsePositive
     }
 
     /// The number of a host; one never seen gets a row in `step`.
@@ -88,6 +128,9 @@ impl Door {
     fn enter(&mut self, proposal: Proposal, found: Found, frontier: &mut Frontier, step: &mut Step) -> UrlId {
         let Found { hop, via, depth, redirects, .. } = found;
         let host = self.host(proposal.url.origin(), frontier, step);
+        if !self.wanted.is_empty() {
+            self.wanted.remove(&proposal.fingerprint.short());
+        }
         self.last += 1;
         let id = UrlId(self.last);
         let abandoned = frontier.is_closed(host).then_some(Abandonment::RobotsUnreachable);
@@ -97,4 +140,9 @@ impl Door {
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id
     }
+}
+
+fn lost_row(proposal: &Proposal, found: Found, admitted: Option<UrlId>) -> LostRow {
+    let url = proposal.url.as_str().to_owned();
+    LostRow { fingerprint: proposal.fingerprint, url, at: found.at, via: found.via, admitted }
 }

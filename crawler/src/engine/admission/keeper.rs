@@ -2,20 +2,22 @@
 
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
-use urlcache::{BuildError, CacheConfig, LossLedger, Occupancy, Strategy, UrlCache, UrlKey, Verdict};
+use urlcache::{Audit, BuildError, CacheConfig, LossLedger, Occupancy, Strategy, UrlCache, UrlKey, Verdict};
 
 use super::Proposal;
 use crate::{
-    store::{Message, Replay},
+    store::{Message, Replay, ReplayedUrl, Standing},
     url::Fingerprint,
 };
 
-/// The URL cache of the crawl, its loss ledger, and its reset policy.
+/// The URL cache of the crawl, its loss ledger, its reset policy, and the audit of its verdicts.
 pub(in crate::engine) struct CacheKeeper {
     config: CacheConfig,
     cache: Box<dyn UrlCache>,
     ledger: LossLedger,
     generation: u32,
+    /// What it was given outlives every filter.
+    pub(in crate::engine) audit: Option<Audit>,
     verdicts: Vec<Verdict>,
 }
 
@@ -40,7 +42,7 @@ impl CacheKeeper {
     ) -> Result<Self, CacheFailure> {
         let ledger = LossLedger::new(config.budget, config.reset, spent);
         let cache = config.build(generation, already)?;
-        Ok(Self { config, cache, ledger, generation, verdicts: Vec::new() })
+        Ok(Self { config, cache, ledger, generation, audit: None, verdicts: Vec::new() })
     }
 
     /// Test-and-set of a batch; one verdict each.
@@ -74,20 +76,14 @@ impl CacheKeeper {
         // The old filter goes before the new one is made: they need not fit into memory together.
         self.cache = Box::new(urlcache::ExactCache::new());
         let cache = self.config.build(self.generation, old.items.max(answers as u64))?;
-        self.refill(cache, writer).await
+        (self.cache, _) = refill(cache, None, writer).await?;
+        Ok(())
     }
 
-    /// Fills the cache from the URL table, at the start of a run that goes on.
+    /// Fills cache and audit from the URL table, at the start of a run that goes on.
     pub(in crate::engine) async fn restore(&mut self, writer: &mpsc::Sender<Message>) -> Result<(), CacheFailure> {
         let cache = std::mem::replace(&mut self.cache, Box::new(urlcache::ExactCache::new()));
-        self.refill(cache, writer).await
-    }
-
-    async fn refill(&mut self, cache: Box<dyn UrlCache>, writer: &mpsc::Sender<Message>) -> Result<(), CacheFailure> {
-        let (filled, filling) = oneshot::channel();
-        let replay = Message::Replay(Box::new(Refilling { cache, filled }));
-        writer.send(replay).await.map_err(|_| CacheFailure::TableGone)?;
-        self.cache = filling.await.map_err(|_| CacheFailure::TableGone)?;
+        (self.cache, self.audit) = refill(cache, self.audit.take(), writer).await?;
         Ok(())
     }
 
@@ -125,19 +121,53 @@ fn key(text: &str, fingerprint: Fingerprint) -> UrlKey<'_> {
     UrlKey { bytes: text.as_bytes(), hash: fingerprint.value() }
 }
 
-/// A cache on its way through the writer, which shows it every admitted URL.
+/// A cache, and its audit when that is to be filled too.
+type Filled = (Box<dyn UrlCache>, Option<Audit>);
+
+async fn refill(
+    cache: Box<dyn UrlCache>,
+    audit: Option<Audit>,
+    writer: &mpsc::Sender<Message>,
+) -> Result<Filled, CacheFailure> {
+    let (filled, filling) = oneshot::channel();
+    let replay = Message::Replay(Box::new(Refilling { cache, audit, filled }));
+    writer.send(replay).await.map_err(|_| CacheFailure::TableGone)?;
+    filling.await.map_err(|_| CacheFailure::TableGone)
+}
+
+/// What is on its way through the writer, which shows it every URL it knows.
 struct Refilling {
     cache: Box<dyn UrlCache>,
-    filled: oneshot::Sender<Box<dyn UrlCache>>,
+    audit: Option<Audit>,
+    filled: oneshot::Sender<Filled>,
+}
+
+impl Refilling {
+    fn audit(&mut self, fingerprint: Fingerprint, standing: Standing) {
+        let standing = match standing {
+            Standing::Foreign => return,
+            Standing::Held => urlcache::Standing::Held,
+            Standing::Trial => urlcache::Standing::Trial,
+            Standing::FalsePositive => urlcache::Standing::FalsePositive,
+        };
+        if let Some(audit) = &mut self.audit {
+            audit.restore(fingerprint.value(), standing);
+        }
+    }
 }
 
 impl Replay for Refilling {
-    fn row(&mut self, text: &str, fingerprint: Fingerprint) {
-        self.cache.refill(key(text, fingerprint));
+    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
+        self.audit(fingerprint, standing);
+    }
+
+    fn row(&mut self, url: ReplayedUrl<'_>) {
+        self.cache.refill(key(url.key, url.fingerprint));
+        self.audit(url.fingerprint, url.standing);
     }
 
     fn done(self: Box<Self>) {
         // Nobody waits for it any more when the crawl has failed meanwhile.
-        let _ = self.filled.send(self.cache);
+        let _ = self.filled.send((self.cache, self.audit));
     }
 }

@@ -2,16 +2,32 @@
 
 use rusqlite::{Connection, Result, params};
 
+use super::lost;
 use crate::{
     candidate::{HostId, UrlId},
     store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow, VisitRow},
 };
 
+/// Where a step is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// The sequence.
+    pub(super) sequence: u32,
+    /// Whether any URL is known to be lost.
+    pub(super) lost: bool,
+}
+
 /// Writes the rows of a step; its counters are the writer's.
-pub(super) fn step(connection: &Connection, step: &Step, sequence: u32) -> Result<()> {
+pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result<()> {
+    let sequence = place.sequence;
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
     step.rows.iter().try_for_each(|row| url(connection, row, sequence))?;
+    if place.lost {
+        step.rows.iter().try_for_each(|row| lost::found(connection, row, sequence))?;
+    }
+    step.lost.iter().try_for_each(|row| lost::audited(connection, row, sequence))?;
+    step.rescue.iter().try_for_each(|row| lost::fetched_again(connection, row, sequence))?;
     let visit = step.visit.as_ref().map(|row| visit(connection, row, sequence)).transpose()?;
     if let Some((id, new)) = &step.change {
         change(connection, *id, new, visit)?;

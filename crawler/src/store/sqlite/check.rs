@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, Error, OptionalExtension, Result};
+use rusqlite::{Connection, Error, OptionalExtension, Result, params};
 
 use crate::{
     queue::Counts,
@@ -32,6 +32,10 @@ pub struct CheckReport {
     pub links: u64,
     /// Kept links with no row: URLs lost to the URL cache (a fault where the cache is exact).
     pub links_without_row: u64,
+    /// URLs recorded as lost.
+    pub lost: u64,
+    /// Those of them that were admitted after all.
+    pub lost_admitted: u64,
     /// Every invariant that does not hold.
     pub findings: Vec<Finding>,
 }
@@ -116,6 +120,27 @@ const RULES: &[(&str, &str)] = &[
     ),
 ];
 
+/// The same for what is known of lost URLs.
+const LOST_RULES: &[(&str, &str)] = &[
+    (
+        "a lost URL was admitted, or it has a state that says why not",
+        "SELECT 'lost ' || id || ' is ' || quote(state) FROM lost WHERE NOT CASE
+             WHEN state IN ('rescued', 'found') THEN admitted IS NOT NULL
+             WHEN state IN ('lost', 'no_longer_linked', 'parent_unreachable') THEN admitted IS NULL
+             ELSE 0 END",
+    ),
+    (
+        "a lost URL that was admitted is the one in its row",
+        "SELECT 'lost ' || lost.id FROM lost LEFT JOIN url ON url.id = lost.admitted
+         WHERE admitted IS NOT NULL AND substr(url.fingerprint, 1, 8) IS NOT substr(lost.fingerprint, 1, 8)",
+    ),
+    (
+        "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
+        "SELECT 'lost ' || id FROM lost WHERE found_by NOT IN ('audit', 'sweep') OR sequence NOT IN (SELECT n FROM sequence)
+             OR via NOT IN (SELECT id FROM url) OR length(fingerprint) NOT IN (8, 16)",
+    ),
+];
+
 const WHOLE: &str = "the database file is whole";
 const READABLE: &str = "every value is of its column's type";
 const SUMS: &str = "candidates = admitted + duplicate + refused, and pages stored are counted";
@@ -124,11 +149,12 @@ const OWN_HOST: &str = "a URL's host is the host it names";
 const FINGERPRINT: &str = "a fingerprint is the hash of its key";
 const ONCE: &str = "a key is admitted once";
 const KEPT: &str = "under an exact cache every kept link has a row";
+const RECORDED: &str = "after a sweep every kept link has a row or is recorded as lost";
 
 /// Every invariant that [`check`] can find broken.
 pub fn invariants() -> impl Iterator<Item = &'static str> {
-    let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT];
-    RULES.iter().map(|(invariant, _)| *invariant).chain(others)
+    let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, RECORDED];
+    RULES.iter().chain(LOST_RULES).map(|(invariant, _)| *invariant).chain(others)
 }
 
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
@@ -171,12 +197,20 @@ fn is_of_wrong_type(error: &Error) -> bool {
 }
 
 fn nothing_but(finding: Finding) -> CheckReport {
-    CheckReport { counts: Counts::default(), visits: 0, links: 0, links_without_row: 0, findings: vec![finding] }
+    CheckReport {
+        counts: Counts::default(),
+        visits: 0,
+        links: 0,
+        links_without_row: 0,
+        lost: 0,
+        lost_admitted: 0,
+        findings: vec![finding],
+    }
 }
 
 fn recount(connection: &Connection) -> Result<CheckReport> {
     let mut findings = Vec::new();
-    for (invariant, broken) in RULES {
+    for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
         findings.extend(rule(connection, invariant, broken)?);
     }
     let counts = super::resume::counts(connection)?;
@@ -189,7 +223,13 @@ fn recount(connection: &Connection) -> Result<CheckReport> {
     {
         findings.push(Finding { invariant: KEPT, count: kept.without_row, example });
     }
-    Ok(CheckReport { counts, visits: kept.visits, links: kept.links, links_without_row: kept.without_row, findings })
+    if let Some(example) = kept.unrecorded_example {
+        findings.push(Finding { invariant: RECORDED, count: kept.unrecorded, example });
+    }
+    let (lost, lost_admitted) =
+        connection.query_row("SELECT count(*), count(admitted) FROM lost", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (visits, links, links_without_row) = (kept.visits, kept.links, kept.without_row);
+    Ok(CheckReport { counts, visits, links, links_without_row, lost, lost_admitted, findings })
 }
 
 fn rule(connection: &Connection, invariant: &'static str, broken: &str) -> Result<Option<Finding>> {
@@ -274,20 +314,29 @@ impl UrlTable {
 }
 
 /// The links kept with the visits, against the URL table.
+#[derive(Default)]
 struct KeptLinks {
     exact: bool,
     visits: u64,
     links: u64,
     without_row: u64,
     example: Option<String>,
+    /// Those of the sequences that a sweep has proved, and that it did not record.
+    unrecorded: u64,
+    unrecorded_example: Option<String>,
 }
 
 impl KeptLinks {
     fn read(connection: &Connection, fingerprints: &HashSet<u64>) -> Result<Self> {
         let exact: Option<bool> =
             connection.query_row("SELECT min(exact) FROM sequence", [], |row| row.get(0)).optional()?.flatten();
-        let mut kept = Self { exact: exact.unwrap_or(false), visits: 0, links: 0, without_row: 0, example: None };
-        let mut select = connection.prepare("SELECT id, url, links FROM visit WHERE typeof(links) = 'blob'")?;
+        let mut kept = Self { exact: exact.unwrap_or(false), ..Self::default() };
+        let mut recorded = connection.prepare(
+            "SELECT swept IS NULL OR EXISTS (SELECT 1 FROM lost WHERE substr(fingerprint, 1, 8) = ? AND sequence = n)
+             FROM sequence WHERE n = ?",
+        )?;
+        let mut select =
+            connection.prepare("SELECT id, url, links, sequence FROM visit WHERE typeof(links) = 'blob'")?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
             kept.visits += 1;
@@ -297,7 +346,14 @@ impl KeptLinks {
                 if !fingerprints.contains(&link) {
                     kept.without_row += 1;
                     let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
-                    kept.example.get_or_insert(format!("visit {visit} of url {url}, link {link:016x}"));
+                    let example = format!("visit {visit} of url {url}, link {link:016x}");
+                    let known =
+                        recorded.query_row(params![link.to_be_bytes(), row.get::<_, u32>(3)?], |row| row.get(0));
+                    if !known.optional()?.unwrap_or(true) {
+                        kept.unrecorded += 1;
+                        kept.unrecorded_example.get_or_insert_with(|| example.clone());
+                    }
+                    kept.example.get_or_insert(example);
                 }
             }
         }

@@ -37,6 +37,15 @@ pub enum Errs {
     Sometimes,
 }
 
+/// What a run brings with it.
+#[derive(Debug, Clone, Copy)]
+pub struct RunStart {
+    /// Whether its URL cache can err.
+    pub cache: Errs,
+    /// URLs its audit holds at most; `None` is no audit.
+    pub audit_sample: Option<u64>,
+}
+
 /// What a new crawl begins with.
 #[derive(Debug)]
 pub struct NewCrawl {
@@ -89,10 +98,22 @@ impl CrawlDirectory {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         let failed = || StoreError::database(&database);
-        let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
-        schema::prepare(&connection).map_err(failed())?;
-        schema::version(&connection, &database)?.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
-        Ok(connection)
+        let open = || -> Result<(Connection, u32), StoreError> {
+            let connection =
+                Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
+            schema::prepare(&connection).map_err(failed())?;
+            let found = schema::version(&connection, &database)?;
+            Ok((connection, found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?))
+        };
+        match open()? {
+            (connection, found) if found == schema::known() => Ok(connection),
+            // Written by an older program: brought up to date first, as going on with it would.
+            (connection, _) => {
+                drop(connection);
+                drop(Self::open(path)?);
+                Ok(open()?.0)
+            }
+        }
     }
 
     /// Where it is.
@@ -188,14 +209,21 @@ impl CrawlDirectory {
         self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
-    /// Notes that the current sequence is being crawled, and whether with a URL cache that cannot err.
+    /// Notes that the current sequence is being crawled, whether with a URL cache that cannot err, and whether with an
+    /// audit; what an earlier sweep proved holds no longer. What was not audited cannot be audited afterwards, so the
+    /// smallest sample counts, and an audit that was off begins anew.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn begin_run(&self, cache: Errs) -> Result<(), StoreError> {
-        let never = i64::from(cache == Errs::Never);
-        let update = "UPDATE sequence SET end = NULL, exact = min(exact, ?) WHERE n = (SELECT max(n) FROM sequence)";
-        self.connection.execute(update, [never]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    pub fn begin_run(&self, run: RunStart) -> Result<(), StoreError> {
+        let never = i64::from(run.cache == Errs::Never);
+        let update = "UPDATE sequence SET end = NULL, exact = min(exact, ?1), swept = NULL, swept_links = NULL,
+                audit_sample = min(coalesce(audit_sample, ?2), ?2),
+                audit_urls = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_urls, (SELECT coalesce(max(id), 0) FROM url)),
+                audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost))
+             WHERE n = (SELECT max(n) FROM sequence)";
+        let updated = self.connection.execute(update, params![never, run.audit_sample]);
+        updated.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Writes `crawl.toml`, the copy of the settings for people.

@@ -1,6 +1,9 @@
 //! [`StoreError`]: what can go wrong with a crawl directory.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use thiserror::Error;
 
@@ -49,6 +52,14 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The sweep has no place for its temporary file.
+    #[error("the sweep for lost URLs cannot use a temporary file in {}: {source}; everything fetched is kept: start again when this is mended, or with --sweep off", path.display())]
+    Sweep {
+        /// The crawl directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// `SQLite` refuses.
     #[error("database {}: {source}", path.display())]
     Database {
@@ -57,6 +68,30 @@ pub enum StoreError {
         /// `SQLite`'s reason.
         source: rusqlite::Error,
     },
+}
+
+/// Why the writer ends.
+#[derive(Debug, Error)]
+pub(super) enum WriteError {
+    /// `SQLite` refuses.
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    /// The sweep's temporary file cannot be written or read.
+    #[error(transparent)]
+    Sweep(#[from] io::Error),
+}
+
+impl WriteError {
+    /// The same for the user, with the database's path.
+    pub(super) fn of(self, database: &Path) -> StoreError {
+        match self {
+            Self::Database(source) => StoreError::database(database)(source),
+            Self::Sweep(source) if source.kind() == io::ErrorKind::StorageFull => {
+                StoreError::Full { path: database.to_owned() }
+            }
+            Self::Sweep(source) => StoreError::Sweep { path: database.parent().unwrap_or(database).to_owned(), source },
+        }
+    }
 }
 
 impl StoreError {

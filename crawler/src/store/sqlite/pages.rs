@@ -6,15 +6,15 @@ use rusqlite::{Connection, Result, Row, types::ToSql};
 /// A URL in its latest state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageLine {
-    /// What is fetched.
-    pub url: String,
+    /// What is fetched; `None` for a lost URL of which only a link's fingerprint is known.
+    pub url: Option<String>,
     /// What identifies it, if it differs.
     pub key: Option<String>,
     /// Status of the last answer.
     pub status: Option<u16>,
-    /// `stored`, `redirected`, `broken`, `abandoned`, `failed` or `queued`.
+    /// `stored`, `redirected`, `broken`, `abandoned`, `failed`, `queued` or `lost`.
     pub outcome: String,
-    /// Why, where there is a reason.
+    /// Why, where there is a reason; for a lost URL what became of it.
     pub reason: Option<String>,
     /// `Content-Type` as sent.
     pub content_type: Option<String>,
@@ -25,9 +25,9 @@ pub struct PageLine {
     /// The page's title.
     pub title: Option<String>,
     /// Links followed from a start.
-    pub depth: u32,
+    pub depth: Option<u32>,
     /// How it was found.
-    pub hop: String,
+    pub hop: Option<String>,
     /// The URL it was found at first.
     pub via: Option<String>,
     /// The sequence of this state.
@@ -38,6 +38,8 @@ pub struct PageLine {
     pub redirect: Option<String>,
     /// Why its body is cut short.
     pub truncated: Option<String>,
+    /// `audit` or `sweep`, among lost URLs: who found it lost.
+    pub found_by: Option<String>,
 }
 
 /// Which lines are shown: all that pass every filter given.
@@ -55,15 +57,41 @@ pub struct PageFilter {
     pub matching: Option<Regex>,
     /// State of this sequence.
     pub sequence: Option<u32>,
+    /// It was lost, whatever became of it. An outcome of `lost` asks for these too.
+    pub lost: bool,
 }
 
-const OUTCOME: &str = "CASE url.state WHEN 'finished' THEN coalesce(visit.outcome, 'finished') ELSE url.state END";
+const OUTCOME: &str =
+    "CASE url.state WHEN 'finished' THEN coalesce(visit.outcome, 'finished') ELSE coalesce(url.state, 'lost') END";
+
+/// Every admitted URL.
+const ADMITTED: &str =
+    "SELECT url.url, url.key, visit.status, {outcome}, coalesce(visit.reason, url.reason), visit.content_type,
+        visit.bytes, visit.digest, visit.title, url.depth, url.hop, via.url,
+        coalesce(visit.sequence, url.admitted_in), visit.fetched_at, visit.redirect, visit.truncated, NULL
+    FROM url LEFT JOIN visit ON visit.id = url.visit LEFT JOIN url AS via ON via.id = url.via
+    WHERE {conditions} ORDER BY url.id";
+
+/// Every URL that was lost, with its row if it has one now.
+const LOST: &str = "SELECT coalesce(url.url, lost.url), url.key, visit.status, {outcome},
+        iif(url.id IS NULL, lost.state, coalesce(visit.reason, url.reason)), visit.content_type,
+        visit.bytes, visit.digest, visit.title, url.depth, url.hop, via.url,
+        coalesce(visit.sequence, url.admitted_in, lost.sequence), visit.fetched_at, visit.redirect, visit.truncated, lost.found_by
+    FROM lost LEFT JOIN url ON url.id = lost.admitted LEFT JOIN visit ON visit.id = url.visit
+        LEFT JOIN url AS via ON via.id = coalesce(url.via, lost.via)
+    WHERE {conditions} ORDER BY lost.id";
 
 /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
 ///
 /// # Errors
 /// `SQLite`'s, when the database cannot be read.
 pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(PageLine) -> bool) -> Result<()> {
+    let lost = filter.lost || filter.outcome.as_deref() == Some("lost");
+    let (select, sequence) = if lost {
+        (LOST, "coalesce(visit.sequence, url.admitted_in, lost.sequence) = ?")
+    } else {
+        (ADMITTED, "coalesce(visit.sequence, url.admitted_in) = ?")
+    };
     let mut conditions = vec!["1".to_owned()];
     let mut values: Vec<&dyn ToSql> = Vec::new();
     let filters: [(&str, Option<&dyn ToSql>); 5] = [
@@ -71,7 +99,7 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
         (&format!("{OUTCOME} = ?"), filter.outcome.as_ref().map(|value| value as _)),
         ("substr(lower(visit.content_type), 1, length(?1)) = lower(?1)", filter.content_type.as_ref().map(|v| v as _)),
         ("url.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
-        ("coalesce(visit.sequence, url.admitted_in) = ?", filter.sequence.as_ref().map(|value| value as _)),
+        (sequence, filter.sequence.as_ref().map(|value| value as _)),
     ];
     for (condition, value) in filters {
         if let Some(value) = value {
@@ -79,18 +107,12 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
             conditions.push(condition.replace("?1", "?").replace('?', &format!("?{}", values.len())));
         }
     }
-    let mut select = connection.prepare(&format!(
-        "SELECT url.url, url.key, visit.status, {OUTCOME}, coalesce(visit.reason, url.reason), visit.content_type,
-                visit.bytes, visit.digest, visit.title, url.depth, url.hop, via.url,
-                coalesce(visit.sequence, url.admitted_in), visit.fetched_at, visit.redirect, visit.truncated
-         FROM url LEFT JOIN visit ON visit.id = url.visit LEFT JOIN url AS via ON via.id = url.via
-         WHERE {} ORDER BY url.id",
-        conditions.join(" AND ")
-    ))?;
+    let query = select.replace("{outcome}", OUTCOME).replace("{conditions}", &conditions.join(" AND "));
+    let mut select = connection.prepare(&query)?;
     let mut rows = select.query(&*values)?;
     while let Some(row) = rows.next()? {
         let matching = match &filter.matching {
-            Some(pattern) => pattern.is_match(row.get_ref(0)?.as_str()?),
+            Some(pattern) => row.get_ref(0)?.as_str_or_null()?.is_some_and(|url| pattern.is_match(url)),
             None => true,
         };
         if matching && !each(line(row)?) {
@@ -118,5 +140,6 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         fetched_at: row.get(13)?,
         redirect: row.get(14)?,
         truncated: row.get(15)?,
+        found_by: row.get(16)?,
     })
 }

@@ -11,6 +11,12 @@ use crate::{
 
 const COLUMNS: &str = "id, host, url, hop, depth, redirects, attempts, due";
 
+/// A URL as it was queued at first, whatever its state.
+pub(super) fn one(connection: &Connection, id: UrlId) -> Result<Queued> {
+    let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM url WHERE id = ?"))?;
+    select.query_row([id.0], found).map(|found| Queued { attempts: 0, ..found.queued })
+}
+
 /// The rows a request asks for; one more is read to know whether there are more.
 pub(super) fn answer(connection: &Connection, request: &RefillRequest) -> Result<RefillAnswer> {
     let most = request.max_depth.unwrap_or(u32::MAX);

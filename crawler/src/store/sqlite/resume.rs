@@ -23,6 +23,10 @@ pub struct Resumed {
     pub end: Option<String>,
     /// Its sums.
     pub counters: Counters,
+    /// URLs its audit holds at most; `None` where there was no audit, or none yet.
+    pub audit_sample: Option<u64>,
+    /// The sweep that proves this state: `report` or `rescue`; `None` when there was none.
+    pub swept: Option<String>,
     /// The counts of the law.
     pub counts: Counts,
     /// What is in the scope by itself.
@@ -82,16 +86,21 @@ pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<Fingerp
 
 pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Option<Resumed>> {
     let Some(fingerprint_seed) = fingerprint_seed(connection)? else { return Ok(None) };
-    let (sequence, hash_seed, end, counters) = connection.query_row(
-        "SELECT n, hash_seed, end, counters FROM sequence ORDER BY n DESC LIMIT 1",
+    let (sequence, hash_seed, end, counters, audit_sample, swept) = connection.query_row(
+        "SELECT n, hash_seed, end, counters, audit_sample, swept FROM sequence ORDER BY n DESC LIMIT 1",
         [],
-        |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), row.get(2)?, row.get::<_, String>(3)?)),
+        |row| {
+            let hash_seed = row.get::<_, i64>(1)?.cast_unsigned();
+            Ok((row.get(0)?, hash_seed, row.get(2)?, row.get::<_, String>(3)?, row.get(4)?, row.get(5)?))
+        },
     )?;
     Ok(Some(Resumed {
         fingerprint_seed,
         sequence,
         hash_seed,
         end,
+        audit_sample,
+        swept,
         counters: serde_json::from_str(&counters).map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
         })?,

@@ -10,7 +10,8 @@ use super::StoreError;
 const APPLICATION_ID: u32 = 0x5745_424C;
 
 /// Each migration takes the schema one version on; none is ever changed.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE crawl (
         id               INTEGER PRIMARY KEY CHECK (id = 1),
         created_at       INTEGER NOT NULL, -- milliseconds since 1970, as every time here
@@ -82,10 +83,35 @@ const MIGRATIONS: &[&str] = &["
         truncated    TEXT,                 -- size, time, expansion, disconnect
         links        BLOB NOT NULL         -- 8 bytes each: leading half of the targets' fingerprints
     );
-"];
+",
+    "
+    CREATE TABLE lost (                    -- URLs that the URL cache refused by mistake
+        id           INTEGER PRIMARY KEY,
+        sequence     INTEGER NOT NULL REFERENCES sequence (n),
+        fingerprint  BLOB NOT NULL,        -- 16 bytes, or the leading 8 where only a link is known
+        url          TEXT,                 -- null where only a link is known
+        found_by     TEXT NOT NULL,        -- audit, sweep
+        found_at     INTEGER NOT NULL,
+        via          INTEGER REFERENCES url (id), -- a page that links to it
+        swept        INTEGER NOT NULL DEFAULT 0,  -- 1: the sweep found it without a row
+        state        TEXT NOT NULL,        -- lost, rescued, found, no_longer_linked, parent_unreachable
+        tries        INTEGER NOT NULL DEFAULT 0,  -- pages fetched again for it
+        tried        INTEGER NOT NULL DEFAULT 0,  -- the last of them
+        admitted     INTEGER REFERENCES url (id), -- its row, once it has one
+        recovered_in INTEGER REFERENCES sequence (n) -- the later sequence that gave it one
+    );
+    CREATE UNIQUE INDEX lost_link ON lost (substr(fingerprint, 1, 8), sequence);
+    CREATE INDEX lost_admitted ON lost (admitted) WHERE admitted IS NOT NULL;
+    ALTER TABLE sequence ADD COLUMN audit_sample INTEGER; -- null: no audit
+    ALTER TABLE sequence ADD COLUMN audit_urls INTEGER;   -- the last URL admitted before the audit began
+    ALTER TABLE sequence ADD COLUMN audit_lost INTEGER;   -- the last lost URL found before it began
+    ALTER TABLE sequence ADD COLUMN swept TEXT;           -- report, rescue: the sweep that proves this state
+    ALTER TABLE sequence ADD COLUMN swept_links INTEGER;  -- kept links it compared
+",
+];
 
 /// The newest schema this program knows.
-fn known() -> u32 {
+pub(super) fn known() -> u32 {
     u32::try_from(MIGRATIONS.len()).expect("few migrations")
 }
 

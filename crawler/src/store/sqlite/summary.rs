@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::resume;
+use super::{LostCounts, lost, resume};
 use crate::{queue::Counts, store::Counters};
 
 /// Pages of a sequence by what became of them.
@@ -48,6 +48,10 @@ pub struct StoredSummary {
     pub abandoned: UrlCounts,
     /// The URL cache's figures when it was left (JSON).
     pub cache: Option<String>,
+    /// Its lost URLs, counted from rows.
+    pub lost: LostCounts,
+    /// The crawl's settings (JSON).
+    pub settings: Option<String>,
 }
 
 /// Reads the summary of the last sequence; `None` when no crawl has begun.
@@ -59,7 +63,7 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
     let _snapshot = connection.unchecked_transaction()?;
     let sequence = connection
         .query_row(
-            "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache
+            "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache, (SELECT settings FROM crawl)
              FROM sequence ORDER BY n DESC LIMIT 1",
             [],
             |row| {
@@ -76,6 +80,8 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
                     pages: PageCounts::default(),
                     abandoned: UrlCounts::new(),
                     cache: row.get(7)?,
+                    lost: LostCounts::default(),
+                    settings: row.get(8)?,
                 })
             },
         )
@@ -84,6 +90,7 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
     summary.counts = resume::counts(connection)?;
     summary.pages = page_counts(connection, summary.sequence)?;
     summary.abandoned = abandoned(connection)?;
+    summary.lost = lost::counts(connection, summary.sequence)?;
     Ok(Some(summary))
 }
 

@@ -5,11 +5,8 @@ use std::{fs::File, path::PathBuf, thread::JoinHandle, time::Duration, time::Ins
 use rusqlite::{Connection, params};
 use tokio::sync::mpsc::Receiver;
 
-use super::{CrawlDirectory, FailPoint, StoreError, apply, refill};
-use crate::{
-    store::{Counters, Message, Replay, SequenceEnd, Step},
-    url::Fingerprint,
-};
+use super::{CrawlDirectory, FailPoint, StoreError, apply, error::WriteError, lost, refill, sweep::Sweep};
+use crate::store::{Counters, Message, SequenceEnd, Step, SweepRequest, Swept};
 
 /// How often a commit is synced.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -69,6 +66,8 @@ struct WriterThread {
     connection: Connection,
     _lock: File,
     settings: WriterSettings,
+    /// Whether any URL is known to be lost.
+    lost: bool,
     group: Option<Group>,
     /// Whether something was committed since the last sync.
     unsynced: bool,
@@ -96,16 +95,27 @@ impl WriterThread {
     fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
         let (path, connection, lock) = directory.into_parts();
         let now = Instant::now();
-        Self { path, connection, _lock: lock, settings, group: None, unsynced: false, synced: now, checkpointed: now }
+        Self {
+            path,
+            connection,
+            _lock: lock,
+            settings,
+            lost: false,
+            group: None,
+            unsynced: false,
+            synced: now,
+            checkpointed: now,
+        }
     }
 
     fn run(mut self, receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), StoreError> {
         let path = self.path.clone();
-        self.serve(receiver, runtime).map_err(StoreError::database(path))
+        self.serve(receiver, runtime).map_err(|error| error.of(&path))
     }
 
-    fn serve(&mut self, mut receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> rusqlite::Result<()> {
+    fn serve(&mut self, mut receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), WriteError> {
         self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        self.lost = lost::any(&self.connection)?;
         loop {
             let message = match self.patience() {
                 None => Ok(receiver.blocking_recv()),
@@ -127,7 +137,8 @@ impl WriterThread {
         }
         self.commit()?;
         self.pass("before_close");
-        self.checkpoint("TRUNCATE")
+        self.checkpoint("TRUNCATE")?;
+        Ok(())
     }
 
     /// How long to wait for the next message before the open group is committed, or the last commit synced.
@@ -139,32 +150,43 @@ impl WriterThread {
         }
     }
 
-    fn apply(&mut self, message: Message) -> rusqlite::Result<()> {
+    fn apply(&mut self, message: Message) -> Result<(), WriteError> {
         match message {
-            Message::Step(step, _room) => self.step(&step),
+            Message::Step(step, _room) => self.step(&step)?,
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
                 reply(refill::answer(&self.connection, &request)?);
-                Ok(())
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection.prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
                 reply(select.query_row([host.0], |row| row.get(0))?);
-                Ok(())
             }
+            Message::Sweep(request, reply) => reply(self.sweep(request)?),
             Message::Replay(replay) => {
                 self.commit()?;
                 self.pass("before_replay");
-                self.replay(replay)
+                lost::replay(&self.connection, replay)?;
             }
             Message::End(end) => {
                 self.commit()?;
                 self.pass("before_end");
                 self.end(&end)?;
                 self.pass("after_end");
-                Ok(())
             }
         }
+        Ok(())
+    }
+
+    fn sweep(&mut self, request: SweepRequest) -> Result<Swept, WriteError> {
+        self.commit()?;
+        self.pass("before_sweep");
+        let pass = || self.pass("inside_sweep");
+        let folder = self.path.parent().unwrap_or(&self.path);
+        let swept = Sweep::new(&self.connection, folder, self.settings.sequence, &pass).run(request)?;
+        self.lost |= swept.lost > 0;
+        self.unsynced = true;
+        self.pass("after_sweep");
+        Ok(swept)
     }
 
     fn step(&mut self, step: &Step) -> rusqlite::Result<()> {
@@ -172,7 +194,8 @@ impl WriterThread {
         if self.group.is_none() {
             self.begin()?;
         }
-        apply::step(&self.connection, step, self.settings.sequence)?;
+        apply::step(&self.connection, step, apply::Place { sequence: self.settings.sequence, lost: self.lost })?;
+        self.lost |= !step.lost.is_empty();
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);
         let steps = self.group.as_mut().map_or(0, |group| {
@@ -223,17 +246,6 @@ impl WriterThread {
         self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");
         (self.checkpointed, self.synced, self.unsynced) = (Instant::now(), Instant::now(), false);
-        Ok(())
-    }
-
-    fn replay(&self, mut replay: Box<dyn Replay>) -> rusqlite::Result<()> {
-        let mut select = self.connection.prepare("SELECT coalesce(key, url), fingerprint FROM url ORDER BY id")?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            let fingerprint = Fingerprint::from_bytes(row.get(1)?);
-            replay.row(row.get_ref(0)?.as_str()?, fingerprint);
-        }
-        replay.done();
         Ok(())
     }
 

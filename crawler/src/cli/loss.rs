@@ -1,0 +1,70 @@
+//! What a summary says of lost URLs: as part of the document, and in words.
+
+use serde_json::{Value, json};
+
+use crate::store::sqlite::{StoredSummary, SweepCounts};
+
+/// The URL cache's figures when it was left, with what the rows tell of lost URLs; null before that.
+pub(super) fn cache(summary: &StoredSummary) -> Value {
+    let stored = summary.cache.as_deref().and_then(|cache| serde_json::from_str(cache).ok());
+    let mut cache: Value = stored.unwrap_or_default();
+    if let Some(figures) = cache.as_object_mut() {
+        if let Some(audit) = figures.get_mut("audit").and_then(Value::as_object_mut) {
+            audit.insert("rescued".to_owned(), summary.lost.audit_rescued.into());
+        }
+        let sweep = summary.lost.sweep.map(|counts| sweep(&counts, summary.counters.rescue_fetches));
+        figures.insert("sweep".to_owned(), sweep.unwrap_or_default());
+    }
+    cache
+}
+
+fn sweep(counts: &SweepCounts, fetched_again: u64) -> Value {
+    json!({
+        "links": counts.links, "lost": counts.lost, "rescued": counts.rescued,
+        "missed_with_them": counts.missed_with_them, "no_longer_linked": counts.no_longer_linked,
+        "parent_unreachable": counts.parent_unreachable, "fetched_again": fetched_again,
+    })
+}
+
+/// The lines for people.
+pub(super) fn lines(summary: &StoredSummary, cache: &Value) -> String {
+    format!("lost      {}\n          {}\n", audit_words(&cache["audit"]), sweep_words(summary))
+}
+
+fn audit_words(audit: &Value) -> String {
+    let Some(checked) = audit["checked"].as_u64() else { return "no audit: the rate is not measured".to_owned() };
+    let figure = |name: &str| audit[name].as_f64().unwrap_or_default();
+    let share = if figure("share") < 1.0 { format!(" (a sample of {})", figure("share")) } else { String::new() };
+    format!(
+        "audit: {} of {checked} new URLs{share} mistaken for seen, {} rescued; the rate is {} to {:.2e} (95 %)",
+        audit["false_positives"],
+        audit["rescued"],
+        if figure("low") > 0.0 { format!("{:.2e}", figure("low")) } else { "0".to_owned() },
+        figure("high"),
+    )
+}
+
+fn sweep_words(summary: &StoredSummary) -> String {
+    let Some(counts) = summary.lost.sweep else {
+        let settings: Value =
+            summary.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let off = settings["cache"]["sweep"] == "off";
+        let why = if off { "no sweep" } else { "no sweep yet: it follows when nothing is left to fetch" };
+        return format!("{why}; nothing proves that no URL was lost");
+    };
+    let SweepCounts { links, lost, rescued, missed_with_them, no_longer_linked, parent_unreachable } = counts;
+    if lost == 0 {
+        return format!("sweep: each of {links} kept links leads to a known URL: nothing was lost");
+    }
+    let mut text = format!("sweep: {lost} URLs lost, among {links} kept links");
+    let fates = [
+        (rescued, "rescued"),
+        (missed_with_them, "more found behind them"),
+        (no_longer_linked, "no longer linked"),
+        (parent_unreachable, "whose page did not answer again"),
+    ];
+    for (count, fate) in fates.iter().filter(|(count, _)| *count > 0) {
+        text += &format!("; {count} {fate}");
+    }
+    text
+}

@@ -1,0 +1,107 @@
+//! What is kept of lost URLs, and how the sweep is asked for them.
+
+use crate::{candidate::UrlId, queue::Queued, time::Moment, url::Fingerprint};
+
+/// A URL that the audit saw refused by a false positive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostRow {
+    /// The hash of its key.
+    pub fingerprint: Fingerprint,
+    /// What would be fetched.
+    pub url: String,
+    /// When.
+    pub at: Moment,
+    /// The URL it was found at.
+    pub via: Option<UrlId>,
+    /// Its number, when it was rescued at once.
+    pub admitted: Option<UrlId>,
+}
+
+/// What became of a lost URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LostState {
+    /// Nothing.
+    Lost,
+    /// It was admitted because it was known to be lost.
+    Rescued,
+    /// Another link to it passed the URL cache later.
+    Found,
+    /// The pages fetched again do not link to it any more.
+    NoLongerLinked,
+    /// The last page fetched again for it gave no answer, or no page.
+    ParentUnreachable,
+}
+
+impl LostState {
+    /// The word used in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Rescued => "rescued",
+            Self::Found => "found",
+            Self::NoLongerLinked => "no_longer_linked",
+            Self::ParentUnreachable => "parent_unreachable",
+        }
+    }
+}
+
+/// A page was fetched again for the lost URLs it had linked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RescueRow {
+    /// The page.
+    pub parent: UrlId,
+    /// The lost URLs that were admitted, by the leading halves of their fingerprints.
+    pub rescued: Vec<(u64, UrlId)>,
+    /// Those that were not.
+    pub missing: Vec<u64>,
+    /// Why not.
+    pub why: LostState,
+}
+
+/// What a sweep does when it has compared links and rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterSweep {
+    /// It records what was lost.
+    Report,
+    /// It also says which pages are to be fetched again.
+    Rescue,
+}
+
+impl AfterSweep {
+    /// The word used in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::Rescue => "rescue",
+        }
+    }
+}
+
+/// A request to compare the kept links of a sequence with its URL rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SweepRequest {
+    /// Now.
+    pub at: Moment,
+    /// What follows.
+    pub then: AfterSweep,
+}
+
+/// What a sweep found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Swept {
+    /// Kept links compared.
+    pub links: u64,
+    /// URLs without a row.
+    pub lost: u64,
+    /// Pages to be fetched again, each once; more may follow after the next sweep. With none the sweep is complete.
+    pub orders: Vec<RescueOrder>,
+}
+
+/// A page to be fetched again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RescueOrder {
+    /// The page.
+    pub parent: Queued,
+    /// The lost URLs it had linked to: the leading halves of their fingerprints.
+    pub links: Vec<u64>,
+}

@@ -1,0 +1,251 @@
+//! [`Sorter`]: puts more numbers in order than memory may hold.
+//!
+//! Owns: sorted runs of bounded memory in one temporary file without a name, and their merge. Invariant: memory does not
+//! grow with the numbers, but for a small buffer a run.
+//!
+//! Does not know: what the numbers are.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    fs::File,
+    io::{self, Write},
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+};
+
+/// The file's name, for the moment between its making and its unlinking.
+const NAME: &str = "sweep.tmp";
+
+const NUMBER: usize = size_of::<u64>();
+
+/// What a run is read by at least.
+const LEAST_READ: usize = 4096;
+
+/// Takes numbers in any order; gives them back ascending, each once.
+#[derive(Debug)]
+pub(super) struct Sorter {
+    folder: PathBuf,
+    most: usize,
+    buffer: Vec<u64>,
+    spilled: Option<Spilled>,
+}
+
+#[derive(Debug)]
+struct Spilled {
+    file: File,
+    /// Where each run ends, in bytes.
+    ends: Vec<u64>,
+}
+
+/// The numbers in order.
+#[derive(Debug)]
+pub(super) struct Sorted {
+    file: Option<File>,
+    runs: Vec<Run>,
+    heads: BinaryHeap<Reverse<(u64, usize)>>,
+    last: Option<u64>,
+}
+
+/// What is left of a run: some of it in memory, the rest in the file.
+#[derive(Debug)]
+struct Run {
+    read: std::vec::IntoIter<u64>,
+    at: u64,
+    end: u64,
+    chunk: usize,
+}
+
+impl Sorter {
+    /// A sorter that takes some `memory` bytes, and makes its file in `folder` when that is not enough.
+    pub(super) fn new(folder: &Path, memory: usize) -> Self {
+        Self { folder: folder.to_owned(), most: (memory / NUMBER).max(1), buffer: Vec::new(), spilled: None }
+    }
+
+    /// Takes a number.
+    pub(super) fn push(&mut self, number: u64) -> io::Result<()> {
+        if self.buffer.len() >= self.most {
+            self.spill()?;
+        }
+        self.buffer.push(number);
+        Ok(())
+    }
+
+    /// All of them in order.
+    pub(super) fn sorted(mut self) -> io::Result<Sorted> {
+        if self.spilled.is_some() {
+            self.spill()?;
+        }
+        let memory = self.most * NUMBER;
+        let Some(Spilled { file, ends }) = self.spilled else {
+            self.buffer.sort_unstable();
+            let whole = Run { read: self.buffer.into_iter(), at: 0, end: 0, chunk: 0 };
+            return Sorted::of(None, vec![whole]);
+        };
+        self.buffer = Vec::new();
+        let chunk = (memory / ends.len()).max(LEAST_READ) / NUMBER * NUMBER;
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let run = |(at, &end)| Run { read: Vec::new().into_iter(), at, end, chunk };
+        let runs = starts.zip(&ends).map(run).collect();
+        Sorted::of(Some(file), runs)
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        self.buffer.sort_unstable();
+        self.buffer.dedup();
+        let spilled = match &mut self.spilled {
+            Some(spilled) => spilled,
+            none => none.insert(Spilled { file: nameless(&self.folder)?, ends: Vec::new() }),
+        };
+        let mut writer = io::BufWriter::new(&spilled.file);
+        self.buffer.iter().try_for_each(|number| writer.write_all(&number.to_le_bytes()))?;
+        writer.flush()?;
+        let end = spilled.ends.last().copied().unwrap_or(0) + (self.buffer.len() * NUMBER) as u64;
+        spilled.ends.push(end);
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl Sorted {
+    fn of(file: Option<File>, runs: Vec<Run>) -> io::Result<Self> {
+        let mut sorted = Self { file, runs, heads: BinaryHeap::new(), last: None };
+        for run in 0..sorted.runs.len() {
+            sorted.advance(run)?;
+        }
+        Ok(sorted)
+    }
+
+    fn advance(&mut self, run: usize) -> io::Result<()> {
+        if let Some(number) = self.runs[run].next(self.file.as_ref())? {
+            self.heads.push(Reverse((number, run)));
+        }
+        Ok(())
+    }
+
+    /// The next number; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<u64>> {
+        while let Some(Reverse((number, run))) = self.heads.pop() {
+            self.advance(run)?;
+            if self.last != Some(number) {
+                self.last = Some(number);
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Run {
+    fn next(&mut self, file: Option<&File>) -> io::Result<Option<u64>> {
+        if let Some(number) = self.read.next() {
+            return Ok(Some(number));
+        }
+        let Some(file) = file.filter(|_| self.at < self.end) else { return Ok(None) };
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; left.min(self.chunk)];
+        file.read_exact_at(&mut bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        let numbers = bytes.chunks_exact(NUMBER).map(|number| u64::from_le_bytes(number.try_into().expect("8 bytes")));
+        self.read = numbers.collect::<Vec<_>>().into_iter();
+        Ok(self.read.next())
+    }
+}
+
+/// A file that is gone when it is closed, whatever ends the process.
+fn nameless(folder: &Path) -> io::Result<File> {
+    let path = folder.join(NAME);
+    let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// Shows each of `some` that is not among `others` to `each`.
+pub(super) fn subtract<E: From<io::Error>>(
+    mut some: Sorted,
+    mut others: Sorted,
+    mut each: impl FnMut(u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut other = others.next()?;
+    while let Some(number) = some.next()? {
+        while other.is_some_and(|other| other < number) {
+            other = others.next()?;
+        }
+        if other != Some(number) {
+            each(number)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sorted(folder: &Path, memory: usize, numbers: &[u64]) -> Sorted {
+        let mut sorter = Sorter::new(folder, memory);
+        for number in numbers {
+            sorter.push(*number).unwrap();
+        }
+        sorter.sorted().unwrap()
+    }
+
+    fn all(mut sorted: Sorted) -> Vec<u64> {
+        std::iter::from_fn(|| sorted.next().unwrap()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn gives_all_in_order_once_whatever_the_memory(
+            numbers in prop::collection::vec(prop_oneof![0..50_u64, any::<u64>()], 0..400),
+            memory in 1..2_000_usize,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let expected: Vec<_> = numbers.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+            prop_assert_eq!(all(sorted(folder.path(), memory, &numbers)), expected);
+            prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+
+        #[test]
+        fn subtracts_as_sets_do(
+            some in prop::collection::vec(0..60_u64, 0..100),
+            others in prop::collection::vec(0..60_u64, 0..100),
+            memory in 1..300_usize,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let set = |numbers: &[u64]| numbers.iter().copied().collect::<BTreeSet<_>>();
+            let expected: Vec<_> = set(&some).difference(&set(&others)).copied().collect();
+            let (some, others) = (sorted(folder.path(), memory, &some), sorted(folder.path(), memory, &others));
+            let mut left = Vec::new();
+            subtract(some, others, |number| { left.push(number); io::Result::Ok(()) }).unwrap();
+            prop_assert_eq!(left, expected);
+        }
+    }
+
+    #[test]
+    fn a_run_longer_than_what_is_read_at_once_comes_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        // 40 runs of 20,000 bytes each, read by 4,096.
+        let numbers: Vec<u64> = (0..100_000_u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let mut expected = numbers.clone();
+        expected.sort_unstable();
+        let mut sorter = Sorter::new(folder.path(), 20_000);
+        for number in &numbers {
+            sorter.push(*number).unwrap();
+        }
+        assert!(sorter.buffer.capacity() * NUMBER <= 2 * 20_000);
+        assert_eq!(all(sorter.sorted().unwrap()), expected);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(NAME)).unwrap();
+        let mut sorter = Sorter::new(folder.path(), 16);
+        assert!((0..10).try_for_each(|number| sorter.push(number)).is_err());
+    }
+}

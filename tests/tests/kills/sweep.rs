@@ -1,0 +1,47 @@
+//! Kills around the end: while the sweep compares, and while pages are fetched again for lost URLs.
+
+use anyhow::{Result, ensure};
+use webloom::practice::Shape;
+use webloom_tests::webloom::Webloom;
+
+use super::{
+    siege::{Moment, Siege},
+    site::Site,
+};
+
+/// A filter far too small: much is lost, and the sweep finds it in several rounds.
+const LOSING: &[&str] = &["--expected-urls", "20", "--reset", "none", "--audit-rescue", "off"];
+
+#[test]
+fn a_kill_within_the_sweep_or_the_rescue_changes_nothing() -> Result<()> {
+    let site = Site::practice(Shape::default())?;
+    let mut siege = Siege::lay(&site, LOSING)?;
+    for moment in [
+        Moment::At("inside_step", 20),
+        Moment::At("before_sweep", 1),
+        Moment::At("inside_sweep", 1),
+        Moment::At("after_sweep", 1),
+        // The pages fetched again are the first steps after it.
+        Moment::At("inside_step", 4),
+        Moment::At("before_commit", 1),
+        Moment::At("after_commit", 2),
+        Moment::At("before_sweep", 2),
+        Moment::At("inside_sweep", 2),
+        Moment::At("after_sweep", 2),
+        Moment::At("before_end", 1),
+    ] {
+        siege.kill(moment)?;
+    }
+    siege.end_after_losses()?;
+    let summary = Webloom::new(["status", "--json"]).args([siege.dir.path()]).run().expect(0).json();
+    let (audit, sweep) = (&summary["cache"]["audit"], &summary["cache"]["sweep"]);
+    let lost =
+        Webloom::new(["pages", "--lost", "--format", "jsonl"]).args([siege.dir.path()]).run().expect(0).json_lines();
+    println!("audit {audit}, sweep {sweep}");
+    // Every URL but the start was a trial, and none of them twice.
+    let admitted = summary["law"]["admitted"].as_u64().unwrap_or_default();
+    ensure!(audit["share"] == 1.0 && audit["checked"] == admitted - 1, "{audit}, {admitted} admitted");
+    ensure!(audit["false_positives"] == lost.len() && lost.len() > 50, "{audit}, {} lost", lost.len());
+    ensure!(sweep["lost"] == lost.len() && sweep["rescued"] == lost.len(), "{sweep}, {} lost", lost.len());
+    Ok(())
+}
