@@ -11,7 +11,7 @@ use webloom_tests::{
 use crate::{Folder, crawl, serve};
 
 const COLUMNS: &str = "url,key,status,outcome,reason,change,content_type,bytes,digest,title,depth,hop,via,sequence,\
-                       fetched_at,redirect,truncated,fields";
+                       fetched_at,redirect,truncated,fields,found_by";
 
 fn small() -> Server {
     serve(|asked| match asked.target.as_str() {
@@ -48,7 +48,8 @@ fn the_summary_has_every_field_and_status_gives_the_same() {
         "law":{"admitted":0,"queued":0,"leased":0,"finished":0,"abandoned":0},
         "requests":{"sent":0,"bytes_in":0,"by_status":{},"errors":{}},
         "cache":{"strategy":0,"layout":0,"generation":0,"items":0,"capacity":0,"bits":0,"fill":0,"expected_rate":0,
-            "expected_lost":0,"budget_lost":0,"resets":{"rebuild":0},"audit":0,"sweep":0}});
+            "expected_lost":0,"budget_lost":0,"resets":{"rebuild":0},"audit":{"share":0,"checked":0,"false_positives":0,"rate":0,"low":0,"high":0,"rescued":0},
+            "sweep":{"links":0,"lost":0,"rescued":0,"missed_with_them":0}}});
     let (mut expected, mut found) = (BTreeSet::new(), BTreeSet::new());
     keys(&promised, "", &mut expected);
     keys(&summary, "", &mut found);
@@ -92,6 +93,7 @@ fn pages_have_the_same_columns_in_every_form() {
         (["--max-depth", "0"], vec!["/"]),
         (["--match", "/m.*d$"], vec!["/moved"]),
         (["--sequence", "1"], vec![]),
+        (["--outcome", "lost"], vec![]),
     ] {
         let lines = listed(&["--format", "jsonl", filter[0], filter[1]]).json_lines();
         let urls: Vec<_> = lines.iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect();

@@ -96,6 +96,41 @@ const CASES: &[(&str, &str)] = &[
         "under an exact cache every kept link has a row",
         "DELETE FROM url WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
     ),
+    (
+        "after a sweep every kept link has a row or is recorded as lost",
+        "UPDATE visit SET links = x'0102030405060708' WHERE id = 1",
+    ),
+    (
+        "a lost URL was admitted, or it has a state that says why not",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) VALUES (0, zeroblob(8), 'sweep', 0, 'rescued')",
+    ),
+    (
+        "a lost URL was admitted, or it has a state that says why not",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted)
+         SELECT 0, fingerprint, 'audit', 0, 'lost', id FROM url WHERE id = 2",
+    ),
+    (
+        "a lost URL was admitted, or it has a state that says why not",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) VALUES (0, zeroblob(8), 'sweep', 0, 'gone')",
+    ),
+    (
+        "a lost URL that was admitted is the one in its row",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted)
+         SELECT 0, fingerprint, 'audit', 0, 'rescued', 3 FROM url WHERE id = 2",
+    ),
+    (
+        "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) VALUES (0, zeroblob(8), 'me', 0, 'lost')",
+    ),
+    (
+        "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, via)
+         VALUES (0, zeroblob(8), 'sweep', 0, 'lost', 99999)",
+    ),
+    (
+        "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) VALUES (7, zeroblob(8), 'sweep', 0, 'lost')",
+    ),
     ("every value is of its column's type", "UPDATE url SET url = x'ff00' WHERE id = 2"),
     ("every value is of its column's type", "UPDATE url SET state = x'ff00' WHERE id = 2"),
 ];
