@@ -10,7 +10,11 @@
 //!
 //! Does not know: the cache, what becomes of a lost URL, or where keys are kept.
 
-use std::{collections::HashMap, hash::BuildHasherDefault, num::NonZeroUsize};
+use std::{
+    collections::{HashMap, HashSet},
+    hash::BuildHasherDefault,
+    num::NonZeroUsize,
+};
 
 use crate::{
     exact::LeadingHalf,
@@ -62,15 +66,16 @@ pub struct Audit {
     most: NonZeroUsize,
     /// The sample is the keys whose bucket begins with this many zero bits.
     halvings: u32,
-    keys: HashMap<u128, Standing, BuildHasherDefault<LeadingHalf>>,
-    checked: u64,
-    false_positives: u64,
+    keys: HashSet<u128, BuildHasherDefault<LeadingHalf>>,
+    /// Those of them that were no trial, or one that the cache failed; the many others take less memory so.
+    odd: HashMap<u128, Standing, BuildHasherDefault<LeadingHalf>>,
+    held: u64,
 }
 
 impl Audit {
     /// An audit of at most so many keys; the seed chooses which, and is a secret.
     pub fn new(most: NonZeroUsize, seed: HashSeed) -> Self {
-        Self { seed, most, halvings: 0, keys: HashMap::default(), checked: 0, false_positives: 0 }
+        Self { seed, most, halvings: 0, keys: HashSet::default(), odd: HashMap::default(), held: 0 }
     }
 
     /// Takes note of the cache's verdict on a key.
@@ -78,7 +83,7 @@ impl Audit {
         if !self.samples(fingerprint) {
             return Observation::NotSampled;
         }
-        if self.keys.contains_key(&fingerprint) {
+        if self.keys.contains(&fingerprint) {
             return Observation::Known;
         }
         let (standing, observation) = match verdict {
@@ -92,7 +97,7 @@ impl Audit {
     /// Takes a key in whose standing is known: of an earlier run, or one whose verdict does not count. A key that is
     /// there keeps the standing it has.
     pub fn restore(&mut self, fingerprint: u128, standing: Standing) {
-        if self.samples(fingerprint) && !self.keys.contains_key(&fingerprint) {
+        if self.samples(fingerprint) && !self.keys.contains(&fingerprint) {
             self.enter(fingerprint, standing);
         }
     }
@@ -109,28 +114,30 @@ impl Audit {
 
     /// Trials: keys of the sample whose first verdict counted.
     pub fn checked(&self) -> u64 {
-        self.checked
+        self.keys.len() as u64 - self.held
     }
 
     /// Trials in which the cache called a new key seen.
     pub fn false_positives(&self) -> u64 {
-        self.false_positives
+        self.odd.len() as u64 - self.held
     }
 
     /// The measured rate of false positives; `None` before the first trial.
     pub fn rate(&self) -> Option<f64> {
-        (self.checked > 0).then(|| self.false_positives as f64 / self.checked as f64)
+        (self.checked() > 0).then(|| self.false_positives() as f64 / self.checked() as f64)
     }
 
     /// Where the true rate lies, with this confidence (0.95: in 95 of 100 audits).
     pub fn interval(&self, confidence: f64) -> Interval {
-        Interval::exact(self.false_positives, self.checked, confidence)
+        Interval::exact(self.false_positives(), self.checked(), confidence)
     }
 
     fn enter(&mut self, fingerprint: u128, standing: Standing) {
-        self.keys.insert(fingerprint, standing);
-        self.checked += u64::from(standing != Standing::Held);
-        self.false_positives += u64::from(standing == Standing::FalsePositive);
+        self.keys.insert(fingerprint);
+        if standing != Standing::Trial {
+            self.odd.insert(fingerprint, standing);
+            self.held += u64::from(standing == Standing::Held);
+        }
         while self.keys.len() > self.most.get() && self.halvings < u64::BITS {
             self.halve();
         }
@@ -139,12 +146,10 @@ impl Audit {
     fn halve(&mut self) {
         self.halvings += 1;
         let (seed, halvings) = (self.seed, self.halvings);
-        self.keys.retain(|fingerprint, standing| {
-            let stays = bucket(seed, *fingerprint).leading_zeros() >= halvings;
-            self.checked -= u64::from(!stays && *standing != Standing::Held);
-            self.false_positives -= u64::from(!stays && *standing == Standing::FalsePositive);
-            stays
-        });
+        let stays = |fingerprint: u128| bucket(seed, fingerprint).leading_zeros() >= halvings;
+        self.keys.retain(|fingerprint| stays(*fingerprint));
+        self.odd.retain(|fingerprint, _| stays(*fingerprint));
+        self.held = self.odd.values().filter(|standing| **standing == Standing::Held).count() as u64;
     }
 
     fn samples(&self, fingerprint: u128) -> bool {

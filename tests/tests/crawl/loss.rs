@@ -311,6 +311,27 @@ fn an_audit_that_was_off_or_smaller_claims_nothing_it_did_not_see() {
 }
 
 #[test]
+fn what_another_link_lets_in_later_is_not_lost_any_more() {
+    for more in [["--audit-rescue", "off", "--sweep", "off"], ["--audit-sample", "0", "--sweep", "rescue"]] {
+        let (server, folder) = (serve(web), Folder::new());
+        let arguments = ["--expected-urls", "20", "--max-lost-urls", "60"];
+        let summary = crawled(&server, &folder.crawl(), &[&arguments[..], &more].concat()).json();
+        assert!(count(&summary["cache"]["resets"]["rebuild"]) > 0, "{summary}");
+        assert!(asked(&server).iter().filter(|(target, _)| *target != "/").count() > 100);
+        let lines = lost_pages(&folder.crawl());
+        let open = lines.iter().filter(|line| line["fetched_at"].is_null());
+        let open: BTreeSet<_> = open.map(|line| line["url"].as_str().unwrap().replace(&server.url(""), "")).collect();
+        assert_eq!(open, lost(&server), "{more:?}");
+        if more[1] == "off" {
+            let states = "SELECT count(*) FROM lost WHERE state = 'found'";
+            let found: usize = database(&folder.crawl()).query_row(states, [], |row| row.get(0)).unwrap();
+            assert!(found > 0, "a larger filter let none of them in");
+            assert_eq!(count(&summary["cache"]["audit"]["false_positives"]), open.len() + found);
+        }
+    }
+}
+
+#[test]
 fn a_rebuild_does_not_disturb_the_audit() {
     let (server, folder) = (serve(web), Folder::new());
     let arguments = ["--expected-urls", "20", "--reset", "rebuild", "--max-lost-urls", "60"];
