@@ -56,7 +56,10 @@ struct Model {
     fetched_again: HashMap<u64, usize>,
     leases: Vec<Lease>,
     last_end: HashMap<HostId, Moment>,
-    met: HashMap<HostId, bool>,
+    /// Until when each host's robots.txt is good.
+    met: HashMap<HostId, Moment>,
+    /// Hosts whose robots.txt is being fetched.
+    seeking: BTreeSet<HostId>,
     answers: Vec<(HostId, RefillAnswer)>,
 }
 
@@ -75,8 +78,8 @@ impl Model {
         }
         let now = Moment::from_millis(1_000_000);
         let (rows, again, leases, answers) = Default::default();
-        let (fetched_again, last_end, met) = Default::default();
-        Self { setup, frontier, now, rows, again, fetched_again, leases, last_end, met, answers }
+        let (fetched_again, last_end, met, seeking) = Default::default();
+        Self { setup, frontier, now, rows, again, fetched_again, leases, last_end, met, seeking, answers }
     }
 
     fn offer(&mut self, host: u32, depth: u32) {
@@ -133,7 +136,7 @@ impl Model {
             assert!(self.now >= end + DELAY, "asked before its delay had passed");
         }
         if let Work::Page(queued) = lease.work() {
-            assert!(self.met.get(&host).copied().unwrap_or(false), "leased before robots.txt");
+            assert!(self.met.get(&host).is_some_and(|until| self.now < *until), "leased before robots.txt");
             assert!(!self.spent(host), "leased beyond the host's page budget");
             let spent: Vec<bool> = (0..self.setup.hosts).map(|host| self.spent(HostId(host))).collect();
             let counts = |row: &&Row| {
@@ -147,8 +150,11 @@ impl Model {
             assert!(row.state == State::Queued && row.due.is_none_or(|due| due <= self.now), "{row:?}");
             row.state = State::Leased;
         }
+        if let Work::Errand(Errand { for_host, redirects: 0, .. }) = lease.work() {
+            assert!(self.seeking.insert(*for_host), "robots.txt is fetched twice at a time");
+        }
         if let Work::Rescue(queued) = lease.work() {
-            assert!(self.met.get(&host).copied().unwrap_or(false), "fetched again before robots.txt");
+            assert!(self.met.get(&host).is_some_and(|until| self.now < *until), "fetched again before robots.txt");
             assert!(!self.spent(host), "fetched again beyond the host's page budget");
             assert!(self.again.remove(&queued.id.0), "fetched again unasked");
             *self.fetched_again.entry(queued.id.0).or_default() += 1;
@@ -229,9 +235,15 @@ impl Model {
                 ErrandOutcome::Redirected { host: target, to: WebUrl::parse("http://r/robots.txt").unwrap() }
             }
             5 if how > 200 => ErrandOutcome::Failed,
+            6 => ErrandOutcome::Met { until: self.now + 3 * DELAY },
             _ => ErrandOutcome::Met { until: self.now + DAY },
         };
-        self.met.insert(errand.for_host, matches!(outcome, ErrandOutcome::Met { .. }));
+        if !matches!(outcome, ErrandOutcome::Redirected { .. }) {
+            self.seeking.remove(&errand.for_host);
+        }
+        if let ErrandOutcome::Met { until } = outcome {
+            self.met.insert(errand.for_host, until);
+        }
         let failed = outcome == ErrandOutcome::Failed;
         let dropped = self.frontier.complete_errand(lease, outcome, Asked::Yes, self.now);
         let mut count = 0;
@@ -387,6 +399,18 @@ fn a_finished_url_is_fetched_again_before_queued_ones_and_is_no_page() {
     assert_eq!(model.frontier.counts().queued, 1);
     model.drain();
     assert_eq!(model.fetched_again, HashMap::from([(1, 1)]));
+}
+
+#[test]
+fn a_page_budget_holds_back_what_is_to_be_fetched_again() {
+    let max_pages = Some(1);
+    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages, order: Order::Breadth };
+    let mut model = Model::new(setup);
+    model.offer(0, 0);
+    model.drain();
+    assert_eq!(model.frontier.next(model.now), Next::Drained);
+    model.offer_rescue(0);
+    assert_eq!(model.frontier.next(model.now + DELAY), Next::Held);
 }
 
 #[test]

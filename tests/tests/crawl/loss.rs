@@ -234,17 +234,27 @@ fn a_sweep_with_rescue_leaves_nothing_out() {
     assert!(times.values().all(|times| *times <= 1 + rounds), "a page is asked for once a round: {times:?}");
     assert_eq!(summary["law"]["finished"], all().len());
     assert_eq!(count(&summary["pages"]["stored"]), PAGES, "a page that is fetched again is no page more");
-    let behind: usize = database(&folder.crawl())
-        .query_row(
-            "WITH RECURSIVE behind (id) AS (SELECT admitted FROM lost WHERE state = 'rescued' UNION
-                 SELECT url.id FROM url JOIN behind ON url.via = behind.id)
-             SELECT count(*) - (SELECT count(*) FROM lost WHERE state = 'rescued') FROM behind",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    assert_eq!(count(&sweep["missed_with_them"]), behind);
     assert!(lost_pages(&folder.crawl()).iter().all(|line| line["fetched_at"].is_string()));
+}
+
+#[test]
+fn what_only_a_lost_page_leads_to_is_counted_beside_it() {
+    let server = serve(|asked| match asked.target.as_str() {
+        "/" => Reply::links((1..=1000).map(|page| format!("/{page}"))),
+        "/robots.txt" => Reply::status(404),
+        target if target.ends_with("/leaf") => Reply::html("a leaf"),
+        target => Reply::links([format!("{target}/leaf")]),
+    });
+    let folder = Folder::new();
+    // Full enough to lose some, not so full that it loses all that comes later.
+    let arguments = ["--expected-urls", "400", "--reset", "none", "--audit-sample", "0"];
+    let summary = crawled(&server, &folder.crawl(), &arguments).json();
+    assert_eq!(summary["pages"]["stored"], 1 + 2 * 1000);
+    let lost = lost_paths(&server, &folder.crawl());
+    let leaves = lost.iter().filter(|path| !path.ends_with("/leaf")).map(|page| format!("{page}/leaf"));
+    let missed = leaves.filter(|leaf| !lost.contains(leaf)).count();
+    assert_eq!(count(&summary["cache"]["sweep"]["missed_with_them"]), missed);
+    assert!(missed > 0, "{} lost, none missed with them", lost.len());
 }
 
 #[test]
@@ -306,8 +316,27 @@ fn an_audit_that_was_off_or_smaller_claims_nothing_it_did_not_see() {
     let after = &on["cache"]["audit"];
     assert!(count(&after["checked"]) <= count(&on["law"]["admitted"]) - before, "{on}");
     let share = after["share"].as_f64().unwrap();
-    let larger = go_on(&server, &dir, &["--audit-sample", "65536", "--max-pages", "none"]).json();
-    assert!(larger["cache"]["audit"]["share"].as_f64().unwrap() <= share, "{larger}");
+    for pages in ["140", "none"] {
+        let larger = go_on(&server, &dir, &["--audit-sample", "65536", "--max-pages", pages]).json();
+        assert!(larger["cache"]["audit"]["share"].as_f64().unwrap() <= share, "{larger}");
+    }
+}
+
+#[test]
+fn what_was_lost_before_the_audit_is_no_trial_of_it() {
+    let (server, folder) = (serve(web), Folder::new());
+    let dir = folder.crawl();
+    let first = tiny(&server, &dir, &["--audit-sample", "0", "--sweep", "off"]).json();
+    let most = (count(&first["pages"]["stored"]) + 20).to_string();
+    let on = ["--audit-sample", "65536", "--sweep", "rescue", "--max-pages", &most];
+    let audited = go_on(&server, &dir, &on).json();
+    let rescued = "SELECT count(*) FROM lost WHERE found_by = 'sweep' AND state = 'rescued'";
+    let rescued: usize = database(&dir).query_row(rescued, [], |row| row.get(0)).unwrap();
+    assert!(rescued > 50, "{rescued}");
+    let new = count(&audited["law"]["admitted"]) - count(&first["law"]["admitted"]) - rescued;
+    assert_eq!(count(&audited["cache"]["audit"]["checked"]), new);
+    // Read again from rows, it is the same.
+    assert_eq!(go_on(&server, &dir, &on).json()["cache"]["audit"], audited["cache"]["audit"]);
 }
 
 #[test]
@@ -431,7 +460,8 @@ fn robots_txt_holds_for_pages_fetched_again() {
 fn a_budget_holds_for_pages_fetched_again() {
     let (server, folder) = (serve(web), Folder::new());
     let dir = folder.crawl();
-    let first = tiny(&server, &dir, &["--audit-rescue", "off", "--sweep", "off"]).json();
+    let first = tiny(&server, &dir, &["--audit-rescue", "off", "--sweep", "report"]).json();
+    assert!(first["cache"]["sweep"].is_object(), "{first}");
     let (stored, asked_before) = (first["pages"]["stored"].to_string(), asked(&server));
     let spent = go_on(&server, &dir, &["--sweep", "rescue", "--max-pages", &stored]).json();
     assert_eq!((&spent["end"], &spent["cache"]["sweep"]), (&"budget".into(), &Value::Null));
