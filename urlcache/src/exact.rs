@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::config::BuildError;
-use crate::port::{ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 
 /// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
 ///
@@ -34,6 +34,11 @@ impl ExactCache {
     /// An empty set that has no memory yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Memory of a set of so many keys, in bytes.
+    pub fn memory_of(keys: u64) -> u64 {
+        table_bytes(usize::try_from(keys).unwrap_or(usize::MAX))
     }
 
     /// An empty set with memory for this many keys.
@@ -68,6 +73,7 @@ impl UrlCache for ExactCache {
             capacity: Self::MAX_KEYS,
             bits: table_bytes(slots) * 8,
             fill: self.seen.len() as f64 / slots.max(1) as f64,
+            fill_limit: 1.0,
             expected_rate: 0.0,
             expected_lost: 0.0,
         }
@@ -88,6 +94,11 @@ impl UrlCache for ExactCache {
     fn layout(&self) -> &'static str {
         "table"
     }
+
+    /// The control bytes, and the fingerprint.
+    fn cost(&self) -> Cost {
+        Cost { hashes: 1, cache_lines: 2 }
+    }
 }
 
 /// Bytes of a table with room for so many keys: a power of two of slots, 7/8 of them usable, 17 bytes each.
@@ -95,7 +106,7 @@ fn table_bytes(keys: usize) -> u64 {
     if keys == 0 {
         return 0;
     }
-    (keys as u64 * 8).div_ceil(7).next_power_of_two() * 17
+    (keys as u64).saturating_mul(8).div_ceil(7).next_power_of_two().saturating_mul(17)
 }
 
 /// The leading half of a fingerprint as its hash.

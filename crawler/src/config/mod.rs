@@ -35,9 +35,9 @@ pub use schema::{
 };
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
-    BudgetSettings, CacheSettings, CacheStrategy, ExtractSettings, FetchLimits, FrontierSettings, HashSeed, Header,
-    LogFormat, LogSettings, NofollowChoice, OrderChoice, PolitenessSettings, ResetChoice, RetrySettings,
-    RobotsSettings, ScopeKind, ScopeSettings, Settings, StoreSettings, UserAgent,
+    BudgetSettings, CacheSettings, ExtractSettings, FetchLimits, FrontierSettings, HashSeed, Header, LogFormat,
+    LogSettings, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings, RobotsSettings, ScopeKind,
+    ScopeSettings, Settings, StoreSettings, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

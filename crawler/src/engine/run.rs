@@ -22,7 +22,7 @@ use super::{
 use crate::{
     candidate::HostId,
     clock::Clock,
-    config::{CacheStrategy, NofollowChoice, OrderChoice, ResetChoice, ScopeKind, Settings},
+    config::{NofollowChoice, OrderChoice, ScopeKind, Settings},
     fetch::Fetcher,
     frontier::{Frontier, FrontierLimits, HostStart, Order},
     observe::process,
@@ -301,20 +301,18 @@ fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, C
     let chosen = &settings.cache;
     let seed = chosen.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
     let config = CacheConfig {
-        strategy: match chosen.strategy {
-            CacheStrategy::Single => urlcache::Strategy::Single,
-            CacheStrategy::Exact => urlcache::Strategy::Exact,
-        },
-        reset: match chosen.reset {
-            ResetChoice::Rebuild => urlcache::ResetPolicy::Rebuild,
-            ResetChoice::None => urlcache::ResetPolicy::None,
-        },
+        layout: chosen.layout,
+        reset: chosen.reset,
         budget: LossBudget {
-            max_lost_urls: Some(chosen.max_lost_urls),
+            max_lost_urls: chosen.max_lost_urls,
             max_false_positive_rate: chosen.max_false_positive_rate,
         },
         expected_urls: chosen.expected_urls.map(std::num::NonZeroU64::get),
-        hash_seed: HashSeed::new(seed).derive(0, resumed.sequence),
+        sequence: resumed.sequence,
+        filters: chosen.filters,
+        layers: chosen.layers,
+        max_memory: chosen.max_memory,
+        ..CacheConfig::new(chosen.strategy, HashSeed::new(seed))
     };
     let counters = &resumed.counters;
     CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)

@@ -7,3 +7,4 @@ mod budget;
 mod charges;
 mod contract;
 mod keys;
+mod rates;

@@ -10,7 +10,7 @@ mod politeness;
 mod scope;
 
 pub use budget::BudgetSettings;
-pub use cache::{CacheSettings, CacheStrategy, HashSeed, ResetChoice};
+pub use cache::{CacheSettings, HashSeed};
 pub use crawl::{ExtractSettings, FrontierSettings, NofollowChoice, OrderChoice, RetrySettings, StoreSettings};
 pub use fetch::{FetchLimits, Header, UserAgent};
 pub use output::{LogFormat, LogSettings};

@@ -3,6 +3,7 @@
 //! Invariant: `ones` equals the number of set bits. It does not know what the bits mean.
 
 use std::collections::TryReserveError;
+use std::hint::black_box;
 
 /// A fixed number of bits, all clear at first.
 pub(crate) struct BitArray {
@@ -41,8 +42,12 @@ impl BitArray {
         *word |= 1 << bit;
     }
 
+    /// Begins to fetch the memory of a position: a load whose value nobody waits for.
+    pub(crate) fn touch(&self, position: u64) {
+        black_box(self.words[(position / 64) as usize]);
+    }
+
     /// Whether the bit is set.
-    #[cfg(test)]
     pub(crate) fn get(&self, position: u64) -> bool {
         self.words[(position / 64) as usize] >> (position % 64) & 1 == 1
     }

@@ -1,4 +1,4 @@
-//! [`Classic`]: Bloom's own layout, k bits anywhere in m (B. H. Bloom, "Space/time trade-offs in hash coding with
+//! [`Classic`]: the layout `classic`, Bloom's own, k bits anywhere in m (B. H. Bloom, "Space/time trade-offs in hash coding with
 //! allowable errors", CACM 1970).
 //!
 //! Owns the bits, the number of probes and the seed. Invariant: a key once set is found until the bits are cleared.
@@ -6,9 +6,10 @@
 
 use std::collections::TryReserveError;
 
-use crate::bits::BitArray;
+use super::bits::BitArray;
+use super::{Extent, Filter};
 use crate::hash::HashSeed;
-use crate::sizing::Plan;
+use crate::port::UrlKey;
 
 /// A Bloom filter of m bits and k probes a key.
 pub(crate) struct Classic {
@@ -22,40 +23,50 @@ impl Classic {
     ///
     /// # Errors
     /// The allocator has no room for the bits.
-    pub(crate) fn new(plan: Plan, seed: HashSeed) -> Result<Self, TryReserveError> {
-        Ok(Self { bits: BitArray::new(plan.bits())?, probes: plan.probes(), seed })
+    pub(crate) fn new(bits: u64, probes: u32, seed: HashSeed) -> Result<Self, TryReserveError> {
+        Ok(Self { bits: BitArray::new(bits)?, probes, seed })
     }
 
-    /// Sets the key's bits; true if all of them were set before.
-    pub(crate) fn test_and_set(&mut self, fingerprint: u128) -> bool {
+    fn fill(&self) -> f64 {
+        self.bits.ones() as f64 / self.bits.len() as f64
+    }
+}
+
+impl Filter for Classic {
+    fn test_and_set(&mut self, key: UrlKey<'_>) -> bool {
         let (before, size) = (self.bits.ones(), self.bits.len());
-        let mut probes = self.seed.probes(fingerprint);
+        let mut probes = self.seed.probes(key.hash);
         for _ in 0..self.probes {
             self.bits.set(probes.next_below(size));
         }
         self.bits.ones() == before
     }
 
-    /// Number of bits.
-    pub(crate) fn bits(&self) -> u64 {
-        self.bits.len()
+    fn holds(&self, key: UrlKey<'_>) -> bool {
+        let mut probes = self.seed.probes(key.hash);
+        (0..self.probes).all(|_| self.bits.get(probes.next_below(self.bits.len())))
     }
 
-    /// Share of the bits that are set.
-    pub(crate) fn fill(&self) -> f64 {
-        self.bits.ones() as f64 / self.bits.len() as f64
+    /// `fill^k`, exactly, as the probes are independent of each other (Broder and Mitzenmacher, "Network applications
+    /// of Bloom filters", 2004).
+    fn rate(&self) -> f64 {
+        self.fill().powi(self.probes.cast_signed())
     }
 
-    /// The probability that a key with this filter before it is found without having been set: `fill^k`, exactly, as
-    /// the probes are independent of each other (Broder and Mitzenmacher, "Network applications of Bloom filters",
-    /// 2004).
-    pub(crate) fn rate_at(&self, fill: f64) -> f64 {
-        fill.powi(self.probes.cast_signed())
+    fn extent(&self) -> Extent {
+        Extent { bits: self.bits.len(), fill: self.fill(), fill_limit: 0.75 }
     }
 
-    /// Clears every bit.
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self, seed: HashSeed) {
+        self.seed = seed;
         self.bits.clear();
+    }
+
+    fn fetch_ahead(&self, key: UrlKey<'_>) {
+        let mut probes = self.seed.probes(key.hash);
+        for _ in 0..self.probes {
+            self.bits.touch(probes.next_below(self.bits.len()));
+        }
     }
 }
 
@@ -64,22 +75,21 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_128_with_seed;
 
     use super::*;
-
-    impl Classic {
-        fn holds(&self, fingerprint: u128) -> bool {
-            let mut probes = self.seed.probes(fingerprint);
-            (0..self.probes).all(|_| self.bits.get(probes.next_below(self.bits.len())))
-        }
-    }
+    use crate::sizing::{Plan, Shape};
 
     fn fingerprint(index: u64) -> u128 {
         xxh3_128_with_seed(&index.to_le_bytes(), 99)
     }
 
+    fn of(plan: Plan, seed: u64) -> Classic {
+        let Shape::Classic { probes } = plan.shape() else { panic!("{plan:?}") };
+        Classic::new(plan.bits(), probes, HashSeed::new(seed)).unwrap()
+    }
+
     fn filled(plan: Plan, seed: u64, keys: u64) -> Classic {
-        let mut filter = Classic::new(plan, HashSeed::new(seed)).unwrap();
+        let mut filter = of(plan, seed);
         for index in 0..keys {
-            filter.test_and_set(fingerprint(index));
+            filter.test_and_set(UrlKey { bytes: b"", hash: fingerprint(index) });
         }
         filter
     }
@@ -87,7 +97,7 @@ mod tests {
     /// How many of the `count` keys after `first` are found, none of which was set.
     fn found(filters: &[&Classic], first: u64, count: u64) -> f64 {
         let keys = (first..first + count).map(fingerprint);
-        keys.filter(|&key| filters.iter().all(|filter| filter.holds(key))).count() as f64
+        keys.filter(|&key| filters.iter().all(|filter| filter.holds(UrlKey { bytes: b"", hash: key }))).count() as f64
     }
 
     /// Asserts that `count` successes of `trials` fit the probability within 3.5 standard errors.
@@ -104,8 +114,8 @@ mod tests {
                 let plan = Plan::for_rate(keys, rate).unwrap();
                 let filter = filled(plan, keys, keys);
                 let count = found(&[&filter], keys, trials);
-                assert_rate(count, trials, filter.rate_at(filter.fill()), &format!("{rate} by fill, {keys} keys"));
-                let drift = filter.rate_at(filter.fill()) / plan.rate_at(keys) - 1.0;
+                assert_rate(count, trials, filter.rate(), &format!("{rate} by fill, {keys} keys"));
+                let drift = filter.rate() / plan.rate_at(keys) - 1.0;
                 assert!(drift.abs() < 0.12, "{rate} by formula, {keys} keys: {drift}");
             }
         }
@@ -116,7 +126,7 @@ mod tests {
     fn a_small_filter_of_a_low_rate_has_no_floor() {
         let trials = 8_000_000;
         let filters: Vec<Classic> = (0..4).map(|seed| filled(Plan::new(1_200, 14).unwrap(), seed, 50)).collect();
-        let rates = filters.iter().map(|filter| filter.rate_at(filter.fill()));
+        let rates = filters.iter().map(Filter::rate);
         let count = filters.iter().map(|filter| found(&[filter], 50, trials / 4)).sum();
         assert_rate(count, trials, rates.sum::<f64>() / 4.0, "small filter");
     }
@@ -125,7 +135,7 @@ mod tests {
     fn the_mean_rate_over_many_filters_is_the_formulas() {
         for probes in [1, 3, 8, 13] {
             let plan = Plan::new(6_000, probes).unwrap();
-            let rates: Vec<f64> = (0..150).map(|seed| filled(plan, seed, 500)).map(|f| f.rate_at(f.fill())).collect();
+            let rates: Vec<f64> = (0..150).map(|seed| filled(plan, seed, 500)).map(|f| f.rate()).collect();
             let mean = rates.iter().sum::<f64>() / 150.0;
             assert!((mean / plan.rate_at(500) - 1.0).abs() < 0.01, "{probes} probes: {mean} {}", plan.rate_at(500));
         }
@@ -138,7 +148,7 @@ mod tests {
         let first = filled(plan, root.derive(0, 0).value(), keys);
         for other in [root.value(), 2, root.derive(1, 0).value(), root.derive(0, 1).value()] {
             let second = filled(plan, other, keys);
-            let both = first.rate_at(first.fill()) * second.rate_at(second.fill());
+            let both = first.rate() * second.rate();
             assert_rate(found(&[&first, &second], keys, trials), trials, both, "found under both seeds");
         }
     }
@@ -146,12 +156,13 @@ mod tests {
     #[test]
     fn fingerprints_that_merely_count_are_told_apart_as_well() {
         let plan = Plan::for_rate(20_000, 1e-3).unwrap();
-        let mut filter = Classic::new(plan, HashSeed::new(5)).unwrap();
+        let mut filter = of(plan, 5);
         for key in 0..20_000_u128 {
-            filter.test_and_set(key << 3);
+            filter.test_and_set(UrlKey { bytes: b"", hash: key << 3 });
         }
         let trials = 400_000;
-        let count = (0..u128::from(trials)).filter(|key| filter.holds((key << 3) | 1)).count();
-        assert_rate(count as f64, trials, filter.rate_at(filter.fill()), "counting fingerprints");
+        let count =
+            (0..u128::from(trials)).filter(|key| filter.holds(UrlKey { bytes: b"", hash: (key << 3) | 1 })).count();
+        assert_rate(count as f64, trials, filter.rate(), "counting fingerprints");
     }
 }

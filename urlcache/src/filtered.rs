@@ -1,0 +1,200 @@
+//! [`FilterCache`]: every strategy but `exact`, over filters composed for it.
+//!
+//! Owns the count of keys, the charges for what was probably lost, and the hash seed of the sequence. Invariants: no
+//! false *new*; the charge of an answer is taken from the bits that were really set just before it. It does not know the
+//! budget, nor when it ends.
+
+use std::collections::TryReserveError;
+
+use crate::config::BuildError;
+use crate::filter::{Answers, Filter, Segments, Slices, of_plan};
+use crate::hash::HashSeed;
+use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::sizing::{Growth, LayerPlan, Plan, Shape};
+use crate::strategy::{Layout, Strategy};
+
+/// A cache that may call a new URL seen.
+///
+/// ```
+/// use urlcache::{FilterCache, HashSeed, Plan, UrlCache, UrlKey, Verdict};
+///
+/// let plan = Plan::for_losses(0..100_000, 0.5)?;
+/// let mut cache = FilterCache::single(plan, 100_000, HashSeed::new(9))?;
+/// assert_eq!(cache.insert(UrlKey { bytes: b"http://h/", hash: 1 << 90 }), Verdict::New);
+/// assert!(cache.occupancy().bits < 21 * 100_000);
+/// # Ok::<(), urlcache::BuildError>(())
+/// ```
+pub struct FilterCache {
+    filter: Box<dyn Filter>,
+    strategy: Strategy,
+    plan: Plan,
+    cost: Cost,
+    seed: HashSeed,
+    items: u64,
+    first_capacity: u64,
+    capacity: u64,
+    charged: f64,
+}
+
+/// What the filters of a cache are to be.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Blueprint {
+    /// One filter, or several that must all agree.
+    Fixed(Plan),
+    /// The same, enlarged when it is full.
+    Growing(Plan, Growth),
+    /// A filter a path segment and one for the combination.
+    Layered(LayerPlan),
+}
+
+impl FilterCache {
+    /// One filter of this plan, or as many as it says; `capacity` is the number of keys the plan was made for.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`] if the allocator has no room for the plan's bits.
+    pub fn single(plan: Plan, capacity: u64, seed: HashSeed) -> Result<Self, BuildError> {
+        let strategy = if plan.filters() > 1 { Strategy::Spatial } else { Strategy::Single };
+        Self::new(strategy, &Blueprint::Fixed(plan), capacity, seed, 0)
+    }
+
+    /// A filter for each layer of path segments, and one for their combination.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`] if the allocator has no room for the plan's bits.
+    pub fn multilayer(plan: LayerPlan, capacity: u64, seed: HashSeed) -> Result<Self, BuildError> {
+        Self::new(Strategy::Multilayer, &Blueprint::Layered(plan), capacity, seed, 0)
+    }
+
+    /// The cache of a strategy in a sequence.
+    pub(crate) fn new(
+        strategy: Strategy,
+        blueprint: &Blueprint,
+        capacity: u64,
+        seed: HashSeed,
+        sequence: u32,
+    ) -> Result<Self, BuildError> {
+        let memory = |source| BuildError::Memory { bytes: blueprint.bits() / 8, source };
+        let filter = blueprint.filter(strategy.seed_of(seed, sequence)).map_err(memory)?;
+        let (plan, cost) = (blueprint.plan(), blueprint.cost());
+        let first_capacity = capacity;
+        Ok(Self { filter, strategy, plan, cost, seed, items: 0, first_capacity, capacity, charged: 0.0 })
+    }
+}
+
+impl Blueprint {
+    /// The filters, empty.
+    fn filter(&self, seed: HashSeed) -> Result<Box<dyn Filter>, TryReserveError> {
+        Ok(match self {
+            Self::Growing(plan, _) if plan.shape() == Shape::Fingerprints => of_plan(*plan, seed)?,
+            Self::Growing(plan, growth) => Box::new(Slices::new(*plan, *growth, seed)?),
+            Self::Layered(plan) => Box::new(Segments::new(plan, seed)?),
+            Self::Fixed(plan) => of_plan(*plan, seed)?,
+        })
+    }
+
+    /// The plan of the filter that keeps the budget.
+    pub(crate) fn plan(&self) -> Plan {
+        match self {
+            Self::Fixed(plan) | Self::Growing(plan, _) => *plan,
+            Self::Layered(layers) => layers.combined(),
+        }
+    }
+
+    pub(crate) fn bits(&self) -> u64 {
+        match self {
+            Self::Fixed(plan) | Self::Growing(plan, _) => plan.bits(),
+            Self::Layered(layers) => layers.bits(),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let of = |plan: &Plan| Cost {
+            hashes: plan.filters() * plan.shape().hashes(),
+            cache_lines: plan.filters() * plan.shape().cache_lines(),
+        };
+        let layers = match self {
+            Self::Layered(layers) => layers.layers(),
+            Self::Fixed(_) | Self::Growing(..) => &[],
+        };
+        layers.iter().map(of).fold(of(&self.plan()), |sum, layer| Cost {
+            hashes: sum.hashes + layer.hashes,
+            cache_lines: sum.cache_lines + layer.cache_lines,
+        })
+    }
+}
+
+impl UrlCache for FilterCache {
+    fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
+        let rate = self.filter.rate();
+        if self.filter.test_and_set(key) {
+            return Verdict::Seen;
+        }
+        self.charged += rate / (1.0 - rate);
+        self.items += 1;
+        Verdict::New
+    }
+
+    fn insert_batch(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        verdicts.reserve(keys.len());
+        let mut answers = Answers::new(verdicts, self.charged);
+        self.filter.test_and_set_all(keys, &mut answers);
+        (self.charged, self.items) = (answers.charged, self.items + answers.new);
+    }
+
+    fn refill(&mut self, key: UrlKey<'_>) {
+        self.filter.test_and_set(key);
+        self.items += 1;
+    }
+
+    fn occupancy(&self) -> Occupancy {
+        let extent = self.filter.extent();
+        Occupancy {
+            items: self.items,
+            capacity: self.capacity,
+            bits: extent.bits,
+            fill: extent.fill,
+            fill_limit: extent.fill_limit,
+            expected_rate: self.filter.rate(),
+            expected_lost: self.charged,
+        }
+    }
+
+    fn error_side(&self) -> ErrorSide {
+        ErrorSide::MayMistakeNewForSeen
+    }
+
+    /// The hash seed rotates with the sequence in strategies that say so; in the others it stays.
+    fn begin_sequence(&mut self, sequence: u32) {
+        self.filter.clear(self.strategy.seed_of(self.seed, sequence));
+        (self.items, self.charged) = (0, 0.0);
+    }
+
+    fn strategy(&self) -> &'static str {
+        self.strategy.name()
+    }
+
+    fn layout(&self) -> &'static str {
+        let layout = match self.plan.shape() {
+            Shape::Classic { .. } => Layout::Classic,
+            Shape::Line(_) => Layout::Line,
+            Shape::Fingerprints => Layout::Fingerprint,
+        };
+        layout.name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn grown_bits(&self) -> Option<u64> {
+        self.filter.grown_bits()
+    }
+
+    fn grow(&mut self) -> Result<bool, BuildError> {
+        let bytes = self.filter.grown_bits().unwrap_or(0) / 8;
+        let grown = self.filter.grow().map_err(|source| BuildError::Memory { bytes, source })?;
+        self.capacity = grown.map_or(self.capacity, |times| self.first_capacity.saturating_mul(times));
+        Ok(grown.is_some())
+    }
+}
