@@ -14,8 +14,9 @@ use crate::budget::LossBudget;
 use crate::exact::ExactCache;
 use crate::filtered::{Blueprint, FilterCache};
 use crate::hash::HashSeed;
-use crate::port::UrlCache;
+use crate::port::Cost;
 use crate::sizing::{Growth, LayerPlan, Plan, Shape, SizingError};
+use crate::snapshot::Snapshot;
 use crate::strategy::{Layout, ResetPolicy, Strategy};
 
 /// What the first generation has room for when nobody knows how many URLs to expect.
@@ -65,6 +66,12 @@ pub struct Design {
     pub bits: u64,
     /// Keys it is expected to lose until it is full, beginning with those that are refilled.
     pub expected_lost: f64,
+    /// False-positive rate once it is full.
+    pub rate: f64,
+    /// The layout that was chosen: `table`, `classic`, `line` or `fingerprint`.
+    pub layout: &'static str,
+    /// What one test-and-set costs.
+    pub cost: Cost,
     /// Whether the memory ceiling made it smaller than the budget asks.
     pub at_ceiling: bool,
 }
@@ -132,7 +139,7 @@ impl CacheConfig {
     /// # Errors
     /// A senseless budget, or a size beyond [`crate::MAX_BITS`], [`ExactCache::MAX_KEYS`] or the machine's memory; a
     /// memory ceiling that no cache keeps.
-    pub fn build(&self, generation: u32, already: u64) -> Result<Box<dyn UrlCache>, BuildError> {
+    pub fn build(&self, generation: u32, already: u64) -> Result<Box<dyn Snapshot>, BuildError> {
         let seed = self.hash_seed.derive(generation, 0);
         Ok(match self.sketch(generation, already)? {
             Sketch::Exact { keys } => Box::new(ExactCache::with_capacity(keys)?),
@@ -150,12 +157,16 @@ impl CacheConfig {
         Ok(match self.sketch(generation, already)? {
             Sketch::Exact { keys } => {
                 let bits = ExactCache::memory_of(keys) * 8;
-                Design { capacity: keys, bits, expected_lost: 0.0, at_ceiling: false }
+                let (layout, cost) = ("table", ExactCache::COST);
+                Design { capacity: keys, bits, expected_lost: 0.0, rate: 0.0, layout, cost, at_ceiling: false }
             }
             Sketch::Filters { blueprint, keys, at_ceiling } => Design {
                 capacity: keys.end,
                 bits: blueprint.bits(),
+                rate: blueprint.plan().rate_at(keys.end),
                 expected_lost: blueprint.plan().expected_lost(keys),
+                layout: blueprint.plan().shape().layout().name(),
+                cost: blueprint.cost(),
                 at_ceiling,
             },
         })

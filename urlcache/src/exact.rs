@@ -11,6 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::config::BuildError;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::snapshot::{Reader, SnapshotError};
 
 /// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
 ///
@@ -31,9 +32,29 @@ impl ExactCache {
     /// The most keys it may be asked to hold: 2^32, about 150 GB.
     pub const MAX_KEYS: u64 = 1 << 32;
 
+    /// The control bytes, and the fingerprint.
+    pub(crate) const COST: Cost = Cost { hashes: 1, cache_lines: 2 };
+
     /// An empty set that has no memory yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A set that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let fingerprints = input.items(u128::from_le_bytes)?;
+        let memory = |_| SnapshotError::Memory { bytes: fingerprints.len() * 16 };
+        let mut cache = Self::with_capacity(fingerprints.len() as u64).map_err(memory)?;
+        cache.seen.extend(&fingerprints);
+        if cache.seen.len() == fingerprints.len() { Ok(cache) } else { Err(SnapshotError::Senseless("a key twice")) }
+    }
+
+    /// Sorted: equal sets give equal bytes.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let mut fingerprints: Vec<u128> = self.seen.iter().copied().collect();
+        fingerprints.sort_unstable();
+        out.extend((fingerprints.len() as u64).to_le_bytes());
+        out.extend(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()));
     }
 
     /// Memory of a set of so many keys, in bytes.
@@ -95,9 +116,8 @@ impl UrlCache for ExactCache {
         "table"
     }
 
-    /// The control bytes, and the fingerprint.
     fn cost(&self) -> Cost {
-        Cost { hashes: 1, cache_lines: 2 }
+        Self::COST
     }
 }
 

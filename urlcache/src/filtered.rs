@@ -7,11 +7,12 @@
 use std::collections::TryReserveError;
 
 use crate::config::BuildError;
-use crate::filter::{Answers, Filter, Segments, Slices, of_plan};
+use crate::filter::{self, Answers, Filter, Segments, Slices, of_plan};
 use crate::hash::HashSeed;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 use crate::sizing::{Growth, LayerPlan, Plan, Shape};
-use crate::strategy::{Layout, Strategy};
+use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::strategy::Strategy;
 
 /// A cache that may call a new URL seen.
 ///
@@ -65,6 +66,37 @@ impl FilterCache {
         Self::new(Strategy::Multilayer, &Blueprint::Layered(plan), capacity, seed, 0)
     }
 
+    /// A cache that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let strategy = named(&Strategy::ALL, input.u8()?)?;
+        if strategy == Strategy::Exact {
+            return Err(SnapshotError::Senseless("an exact cache of filters"));
+        }
+        Ok(Self {
+            strategy,
+            plan: Plan::read(input)?,
+            cost: Cost { hashes: input.u32()?, cache_lines: input.u32()? },
+            seed: HashSeed::new(input.u64()?),
+            items: input.u64()?,
+            first_capacity: input.u64()?,
+            capacity: input.u64()?,
+            charged: input.f64()?,
+            filter: filter::read(input)?,
+        })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.push(number(&Strategy::ALL, self.strategy));
+        self.plan.write(out);
+        out.extend(self.cost.hashes.to_le_bytes());
+        out.extend(self.cost.cache_lines.to_le_bytes());
+        for count in [self.seed.value(), self.items, self.first_capacity, self.capacity] {
+            out.extend(count.to_le_bytes());
+        }
+        out.extend(self.charged.to_le_bytes());
+        self.filter.write(out);
+    }
+
     /// The cache of a strategy in a sequence.
     pub(crate) fn new(
         strategy: Strategy,
@@ -107,7 +139,7 @@ impl Blueprint {
         }
     }
 
-    fn cost(&self) -> Cost {
+    pub(crate) fn cost(&self) -> Cost {
         let of = |plan: &Plan| Cost {
             hashes: plan.filters() * plan.shape().hashes(),
             cache_lines: plan.filters() * plan.shape().cache_lines(),
@@ -129,14 +161,14 @@ impl UrlCache for FilterCache {
         if self.filter.test_and_set(key) {
             return Verdict::Seen;
         }
-        self.charged += rate / (1.0 - rate);
+        self.charged += filter::charge(rate);
         self.items += 1;
         Verdict::New
     }
 
     fn insert_batch(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
         verdicts.clear();
-        verdicts.reserve(keys.len());
+        verdicts.resize(keys.len(), Verdict::Seen);
         let mut answers = Answers::new(verdicts, self.charged);
         self.filter.test_and_set_all(keys, &mut answers);
         (self.charged, self.items) = (answers.charged, self.items + answers.new);
@@ -175,12 +207,7 @@ impl UrlCache for FilterCache {
     }
 
     fn layout(&self) -> &'static str {
-        let layout = match self.plan.shape() {
-            Shape::Classic { .. } => Layout::Classic,
-            Shape::Line(_) => Layout::Line,
-            Shape::Fingerprints => Layout::Fingerprint,
-        };
-        layout.name()
+        self.plan.shape().layout().name()
     }
 
     fn cost(&self) -> Cost {

@@ -81,6 +81,7 @@ mod ledger;
 mod port;
 mod segment;
 mod sizing;
+mod snapshot;
 mod strategy;
 
 pub use budget::LossBudget;
@@ -92,4 +93,5 @@ pub use ledger::LossLedger;
 pub use port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 pub use segment::segments;
 pub use sizing::{Growth, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
+pub use snapshot::{Snapshot, SnapshotError, restore};
 pub use strategy::{Layout, ResetPolicy, Strategy, UnknownName};

@@ -3,7 +3,9 @@
 //! Invariant: `ones` equals the number of set bits. It does not know what the bits mean.
 
 use std::collections::TryReserveError;
-use std::hint::black_box;
+
+use super::processor::fetch_ahead;
+use crate::snapshot::{Reader, SnapshotError};
 
 /// A fixed number of bits, all clear at first.
 pub(crate) struct BitArray {
@@ -25,6 +27,25 @@ impl BitArray {
         Ok(Self { words, len, ones: 0 })
     }
 
+    /// Bits that were written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let len = input.u64()?;
+        let words = input.items(u64::from_le_bytes)?;
+        let spare = (words.len() as u64 * 64).checked_sub(len).filter(|spare| *spare < 64 && len > 0);
+        let spare = spare.ok_or(SnapshotError::Senseless("the number of bits does not fit their words"))?;
+        if words.last().is_some_and(|last| u64::from(last.leading_zeros()) < spare) {
+            return Err(SnapshotError::Senseless("bits are set beyond the last"));
+        }
+        let ones = words.iter().map(|word| u64::from(word.count_ones())).sum();
+        Ok(Self { words, len, ones })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.len.to_le_bytes());
+        out.extend((self.words.len() as u64).to_le_bytes());
+        out.extend(self.words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+
     /// Number of bits.
     pub(crate) fn len(&self) -> u64 {
         self.len
@@ -42,9 +63,9 @@ impl BitArray {
         *word |= 1 << bit;
     }
 
-    /// Begins to fetch the memory of a position: a load whose value nobody waits for.
+    /// Begins to fetch the memory of a position: nobody waits for it.
     pub(crate) fn touch(&self, position: u64) {
-        black_box(self.words[(position / 64) as usize]);
+        fetch_ahead(&self.words[(position / 64) as usize]);
     }
 
     /// Whether the bit is set.

@@ -7,9 +7,10 @@
 use std::collections::TryReserveError;
 
 use super::bits::BitArray;
-use super::{Extent, Filter};
+use super::{Extent, Filter, Tag};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
+use crate::snapshot::{Reader, SnapshotError};
 
 /// A Bloom filter of m bits and k probes a key.
 pub(crate) struct Classic {
@@ -25,6 +26,15 @@ impl Classic {
     /// The allocator has no room for the bits.
     pub(crate) fn new(bits: u64, probes: u32, seed: HashSeed) -> Result<Self, TryReserveError> {
         Ok(Self { bits: BitArray::new(bits)?, probes, seed })
+    }
+
+    /// A filter that was written down.
+    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let (seed, probes) = (HashSeed::new(input.u64()?), input.u32()?);
+        if probes == 0 || probes > 64 {
+            return Err(SnapshotError::Senseless("the number of probes is outside 1..=64"));
+        }
+        Ok(Self { bits: BitArray::read(input)?, probes, seed })
     }
 
     fn fill(&self) -> f64 {
@@ -60,6 +70,13 @@ impl Filter for Classic {
     fn clear(&mut self, seed: HashSeed) {
         self.seed = seed;
         self.bits.clear();
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Tag::Classic as u8);
+        out.extend(self.seed.value().to_le_bytes());
+        out.extend(self.probes.to_le_bytes());
+        self.bits.write(out);
     }
 
     fn fetch_ahead(&self, key: UrlKey<'_>) {

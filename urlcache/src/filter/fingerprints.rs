@@ -10,12 +10,13 @@
 //! it; `pressure` is the sum over home lines of the tags a new key of that line is compared with.
 
 use std::collections::TryReserveError;
-use std::hint::black_box;
 
-use super::{Extent, Filter};
+use super::processor::fetch_ahead;
+use super::{Extent, Filter, Tag};
 use crate::hash::{HashSeed, below_len};
 use crate::port::UrlKey;
 use crate::sizing::LINE_BITS;
+use crate::snapshot::{Reader, SnapshotError};
 
 /// Slots of a line.
 const SLOTS: usize = 16;
@@ -65,6 +66,23 @@ impl Fingerprints {
         passed.try_reserve_exact(count.div_ceil(64))?;
         passed.resize(count.div_ceil(64), 0);
         Ok(Self { lines, passed, seed, doublings: 0, stored: 0, pressure: 0 })
+    }
+
+    /// A table that was written down.
+    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let (seed, doublings) = (HashSeed::new(input.u64()?), input.u32()?);
+        let (passed, lines) = (input.items(u64::from_le_bytes)?, input.items(Tags::from_bytes)?);
+        let fits = doublings <= MOST_DOUBLINGS && lines.len().is_multiple_of(1 << doublings);
+        if !fits || lines.is_empty() || passed.len() != lines.len().div_ceil(64) {
+            return Err(SnapshotError::Senseless("the number of lines does not fit"));
+        }
+        if !lines.iter().all(Tags::is_filled_in_order) {
+            return Err(SnapshotError::Senseless("a line has a gap"));
+        }
+        let stored = lines.iter().map(|line| line.len() as u64).sum();
+        let mut table = Self { lines, passed, seed, doublings, stored, pressure: 0 };
+        table.pressure = table.count_pressure().ok_or(SnapshotError::Senseless("a path has no end"))?;
+        Ok(table)
     }
 
     #[inline]
@@ -184,8 +202,20 @@ impl Fingerprints {
         }
     }
 
-    fn count_pressure(&self) -> u64 {
-        (0..self.lines.len()).map(|line| self.reach(line) * self.lines[line].len() as u64).sum()
+    /// `None` if every line of a round is marked as passed: then a path would have no end.
+    fn count_pressure(&self) -> Option<u64> {
+        let mut pressure = 0;
+        for first in 0..1 << self.doublings {
+            let round = || std::iter::successors(Some(first), |&at| Some(self.next(at))).take(self.round());
+            let start = round().find(|&at| !self.is_passed(at))?;
+            let (mut at, mut reach) = (start, 1);
+            for _ in 0..self.round() {
+                at = self.next(at);
+                pressure += reach * self.lines[at].len() as u64;
+                reach = if self.is_passed(at) { reach + 1 } else { 1 };
+            }
+        }
+        Some(pressure)
     }
 }
 
@@ -201,6 +231,18 @@ enum Search {
 }
 
 impl Tags {
+    fn from_bytes(bytes: [u8; 64]) -> Self {
+        let mut tags = [0; SLOTS];
+        for (tag, bytes) in tags.iter_mut().zip(bytes.as_chunks().0) {
+            *tag = u32::from_le_bytes(*bytes);
+        }
+        Self(tags)
+    }
+
+    fn is_filled_in_order(&self) -> bool {
+        self.0[self.len()..].iter().all(|&tag| tag == 0)
+    }
+
     #[inline]
     fn has(&self, tag: u32) -> bool {
         self.0.iter().fold(0, |found, &slot| found | u32::from(slot == tag)) != 0
@@ -253,8 +295,18 @@ impl Filter for Fingerprints {
         (self.doublings, self.stored, self.pressure) = (0, 0, 0);
     }
 
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Tag::Fingerprints as u8);
+        out.extend(self.seed.value().to_le_bytes());
+        out.extend(self.doublings.to_le_bytes());
+        out.extend((self.passed.len() as u64).to_le_bytes());
+        out.extend(self.passed.iter().flat_map(|word| word.to_le_bytes()));
+        out.extend((self.lines.len() as u64).to_le_bytes());
+        out.extend(self.lines.iter().flat_map(|line| line.0).flat_map(u32::to_le_bytes));
+    }
+
     fn fetch_ahead(&self, key: UrlKey<'_>) {
-        black_box(self.lines[self.spot(key.hash).home].0[0]);
+        fetch_ahead(&self.lines[self.spot(key.hash).home]);
     }
 
     fn grown_bits(&self) -> Option<u64> {
@@ -277,7 +329,7 @@ impl Filter for Fingerprints {
         self.spread(count);
         self.passed = passed;
         self.doublings += 1;
-        self.pressure = self.count_pressure();
+        self.pressure = self.count_pressure().unwrap_or(u64::MAX);
         Ok(Some(1 << self.doublings))
     }
 }

@@ -8,12 +8,13 @@
 //! Invariant: `sum` is the sum over lines of the probability that a key of that line is found.
 
 use std::collections::TryReserveError;
-use std::hint::black_box;
 
-use super::{Answers, CHUNK, Extent, Filter};
+use super::processor::{fetch_ahead, widely};
+use super::{Answers, CHUNK, Extent, Filter, Tag};
 use crate::hash::{HashSeed, below_len, mix};
 use crate::port::UrlKey;
 use crate::sizing::LINE_BITS;
+use crate::snapshot::{Reader, SnapshotError};
 
 /// Eight words that are one cache line.
 #[derive(Clone, Copy, Default)]
@@ -26,6 +27,8 @@ pub(crate) struct Lines<const LINES: usize, const BITS: usize> {
     seed: HashSeed,
     ones: u64,
     sum: f64,
+    /// One divided by the number of lines.
+    share: f64,
 }
 
 /// Where a key lies: its lines, and per line six bits of hash for each word, as often as it sets bits there.
@@ -45,10 +48,25 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         let mut table = Vec::new();
         table.try_reserve_exact(count)?;
         table.resize(count, Line::default());
-        Ok(Self { table, seed, ones: 0, sum: 0.0 })
+        let share = 1.0 / table.len() as f64;
+        Ok(Self { table, seed, ones: 0, sum: 0.0, share })
     }
 
-    #[inline]
+    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let seed = HashSeed::new(input.u64()?);
+        let table = input.items(Line::from_bytes)?;
+        if table.is_empty() {
+            return Err(SnapshotError::Senseless("a filter without a line"));
+        }
+        let (mut ones, mut sum, share) = (0, 0.0, 1.0 / table.len() as f64);
+        for (more, odds) in table.iter().map(Line::census::<BITS>) {
+            (ones, sum) = (ones + more, sum + odds);
+        }
+        Ok(Self { table, seed, ones, sum, share })
+    }
+
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
     fn spot(&self, fingerprint: u128) -> Spot<LINES, BITS> {
         let (high, low) = self.seed.finish(fingerprint);
         let (mut state, count) = (low, self.table.len());
@@ -68,14 +86,16 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         spot
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
     fn touch(&self, spot: &Spot<LINES, BITS>) {
         for &line in &spot.line {
-            black_box(self.table[line].0[0]);
+            fetch_ahead(&self.table[line]);
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
     fn set(&mut self, spot: &Spot<LINES, BITS>) -> bool {
         let mut found = true;
         for (&index, bits) in spot.line.iter().zip(&spot.bits) {
@@ -85,7 +105,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
                 let (ones, odds) = line.census::<BITS>();
                 line.add(&mask);
                 let (more, higher) = line.census::<BITS>();
-                self.ones += u64::from(more - ones);
+                self.ones += more - ones;
                 self.sum += higher - odds;
             }
         }
@@ -93,8 +113,28 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
     }
 }
 
+/// A filter that was written down: its shape decides of which type it is.
+pub(super) fn read(input: &mut Reader<'_>) -> Result<Box<dyn Filter>, SnapshotError> {
+    Ok(match (input.u8()?, input.u8()?) {
+        (1, 1) => Box::new(Lines::<1, 1>::read(input)?),
+        (1, 2) => Box::new(Lines::<1, 2>::read(input)?),
+        (2, 1) => Box::new(Lines::<2, 1>::read(input)?),
+        (2, 2) => Box::new(Lines::<2, 2>::read(input)?),
+        _ => return Err(SnapshotError::Senseless("unknown shape of lines")),
+    })
+}
+
 impl Line {
-    #[inline]
+    fn from_bytes(bytes: [u8; 64]) -> Self {
+        let mut words = [0; 8];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        Self(words)
+    }
+
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
     fn mask<const BITS: usize>(bits: &[u64; BITS]) -> Self {
         let mut mask = Self::default();
         for draw in bits {
@@ -105,13 +145,15 @@ impl Line {
         mask
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
     fn lacks(&self, mask: &Self) -> bool {
         let missing = self.0.iter().zip(&mask.0).fold(0, |missing, (word, bits)| missing | (bits & !word));
         missing != 0
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
     fn add(&mut self, mask: &Self) {
         for (word, bits) in self.0.iter_mut().zip(&mask.0) {
             *word |= bits;
@@ -120,20 +162,20 @@ impl Line {
 
     /// Set bits, and the probability that a key of this line is found: for each word the share of its bits that are
     /// set, to the power of the bits drawn in it.
-    #[inline]
-    fn census<const BITS: usize>(&self) -> (u32, f64) {
-        let (mut ones, mut product) = (0, 1_u64);
-        for word in &self.0 {
-            ones += word.count_ones();
-            product *= u64::from(word.count_ones());
-        }
-        // At most 64^8 = 2^48.
-        let odds = product as f64 * (-48.0_f64).exp2();
-        (ones, power::<BITS>(odds))
+    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[inline(always)]
+    fn census<const BITS: usize>(&self) -> (u64, f64) {
+        let counts = self.0.map(|word| u64::from(word.count_ones()));
+        // At most 64^8 = 2^48. In pairs: a chain of products would take its time.
+        let pairs = [0, 2, 4, 6].map(|index| counts[index] * counts[index + 1]);
+        let product = (pairs[0] * pairs[1]) * (pairs[2] * pairs[3]);
+        let odds = product.cast_signed() as f64 * (1.0 / (1_u64 << 48) as f64);
+        (counts.iter().sum(), power::<BITS>(odds))
     }
 }
 
-#[inline]
+#[expect(clippy::inline_always, reason = "see `all`")]
+#[inline(always)]
 fn power<const EXPONENT: usize>(value: f64) -> f64 {
     [value; EXPONENT].iter().product()
 }
@@ -151,7 +193,7 @@ impl<const LINES: usize, const BITS: usize> Filter for Lines<LINES, BITS> {
 
     /// The mean over lines, to the power of the lines of a key: they are drawn independently.
     fn rate(&self) -> f64 {
-        power::<LINES>(self.sum / self.table.len() as f64)
+        power::<LINES>(self.sum * self.share)
     }
 
     fn extent(&self) -> Extent {
@@ -165,11 +207,28 @@ impl<const LINES: usize, const BITS: usize> Filter for Lines<LINES, BITS> {
         (self.ones, self.sum) = (0, 0.0);
     }
 
+    fn write(&self, out: &mut Vec<u8>) {
+        let small = |number: usize| u8::try_from(number).unwrap_or(0);
+        out.extend([Tag::Lines as u8, small(LINES), small(BITS)]);
+        out.extend(self.seed.value().to_le_bytes());
+        out.extend((self.table.len() as u64).to_le_bytes());
+        out.extend(self.table.iter().flat_map(|line| line.0).flat_map(u64::to_le_bytes));
+    }
+
     fn fetch_ahead(&self, key: UrlKey<'_>) {
         self.touch(&self.spot(key.hash));
     }
 
     fn test_and_set_all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
+        widely(|| self.all(keys, answers));
+    }
+}
+
+impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
+    /// The batch's work, compiled once for every processor and once for wide instructions.
+    #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the caller's instructions")]
+    #[inline(always)]
+    fn all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
         let mut spots = [Spot { line: [0; LINES], bits: [[0; BITS]; LINES] }; CHUNK];
         for chunk in keys.chunks(CHUNK) {
             for (spot, key) in spots.iter_mut().zip(chunk) {

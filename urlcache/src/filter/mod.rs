@@ -10,6 +10,7 @@ mod bits;
 mod classic;
 mod fingerprints;
 mod line;
+mod processor;
 mod segments;
 mod slices;
 mod spatial;
@@ -26,6 +27,7 @@ use std::collections::TryReserveError;
 use crate::hash::HashSeed;
 use crate::port::{UrlKey, Verdict};
 use crate::sizing::{LineShape, Plan, Shape};
+use crate::snapshot::{Reader, SnapshotError};
 
 /// Keys whose memory is fetched ahead together: enough to fill the processor's line buffers, few enough to stay in its
 /// nearest cache.
@@ -64,6 +66,9 @@ pub(crate) trait Filter: Send {
         }
     }
 
+    /// Writes it down after its tag, for [`read`].
+    fn write(&self, out: &mut Vec<u8>);
+
     /// The bits it would have after [`Filter::grow`]; `None` if it cannot grow any more.
     fn grown_bits(&self) -> Option<u64> {
         None
@@ -92,7 +97,8 @@ pub(crate) struct Extent {
 
 /// Where the answers to a batch go, and what they cost.
 pub(crate) struct Answers<'a> {
-    verdicts: &'a mut Vec<Verdict>,
+    /// Those still to be given.
+    verdicts: std::slice::IterMut<'a, Verdict>,
     /// Answers *new*.
     pub(crate) new: u64,
     /// Their charges: the sum of `p/(1-p)`.
@@ -100,19 +106,30 @@ pub(crate) struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Collects into `verdicts`; the charges begin at `charged`.
-    pub(crate) fn new(verdicts: &'a mut Vec<Verdict>, charged: f64) -> Self {
-        Self { verdicts, new: 0, charged }
+    /// Writes over `verdicts`; the charges begin at `charged`.
+    pub(crate) fn new(verdicts: &'a mut [Verdict], charged: f64) -> Self {
+        Self { verdicts: verdicts.iter_mut(), new: 0, charged }
     }
 
-    /// One answer, given at this rate.
+    /// One answer, given at this rate. The verdict is *seen* until it is said to be new.
+    #[inline]
     pub(crate) fn answer(&mut self, found: bool, rate: f64) {
+        let verdict = self.verdicts.next();
         if !found {
             self.new += 1;
-            self.charged += rate / (1.0 - rate);
+            self.charged += charge(rate);
+            if let Some(verdict) = verdict {
+                *verdict = Verdict::New;
+            }
         }
-        self.verdicts.push(if found { Verdict::Seen } else { Verdict::New });
     }
+}
+
+/// What an answer *new* at this rate costs: so many new keys were refused for each that was not. A filter that is so full
+/// that it finds everything is charged a million, not more than any number.
+#[inline]
+pub(crate) fn charge(rate: f64) -> f64 {
+    rate / (1.0 - rate).max(1e-6)
 }
 
 /// A filter of this plan: the layout of its shape, several of them under the strategy `spatial`.
@@ -123,6 +140,54 @@ pub(crate) fn of_plan(plan: Plan, seed: HashSeed) -> Result<Box<dyn Filter>, Try
     match plan.filters() {
         1 => one(plan, seed),
         _ => Ok(Box::new(Spatial::new(plan, seed)?)),
+    }
+}
+
+/// The first byte of a filter that was written down.
+#[derive(Clone, Copy)]
+enum Tag {
+    Classic = 1,
+    Lines = 2,
+    Fingerprints = 3,
+    Spatial = 4,
+    Slices = 5,
+    Segments = 6,
+}
+
+/// Filters within filters: segments of slices of several; nothing is deeper.
+const MOST_NESTED: u32 = 3;
+
+/// A filter that was written down, and what it is made of.
+pub(crate) fn read(input: &mut Reader<'_>) -> Result<Box<dyn Filter>, SnapshotError> {
+    read_nested(input, MOST_NESTED)
+}
+
+fn read_nested(input: &mut Reader<'_>, depth: u32) -> Result<Box<dyn Filter>, SnapshotError> {
+    let depth = depth.checked_sub(1).ok_or(SnapshotError::Senseless("filters are nested too deep"))?;
+    Ok(match input.u8()? {
+        tag if tag == Tag::Classic as u8 => Box::new(Classic::read(input)?),
+        tag if tag == Tag::Lines as u8 => line::read(input)?,
+        tag if tag == Tag::Fingerprints as u8 => Box::new(Fingerprints::read(input)?),
+        tag if tag == Tag::Spatial as u8 => Box::new(Spatial::read(input, depth)?),
+        tag if tag == Tag::Slices as u8 => Box::new(Slices::read(input, depth)?),
+        tag if tag == Tag::Segments as u8 => Box::new(Segments::read(input, depth)?),
+        _ => return Err(SnapshotError::Senseless("unknown kind of filter")),
+    })
+}
+
+/// Several filters after their number, which is from 1 to 64.
+fn read_several(input: &mut Reader<'_>, depth: u32) -> Result<Vec<Box<dyn Filter>>, SnapshotError> {
+    let count = input.u32()?;
+    if count == 0 || count > 64 {
+        return Err(SnapshotError::Senseless("the number of filters is outside 1..=64"));
+    }
+    (0..count).map(|_| read_nested(input, depth)).collect()
+}
+
+fn write_several(filters: &[Box<dyn Filter>], out: &mut Vec<u8>) {
+    out.extend(u32::try_from(filters.len()).unwrap_or(u32::MAX).to_le_bytes());
+    for filter in filters {
+        filter.write(out);
     }
 }
 
@@ -166,6 +231,10 @@ impl Filter for Box<dyn Filter> {
 
     fn test_and_set_all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
         (**self).test_and_set_all(keys, answers);
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        (**self).write(out);
     }
 
     fn grown_bits(&self) -> Option<u64> {

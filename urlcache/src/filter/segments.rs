@@ -13,11 +13,12 @@ use std::collections::TryReserveError;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::{Extent, Filter, of_plan};
+use super::{Extent, Filter, Tag, of_plan, read_nested, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::segment::segments;
 use crate::sizing::LayerPlan;
+use crate::snapshot::{Reader, SnapshotError};
 
 /// One filter a layer, and one for their combination.
 pub(crate) struct Segments {
@@ -35,6 +36,12 @@ impl Segments {
         let layers = (0..).zip(plan.layers()).map(|(index, &layer)| of_plan(layer, own(seed, index)));
         let layers = layers.collect::<Result<_, _>>()?;
         Ok(Self { layers, combined: of_plan(plan.combined(), own(seed, u32::MAX))?, seed })
+    }
+
+    /// Layers that were written down.
+    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+        let seed = HashSeed::new(input.u64()?);
+        Ok(Self { layers: read_several(input, depth)?, combined: read_nested(input, depth)?, seed })
     }
 
     /// The fingerprint of each segment under its layer's salt, with the layer's number.
@@ -90,6 +97,13 @@ impl Filter for Segments {
             layer.clear(own(seed, index));
         }
         self.combined.clear(own(seed, u32::MAX));
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Tag::Segments as u8);
+        out.extend(self.seed.value().to_le_bytes());
+        write_several(&self.layers, out);
+        self.combined.write(out);
     }
 
     fn fetch_ahead(&self, key: UrlKey<'_>) {

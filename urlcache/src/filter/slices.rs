@@ -7,10 +7,11 @@
 
 use std::collections::TryReserveError;
 
-use super::{Extent, Filter, of_plan};
+use super::{Extent, Filter, Tag, of_plan, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::sizing::{Growth, Plan};
+use crate::snapshot::{Reader, SnapshotError};
 
 /// Filters of which the last takes what is new.
 pub(crate) struct Slices {
@@ -26,6 +27,12 @@ impl Slices {
     /// The allocator has no room for it.
     pub(crate) fn new(first: Plan, growth: Growth, seed: HashSeed) -> Result<Self, TryReserveError> {
         Ok(Self { parts: vec![of_plan(first, own(seed, 0))?], growth, seed })
+    }
+
+    /// Slices that were written down.
+    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+        let (seed, growth) = (HashSeed::new(input.u64()?), Growth::read(input)?);
+        Ok(Self { parts: read_several(input, depth)?, growth, seed })
     }
 
     fn count(&self) -> u32 {
@@ -69,6 +76,13 @@ impl Filter for Slices {
         self.seed = seed;
         self.parts.truncate(1);
         self.parts[0].clear(own(seed, 0));
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Tag::Slices as u8);
+        out.extend(self.seed.value().to_le_bytes());
+        self.growth.write(out);
+        write_several(&self.parts, out);
     }
 
     fn fetch_ahead(&self, key: UrlKey<'_>) {

@@ -5,10 +5,11 @@
 
 use std::collections::TryReserveError;
 
-use super::{Extent, Filter, one};
+use super::{Extent, Filter, Tag, one, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::sizing::Plan;
+use crate::snapshot::{Reader, SnapshotError};
 
 /// Filters that must all agree.
 pub(crate) struct Spatial {
@@ -23,6 +24,11 @@ impl Spatial {
     pub(crate) fn new(plan: Plan, seed: HashSeed) -> Result<Self, TryReserveError> {
         let filters = (0..plan.filters()).map(|index| one(plan, own(seed, index)));
         Ok(Self { filters: filters.collect::<Result<_, _>>()? })
+    }
+
+    /// Filters that were written down.
+    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+        Ok(Self { filters: read_several(input, depth)? })
     }
 }
 
@@ -56,6 +62,11 @@ impl Filter for Spatial {
         for (index, filter) in (0..).zip(&mut self.filters) {
             filter.clear(own(seed, index));
         }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Tag::Spatial as u8);
+        write_several(&self.filters, out);
     }
 
     fn fetch_ahead(&self, key: UrlKey<'_>) {

@@ -2,6 +2,7 @@
 
 use super::{Plan, SizingError, check};
 use crate::budget::LossBudget;
+use crate::snapshot::{Reader, SnapshotError, named, number};
 use crate::strategy::Layout;
 
 /// Each slice has room for so many times the keys of the one before.
@@ -42,6 +43,19 @@ impl Growth {
         let by_losses = budget.max_lost_urls.map(|losses| losses / (losses + first as f64));
         let target = by_losses.into_iter().chain(budget.max_false_positive_rate).fold(1.0, f64::min);
         Ok(Self { layout, filters, first, target })
+    }
+
+    /// Growth that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let layout = named(&Layout::ALL, input.u8()?)?;
+        Ok(Self { layout, filters: input.u32()?, first: input.u64()?.max(1), target: input.f64()?.min(1.0) })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.push(number(&Layout::ALL, self.layout));
+        out.extend(self.filters.to_le_bytes());
+        out.extend(self.first.to_le_bytes());
+        out.extend(self.target.to_le_bytes());
     }
 
     /// The rate that all slices together stay below.

@@ -15,6 +15,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use crate::budget::LossBudget;
+use crate::snapshot::{Reader, SnapshotError, named, number};
 use crate::strategy::Layout;
 use filling::{Filling, Kind};
 pub use growth::Growth;
@@ -206,6 +207,29 @@ impl Plan {
     /// small.
     pub fn expected_lost(self, keys: Range<u64>) -> f64 {
         Filling::of(&keys).losses(self.kind(), self.filter_bits as f64)
+    }
+
+    /// A plan that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let shape = match (input.u8()?, input.u32()?) {
+            (0, probes) => Shape::Classic { probes },
+            (1, line) => Shape::Line(named(&LineShape::ALL, u8::try_from(line).unwrap_or(u8::MAX))?),
+            (2, _) => Shape::Fingerprints,
+            _ => return Err(SnapshotError::Senseless("an unknown shape")),
+        };
+        Ok(Self { shape, filter_bits: input.u64()?, filters: input.u32()? })
+    }
+
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        let (kind, detail) = match self.shape {
+            Shape::Classic { probes } => (0, probes),
+            Shape::Line(line) => (1, number(&LineShape::ALL, line).into()),
+            Shape::Fingerprints => (2, 0),
+        };
+        out.push(kind);
+        out.extend(detail.to_le_bytes());
+        out.extend(self.filter_bits.to_le_bytes());
+        out.extend(self.filters.to_le_bytes());
     }
 
     fn kind(self) -> Kind {

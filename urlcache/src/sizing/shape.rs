@@ -9,6 +9,8 @@
 
 use std::sync::OnceLock;
 
+use crate::strategy::Layout;
+
 /// Bits of a cache line.
 pub(crate) const LINE_BITS: u64 = 512;
 
@@ -58,6 +60,15 @@ pub enum LineShape {
 }
 
 impl Shape {
+    /// The layout it belongs to; never `auto`.
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::Classic { .. } => Layout::Classic,
+            Self::Line(_) => Layout::Line,
+            Self::Fingerprints => Layout::Fingerprint,
+        }
+    }
+
     /// Cache lines that a look at one key touches, at most (`fingerprint`: on average, nearly).
     pub fn cache_lines(self) -> u32 {
         match self {
