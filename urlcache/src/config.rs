@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use crate::budget::LossBudget;
 use crate::exact::ExactCache;
+use crate::family::Hashing;
 use crate::filtered::{Blueprint, FilterCache};
 use crate::hash::HashSeed;
 use crate::port::Cost;
@@ -51,8 +52,11 @@ pub struct CacheConfig {
     pub sequence: u32,
     /// Filters that must all agree under the spatial strategies, 1 to 64 (default 2).
     pub filters: u32,
-    /// Layers of the multi-layer strategy, 1 to 64 (default 8): one for scheme and authority, one a path segment.
+    /// Layers of the multi-layer strategy, 1 to 63 (default 8): one for scheme and authority, one a path segment.
     pub layers: u32,
+    /// Where positions come from (default: the fingerprint). Functions that read the key's bytes are for comparison, with
+    /// the strategies `single` and `temporal` and the classic layout.
+    pub hashing: Hashing,
     /// Memory the cache may have, in bytes; `None` (the default) is no ceiling.
     pub max_memory: Option<u64>,
 }
@@ -90,6 +94,14 @@ pub enum BuildError {
         /// The most it holds.
         limit: u64,
     },
+    /// The hash functions do not go with the strategy, the layout or the reset policy.
+    #[error(
+        "hash functions `{hashing}` go with the strategies single and temporal, the layout classic, and not with grow"
+    )]
+    Hashing {
+        /// The functions.
+        hashing: Hashing,
+    },
     /// Even an almost empty cache would pass the memory ceiling.
     #[error("a URL cache of {keys} URLs does not fit into {limit} bytes: allow more memory or choose another cache")]
     Ceiling {
@@ -121,6 +133,7 @@ impl CacheConfig {
             sequence: 0,
             filters: 2,
             layers: 8,
+            hashing: Hashing::Fingerprint,
             max_memory: None,
         }
     }
@@ -181,6 +194,9 @@ impl CacheConfig {
                 _ => Ok(Sketch::Exact { keys }),
             };
         }
+        if self.hashing != Hashing::Fingerprint && !self.may_hash_otherwise() {
+            return Err(BuildError::Hashing { hashing: self.hashing });
+        }
         let (keys, budget) = self.task(generation, already);
         let blueprint = self.blueprint(keys.clone(), &budget)?;
         if blueprint.bits() <= ceiling {
@@ -200,9 +216,27 @@ impl CacheConfig {
         }
     }
 
+    fn may_hash_otherwise(&self) -> bool {
+        matches!(self.strategy, Strategy::Single | Strategy::Temporal)
+            && matches!(self.layout, Layout::Auto | Layout::Classic)
+            && self.reset != ResetPolicy::Grow
+    }
+
+    fn depth(&self) -> Result<u32, SizingError> {
+        if (1..=63).contains(&self.layers) { Ok(self.layers) } else { Err(SizingError::Filters(self.layers)) }
+    }
+
     fn blueprint(&self, keys: Range<u64>, budget: &LossBudget) -> Result<Blueprint, SizingError> {
         let filters = if self.strategy.is_spatial() { self.filters } else { 1 };
+        let classic = || Plan::for_budget(Layout::Classic, keys.clone(), budget);
         Ok(match (self.strategy, self.reset) {
+            _ if self.hashing != Hashing::Fingerprint => Blueprint::Textbook(classic()?, self.hashing),
+            (Strategy::MultilayerPlain, _) => {
+                // As published: the layers are taken for independent, and all of one size.
+                let layers = Plan::spatial(Layout::Classic, self.depth()? + 1, keys, budget)?;
+                Blueprint::PlainLayers(layers, self.layers)
+            }
+            (Strategy::SegmentSet, _) => Blueprint::SegmentSet(classic()?, self.depth()?),
             (Strategy::Multilayer, _) => Blueprint::Layered(LayerPlan::new(self.layout, self.layers, keys, budget)?),
             (_, ResetPolicy::Grow) => {
                 let growth = Growth::new(self.layout, filters, keys.end, budget)?;

@@ -7,7 +7,8 @@
 use std::collections::TryReserveError;
 
 use crate::config::BuildError;
-use crate::filter::{self, Answers, Filter, Segments, Slices, of_plan};
+use crate::family::Hashing;
+use crate::filter::{self, Answers, Classic, Filter, FromBytes, PlainLayers, SegmentSet, Segments, Slices, of_plan};
 use crate::hash::HashSeed;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 use crate::sizing::{Growth, LayerPlan, Plan, Shape};
@@ -46,6 +47,12 @@ pub(crate) enum Blueprint {
     Growing(Plan, Growth),
     /// A filter a path segment and one for the combination.
     Layered(LayerPlan),
+    /// One filter whose positions are drawn from the key's bytes.
+    Textbook(Plan, Hashing),
+    /// The published multi-layer filter: so many layers and one more, which are the plan's filters.
+    PlainLayers(Plan, u32),
+    /// Its baseline.
+    SegmentSet(Plan, u32),
 }
 
 impl FilterCache {
@@ -121,21 +128,36 @@ impl Blueprint {
             Self::Growing(plan, growth) => Box::new(Slices::new(*plan, *growth, seed)?),
             Self::Layered(plan) => Box::new(Segments::new(plan, seed)?),
             Self::Fixed(plan) => of_plan(*plan, seed)?,
+            Self::Textbook(plan, hashing) => {
+                let draw = FromBytes { hashing: *hashing, seed };
+                Box::new(Classic::new(plan.bits(), plan.shape().hashes(), draw)?)
+            }
+            Self::PlainLayers(plan, depth) => {
+                Box::new(PlainLayers::new(plan.filter_bits(), *depth, plan.shape().hashes(), seed)?)
+            }
+            Self::SegmentSet(plan, depth) => {
+                Box::new(SegmentSet::new(plan.bits(), *depth, plan.shape().hashes(), seed)?)
+            }
         })
     }
 
     /// The plan of the filter that keeps the budget.
     pub(crate) fn plan(&self) -> Plan {
         match self {
-            Self::Fixed(plan) | Self::Growing(plan, _) => *plan,
             Self::Layered(layers) => layers.combined(),
+            Self::Fixed(plan)
+            | Self::Growing(plan, _)
+            | Self::Textbook(plan, _)
+            | Self::PlainLayers(plan, _)
+            | Self::SegmentSet(plan, _) => *plan,
         }
     }
 
     pub(crate) fn bits(&self) -> u64 {
         match self {
-            Self::Fixed(plan) | Self::Growing(plan, _) => plan.bits(),
             Self::Layered(layers) => layers.bits(),
+            Self::PlainLayers(plan, depth) => plan.filter_bits().next_power_of_two() * u64::from(depth + 1),
+            Self::Fixed(_) | Self::Growing(..) | Self::Textbook(..) | Self::SegmentSet(..) => self.plan().bits(),
         }
     }
 
@@ -145,8 +167,9 @@ impl Blueprint {
             cache_lines: plan.filters() * plan.shape().cache_lines(),
         };
         let layers = match self {
-            Self::Layered(layers) => layers.layers(),
-            Self::Fixed(_) | Self::Growing(..) => &[],
+            Self::Layered(layers) => layers.layers().to_vec(),
+            Self::SegmentSet(plan, depth) => vec![*plan; *depth as usize - 1],
+            Self::Fixed(_) | Self::Growing(..) | Self::Textbook(..) | Self::PlainLayers(..) => Vec::new(),
         };
         layers.iter().map(of).fold(of(&self.plan()), |sum, layer| Cost {
             hashes: sum.hashes + layer.hashes,

@@ -74,6 +74,7 @@
 mod budget;
 mod config;
 mod exact;
+mod family;
 mod filter;
 mod filtered;
 mod hash;
@@ -87,6 +88,7 @@ mod strategy;
 pub use budget::LossBudget;
 pub use config::{BuildError, CacheConfig, Design};
 pub use exact::ExactCache;
+pub use family::{HashFamily, Hashing};
 pub use filtered::FilterCache;
 pub use hash::HashSeed;
 pub use ledger::LossLedger;

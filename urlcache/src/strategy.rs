@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::family::Hashing;
 use crate::hash::HashSeed;
 
 /// Which cache answers.
@@ -32,6 +33,10 @@ pub enum Strategy {
     SpatioTemporal,
     /// A filter for each layer of path segments, and one for their combination.
     Multilayer,
+    /// The multi-layer filter as published: loses URLs made of known segments, whatever the budget. For comparison.
+    MultilayerPlain,
+    /// One filter of path segments, the baseline of that publication: loses them all. For comparison.
+    SegmentSet,
 }
 
 /// How the bits below a strategy are arranged.
@@ -85,8 +90,16 @@ pub struct UnknownName {
 
 impl Strategy {
     /// Every strategy, in the order in which they are listed to users.
-    pub const ALL: [Self; 6] =
-        [Self::Exact, Self::Single, Self::Spatial, Self::Temporal, Self::SpatioTemporal, Self::Multilayer];
+    pub const ALL: [Self; 8] = [
+        Self::Exact,
+        Self::Single,
+        Self::Spatial,
+        Self::Temporal,
+        Self::SpatioTemporal,
+        Self::Multilayer,
+        Self::MultilayerPlain,
+        Self::SegmentSet,
+    ];
 
     /// The name, as in the configuration.
     pub const fn name(self) -> &'static str {
@@ -97,6 +110,8 @@ impl Strategy {
             Self::Temporal => "temporal",
             Self::SpatioTemporal => "spatio-temporal",
             Self::Multilayer => "multilayer",
+            Self::MultilayerPlain => "multilayer-plain",
+            Self::SegmentSet => "segment-set",
         }
     }
 
@@ -108,6 +123,11 @@ impl Strategy {
     /// The hash seed of a sequence.
     pub(crate) fn seed_of(self, seed: HashSeed, sequence: u32) -> HashSeed {
         if self.rotates() { seed.derive(0, sequence) } else { seed }
+    }
+
+    /// Whether its stated rate is that of every new URL, so that a budget can be kept.
+    pub const fn keeps_a_budget(self) -> bool {
+        !matches!(self, Self::MultilayerPlain | Self::SegmentSet)
     }
 
     /// Whether it is several filters that must all agree.
@@ -169,6 +189,7 @@ macro_rules! named {
 named!(Strategy, "cache strategy");
 named!(Layout, "cache layout");
 named!(ResetPolicy, "reset policy");
+named!(Hashing, "hashing");
 
 impl UnknownName {
     fn new(what: &'static str, given: &str, allowed: &[&str]) -> Self {

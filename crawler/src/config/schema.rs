@@ -163,6 +163,8 @@ pub struct RawCache {
     pub strategy: Option<RawValue>,
     /// One of the layouts.
     pub layout: Option<RawValue>,
+    /// Where positions come from.
+    pub hashing: Option<RawValue>,
     /// Filters that must all agree.
     pub filters: Option<RawValue>,
     /// Layers of path segments.

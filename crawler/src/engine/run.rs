@@ -309,6 +309,7 @@ fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, C
         },
         expected_urls: chosen.expected_urls.map(std::num::NonZeroU64::get),
         sequence: resumed.sequence,
+        hashing: chosen.hashing,
         filters: chosen.filters,
         layers: chosen.layers,
         max_memory: chosen.max_memory,

@@ -104,6 +104,26 @@ mod tests {
         }
     }
 
+    /// Ullman's worked example: eleven bits; a number's odd-numbered bits from the right, and its even-numbered ones, each
+    /// read as a number modulo 11.
+    #[test]
+    fn ullmans_example() {
+        let every_second = |number: u64, first: u32| {
+            let bits = (first..64).step_by(2).map(|at| number >> at & 1);
+            bits.enumerate().map(|(place, bit)| bit << place).sum::<u64>() % 11
+        };
+        let hashes = |number| [every_second(number, 0), every_second(number, 1)];
+        let mut bits = BitArray::new(11).unwrap();
+        for number in [25, 159, 585] {
+            for position in hashes(number) {
+                bits.set(position);
+            }
+        }
+        let shown: String = (0..11).map(|position| if bits.get(position) { '1' } else { '0' }).collect();
+        assert_eq!(shown, "10100101010");
+        assert_eq!(hashes(118).map(|position| bits.get(position)), [false, true]);
+    }
+
     #[test]
     fn refuses_what_does_not_fit_into_memory() {
         assert!(BitArray::new(u64::MAX).is_err());

@@ -1,40 +1,113 @@
 //! [`Classic`]: the layout `classic`, Bloom's own, k bits anywhere in m (B. H. Bloom, "Space/time trade-offs in hash coding with
 //! allowable errors", CACM 1970).
 //!
-//! Owns the bits, the number of probes and the seed. Invariant: a key once set is found until the bits are cleared.
+//! Owns the bits, the number of probes and how they are drawn. Invariant: a key once set is found until the bits are cleared.
 //! It does not count keys or losses: that is the strategy's business.
 
 use std::collections::TryReserveError;
 
 use super::bits::BitArray;
 use super::{Extent, Filter, Tag};
-use crate::hash::HashSeed;
+use crate::family::Hashing;
+use crate::hash::{HashSeed, below};
 use crate::port::UrlKey;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{Reader, SnapshotError, named, number};
 
-/// A Bloom filter of m bits and k probes a key.
-pub(crate) struct Classic {
-    bits: BitArray,
-    probes: u32,
-    seed: HashSeed,
+/// How a key's positions are drawn.
+pub(crate) trait Draw: Send {
+    /// What it is written down as.
+    const TAG: Tag;
+
+    /// Positions below `size`, as many as asked for.
+    fn positions(&self, key: UrlKey<'_>, probes: u32, size: u64) -> impl Iterator<Item = u64>;
+
+    /// From now on the positions are those of this seed.
+    fn rotate(&mut self, seed: HashSeed);
+
+    /// A drawing that was written down.
+    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError>
+    where
+        Self: Sized;
+
+    /// Writes it down.
+    fn write(&self, out: &mut Vec<u8>);
 }
 
-impl Classic {
+/// From the fingerprint.
+impl Draw for HashSeed {
+    const TAG: Tag = Tag::Classic;
+
+    fn positions(&self, key: UrlKey<'_>, probes: u32, size: u64) -> impl Iterator<Item = u64> {
+        let mut drawn = self.probes(key.hash);
+        (0..probes).map(move |_| drawn.next_below(size))
+    }
+
+    fn rotate(&mut self, seed: HashSeed) {
+        *self = seed;
+    }
+
+    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        input.u64().map(Self::new)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.value().to_le_bytes());
+    }
+}
+
+/// From the key's bytes, by the functions of a family, or of several.
+#[derive(Clone, Copy)]
+pub(crate) struct FromBytes {
+    /// Which functions.
+    pub(crate) hashing: Hashing,
+    /// What draws them.
+    pub(crate) seed: HashSeed,
+}
+
+impl Draw for FromBytes {
+    const TAG: Tag = Tag::FromBytes;
+
+    fn positions(&self, key: UrlKey<'_>, probes: u32, size: u64) -> impl Iterator<Item = u64> {
+        (0..probes).map(move |index| below(self.hashing.hash(key.bytes, self.seed, index), size))
+    }
+
+    fn rotate(&mut self, seed: HashSeed) {
+        self.seed = seed;
+    }
+
+    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        Ok(Self { hashing: named(&Hashing::ALL, input.u8()?)?, seed: HashSeed::new(input.u64()?) })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(number(&Hashing::ALL, self.hashing));
+        out.extend(self.seed.value().to_le_bytes());
+    }
+}
+
+/// A Bloom filter of m bits and k probes a key.
+pub(crate) struct Classic<D> {
+    bits: BitArray,
+    probes: u32,
+    draw: D,
+}
+
+impl<D: Draw> Classic<D> {
     /// An empty filter.
     ///
     /// # Errors
     /// The allocator has no room for the bits.
-    pub(crate) fn new(bits: u64, probes: u32, seed: HashSeed) -> Result<Self, TryReserveError> {
-        Ok(Self { bits: BitArray::new(bits)?, probes, seed })
+    pub(crate) fn new(bits: u64, probes: u32, draw: D) -> Result<Self, TryReserveError> {
+        Ok(Self { bits: BitArray::new(bits)?, probes, draw })
     }
 
     /// A filter that was written down.
     pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
-        let (seed, probes) = (HashSeed::new(input.u64()?), input.u32()?);
+        let (draw, probes) = (D::read(input)?, input.u32()?);
         if probes == 0 || probes > 64 {
             return Err(SnapshotError::Senseless("the number of probes is outside 1..=64"));
         }
-        Ok(Self { bits: BitArray::read(input)?, probes, seed })
+        Ok(Self { bits: BitArray::read(input)?, probes, draw })
     }
 
     fn fill(&self) -> f64 {
@@ -42,19 +115,17 @@ impl Classic {
     }
 }
 
-impl Filter for Classic {
+impl<D: Draw> Filter for Classic<D> {
     fn test_and_set(&mut self, key: UrlKey<'_>) -> bool {
-        let (before, size) = (self.bits.ones(), self.bits.len());
-        let mut probes = self.seed.probes(key.hash);
-        for _ in 0..self.probes {
-            self.bits.set(probes.next_below(size));
+        let before = self.bits.ones();
+        for position in self.draw.positions(key, self.probes, self.bits.len()) {
+            self.bits.set(position);
         }
         self.bits.ones() == before
     }
 
     fn holds(&self, key: UrlKey<'_>) -> bool {
-        let mut probes = self.seed.probes(key.hash);
-        (0..self.probes).all(|_| self.bits.get(probes.next_below(self.bits.len())))
+        self.draw.positions(key, self.probes, self.bits.len()).all(|position| self.bits.get(position))
     }
 
     /// `fill^k`, exactly, as the probes are independent of each other (Broder and Mitzenmacher, "Network applications
@@ -68,21 +139,20 @@ impl Filter for Classic {
     }
 
     fn clear(&mut self, seed: HashSeed) {
-        self.seed = seed;
+        self.draw.rotate(seed);
         self.bits.clear();
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        out.push(Tag::Classic as u8);
-        out.extend(self.seed.value().to_le_bytes());
+        out.push(D::TAG as u8);
+        self.draw.write(out);
         out.extend(self.probes.to_le_bytes());
         self.bits.write(out);
     }
 
     fn fetch_ahead(&self, key: UrlKey<'_>) {
-        let mut probes = self.seed.probes(key.hash);
-        for _ in 0..self.probes {
-            self.bits.touch(probes.next_below(self.bits.len()));
+        for position in self.draw.positions(key, self.probes, self.bits.len()) {
+            self.bits.touch(position);
         }
     }
 }
@@ -98,12 +168,12 @@ mod tests {
         xxh3_128_with_seed(&index.to_le_bytes(), 99)
     }
 
-    fn of(plan: Plan, seed: u64) -> Classic {
+    fn of(plan: Plan, seed: u64) -> Classic<HashSeed> {
         let Shape::Classic { probes } = plan.shape() else { panic!("{plan:?}") };
         Classic::new(plan.bits(), probes, HashSeed::new(seed)).unwrap()
     }
 
-    fn filled(plan: Plan, seed: u64, keys: u64) -> Classic {
+    fn filled(plan: Plan, seed: u64, keys: u64) -> Classic<HashSeed> {
         let mut filter = of(plan, seed);
         for index in 0..keys {
             filter.test_and_set(UrlKey { bytes: b"", hash: fingerprint(index) });
@@ -112,7 +182,7 @@ mod tests {
     }
 
     /// How many of the `count` keys after `first` are found, none of which was set.
-    fn found(filters: &[&Classic], first: u64, count: u64) -> f64 {
+    fn found(filters: &[&Classic<HashSeed>], first: u64, count: u64) -> f64 {
         let keys = (first..first + count).map(fingerprint);
         keys.filter(|&key| filters.iter().all(|filter| filter.holds(UrlKey { bytes: b"", hash: key }))).count() as f64
     }
@@ -142,7 +212,8 @@ mod tests {
     #[test]
     fn a_small_filter_of_a_low_rate_has_no_floor() {
         let trials = 8_000_000;
-        let filters: Vec<Classic> = (0..4).map(|seed| filled(Plan::new(1_200, 14).unwrap(), seed, 50)).collect();
+        let filters: Vec<Classic<HashSeed>> =
+            (0..4).map(|seed| filled(Plan::new(1_200, 14).unwrap(), seed, 50)).collect();
         let rates = filters.iter().map(Filter::rate);
         let count = filters.iter().map(|filter| found(&[filter], 50, trials / 4)).sum();
         assert_rate(count, trials, rates.sum::<f64>() / 4.0, "small filter");

@@ -10,14 +10,18 @@ mod bits;
 mod classic;
 mod fingerprints;
 mod line;
+mod plain;
+#[cfg(test)]
+mod pollution;
 mod processor;
 mod segments;
 mod slices;
 mod spatial;
 
-pub(crate) use classic::Classic;
+pub(crate) use classic::{Classic, FromBytes};
 pub(crate) use fingerprints::Fingerprints;
 pub(crate) use line::Lines;
+pub(crate) use plain::{PlainLayers, SegmentSet};
 pub(crate) use segments::Segments;
 pub(crate) use slices::Slices;
 pub(crate) use spatial::Spatial;
@@ -145,13 +149,16 @@ pub(crate) fn of_plan(plan: Plan, seed: HashSeed) -> Result<Box<dyn Filter>, Try
 
 /// The first byte of a filter that was written down.
 #[derive(Clone, Copy)]
-enum Tag {
+pub(crate) enum Tag {
     Classic = 1,
     Lines = 2,
     Fingerprints = 3,
     Spatial = 4,
     Slices = 5,
     Segments = 6,
+    FromBytes = 7,
+    PlainLayers = 8,
+    SegmentSet = 9,
 }
 
 /// Filters within filters: segments of slices of several; nothing is deeper.
@@ -165,7 +172,10 @@ pub(crate) fn read(input: &mut Reader<'_>) -> Result<Box<dyn Filter>, SnapshotEr
 fn read_nested(input: &mut Reader<'_>, depth: u32) -> Result<Box<dyn Filter>, SnapshotError> {
     let depth = depth.checked_sub(1).ok_or(SnapshotError::Senseless("filters are nested too deep"))?;
     Ok(match input.u8()? {
-        tag if tag == Tag::Classic as u8 => Box::new(Classic::read(input)?),
+        tag if tag == Tag::Classic as u8 => Box::new(Classic::<HashSeed>::read(input)?),
+        tag if tag == Tag::FromBytes as u8 => Box::new(Classic::<FromBytes>::read(input)?),
+        tag if tag == Tag::PlainLayers as u8 => Box::new(PlainLayers::read(input)?),
+        tag if tag == Tag::SegmentSet as u8 => Box::new(SegmentSet::read(input)?),
         tag if tag == Tag::Lines as u8 => line::read(input)?,
         tag if tag == Tag::Fingerprints as u8 => Box::new(Fingerprints::read(input)?),
         tag if tag == Tag::Spatial as u8 => Box::new(Spatial::read(input, depth)?),

@@ -30,12 +30,12 @@ pub struct LayerPlan {
 }
 
 impl LayerPlan {
-    /// A plan for URLs of up to `depth` parts (1 to 64, see [`segments`](crate::segments)).
+    /// A plan for URLs of up to `depth` parts (1 to 63, see [`segments`](crate::segments)).
     ///
     /// # Errors
-    /// Those of [`Plan::for_budget`]; a depth outside 1 to 64.
+    /// Those of [`Plan::for_budget`]; a depth outside 1 to 63.
     pub fn new(layout: Layout, depth: u32, keys: Range<u64>, budget: &LossBudget) -> Result<Self, SizingError> {
-        if depth == 0 || depth > 64 {
+        if depth == 0 || depth > 63 {
             return Err(SizingError::Filters(depth));
         }
         let segments = (keys.end / URLS_A_SEGMENT).max(64);

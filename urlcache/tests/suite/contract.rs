@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use urlcache::{
-    CacheConfig, ErrorSide, ExactCache, FilterCache, HashSeed, Layout, LineShape, LossBudget, Occupancy, Plan,
-    ResetPolicy, Shape, Strategy, UrlCache, UrlKey, Verdict,
+    CacheConfig, ErrorSide, ExactCache, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape, LossBudget,
+    Occupancy, Plan, ResetPolicy, Shape, Strategy, UrlCache, UrlKey, Verdict,
 };
 
 use crate::keys::nth;
@@ -47,7 +47,7 @@ fn grown(layout: Layout) -> Box<dyn UrlCache> {
     cache
 }
 
-fn subjects() -> [Subject; 15] {
+fn subjects() -> [Subject; 22] {
     let subject = |strategy, layout, make| Subject { make, strategy, layout };
     [
         subject("exact", "table", || Box::new(ExactCache::new())),
@@ -63,9 +63,23 @@ fn subjects() -> [Subject; 15] {
         subject("temporal", "line", || of(Strategy::Temporal, Layout::Line)),
         subject("spatio-temporal", "fingerprint", || of(Strategy::SpatioTemporal, Layout::Fingerprint)),
         subject("multilayer", "classic", || of(Strategy::Multilayer, Layout::Classic)),
+        subject("multilayer-plain", "classic", || of(Strategy::MultilayerPlain, Layout::Auto)),
+        subject("segment-set", "classic", || of(Strategy::SegmentSet, Layout::Auto)),
+        subject("temporal", "classic", || hashed(Hashing::Functions)),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Lookup2))),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Murmur2))),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Md5))),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Sha1))),
         subject("single", "line", || grown(Layout::Line)),
         subject("single", "fingerprint", || grown(Layout::Fingerprint)),
     ]
+}
+
+/// A cache whose positions are drawn from the keys' bytes.
+fn hashed(hashing: Hashing) -> Box<dyn UrlCache> {
+    let budget = LossBudget { max_lost_urls: Some(3.0), max_false_positive_rate: None };
+    let config = CacheConfig { hashing, budget, ..CacheConfig::new(Strategy::Temporal, HashSeed::new(16)) };
+    CacheConfig { expected_urls: Some(250), ..config }.build(0, 0).unwrap()
 }
 
 /// Forty lines.
@@ -226,7 +240,7 @@ fn says_what_it_is_and_errs_as_it_says() {
 fn the_empty_and_the_extreme_fingerprint_are_keys_like_others() {
     for subject in subjects() {
         let mut cache = (subject.make)();
-        for (bytes, hash) in [(&b""[..], 0), (b"/", 1), (b"\xff", u128::MAX), (b"http://h?/", 1 << 127)] {
+        for (bytes, hash) in [(&b""[..], 0), (b"x/", 1), (b"\xff", u128::MAX), (b"http://h?/", 1 << 127)] {
             let key = UrlKey { bytes, hash };
             assert_eq!((cache.insert(key), cache.insert(key)), (Verdict::New, Verdict::Seen));
         }

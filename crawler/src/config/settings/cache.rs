@@ -26,6 +26,14 @@ impl Words for urlcache::Layout {
     }
 }
 
+impl Words for urlcache::Hashing {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
 impl Words for urlcache::ResetPolicy {
     const ALL: &'static [Self] = &Self::ALL;
 
@@ -45,6 +53,8 @@ pub struct CacheSettings {
     pub strategy: urlcache::Strategy,
     /// How its bits are arranged.
     pub layout: urlcache::Layout,
+    /// Where positions come from.
+    pub hashing: urlcache::Hashing,
     /// Filters that must all agree, with the spatial strategies.
     pub filters: u32,
     /// Layers of path segments, with the multi-layer strategy.
@@ -86,8 +96,9 @@ impl CacheSettings {
         Self {
             strategy: reader.read("cache.strategy", &OneOf(PhantomData)),
             layout: reader.read("cache.layout", &OneOf(PhantomData)),
+            hashing: reader.read("cache.hashing", &OneOf(PhantomData)),
             filters: reader.read("cache.filters", &Count(1..=64)),
-            layers: reader.read("cache.layers", &Count(1..=64)),
+            layers: reader.read("cache.layers", &Count(1..=63)),
             max_lost_urls: reader.read("cache.max_lost_urls", &losses),
             max_false_positive_rate: reader.read("cache.max_false_positive_rate", &rate),
             expected_urls: reader.read("cache.expected_urls", &urls),

@@ -31,7 +31,7 @@ const RANGES: [(&str, [&str; 4]); 33] = [
     ("retry.backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
     ("retry.max_backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
     ("cache.filters", ["0", "1", "64", "65"]),
-    ("cache.layers", ["0", "1", "64", "65"]),
+    ("cache.layers", ["0", "1", "63", "64"]),
     ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),
     ("cache.max_false_positive_rate", ["0", "1e-12", "0.5", "0.51"]),
     ("cache.expected_urls", ["0", "1", "1000000000000", "1000000000001"]),

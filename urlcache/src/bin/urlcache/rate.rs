@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use urlcache::{CacheConfig, HashSeed, Layout, ResetPolicy, Strategy, UrlCache, Verdict};
+use urlcache::{CacheConfig, HashSeed, Hashing, Layout, ResetPolicy, Strategy, UrlCache, Verdict};
 
 use crate::{
     Budget,
@@ -24,12 +24,15 @@ pub(crate) struct RateArgs {
     /// Caches that are filled, each with a hash seed of its own
     #[arg(long, value_name = "R", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rounds: u64,
-    /// Strategy: exact, single, spatial, temporal, spatio-temporal or multilayer
+    /// Strategy: exact, single, spatial, temporal, spatio-temporal, multilayer, multilayer-plain or segment-set
     #[arg(long, value_name = "STRATEGY", default_value = "single")]
     strategy: Strategy,
     /// Layout: auto, classic, line or fingerprint
     #[arg(long, value_name = "LAYOUT", default_value = "auto")]
     layout: Layout,
+    /// Where positions come from: fingerprint, xxh3, lookup2, murmur2, md5, sha1 or functions
+    #[arg(long, value_name = "HASHING", default_value = "fingerprint")]
+    hashing: Hashing,
     /// Filters of the spatial strategies
     #[arg(long, value_name = "F", default_value_t = 2)]
     filters: u32,
@@ -104,6 +107,7 @@ fn config(args: &RateArgs) -> CacheConfig {
         reset: ResetPolicy::None,
         budget: args.budget.budget(),
         expected_urls: Some(args.urls),
+        hashing: args.hashing,
         filters: args.filters,
         layers: args.layers,
         ..CacheConfig::new(args.strategy, HashSeed::new(0))
