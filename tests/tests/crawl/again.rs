@@ -17,7 +17,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages, pages_of},
 };
 
-use crate::{Folder, assert_law, chain, crawl, serve, star};
+use crate::{Folder, assert_law, chain, crawl, serve, star, starts::without_scheme};
 
 /// A site whose answers are those of the version it is set to.
 pub(crate) struct Versions {
@@ -246,6 +246,39 @@ fn a_wider_scope_and_more_starts_come_with_a_new_sequence() {
     // They are starts of every sequence from now on.
     assert_eq!(changes(&again(&dir, &[])), [0, 0, 6, 0]);
     assert_eq!((other.count("/"), other.count("/robots.txt"), server.count("/robots.txt")), (2, 2, 3));
+}
+
+#[test]
+fn a_site_that_was_down_is_compared_with_what_it_was_before() {
+    let site = Versions::serve(|version, path, _| match (path, version) {
+        (_, 1) => Reply::hang_up(),
+        ("/", _) => Reply::links(["/1", "/2"]),
+        _ => Reply::html(path),
+    });
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &[]);
+    site.set(1);
+    let down = Webloom::go_on(&dir).args(["-q", "--again"]).run().expect(1);
+    let [start, other] = ["/", "/1"].map(|path| site.server.url(path));
+    assert!(down.stderr.contains(&format!("{start} (closed)")) && !down.stderr.contains(&other), "{}", down.stderr);
+    assert_clean(&dir);
+    assert_eq!(states(&site.server, pages(&dir)), ["/ failed - 1", "/1 stored new 0", "/2 stored new 0"]);
+    site.set(2);
+    assert_eq!(changes(&again(&dir, &[])), [0, 0, 3, 0]);
+}
+
+#[test]
+fn a_start_without_a_scheme_is_found_again() {
+    let server = serve(star(2));
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    Webloom::crawl(&dir, &without_scheme(&server)).run().expect(0);
+    let asked = server.log().len();
+    let run = Webloom::crawl(&dir, &without_scheme(&server)).args(["--again"]).run().expect(0);
+    assert_eq!(changes(&run.json()), [0, 0, 3, 0]);
+    assert_eq!(server.log().len() - asked, 3 + 1);
+    assert_clean(&dir);
 }
 
 #[test]

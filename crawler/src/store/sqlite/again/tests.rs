@@ -128,6 +128,19 @@ fn changes_name_the_row_by_its_ticket_and_write_to_its_id() {
 }
 
 #[test]
+fn one_that_was_left_in_the_middle_of_its_attempts_begins_anew() {
+    let mut crawl = Crawl::begin();
+    crawl.admit(1, "/", None);
+    let retry = UrlChange::Retry { attempts: 3, due: Moment::from_millis(9), reason: "closed".into() };
+    crawl.write(&Step { change: Some((UrlId(1), retry)), ..Step::default() });
+    crawl.again();
+    crawl.admit(2, "/", None);
+    let row = "SELECT concat_ws(' ', state, attempts, due, reason, visit) FROM url";
+    assert_eq!((crawl.text(row), crawl.queue(RefillKind::Beyond(Place::FIRST))), ("queued 0".to_owned(), vec![2]));
+    assert_eq!(crawl.text("SELECT concat_ws(' ', state, reason, visit) FROM history"), "queued closed");
+}
+
+#[test]
 fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
     let mut crawl = Crawl::begin();
     for (ticket, path) in [(1, "/a"), (2, "/b"), (3, "/c"), (4, "/left")] {
@@ -139,6 +152,12 @@ fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
     }
     assert_eq!(crawl.queue(RefillKind::Beyond(Place::FIRST)), [5, 6, 7]);
     assert_eq!(crawl.queue(RefillKind::Beyond(Place { rank: 0, id: UrlId(5) })), [6, 7]);
+    let resumed = resume::load(&crawl.connection, None).unwrap().unwrap();
+    let starts: Vec<_> = resumed.pending_starts.iter().map(|start| start.id.0).collect();
+    assert_eq!(
+        (resumed.hosts[0].plain, resumed.hosts[0].by_depth.as_slice(), starts),
+        (3, &[(0, 3)][..], vec![7, 5, 6])
+    );
     crawl.write(&Step { closed: Some((HostId(0), Abandonment::RobotsUnreachable)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(url, ' ') FROM url WHERE state = 'queued'"), "http://h/b http://h/left");
 }
