@@ -307,3 +307,33 @@ fn what_cannot_be_crawled_again_is_refused() {
     assert_eq!(Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json()["sequence"], 0);
     assert_eq!(again(&dir, &[])["sequence"], 1);
 }
+
+/// The pages that two sequences under a small URL cache each lose.
+fn lost_twice(strategy: &str) -> [Vec<String>; 2] {
+    let server = serve(star(1_000));
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let small = ["--cache", strategy, "--expected-urls", "500", "--max-lost-urls", "none", "--reset", "none"];
+    let sparing = |run: Webloom| run.args(["--per-host", "8"]).env("WEBLOOM_CACHE_MAX_FALSE_POSITIVE_RATE", "0.1");
+    sparing(Webloom::crawl(&dir, &server.url("/")).args(small)).run().expect(0);
+    let summary = Webloom::go_on(&dir).args(["--again"]).run().expect(0).json();
+    let lost = [0, 1].map(|sequence| {
+        let found = pages_of(&dir, sequence);
+        (1..=1_000).map(|page| server.url(&format!("/{page}"))).filter(|url| !found.contains_key(url)).collect()
+    });
+    let [first, second]: &[Vec<String>; 2] = &lost;
+    // The one page with links was read twice; what only the second sequence found is new.
+    assert_eq!(assert_clean(&dir)["links_without_row"], first.len() + second.len());
+    assert_eq!(summary["pages"]["new"], first.iter().filter(|url| !second.contains(url)).count());
+    lost
+}
+
+#[test]
+fn a_cache_begins_each_sequence_empty_and_its_seed_rotates_if_it_is_temporal() {
+    let [first, second] = lost_twice("single");
+    assert!(first.len() > 50, "{}", first.len());
+    assert_eq!(first, second, "the same hash functions lose the same pages");
+    let [first, second] = lost_twice("temporal");
+    let again = first.iter().filter(|url| second.contains(url)).count();
+    assert!(first.len() > 50 && again * 2 < first.len(), "{again} of {} are lost again", first.len());
+}
