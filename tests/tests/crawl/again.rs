@@ -11,7 +11,7 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags};
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use webloom_tests::{
     server::{Reply, Server},
     webloom::{Webloom, assert_clean, pages, pages_of},
@@ -266,6 +266,28 @@ fn a_site_that_was_down_is_compared_with_what_it_was_before() {
     assert_eq!(states(&site.server, pages(&dir)), ["/ failed - 1", "/1 stored new 0", "/2 stored new 0"]);
     site.set(2);
     assert_eq!(changes(&again(&dir, &[])), [0, 0, 3, 0]);
+}
+
+#[test]
+fn what_is_abandoned_is_so_in_its_sequence() {
+    let server = serve(|asked| match (asked.target.as_str(), asked.before) {
+        ("/robots.txt", _) => Reply::text("User-agent: *\nDisallow: /secret"),
+        ("/", 1) => Reply::links(["/a"]),
+        ("/", _) => Reply::links(["/a", "/secret"]),
+        _ => Reply::links(["/"]),
+    });
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let abandoned = |summary: &Value| (summary["urls"]["abandoned"].clone(), summary["law"]["abandoned"].clone());
+    let once = (json!({"robots": 1}), json!(1));
+    assert_eq!(abandoned(&crawl(&server, &dir, &[])), once);
+    assert_eq!(abandoned(&again(&dir, &[])), (json!({}), json!(0)));
+    assert_eq!(states(&server, pages(&dir))[2], "/secret abandoned - 0");
+    assert_eq!(abandoned(&again(&dir, &[])), once);
+    for (sequence, number) in [(0, 3), (1, 2), (2, 3)] {
+        assert_eq!(pages_of(&dir, sequence).len(), number);
+    }
+    assert_eq!(server.count("/secret"), 0);
 }
 
 #[test]
