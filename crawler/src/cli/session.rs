@@ -115,6 +115,7 @@ impl Session {
         logs::start(&settings.log);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
         let fetcher = fetcher(&settings, &directory, &given)?;
+        engine::check(&settings)?;
         let json = resolved.effective.to_json();
         if stored.is_none() {
             self.create(&mut directory, &json, &clock, fail_point.as_ref())?;

@@ -326,6 +326,7 @@ fn what_cannot_be_crawled_again_is_refused() {
     refused(&["--revisit", "rediscover"], &["--again"]);
     refused(&["--again", "http://127.0.0.1:9/"], &["holds the crawl of"]);
     refused(&["--again", "--exclude", "("], &["--exclude"]);
+    refused(&["--again", "--cache", "exact", "--expected-urls", "900000000000"], &["an exact cache"]);
     assert_eq!(Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json()["sequence"], 0);
     assert_eq!(again(&dir, &[])["sequence"], 1);
 }
