@@ -26,7 +26,7 @@ pub(super) struct PagesArgs {
     /// Only URLs whose last answer had this status
     #[arg(long, value_name = "CODE")]
     status: Option<u16>,
-    /// Only URLs in this state: stored, redirected, broken, failed, abandoned or queued
+    /// Only URLs in this state: stored, redirected, broken, gone, failed, abandoned or queued
     #[arg(long)]
     outcome: Option<String>,
     /// Only URLs whose content type begins with this, such as text/html
@@ -38,7 +38,7 @@ pub(super) struct PagesArgs {
     /// Only URLs that match this regular expression
     #[arg(long = "match", value_name = "RE")]
     matching: Option<Regex>,
-    /// Only URLs whose latest state is of this crawl sequence
+    /// The URLs of this crawl sequence, in the state it left them in, instead of all in their latest state
     #[arg(long, value_name = "N")]
     sequence: Option<u32>,
 }
@@ -124,7 +124,7 @@ fn object(line: &PageLine) -> Value {
     let fetched_at = fetched_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()).map(|at| at.to_string());
     json!({
         "url": line.url, "key": line.key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
-        "change": (line.outcome == "stored").then_some("new"), "content_type": line.content_type, "bytes": line.bytes,
+        "change": line.change, "content_type": line.content_type, "bytes": line.bytes,
         "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": line.via,
         "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
         "fields": null,

@@ -28,7 +28,7 @@ pub use document::{DEFAULT_TOML, PROFILES};
 pub use fault::{ConfigFaults, Fault, Source};
 pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};
-pub use resume::{ChangedKey, resume_check};
+pub use resume::{ChangedKey, changed_keys, resume_check};
 pub use schema::{
     RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawScope,
     RawSettings, RawStore,

@@ -96,6 +96,15 @@ pub enum EngineError {
     WriterGone,
 }
 
+/// Whether a sequence can begin with these settings. To be asked before anything is stored of them.
+///
+/// # Errors
+/// [`EngineError::Setup`] when its URL cache cannot be made.
+pub fn check(settings: &Settings) -> Result<(), EngineError> {
+    let empty = CacheKeeper::new(cache_config(settings, 0, 0), 0, 0.0, 0);
+    empty.map(drop).map_err(|failure| EngineError::Setup(Box::new(failure.into())))
+}
+
 /// Runs until the crawl is drained or stopped; everything is committed then.
 ///
 /// # Errors
@@ -298,9 +307,15 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
 }
 
 fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
+    let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
+    let config = cache_config(settings, seed, resumed.sequence);
+    let counters = &resumed.counters;
+    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+}
+
+fn cache_config(settings: &Settings, seed: u64, sequence: u32) -> CacheConfig {
     let chosen = &settings.cache;
-    let seed = chosen.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
-    let config = CacheConfig {
+    CacheConfig {
         layout: chosen.layout,
         reset: chosen.reset,
         budget: LossBudget {
@@ -308,15 +323,13 @@ fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, C
             max_false_positive_rate: chosen.max_false_positive_rate,
         },
         expected_urls: chosen.expected_urls.map(std::num::NonZeroU64::get),
-        sequence: resumed.sequence,
         hashing: chosen.hashing,
+        sequence,
         filters: chosen.filters,
         layers: chosen.layers,
         max_memory: chosen.max_memory,
         ..CacheConfig::new(chosen.strategy, HashSeed::new(seed))
-    };
-    let counters = &resumed.counters;
-    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+    }
 }
 
 /// A host from the crawl directory: after a start it is not asked before its delay has passed.

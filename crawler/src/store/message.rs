@@ -34,9 +34,9 @@ pub struct Step {
     pub counters: Counters,
 }
 
-/// Receives every admitted URL, for filling a URL cache anew.
+/// Receives every URL that the sequence admitted, for filling a URL cache anew.
 pub trait Replay: Send {
-    /// One URL of the table.
+    /// One of them.
     fn row(&mut self, key: &str, fingerprint: Fingerprint);
 
     /// All rows were shown.
@@ -51,7 +51,7 @@ pub enum Message {
     Refill(RefillRequest, Reply<RefillAnswer>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
     Robots(HostId, Reply<Option<Vec<u8>>>),
-    /// Commits, then shows every admitted URL.
+    /// Commits, then shows every URL that the sequence admitted.
     Replay(Box<dyn Replay>),
     /// Records how the sequence stands.
     End(Box<SequenceEnd>),

@@ -1,6 +1,8 @@
 //! The `webloom` program against real servers on loopback, judged by the servers' logs.
 
 mod addresses;
+mod again;
+mod again_killed;
 mod budgets;
 mod hostile;
 mod interrupted;

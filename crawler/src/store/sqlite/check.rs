@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{Connection, Error, OptionalExtension, Result};
+use rusqlite::{Connection, Error, OptionalExtension, Result, Row};
 
 use crate::{
     queue::Counts,
@@ -24,42 +24,66 @@ pub struct Finding {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
-    /// The law, counted from rows.
+    /// The law of the last sequence, counted from rows.
     pub counts: Counts,
     /// Visits looked at.
     pub visits: u64,
     /// Kept links looked at.
     pub links: u64,
-    /// Kept links with no row: URLs lost to the URL cache (a fault where the cache is exact).
+    /// Kept links to what their sequence did not admit: URLs lost to the URL cache (a fault where the cache is exact).
     pub links_without_row: u64,
     /// Every invariant that does not hold.
     pub findings: Vec<Finding>,
 }
 
+/// How every URL stands, and stood at the end of each earlier sequence that had it.
+const STAND: &str = "stand (url, sequence, hop, via, depth, state, reason, visit) AS (
+    SELECT id, admitted_in, hop, via, depth, state, reason, iif(state = 'finished', visit, NULL) FROM url
+    UNION ALL SELECT url, sequence, hop, via, depth, state, reason, visit FROM history)";
+
 /// What must select nothing: the invariant, and a query for the rows that break it, described in one text column.
 const RULES: &[(&str, &str)] = &[
     (
         "a URL is queued, finished or abandoned",
-        "SELECT 'url ' || id || ' is ' || quote(state) FROM url WHERE state NOT IN ('queued', 'finished', 'abandoned')",
+        "SELECT 'url ' || url || ' is ' || quote(state) FROM stand WHERE state NOT IN ('queued', 'finished', 'abandoned')",
     ),
     (
         "a finished URL has a visit of its own",
-        "SELECT 'url ' || url.id || ', visit ' || quote(url.visit) FROM url LEFT JOIN visit ON visit.id = url.visit
-         WHERE url.state = 'finished' AND visit.url IS NOT url.id",
+        "SELECT 'url ' || stand.url || ', visit ' || quote(stand.visit) FROM stand LEFT JOIN visit ON visit.id = stand.visit
+         WHERE stand.state = 'finished' AND (visit.url, visit.sequence) IS NOT (stand.url, stand.sequence)",
     ),
     (
         "a queued or abandoned URL has no visit in the sequence it was admitted in",
         "SELECT 'url ' || url.id || ' is ' || state FROM url JOIN visit ON visit.id = url.visit
-         WHERE state <> 'finished' AND visit.sequence = url.admitted_in",
+         WHERE state <> 'finished' AND visit.sequence >= url.admitted_in",
     ),
     (
         "a visit belongs to a finished URL, once a sequence",
-        "SELECT 'visit ' || visit.id || ' of url ' || visit.url FROM visit LEFT JOIN url ON url.visit = visit.id
-         WHERE url.id IS NULL",
+        "SELECT 'visit ' || id || ' of url ' || url FROM visit
+         WHERE id NOT IN (SELECT visit FROM stand WHERE state = 'finished' AND visit IS NOT NULL)",
+    ),
+    (
+        "a visit tells what changed since the copy before it",
+        "SELECT 'visit ' || id || ' is ' || quote(change) FROM (
+             SELECT id, change, digest, lag(digest) OVER (PARTITION BY url ORDER BY sequence) AS copy
+             FROM visit WHERE outcome = 'stored')
+         WHERE change IS NOT CASE WHEN copy IS NULL THEN 'new' WHEN copy = digest THEN 'unchanged' ELSE 'changed' END
+         UNION ALL SELECT 'visit ' || id || ' is ' || change FROM visit
+         WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
+    ),
+    (
+        "an earlier state of a URL is of a sequence before its latest",
+        "SELECT 'url ' || history.url || ' in sequence ' || sequence FROM history LEFT JOIN url ON url.id = history.url
+         WHERE url.id IS NULL OR sequence >= admitted_in OR sequence NOT IN (SELECT n FROM sequence)",
+    ),
+    (
+        "a URL that was admitted again has a later number than its first, and an earlier state",
+        "SELECT 'url ' || id FROM url
+         WHERE (readmission IS NOT NULL) <> EXISTS (SELECT 1 FROM history WHERE history.url = id) OR readmission <= id",
     ),
     (
         "an abandoned URL has a reason",
-        "SELECT 'url ' || id FROM url WHERE state = 'abandoned' AND reason IS NULL",
+        "SELECT 'url ' || url FROM stand WHERE state = 'abandoned' AND reason IS NULL",
     ),
     (
         "only a queued URL that has failed before waits for a retry",
@@ -85,12 +109,12 @@ const RULES: &[(&str, &str)] = &[
     ),
     (
         "a start has depth 0 and was found nowhere",
-        "SELECT 'url ' || id FROM url WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
+        "SELECT 'url ' || url FROM stand WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
     ),
     (
         "a link is one deeper than the page it was found at, a redirect's target as deep",
-        "SELECT 'url ' || url.id FROM url LEFT JOIN url AS via ON via.id = url.via
-         WHERE url.hop <> 'start' AND url.depth IS NOT via.depth + (url.hop = 'link')",
+        "SELECT 'url ' || stand.url FROM stand
+         LEFT JOIN stand AS via ON (via.url, via.sequence) = (stand.via, stand.sequence) WHERE stand.hop <> 'start' AND stand.depth IS NOT via.depth + (stand.hop = 'link')",
     ),
     (
         "a URL's place in the order follows from its depth",
@@ -179,46 +203,57 @@ fn recount(connection: &Connection) -> Result<CheckReport> {
     for (invariant, broken) in RULES {
         findings.extend(rule(connection, invariant, broken)?);
     }
-    let counts = super::resume::counts(connection)?;
-    findings.extend(sums(connection, counts.admitted)?);
-    let table = UrlTable::read(connection)?;
-    findings.extend(table.findings);
-    let kept = KeptLinks::read(connection, &table.fingerprints)?;
-    if kept.exact
-        && let Some(example) = kept.example
-    {
-        findings.push(Finding { invariant: KEPT, count: kept.without_row, example });
+    let mut counts = Counts::default();
+    let mut kept = KeptLinks::default();
+    for sequence in sequences(connection)? {
+        counts = super::resume::counts(connection, sequence.number)?;
+        findings.extend(sums(connection, &sequence, counts.admitted)?);
+        kept.read(connection, &sequence)?;
+    }
+    findings.extend(UrlTable::read(connection)?.findings);
+    if let Some(example) = kept.example {
+        findings.push(Finding { invariant: KEPT, count: kept.unexplained, example });
     }
     Ok(CheckReport { counts, visits: kept.visits, links: kept.links, links_without_row: kept.without_row, findings })
 }
 
+/// What a sequence says of itself.
+struct Sequence {
+    number: u32,
+    counters: String,
+    exact: bool,
+}
+
+/// All of them, the last one last.
+fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
+    let mut select = connection.prepare("SELECT n, counters, exact FROM sequence ORDER BY n")?;
+    let sequence = |row: &Row<'_>| Ok(Sequence { number: row.get(0)?, counters: row.get(1)?, exact: row.get(2)? });
+    select.query_map([], sequence)?.collect()
+}
+
 fn rule(connection: &Connection, invariant: &'static str, broken: &str) -> Result<Option<Finding>> {
-    let query = format!("WITH broken (example) AS ({broken}) SELECT count(*), min(example) FROM broken");
+    let query = format!("WITH {STAND}, broken (example) AS ({broken}) SELECT count(*), min(example) FROM broken");
     let (count, example): (u64, Option<String>) =
         connection.query_row(&query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(example.map(|example| Finding { invariant, count, example }))
 }
 
-/// The sums of the sequence against the rows.
-fn sums(connection: &Connection, admitted: u64) -> Result<Option<Finding>> {
-    let invariant = SUMS;
-    let counters: Option<String> = connection
-        .query_row("SELECT counters FROM sequence ORDER BY n DESC LIMIT 1", [], |row| row.get(0))
-        .optional()?;
-    let Some(counters) = counters else { return Ok(None) };
-    let counters: Counters = match serde_json::from_str(&counters) {
+/// The sums of a sequence against the rows.
+fn sums(connection: &Connection, sequence: &Sequence, admitted: u64) -> Result<Option<Finding>> {
+    let (invariant, number) = (SUMS, sequence.number);
+    let counters: Counters = match serde_json::from_str(&sequence.counters) {
         Ok(counters) => counters,
         Err(error) => return Ok(Some(Finding { invariant, count: 1, example: format!("counters: {error}") })),
     };
     let refused: u64 = counters.refused.values().sum();
     let stored: u64 = connection.query_row(
-        "SELECT count(*) FROM visit WHERE outcome = 'stored' AND sequence = (SELECT max(n) FROM sequence)",
-        [],
+        "SELECT count(*) FROM visit WHERE outcome = 'stored' AND sequence = ?",
+        [number],
         |row| row.get(0),
     )?;
     let holds = counters.candidates == admitted + counters.duplicate + refused && counters.stored == stored;
     let example = format!(
-        "{} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
+        "sequence {number}: {} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
         counters.candidates, counters.duplicate, counters.stored
     );
     Ok((!holds).then_some(Finding { invariant, count: 1, example }))
@@ -273,34 +308,53 @@ impl UrlTable {
     }
 }
 
-/// The links kept with the visits, against the URL table.
+/// The links kept with the visits, against what their sequence admitted.
+#[derive(Default)]
 struct KeptLinks {
-    exact: bool,
     visits: u64,
     links: u64,
     without_row: u64,
+    /// Those of them under an exact cache,
+    unexplained: u64,
+    /// and one of these.
     example: Option<String>,
 }
 
 impl KeptLinks {
-    fn read(connection: &Connection, fingerprints: &HashSet<u64>) -> Result<Self> {
-        let exact: Option<bool> =
-            connection.query_row("SELECT min(exact) FROM sequence", [], |row| row.get(0)).optional()?.flatten();
-        let mut kept = Self { exact: exact.unwrap_or(false), visits: 0, links: 0, without_row: 0, example: None };
-        let mut select = connection.prepare("SELECT id, url, links FROM visit WHERE typeof(links) = 'blob'")?;
-        let mut rows = select.query([])?;
+    fn read(&mut self, connection: &Connection, sequence: &Sequence) -> Result<()> {
+        let admitted = admitted(connection, sequence.number)?;
+        let query = "SELECT id, url, links FROM visit WHERE typeof(links) = 'blob' AND sequence = ?";
+        let mut select = connection.prepare(query)?;
+        let mut rows = select.query([sequence.number])?;
         while let Some(row) = rows.next()? {
-            kept.visits += 1;
+            self.visits += 1;
             for link in row.get_ref(2)?.as_blob().unwrap_or_default().chunks_exact(8) {
-                kept.links += 1;
+                self.links += 1;
                 let link = u64::from_be_bytes(link.try_into().expect("chunks of 8 bytes"));
-                if !fingerprints.contains(&link) {
-                    kept.without_row += 1;
+                if admitted.contains(&link) {
+                    continue;
+                }
+                self.without_row += 1;
+                if sequence.exact {
+                    self.unexplained += 1;
                     let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
-                    kept.example.get_or_insert(format!("visit {visit} of url {url}, link {link:016x}"));
+                    self.example.get_or_insert(format!("visit {visit} of url {url}, link {link:016x}"));
                 }
             }
         }
-        Ok(kept)
+        Ok(())
     }
+}
+
+/// The leading halves of the fingerprints that a sequence admitted.
+fn admitted(connection: &Connection, sequence: u32) -> Result<HashSet<u64>> {
+    let mut select = connection.prepare(
+        "SELECT fingerprint FROM url WHERE admitted_in = ?1
+         UNION ALL SELECT fingerprint FROM history JOIN url ON url.id = history.url WHERE sequence = ?1",
+    )?;
+    let leading = |row: &Row<'_>| {
+        let leading = row.get_ref(0)?.as_blob().ok().and_then(|bytes| bytes.first_chunk().copied());
+        Ok(leading.map(u64::from_be_bytes))
+    };
+    select.query_map([sequence], leading)?.filter_map(Result::transpose).collect()
 }

@@ -8,6 +8,7 @@
 //!
 //! Does not know: the engine, the network.
 
+mod again;
 mod apply;
 mod check;
 mod directory;
@@ -21,7 +22,7 @@ mod summary;
 mod writer;
 
 pub use check::{CheckReport, Finding, check, invariants};
-pub use directory::{CrawlDirectory, Errs, NewCrawl};
+pub use directory::{CrawlDirectory, Errs, LastSequence, NewCrawl, NextSequence};
 pub use error::StoreError;
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use pages::{PageFilter, PageLine, pages};

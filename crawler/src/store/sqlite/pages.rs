@@ -1,9 +1,9 @@
-//! `pages`: one line per URL in its latest state.
+//! `pages`: one line per URL, in its latest state or that of a sequence.
 
 use regex::Regex;
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
-/// A URL in its latest state.
+/// A URL in its latest state, or that of a sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageLine {
     /// What is fetched.
@@ -12,8 +12,10 @@ pub struct PageLine {
     pub key: Option<String>,
     /// Status of the last answer.
     pub status: Option<u16>,
-    /// `stored`, `redirected`, `broken`, `abandoned`, `failed` or `queued`.
+    /// `stored`, `redirected`, `broken`, `gone`, `abandoned`, `failed` or `queued`.
     pub outcome: String,
+    /// For a stored page: `new`, `changed` or `unchanged`.
+    pub change: Option<String>,
     /// Why, where there is a reason.
     pub reason: Option<String>,
     /// `Content-Type` as sent.
@@ -53,25 +55,38 @@ pub struct PageFilter {
     pub max_depth: Option<u32>,
     /// The URL matches.
     pub matching: Option<Regex>,
-    /// State of this sequence.
+    /// The URLs of this sequence, in the state that it left them in; otherwise all, in their latest state.
     pub sequence: Option<u32>,
 }
 
-const OUTCOME: &str = "CASE url.state WHEN 'finished' THEN coalesce(visit.outcome, 'finished') ELSE url.state END";
+const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
+    CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE stand.state END";
+
+/// How every URL stands: its latest state.
+const LATEST: &str = "SELECT id, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit FROM url";
+
+/// How the URLs of a sequence stood at its end, or stand.
+const OF_SEQUENCE: &str =
+    "SELECT id, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit FROM url WHERE admitted_in = ?1
+     UNION ALL
+     SELECT id, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit
+     FROM history AS past JOIN url ON url.id = past.url WHERE past.sequence = ?1";
 
 /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
 ///
 /// # Errors
 /// `SQLite`'s, when the database cannot be read.
 pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(PageLine) -> bool) -> Result<()> {
+    let (stands, mut values): (&str, Vec<&dyn ToSql>) = match &filter.sequence {
+        Some(sequence) => (OF_SEQUENCE, vec![sequence]),
+        None => (LATEST, Vec::new()),
+    };
     let mut conditions = vec!["1".to_owned()];
-    let mut values: Vec<&dyn ToSql> = Vec::new();
-    let filters: [(&str, Option<&dyn ToSql>); 5] = [
+    let filters: [(&str, Option<&dyn ToSql>); 4] = [
         ("visit.status = ?", filter.status.as_ref().map(|value| value as _)),
         (&format!("{OUTCOME} = ?"), filter.outcome.as_ref().map(|value| value as _)),
         ("substr(lower(visit.content_type), 1, length(?1)) = lower(?1)", filter.content_type.as_ref().map(|v| v as _)),
-        ("url.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
-        ("coalesce(visit.sequence, url.admitted_in) = ?", filter.sequence.as_ref().map(|value| value as _)),
+        ("stand.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
     ];
     for (condition, value) in filters {
         if let Some(value) = value {
@@ -79,12 +94,15 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
             conditions.push(condition.replace("?1", "?").replace('?', &format!("?{}", values.len())));
         }
     }
+    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again.
     let mut select = connection.prepare(&format!(
-        "SELECT url.url, url.key, visit.status, {OUTCOME}, coalesce(visit.reason, url.reason), visit.content_type,
-                visit.bytes, visit.digest, visit.title, url.depth, url.hop, via.url,
-                coalesce(visit.sequence, url.admitted_in), visit.fetched_at, visit.redirect, visit.truncated
-         FROM url LEFT JOIN visit ON visit.id = url.visit LEFT JOIN url AS via ON via.id = url.via
-         WHERE {} ORDER BY url.id",
+        "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
+                visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
+                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone')
+         FROM ({stands}) AS stand
+              LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
+              LEFT JOIN url AS via ON via.id = stand.via
+         WHERE {} ORDER BY stand.id",
         conditions.join(" AND ")
     ))?;
     let mut rows = select.query(&*values)?;
@@ -118,5 +136,6 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         fetched_at: row.get(13)?,
         redirect: row.get(14)?,
         truncated: row.get(15)?,
+        change: row.get(16)?,
     })
 }

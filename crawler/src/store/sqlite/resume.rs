@@ -1,7 +1,8 @@
 //! What a crawl needs to go on.
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result};
 
+use super::LastSequence;
 use crate::{
     candidate::{HostId, UrlId},
     queue::Counts,
@@ -29,7 +30,7 @@ pub struct Resumed {
     pub areas: Vec<AreaRow>,
     /// Every host, by ascending number from 0.
     pub hosts: Vec<HostState>,
-    /// The last number given to a URL; 0 when there is none.
+    /// The last number given to an admission, in whatever sequence; 0 when there is none.
     pub last_url: u64,
     /// Queued starts and targets of their redirects.
     pub pending_starts: Vec<PendingStart>,
@@ -38,7 +39,7 @@ pub struct Resumed {
 /// A start, or the target of its redirect, without a final answer.
 #[derive(Debug)]
 pub struct PendingStart {
-    /// Its number.
+    /// The number of its admission.
     pub id: UrlId,
     /// What is fetched.
     pub url: String,
@@ -65,7 +66,7 @@ pub struct HostState {
     pub held: u64,
     /// The earliest due time.
     pub next_due: Option<Moment>,
-    /// Pages stored.
+    /// Pages stored in the sequence.
     pub stored: u64,
     /// Queued rows by depth, up to the depth limit.
     pub by_depth: Vec<(u32, u64)>,
@@ -73,6 +74,11 @@ pub struct HostState {
 
 pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
     connection.query_row("SELECT settings FROM crawl", [], |row| row.get(0)).optional()
+}
+
+pub(super) fn last_sequence(connection: &Connection) -> Result<Option<LastSequence>> {
+    let last = |row: &rusqlite::Row<'_>| Ok(LastSequence { number: row.get(0)?, end: row.get(1)? });
+    connection.query_row("SELECT n, end FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
 }
 
 pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {
@@ -95,24 +101,36 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         counters: serde_json::from_str(&counters).map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
         })?,
-        counts: counts(connection)?,
+        counts: counts(connection, sequence)?,
         areas: areas(connection)?,
-        hosts: hosts(connection, max_depth.unwrap_or(u32::MAX))?,
-        last_url: connection.query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))?,
-        pending_starts: pending_starts(connection)?,
+        hosts: hosts(connection, sequence, max_depth.unwrap_or(u32::MAX))?,
+        last_url: last_url(connection)?,
+        pending_starts: pending_starts(connection, sequence)?,
     }))
 }
 
-fn pending_starts(connection: &Connection) -> Result<Vec<PendingStart>> {
-    let mut select = connection.prepare("SELECT id, url FROM url WHERE state = 'queued' AND depth = 0")?;
-    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: UrlId(row.get(0)?), url: row.get(1)? });
-    select.query_map([], pending)?.collect()
+/// The last number that was given: a row's own is the first that it got.
+fn last_url(connection: &Connection) -> Result<u64> {
+    let query = "SELECT max(coalesce((SELECT max(id) FROM url), 0),
+                            coalesce((SELECT max(readmission) FROM url WHERE readmission IS NOT NULL), 0))";
+    connection.query_row(query, [], |row| row.get(0))
 }
 
-pub(super) fn counts(connection: &Connection) -> Result<Counts> {
+fn pending_starts(connection: &Connection, sequence: u32) -> Result<Vec<PendingStart>> {
+    let query = "SELECT ticket, url FROM url WHERE state = 'queued' AND depth = 0 AND admitted_in = ?";
+    let mut select = connection.prepare(query)?;
+    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: UrlId(row.get(0)?), url: row.get(1)? });
+    select.query_map([sequence], pending)?.collect()
+}
+
+/// The law of a sequence that is the last, or was once.
+pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
     let mut counts = Counts::default();
-    let mut select = connection.prepare("SELECT state, count(*) FROM url GROUP BY state")?;
-    let mut rows = select.query([])?;
+    let mut select = connection.prepare(
+        "SELECT state, count(*) FROM url WHERE admitted_in = ?1 GROUP BY state
+         UNION ALL SELECT state, count(*) FROM history WHERE sequence = ?1 GROUP BY state",
+    )?;
+    let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
         let count: u64 = row.get(1)?;
         counts.admitted += count;
@@ -133,7 +151,7 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
     select.query_map([], area)?.collect()
 }
 
-fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
+fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<HostState>> {
     let mut select =
         connection.prepare("SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, robots_status IS NOT NULL FROM host ORDER BY id")?;
     let host = |row: &rusqlite::Row<'_>| {
@@ -152,11 +170,12 @@ fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
         })
     };
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
-    count_queued(connection, &mut hosts, max_depth)?;
+    count_queued(connection, &mut hosts, sequence, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, count(*) FROM url JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' GROUP BY 1",
+        "SELECT url.host, count(*) FROM url JOIN visit ON visit.id = url.visit
+         WHERE visit.outcome = 'stored' AND visit.sequence = ? GROUP BY 1",
     )?;
-    let mut rows = stored.query([])?;
+    let mut rows = stored.query([sequence])?;
     while let Some(row) = rows.next()? {
         let id: u32 = row.get(0)?;
         if let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) {
@@ -166,11 +185,12 @@ fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
     Ok(hosts)
 }
 
-fn count_queued(connection: &Connection, hosts: &mut [HostState], max_depth: u32) -> Result<()> {
+fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: u32) -> Result<()> {
     let mut queued = connection.prepare(
-        "SELECT host, depth, count(*) - count(due), count(due), min(due) FROM url WHERE state = 'queued' GROUP BY 1, 2",
+        "SELECT host, depth, count(*) - count(due), count(due), min(due) FROM url
+         WHERE state = 'queued' AND admitted_in = ? GROUP BY 1, 2",
     )?;
-    let mut rows = queued.query(params![])?;
+    let mut rows = queued.query([sequence])?;
     while let Some(row) = rows.next()? {
         let id: u32 = row.get(0)?;
         let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) else { continue };

@@ -10,7 +10,8 @@ use super::StoreError;
 const APPLICATION_ID: u32 = 0x5745_424C;
 
 /// Each migration takes the schema one version on; none is ever changed.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE crawl (
         id               INTEGER PRIMARY KEY CHECK (id = 1),
         created_at       INTEGER NOT NULL, -- milliseconds since 1970, as every time here
@@ -82,7 +83,42 @@ const MIGRATIONS: &[&str] = &["
         truncated    TEXT,                 -- size, time, expansion, disconnect
         links        BLOB NOT NULL         -- 8 bytes each: leading half of the targets' fingerprints
     );
+",
+    "
+    -- Sequences beyond the first. Rows admitted once stay as small as they were: their ticket is their id.
+    ALTER TABLE url ADD COLUMN readmission INTEGER; -- number of its latest admission; null: it was admitted once
+    ALTER TABLE url ADD COLUMN ticket INTEGER AS (coalesce(readmission, id)) VIRTUAL;
+    DROP INDEX url_queue;
+    DROP INDEX url_retry;
+    CREATE INDEX url_queue ON url (admitted_in, host, rank, ticket) WHERE state = 'queued' AND due IS NULL;
+    CREATE INDEX url_retry ON url (admitted_in, host, due, ticket) WHERE state = 'queued' AND due IS NOT NULL;
+    CREATE UNIQUE INDEX url_readmission ON url (readmission) WHERE readmission IS NOT NULL;
+    ALTER TABLE visit ADD COLUMN change TEXT;       -- new, changed, unchanged, gone; null where none of them is known
+    UPDATE visit SET change = 'new' WHERE outcome = 'stored';
+    CREATE TABLE history (                          -- how a URL stood at the end of an earlier sequence
+        url       INTEGER NOT NULL REFERENCES url (id),
+        sequence  INTEGER NOT NULL REFERENCES sequence (n),
+        hop       TEXT NOT NULL,
+        via       INTEGER REFERENCES url (id),
+        depth     INTEGER NOT NULL,
+        state     TEXT NOT NULL,
+        reason    TEXT,
+        visit     INTEGER REFERENCES visit (id),    -- its visit in that sequence
+        PRIMARY KEY (url, sequence)
+    ) WITHOUT ROWID;
+",
+];
+
+/// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
+/// first, what stands in for what it added.
+const STAND_INS: &[&str] = &["
+    CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket FROM main.url;
+    CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change FROM main.visit;
+    CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
 "];
+
+/// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
+pub(super) const INDEX_OF_KEYS: &str = "CREATE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
 
 /// The newest schema this program knows.
 fn known() -> u32 {
@@ -123,9 +159,20 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32
     Ok(Some(found))
 }
 
+/// Lets this connection read a database of an older schema as if it were of the newest.
+pub(super) fn stand_in(connection: &Connection, found: u32) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    STAND_INS.iter().skip(found.saturating_sub(1) as usize).try_for_each(|added| connection.execute_batch(added))
+}
+
 /// Brings the schema to the newest version, each migration whole.
 pub(super) fn migrate(connection: &mut Connection, from: u32) -> rusqlite::Result<()> {
-    for (index, migration) in (0..).zip(MIGRATIONS).skip(from as usize) {
+    migrate_to(connection, from, known())
+}
+
+/// The same up to a version.
+pub(super) fn migrate_to(connection: &mut Connection, from: u32, version: u32) -> rusqlite::Result<()> {
+    for (index, migration) in (0..version).zip(MIGRATIONS).skip(from as usize) {
         let transaction = connection.transaction()?;
         transaction.execute_batch(migration)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

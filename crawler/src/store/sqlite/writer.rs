@@ -144,7 +144,7 @@ impl WriterThread {
             Message::Step(step, _room) => self.step(&step),
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
-                reply(refill::answer(&self.connection, &request)?);
+                reply(refill::answer(&self.connection, &request, self.settings.sequence)?);
                 Ok(())
             }
             Message::Robots(host, reply) => {
@@ -227,8 +227,9 @@ impl WriterThread {
     }
 
     fn replay(&self, mut replay: Box<dyn Replay>) -> rusqlite::Result<()> {
-        let mut select = self.connection.prepare("SELECT coalesce(key, url), fingerprint FROM url ORDER BY id")?;
-        let mut rows = select.query([])?;
+        let query = "SELECT coalesce(key, url), fingerprint FROM url WHERE admitted_in = ? ORDER BY id";
+        let mut select = self.connection.prepare(query)?;
+        let mut rows = select.query([self.settings.sequence])?;
         while let Some(row) = rows.next()? {
             let fingerprint = Fingerprint::from_bytes(row.get(1)?);
             replay.row(row.get_ref(0)?.as_str()?, fingerprint);
