@@ -95,5 +95,7 @@ pub use ledger::LossLedger;
 pub use port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 pub use segment::segments;
 pub use sizing::{Growth, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
+#[doc(hidden)]
+pub use snapshot::reseal;
 pub use snapshot::{Snapshot, SnapshotError, restore};
 pub use strategy::{Layout, ResetPolicy, Strategy, UnknownName};

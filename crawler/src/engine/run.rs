@@ -42,6 +42,9 @@ const QUESTIONS: usize = 16;
 /// Visits that a kill costs at most, beside the leases in flight.
 const MOST_UNCOMMITTED: usize = 200;
 
+/// A sequence is expected to admit as many URLs as the one before, and one more in so many.
+const MARGIN: u64 = 10;
+
 /// What a run begins with.
 #[derive(Debug)]
 pub struct Launch<F> {
@@ -308,7 +311,8 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
 
 fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
     let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
-    let config = cache_config(settings, seed, resumed.sequence);
+    let mut config = cache_config(settings, seed, resumed.sequence);
+    config.expected_urls = config.expected_urls.or(resumed.admitted_before.map(|urls| urls + urls / MARGIN));
     let counters = &resumed.counters;
     CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
 }

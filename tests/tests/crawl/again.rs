@@ -360,3 +360,14 @@ fn a_cache_begins_each_sequence_empty_and_its_seed_rotates_if_it_is_temporal() {
     let again = first.iter().filter(|url| second.contains(url)).count();
     assert!(first.len() > 50 && again * 2 < first.len(), "{again} of {} are lost again", first.len());
 }
+
+#[test]
+fn the_next_sequence_is_expected_to_find_what_the_last_one_found() {
+    let server = serve(star(60));
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let first = crawl(&server, &dir, &[]);
+    assert_eq!((&first["cache"]["items"], &first["cache"]["capacity"]), (&61.into(), &65_536.into()));
+    assert_eq!(again(&dir, &[])["cache"]["capacity"], 61 + 6);
+    assert_eq!(again(&dir, &["--expected-urls", "500"])["cache"]["capacity"], 500);
+}

@@ -24,6 +24,8 @@ pub struct Resumed {
     pub end: Option<String>,
     /// Its sums.
     pub counters: Counters,
+    /// URLs that the sequence before admitted; `None` in the first.
+    pub admitted_before: Option<u64>,
     /// The counts of the law.
     pub counts: Counts,
     /// What is in the scope by itself.
@@ -98,15 +100,26 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         sequence,
         hash_seed,
         end,
-        counters: serde_json::from_str(&counters).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
-        })?,
+        counters: parsed(&counters)?,
+        admitted_before: admitted_in(connection, sequence.checked_sub(1))?,
         counts: counts(connection, sequence)?,
         areas: areas(connection)?,
         hosts: hosts(connection, sequence, max_depth.unwrap_or(u32::MAX))?,
         last_url: last_url(connection)?,
         pending_starts: pending_starts(connection, sequence)?,
     }))
+}
+
+fn parsed(counters: &str) -> Result<Counters> {
+    serde_json::from_str(counters).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
+fn admitted_in(connection: &Connection, sequence: Option<u32>) -> Result<Option<u64>> {
+    let query = "SELECT counters FROM sequence WHERE n = ?";
+    let counters: Option<String> = connection.query_row(query, [sequence], |row| row.get(0)).optional()?;
+    counters.map(|counters| parsed(&counters).map(|counters| counters.admitted())).transpose()
 }
 
 /// The last number that was given: a row's own is the first that it got.
