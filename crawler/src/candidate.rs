@@ -4,7 +4,8 @@ use std::{fmt, str::FromStr};
 
 use crate::url::WebUrl;
 
-/// Number of an admitted URL: given by the scheduler, ascending, the row's id in the URL table.
+/// Number of an admission: given by the scheduler, ascending over all sequences. A URL's first one is its row's id in the
+/// URL table; that it had one before, in an earlier sequence, is known to the table alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UrlId(pub u64);
 

@@ -203,7 +203,19 @@ pub fn program() -> &'static Path {
 /// # Panics
 /// When it fails, or names a URL twice.
 pub fn pages(dir: &Path) -> BTreeMap<String, Value> {
-    let lines = Webloom::new(["pages", "--format", "jsonl"]).args([dir]).run().expect(0).json_lines();
+    shown(Webloom::new(["pages", "--format", "jsonl"]).args([dir]))
+}
+
+/// The same with `--sequence N`.
+///
+/// # Panics
+/// As [`pages`].
+pub fn pages_of(dir: &Path, sequence: u32) -> BTreeMap<String, Value> {
+    shown(Webloom::new(["pages", "--format", "jsonl", "--sequence", &sequence.to_string()]).args([dir]))
+}
+
+fn shown(pages: Webloom) -> BTreeMap<String, Value> {
+    let lines = pages.run().expect(0).json_lines();
     let count = lines.len();
     let pages: BTreeMap<_, _> =
         lines.into_iter().map(|line| (line["url"].as_str().expect("a URL").to_owned(), line)).collect();

@@ -6,32 +6,29 @@
 //! It does not decide when a generation ends: that is the ledger's business.
 
 use std::collections::TryReserveError;
+use std::ops::Range;
 
 use thiserror::Error;
 
 use crate::budget::LossBudget;
 use crate::exact::ExactCache;
+use crate::family::Hashing;
+use crate::filtered::{Blueprint, FilterCache};
 use crate::hash::HashSeed;
-use crate::port::UrlCache;
-use crate::single::SingleCache;
-use crate::sizing::{Plan, SizingError};
-use crate::strategy::{ResetPolicy, Strategy};
+use crate::port::Cost;
+use crate::sizing::{Growth, LayerPlan, Plan, Shape, SizingError};
+use crate::snapshot::Snapshot;
+use crate::strategy::{Layout, ResetPolicy, Strategy};
 
 /// What the first generation has room for when nobody knows how many URLs to expect.
 const SMALL_START: u64 = 65_536;
 
-/// The choices that make a cache.
+/// The choices that make a cache. All but the strategy and the secret have defaults:
 ///
 /// ```
-/// use urlcache::{CacheConfig, HashSeed, LossBudget, ResetPolicy, Strategy};
+/// use urlcache::{CacheConfig, HashSeed, Strategy};
 ///
-/// let config = CacheConfig {
-///     strategy: Strategy::Single,
-///     reset: ResetPolicy::Rebuild,
-///     budget: LossBudget::default(),
-///     expected_urls: None,
-///     hash_seed: HashSeed::new(0x5eed),
-/// };
+/// let config = CacheConfig::new(Strategy::Single, HashSeed::new(0x5eed));
 /// assert_eq!(config.build(0, 0)?.occupancy().capacity, 65_536);
 /// assert_eq!(config.build(1, 60_000)?.occupancy().capacity, 120_000);
 /// # Ok::<(), urlcache::BuildError>(())
@@ -40,14 +37,47 @@ const SMALL_START: u64 = 65_536;
 pub struct CacheConfig {
     /// Which cache answers.
     pub strategy: Strategy,
-    /// What happens when the budget is about to be overrun.
+    /// How its bits are arranged (default `auto`); the exact cache has its own.
+    pub layout: Layout,
+    /// What happens when the budget is about to be overrun (default `rebuild`).
     pub reset: ResetPolicy,
-    /// How many URLs may be lost; the exact cache needs none.
+    /// How many URLs may be lost (default an expected 0.5); the exact cache needs none.
     pub budget: LossBudget,
-    /// URLs to expect in the sequence; `None` begins small (65,536) and relies on the reset policy.
+    /// URLs to expect in the sequence; `None` (the default) begins small (65,536) and relies on the reset policy.
     pub expected_urls: Option<u64>,
-    /// The secret of the sequence, from which each generation derives its own.
+    /// The secret of the crawl, from which each generation derives its own, and with strategies that rotate each
+    /// sequence.
     pub hash_seed: HashSeed,
+    /// The crawl sequence, 0 for the first visit.
+    pub sequence: u32,
+    /// Filters that must all agree under the spatial strategies, 1 to 64 (default 2).
+    pub filters: u32,
+    /// Layers of the multi-layer strategy, 1 to 63 (default 8): one for scheme and authority, one a path segment.
+    pub layers: u32,
+    /// Where positions come from (default: the fingerprint). Functions that read the key's bytes are for comparison, with
+    /// the strategies `single` and `temporal` and the classic layout.
+    pub hashing: Hashing,
+    /// Memory the cache may have, in bytes; `None` (the default) is no ceiling.
+    pub max_memory: Option<u64>,
+}
+
+/// What a cache would be, without making it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Design {
+    /// Keys it has room for.
+    pub capacity: u64,
+    /// Memory, in bits.
+    pub bits: u64,
+    /// Keys it is expected to lose until it is full, beginning with those that are refilled.
+    pub expected_lost: f64,
+    /// False-positive rate once it is full.
+    pub rate: f64,
+    /// The layout that was chosen: `table`, `classic`, `line` or `fingerprint`.
+    pub layout: &'static str,
+    /// What one test-and-set costs.
+    pub cost: Cost,
+    /// Whether the memory ceiling made it smaller than the budget asks.
+    pub at_ceiling: bool,
 }
 
 /// Why a cache cannot be made.
@@ -64,6 +94,22 @@ pub enum BuildError {
         /// The most it holds.
         limit: u64,
     },
+    /// The hash functions do not go with the strategy, the layout or the reset policy.
+    #[error(
+        "hash functions `{hashing}` go with the strategies single and temporal, the layout classic, and not with grow"
+    )]
+    Hashing {
+        /// The functions.
+        hashing: Hashing,
+    },
+    /// Even an almost empty cache would pass the memory ceiling.
+    #[error("a URL cache of {keys} URLs does not fit into {limit} bytes: allow more memory or choose another cache")]
+    Ceiling {
+        /// Keys it must hold.
+        keys: u64,
+        /// The ceiling.
+        limit: u64,
+    },
     /// The allocator has no room.
     #[error("no memory for a URL cache of {bytes} bytes: expect fewer URLs or allow more losses")]
     Memory {
@@ -75,32 +121,145 @@ pub enum BuildError {
 }
 
 impl CacheConfig {
+    /// A cache of this strategy; everything else as by default.
+    pub fn new(strategy: Strategy, hash_seed: HashSeed) -> Self {
+        Self {
+            strategy,
+            layout: Layout::Auto,
+            reset: ResetPolicy::Rebuild,
+            budget: LossBudget::default(),
+            expected_urls: None,
+            hash_seed,
+            sequence: 0,
+            filters: 2,
+            layers: 8,
+            hashing: Hashing::Fingerprint,
+            max_memory: None,
+        }
+    }
+
     /// The empty cache of generation `generation` (0 is the first), into which `already` keys will be refilled.
     ///
     /// Under [`ResetPolicy::Rebuild`] it has room for as many again, at least for the expected URLs, and is sized to
     /// keep its generation's [share](LossBudget::share) of the budget while that room fills. Count each resumed run as
     /// a generation too. A caller with a batch larger than the table so far may give the batch's size as `already`.
     ///
-    /// Under [`ResetPolicy::None`] there is one size for ever: that of the expected URLs, with all of the budget.
+    /// Under the other policies there is one size at first: that of the expected URLs, with all of the budget; under
+    /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`].
+    ///
+    /// A memory ceiling makes it smaller than the budget asks, if need be: [`CacheConfig::design`] tells.
     ///
     /// # Errors
-    /// A senseless budget, or a size beyond [`crate::MAX_BITS`], [`ExactCache::MAX_KEYS`] or the machine's memory.
-    pub fn build(&self, generation: u32, already: u64) -> Result<Box<dyn UrlCache>, BuildError> {
-        Ok(match self.strategy {
-            Strategy::Exact => Box::new(ExactCache::with_capacity(already.max(self.expected_urls.unwrap_or(0)))?),
-            Strategy::Single => Box::new(self.single(generation, already)?),
+    /// A senseless budget, or a size beyond [`crate::MAX_BITS`], [`ExactCache::MAX_KEYS`] or the machine's memory; a
+    /// memory ceiling that no cache keeps.
+    pub fn build(&self, generation: u32, already: u64) -> Result<Box<dyn Snapshot>, BuildError> {
+        let seed = self.hash_seed.derive(generation, 0);
+        Ok(match self.sketch(generation, already)? {
+            Sketch::Exact { keys } => Box::new(ExactCache::with_capacity(keys)?),
+            Sketch::Filters { blueprint, keys, .. } => {
+                Box::new(FilterCache::new(self.strategy, &blueprint, keys.end, seed, self.sequence)?)
+            }
         })
     }
 
-    fn single(&self, generation: u32, already: u64) -> Result<SingleCache, BuildError> {
-        let expected = self.expected_urls.unwrap_or(SMALL_START).max(1);
-        let (keys, budget) = match self.reset {
-            ResetPolicy::Rebuild => (already..expected.max(already.saturating_mul(2)), self.budget.share(generation)),
-            ResetPolicy::None => (0..expected, self.budget),
-        };
-        let plan = Plan::for_budget(keys.clone(), &budget)?;
-        SingleCache::new(plan, keys.end, self.hash_seed.derive(generation, 0))
+    /// What [`CacheConfig::build`] would make of the same arguments.
+    ///
+    /// # Errors
+    /// Those of [`CacheConfig::build`], but for want of memory.
+    pub fn design(&self, generation: u32, already: u64) -> Result<Design, BuildError> {
+        Ok(match self.sketch(generation, already)? {
+            Sketch::Exact { keys } => {
+                let bits = ExactCache::memory_of(keys) * 8;
+                let (layout, cost) = ("table", ExactCache::COST);
+                Design { capacity: keys, bits, expected_lost: 0.0, rate: 0.0, layout, cost, at_ceiling: false }
+            }
+            Sketch::Filters { blueprint, keys, at_ceiling } => Design {
+                capacity: keys.end,
+                bits: blueprint.bits(),
+                rate: blueprint.plan().rate_at(keys.end),
+                expected_lost: blueprint.plan().expected_lost(keys),
+                layout: blueprint.plan().shape().layout().name(),
+                cost: blueprint.cost(),
+                at_ceiling,
+            },
+        })
     }
+
+    fn sketch(&self, generation: u32, already: u64) -> Result<Sketch, BuildError> {
+        let ceiling = self.max_memory.map_or(u64::MAX, |bytes| bytes.saturating_mul(8));
+        if self.strategy == Strategy::Exact {
+            let keys = already.max(self.expected_urls.unwrap_or(0));
+            return match self.max_memory {
+                Some(limit) if ExactCache::memory_of(keys) > limit => Err(BuildError::Ceiling { keys, limit }),
+                _ => Ok(Sketch::Exact { keys }),
+            };
+        }
+        if self.hashing != Hashing::Fingerprint && !self.may_hash_otherwise() {
+            return Err(BuildError::Hashing { hashing: self.hashing });
+        }
+        let (keys, budget) = self.task(generation, already);
+        let blueprint = self.blueprint(keys.clone(), &budget)?;
+        if blueprint.bits() <= ceiling {
+            return Ok(Sketch::Filters { blueprint, keys, at_ceiling: false });
+        }
+        let blueprint = squeezed(ceiling, keys.end)?;
+        Ok(Sketch::Filters { blueprint, keys, at_ceiling: true })
+    }
+
+    /// The keys a generation has room for, from those it begins with, and the losses allowed meanwhile.
+    fn task(&self, generation: u32, already: u64) -> (Range<u64>, LossBudget) {
+        let expected = self.expected_urls.unwrap_or(SMALL_START).max(1);
+        match self.reset {
+            ResetPolicy::Rebuild => (already..expected.max(already.saturating_mul(2)), self.budget.share(generation)),
+            ResetPolicy::Grow => (already..expected.max(already), self.budget),
+            ResetPolicy::Stop | ResetPolicy::None => (0..expected, self.budget),
+        }
+    }
+
+    fn may_hash_otherwise(&self) -> bool {
+        matches!(self.strategy, Strategy::Single | Strategy::Temporal)
+            && matches!(self.layout, Layout::Auto | Layout::Classic)
+            && self.reset != ResetPolicy::Grow
+    }
+
+    fn depth(&self) -> Result<u32, SizingError> {
+        if (1..=63).contains(&self.layers) { Ok(self.layers) } else { Err(SizingError::Filters(self.layers)) }
+    }
+
+    fn blueprint(&self, keys: Range<u64>, budget: &LossBudget) -> Result<Blueprint, SizingError> {
+        let filters = if self.strategy.is_spatial() { self.filters } else { 1 };
+        let classic = || Plan::for_budget(Layout::Classic, keys.clone(), budget);
+        Ok(match (self.strategy, self.reset) {
+            _ if self.hashing != Hashing::Fingerprint => Blueprint::Textbook(classic()?, self.hashing),
+            (Strategy::MultilayerPlain, _) => {
+                // As published: the layers are taken for independent, and all of one size.
+                let layers = Plan::spatial(Layout::Classic, self.depth()? + 1, keys, budget)?;
+                Blueprint::PlainLayers(layers, self.layers)
+            }
+            (Strategy::SegmentSet, _) => Blueprint::SegmentSet(classic()?, self.depth()?),
+            (Strategy::Multilayer, _) => Blueprint::Layered(LayerPlan::new(self.layout, self.layers, keys, budget)?),
+            (_, ResetPolicy::Grow) => {
+                let growth = Growth::new(self.layout, filters, keys.end, budget)?;
+                Blueprint::Growing(growth.slice(0).ok_or(SizingError::Bits { bits: f64::INFINITY })?, growth)
+            }
+            _ => Blueprint::Fixed(Plan::spatial(self.layout, filters, keys, budget)?),
+        })
+    }
+}
+
+/// What is to be made.
+enum Sketch {
+    Exact { keys: u64 },
+    Filters { blueprint: Blueprint, keys: Range<u64>, at_ceiling: bool },
+}
+
+/// The best that fits under a ceiling: one classic filter of all the memory there is, with the number of probes that
+/// errs least once it is full.
+fn squeezed(bits: u64, keys: u64) -> Result<Blueprint, BuildError> {
+    let rate = |probes: &u32| Shape::Classic { probes: *probes }.rate(bits as f64, keys as f64);
+    let best = (1..=64).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(1);
+    let plan = Plan::new(bits, best).map_err(|_| BuildError::Ceiling { keys, limit: bits / 8 })?;
+    Ok(Blueprint::Fixed(plan))
 }
 
 #[cfg(test)]
@@ -108,8 +267,7 @@ mod tests {
     use super::*;
 
     fn config(reset: ResetPolicy, expected_urls: Option<u64>) -> CacheConfig {
-        let (budget, hash_seed) = (LossBudget::default(), HashSeed::new(1));
-        CacheConfig { strategy: Strategy::Single, reset, budget, expected_urls, hash_seed }
+        CacheConfig { reset, expected_urls, ..CacheConfig::new(Strategy::Single, HashSeed::new(1)) }
     }
 
     fn capacity(config: &CacheConfig, generation: u32, already: u64) -> u64 {
@@ -130,7 +288,7 @@ mod tests {
         let fixed = config(ResetPolicy::None, Some(1_000));
         let sizes = [(0, 0), (3, 50_000)].map(|(g, n)| fixed.build(g, n).unwrap().occupancy());
         assert_eq!(sizes[0], sizes[1]);
-        assert_eq!(sizes[0].bits, Plan::for_losses(0..1_000, 0.5).unwrap().bits());
+        assert_eq!(sizes[0].bits, Plan::for_budget(Layout::Auto, 0..1_000, &LossBudget::default()).unwrap().bits());
     }
 
     #[test]

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::config::BuildError;
-use crate::port::{ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::snapshot::{Reader, SnapshotError};
 
 /// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
 ///
@@ -31,9 +32,34 @@ impl ExactCache {
     /// The most keys it may be asked to hold: 2^32, about 150 GB.
     pub const MAX_KEYS: u64 = 1 << 32;
 
+    /// The control bytes, and the fingerprint.
+    pub(crate) const COST: Cost = Cost { hashes: 1, cache_lines: 2 };
+
     /// An empty set that has no memory yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A set that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let fingerprints = input.items(u128::from_le_bytes)?;
+        let memory = |_| SnapshotError::Memory { bytes: fingerprints.len() * 16 };
+        let mut cache = Self::with_capacity(fingerprints.len() as u64).map_err(memory)?;
+        cache.seen.extend(&fingerprints);
+        if cache.seen.len() == fingerprints.len() { Ok(cache) } else { Err(SnapshotError::Senseless("a key twice")) }
+    }
+
+    /// Sorted: equal sets give equal bytes.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let mut fingerprints: Vec<u128> = self.seen.iter().copied().collect();
+        fingerprints.sort_unstable();
+        out.extend((fingerprints.len() as u64).to_le_bytes());
+        out.extend(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()));
+    }
+
+    /// Memory of a set of so many keys, in bytes.
+    pub fn memory_of(keys: u64) -> u64 {
+        table_bytes(usize::try_from(keys).unwrap_or(usize::MAX))
     }
 
     /// An empty set with memory for this many keys.
@@ -68,6 +94,7 @@ impl UrlCache for ExactCache {
             capacity: Self::MAX_KEYS,
             bits: table_bytes(slots) * 8,
             fill: self.seen.len() as f64 / slots.max(1) as f64,
+            fill_limit: 1.0,
             expected_rate: 0.0,
             expected_lost: 0.0,
         }
@@ -88,6 +115,10 @@ impl UrlCache for ExactCache {
     fn layout(&self) -> &'static str {
         "table"
     }
+
+    fn cost(&self) -> Cost {
+        Self::COST
+    }
 }
 
 /// Bytes of a table with room for so many keys: a power of two of slots, 7/8 of them usable, 17 bytes each.
@@ -95,7 +126,7 @@ fn table_bytes(keys: usize) -> u64 {
     if keys == 0 {
         return 0;
     }
-    (keys as u64 * 8).div_ceil(7).next_power_of_two() * 17
+    (keys as u64).saturating_mul(8).div_ceil(7).next_power_of_two().saturating_mul(17)
 }
 
 /// The leading half of a fingerprint as its hash.

@@ -42,16 +42,22 @@ impl HashSeed {
         Self(xxh3_64_with_seed(&pair.to_le_bytes(), self.0))
     }
 
+    /// The fingerprint finished under the seed with xxh3-128: two independent halves, high and low.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+    pub(crate) fn finish(self, fingerprint: u128) -> (u64, u64) {
+        let finished = xxh3_128_with_seed(&fingerprint.to_le_bytes(), self.0);
+        ((finished >> 64) as u64, finished as u64)
+    }
+
     /// The probes of a key with this fingerprint.
     ///
-    /// The fingerprint is finished with xxh3-128 under the seed; the two halves of the result start a `SplitMix64`
+    /// The two halves of the finished fingerprint start a `SplitMix64`
     /// generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): one is its
     /// state, the other its odd increment. Unlike double hashing (Kirsch and Mitzenmacher 2006) the positions lie on no
     /// arithmetic progression, which would add false positives that show in small filters of low rates.
     pub(crate) fn probes(self, fingerprint: u128) -> Probes {
-        let finished = xxh3_128_with_seed(&fingerprint.to_le_bytes(), self.0);
-        #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
-        let (high, low) = ((finished >> 64) as u64, finished as u64);
+        let (high, low) = self.finish(fingerprint);
         Probes { state: low, increment: high | 1 }
     }
 }
@@ -72,11 +78,25 @@ impl Probes {
     /// The next position, uniform in `0..size` but for a bias of at most `size / 2^64`.
     pub(crate) fn next_below(&mut self, size: u64) -> u64 {
         self.state = self.state.wrapping_add(self.increment);
-        ((u128::from(mix(self.state)) * u128::from(size)) >> 64) as u64
+        below(mix(self.state), size)
     }
 }
 
+/// A hash reduced to `0..size` by multiply and shift (D. Lemire, "Fast random integer generation in an interval", 2019).
+#[inline]
+pub(crate) fn below(hash: u64, size: u64) -> u64 {
+    ((u128::from(hash) * u128::from(size)) >> 64) as u64
+}
+
+/// The same for the length of a table.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the result is below a usize")]
+pub(crate) fn below_len(hash: u64, len: usize) -> usize {
+    below(hash, len as u64) as usize
+}
+
 /// The finaliser of `SplitMix64` (Stafford's variant 13 of `MurmurHash3`'s).
+#[inline]
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

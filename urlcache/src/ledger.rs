@@ -9,10 +9,6 @@ use crate::budget::LossBudget;
 use crate::port::Occupancy;
 use crate::strategy::ResetPolicy;
 
-/// Fill above which a filter must end whatever the budget says. No plan for less than one lost URL in two fills its
-/// bits so far.
-const FILL_LIMIT: f64 = 0.75;
-
 /// The account of expected losses of one crawl sequence.
 ///
 /// The present generation may spend `r^2/(b + r)` of what is left, `r` of the budget `b` when it began. If every
@@ -23,10 +19,8 @@ const FILL_LIMIT: f64 = 0.75;
 /// Before each batch:
 ///
 /// ```
-/// # use urlcache::{CacheConfig, HashSeed, LossBudget, LossLedger, ResetPolicy, Strategy};
-/// # let hash_seed = HashSeed::new(1);
-/// # let config = CacheConfig { strategy: Strategy::Single, reset: ResetPolicy::Rebuild, budget: LossBudget::default(),
-/// #     expected_urls: None, hash_seed };
+/// # use urlcache::{CacheConfig, HashSeed, LossLedger, Strategy};
+/// # let config = CacheConfig::new(Strategy::Single, HashSeed::new(1));
 /// # let (mut generation, mut cache, admitted, batch) = (0, config.build(0, 0)?, 0_u64, [0; 80]);
 /// let spent_before = 0.0; // or what the last run had spent, from the crawl directory
 /// let mut ledger = LossLedger::new(config.budget, config.reset, spent_before);
@@ -69,8 +63,10 @@ impl LossLedger {
         let next = next_answers as f64;
         match self.reset {
             ResetPolicy::None => false,
+            ResetPolicy::Grow => lacks_room(now, next),
+            ResetPolicy::Stop => !is_fresh(now) && self.overrun_by(&Forecast::of(now, next), now, |b| b - self.carried),
             ResetPolicy::Rebuild if is_fresh(now) => !self.reset_was_futile && lacks_room(now, next),
-            ResetPolicy::Rebuild => self.overrun_by(&Forecast::of(now, next), now.expected_lost),
+            ResetPolicy::Rebuild => self.overrun_by(&Forecast::of(now, next), now, |b| self.share_of(b)),
         }
     }
 
@@ -81,10 +77,11 @@ impl LossLedger {
         self.reset_was_futile = is_fresh(ended);
     }
 
-    fn overrun_by(&self, forecast: &Forecast, spent: f64) -> bool {
-        let lost = self.budget.max_lost_urls.is_some_and(|urls| spent + forecast.losses > self.share_of(urls));
+    fn overrun_by(&self, forecast: &Forecast, now: &Occupancy, allowed: impl Fn(f64) -> f64) -> bool {
+        let losses = now.expected_lost + forecast.losses;
+        let lost = self.budget.max_lost_urls.is_some_and(|urls| losses > allowed(urls));
         let rate = self.budget.max_false_positive_rate.is_some_and(|rate| forecast.rate > rate);
-        lost || rate || forecast.fill > FILL_LIMIT
+        lost || rate || forecast.fill > now.fill_limit
     }
 
     /// What the present generation may spend.
@@ -132,7 +129,7 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HashSeed, Plan, SingleCache, UrlCache, UrlKey};
+    use crate::{FilterCache, HashSeed, Plan, UrlCache, UrlKey};
     use xxhash_rust::xxh3::xxh3_128_with_seed;
 
     fn ledger(budget: LossBudget) -> LossLedger {
@@ -152,6 +149,7 @@ mod tests {
             capacity: 12_000,
             bits: 200_000,
             fill,
+            fill_limit: 0.75,
             expected_rate: plan.rate_at(items),
             expected_lost: plan.expected_lost(0..items),
         };
@@ -226,13 +224,14 @@ mod tests {
     fn an_overrun_budget_does_not_rebuild_for_ever() {
         let mut ledger = LossLedger::new(lost(0.5), ResetPolicy::Rebuild, 0.7);
         let mut resets = 0;
-        let mut cache = SingleCache::new(Plan::for_losses(0..2_000, 0.25).unwrap(), 2_000, HashSeed::new(1)).unwrap();
+        let mut cache =
+            FilterCache::single(Plan::for_losses(0..2_000, 0.25).unwrap(), 2_000, HashSeed::new(1)).unwrap();
         for index in 0..8_000_u64 {
             if ledger.must_reset(&cache.occupancy(), 1) {
                 resets += 1;
                 ledger.carry(&cache.occupancy());
                 let plan = Plan::for_losses(index..2 * index, lost(0.5).share(resets).max_lost_urls.unwrap()).unwrap();
-                cache = SingleCache::new(plan, 2 * index, HashSeed::new(1 + u64::from(resets))).unwrap();
+                cache = FilterCache::single(plan, 2 * index, HashSeed::new(1 + u64::from(resets))).unwrap();
                 (0..index).for_each(|old| cache.refill(UrlKey { bytes: &[], hash: hash(old) }));
             }
             cache.insert(UrlKey { bytes: &[], hash: hash(index) });

@@ -1,7 +1,7 @@
 //! Bounded "have I seen this URL?" caches that work under a **loss budget**.
 //!
 //! A crawler asks the same question for every link it finds: seen before? The exact answer costs 19 to 39 bytes of
-//! memory a URL, or a disk access a question. A [Bloom filter](SingleCache) answers from a few bytes a URL, but now and
+//! memory a URL, or a disk access a question. A [filter](FilterCache) answers from a few bytes a URL, but now and
 //! then calls a new URL seen, and that URL is **lost**: nobody will fetch it. This crate does not pretend otherwise. It
 //! says beforehand how many URLs it expects to lose, sizes the cache so that the number stays within a budget, keeps
 //! account of what was really spent, and says when a larger cache must take over.
@@ -40,15 +40,12 @@
 //! # A crawl in small
 //!
 //! ```
-//! use urlcache::{CacheConfig, HashSeed, LossBudget, LossLedger, ResetPolicy, Strategy, UrlKey, Verdict};
+//! use urlcache::{CacheConfig, HashSeed, LossLedger, Strategy, UrlKey, Verdict};
 //! use xxhash_rust::xxh3::xxh3_128_with_seed;
 //!
 //! let config = CacheConfig {
-//!     strategy: Strategy::Single,
-//!     reset: ResetPolicy::Rebuild,
-//!     budget: LossBudget::default(),
 //!     expected_urls: Some(500), // far too few
-//!     hash_seed: HashSeed::new(0x5eed), // a real one is secret
+//!     ..CacheConfig::new(Strategy::Single, HashSeed::new(0x5eed)) // a real seed is secret
 //! };
 //! let mut generation = 0;
 //! let mut cache = config.build(generation, 0)?;
@@ -80,27 +77,34 @@
 //! ```
 
 mod audit;
-mod bits;
 mod budget;
-mod classic;
 mod config;
 mod exact;
+mod family;
+mod filter;
+mod filtered;
 mod hash;
 mod interval;
 mod ledger;
 mod port;
-mod single;
+mod segment;
 mod sizing;
+mod snapshot;
 mod strategy;
 
 pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
-pub use config::{BuildError, CacheConfig};
+pub use config::{BuildError, CacheConfig, Design};
 pub use exact::ExactCache;
+pub use family::{HashFamily, Hashing};
+pub use filtered::FilterCache;
 pub use hash::HashSeed;
 pub use interval::Interval;
 pub use ledger::LossLedger;
-pub use port::{ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
-pub use single::SingleCache;
-pub use sizing::{MAX_BITS, Plan, SizingError};
-pub use strategy::{ResetPolicy, Strategy, UnknownName};
+pub use port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+pub use segment::segments;
+pub use sizing::{Growth, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
+#[doc(hidden)]
+pub use snapshot::reseal;
+pub use snapshot::{Snapshot, SnapshotError, restore};
+pub use strategy::{Layout, ResetPolicy, Strategy, UnknownName};

@@ -7,6 +7,8 @@
 //! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
 //! who asks first and inserts later decides on an answer that may be old.
 
+use crate::config::BuildError;
+
 /// A key with its 128-bit fingerprint.
 ///
 /// Equal keys must carry equal fingerprints, and the fingerprint must be a good hash of the bytes under a seed that
@@ -55,9 +57,20 @@ pub struct Occupancy {
     pub fill: f64,
     /// Probability that a new key offered now is called seen, 0 to 1.
     pub expected_rate: f64,
+    /// The fill beyond which it must not be used on, whatever the budget says.
+    pub fill_limit: f64,
     /// Expected number of new keys called seen so far: the sum over answers *new* of `p/(1-p)`, p the rate at that
     /// moment.
     pub expected_lost: f64,
+}
+
+/// What one test-and-set costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cost {
+    /// Bits set for a new key, or tags stored.
+    pub hashes: u32,
+    /// Cache lines touched, at most.
+    pub cache_lines: u32,
 }
 
 /// A bounded "seen before?" structure with one owner.
@@ -107,6 +120,24 @@ pub trait UrlCache: Send {
     /// The strategy's name, as in the configuration: `exact`, `single`.
     fn strategy(&self) -> &'static str;
 
-    /// The name of the memory layout below the strategy: `table` of the exact cache, `classic` of a plain Bloom filter.
+    /// The name of the memory layout below the strategy: `table` of the exact cache, else `classic`, `line` or
+    /// `fingerprint`.
     fn layout(&self) -> &'static str;
+
+    /// What one test-and-set costs.
+    fn cost(&self) -> Cost;
+
+    /// The bits it would have after [`UrlCache::grow`]; `None` if it cannot grow.
+    fn grown_bits(&self) -> Option<u64> {
+        None
+    }
+
+    /// Enlarges it where it stands, forgetting nothing; false if it cannot grow. Only caches built under
+    /// [`ResetPolicy::Grow`](crate::ResetPolicy::Grow) can, and the exact one, which grows by itself, need not.
+    ///
+    /// # Errors
+    /// The allocator has no room; nothing has changed then.
+    fn grow(&mut self) -> Result<bool, BuildError> {
+        Ok(false)
+    }
 }

@@ -2,12 +2,12 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{
     Failure,
     flags::{CrawlFlags, OutputFlags},
-    session::{self, Session},
+    session::{self, Round, Session},
     starts,
 };
 use crate::engine::Start;
@@ -24,10 +24,23 @@ pub(super) struct CrawlArgs {
     /// Add a start URL to the crawl, whatever the directory holds; may be given several times
     #[arg(long, value_name = "URL")]
     add: Vec<String>,
+    /// Crawl it again: begin the next crawl sequence, in which every page is asked for once more
+    #[arg(long)]
+    again: bool,
+    /// How the next sequence finds its pages; rediscover: by links from the starts, as if nothing were known [default:
+    /// rediscover]
+    #[arg(long, value_enum, value_name = "HOW", requires = "again")]
+    revisit: Option<Revisit>,
     #[command(flatten)]
     flags: CrawlFlags,
     #[command(flatten)]
     output: OutputFlags,
+}
+
+/// How a further sequence finds its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Revisit {
+    Rediscover,
 }
 
 pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
@@ -37,7 +50,11 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         None => default_dir(starts.first().or(added.first()))?,
     };
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
-    Session { dir, starts, added, layers, output: args.output }.run()
+    let round = match (args.again, args.revisit) {
+        (true, None | Some(Revisit::Rediscover)) => Round::Next,
+        (false, _) => Round::GoOn,
+    };
+    Session { dir, starts, added, round, layers, output: args.output }.run()
 }
 
 fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {

@@ -8,7 +8,7 @@ use super::{
     Failure,
     flags::OutputFlags,
     outcome,
-    session::{self, Session},
+    session::{self, Round, Session},
     starts, summary,
 };
 use crate::{
@@ -44,6 +44,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             dir: dir.clone(),
             starts: starts::read(&[server.url()])?,
             added: Vec::new(),
+            round: Round::GoOn,
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
             output: args.output.clone(),
         };

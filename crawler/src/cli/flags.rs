@@ -140,18 +140,24 @@ struct PolitenessFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "URL cache")]
 struct CacheFlags {
-    /// One filter of a few bytes a URL that may lose some, or an exact set [default: single]
-    #[arg(long, value_name = "single|exact")]
+    /// One filter of a few bytes a URL that may lose some, several of them, or an exact set [default: single]
+    #[arg(long, value_name = "exact|single|spatial|temporal|spatio-temporal|multilayer")]
     cache: Option<String>,
+    /// How the filter's bits are arranged [default: auto]
+    #[arg(long, value_name = "auto|classic|line|fingerprint")]
+    cache_layout: Option<String>,
     /// URLs that one sequence may be expected to lose [default: 0.5]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X|none")]
     max_lost_urls: Option<String>,
     /// URLs the cache is made for at first [default: auto]
     #[arg(long, value_name = "N|auto")]
     expected_urls: Option<String>,
-    /// When the loss budget would be overrun: make a larger filter, or go on [default: rebuild]
-    #[arg(long, value_name = "rebuild|none")]
+    /// When the loss budget would be overrun: make a larger filter, add to it, end, or go on [default: rebuild]
+    #[arg(long, value_name = "rebuild|grow|stop|none")]
     reset: Option<String>,
+    /// Memory the cache may have [default: unlimited]
+    #[arg(long, value_name = "SIZE")]
+    max_cache_memory: Option<String>,
     /// What the filter's hash functions start from, 1 to 16 hexadecimal digits; for repeatable experiments
     /// [default: random]
     #[arg(long, value_name = "HEX")]
@@ -250,6 +256,8 @@ impl PolitenessFlags {
 impl CacheFlags {
     fn apply(&self, raw: &mut RawSettings) {
         raw.cache.strategy = text(self.cache.as_ref());
+        raw.cache.layout = text(self.cache_layout.as_ref());
+        raw.cache.max_memory = text(self.max_cache_memory.as_ref());
         raw.cache.max_lost_urls = text(self.max_lost_urls.as_ref());
         raw.cache.expected_urls = text(self.expected_urls.as_ref());
         raw.cache.reset = text(self.reset.as_ref());
@@ -315,6 +323,8 @@ mod tests {
             "nofollow" => "obey",
             "order" => "depth",
             "cache" => "exact",
+            "cache-layout" => "line",
+            "max-cache-memory" => "64MiB",
             "reset" => "none",
             "audit-rescue" | "sweep" => "off",
             "log-format" => "json",

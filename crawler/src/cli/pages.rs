@@ -26,7 +26,7 @@ pub(super) struct PagesArgs {
     /// Only URLs whose last answer had this status
     #[arg(long, value_name = "CODE")]
     status: Option<u16>,
-    /// Only URLs in this state: stored, redirected, broken, failed, abandoned, queued or lost
+    /// Only URLs in this state: stored, redirected, broken, gone, failed, abandoned, queued or lost
     #[arg(long)]
     outcome: Option<String>,
     /// Only URLs whose content type begins with this, such as text/html
@@ -38,12 +38,15 @@ pub(super) struct PagesArgs {
     /// Only URLs that match this regular expression
     #[arg(long = "match", value_name = "RE")]
     matching: Option<Regex>,
-    /// Only URLs whose latest state is of this crawl sequence
+    /// The URLs of this crawl sequence, in the state it left them in, instead of all in their latest state
     #[arg(long, value_name = "N")]
     sequence: Option<u32>,
-    /// Only URLs that the URL cache had refused by mistake, whatever became of them
+    /// Only URLs that the URL cache refused by mistake in the last sequence, or in that of --sequence, whatever became of them
     #[arg(long)]
     lost: bool,
+    /// Only URLs lost in an earlier sequence and found in the last one, or in that of --sequence
+    #[arg(long, conflicts_with = "lost")]
+    recovered: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -85,6 +88,7 @@ pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
         matching: args.matching.clone(),
         sequence: args.sequence,
         lost: args.lost,
+        recovered: args.recovered,
     };
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = match args.format {
@@ -129,7 +133,7 @@ fn object(line: &PageLine) -> Value {
     let fetched_at = fetched_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()).map(|at| at.to_string());
     json!({
         "url": line.url, "key": line.key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
-        "change": (line.outcome == "stored").then_some("new"), "content_type": line.content_type, "bytes": line.bytes,
+        "change": line.change, "content_type": line.content_type, "bytes": line.bytes,
         "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": line.via,
         "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
         "fields": null, "found_by": line.found_by,

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, resume_check},
+    config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, changed_keys, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
     fetch::{
         address::{AddressPolicy, Allowance},
@@ -30,7 +30,9 @@ use crate::{
     observe::{logs, progress},
     store::{
         AreaRow, AreaSource,
-        sqlite::{CrawlDirectory, FailPoint, NewCrawl, StoreError},
+        sqlite::{
+            CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, Resumed, StoreError, pages,
+        },
     },
     url::{FingerprintSeed, Key, WebUrl},
 };
@@ -50,12 +52,22 @@ pub(super) fn layers(flags: &CrawlFlags) -> Layers {
     }
 }
 
+/// Which sequence is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Round {
+    /// The last one of the directory, or the first of a new one.
+    GoOn,
+    /// The one after it.
+    Next,
+}
+
 /// A crawl about to be run.
 pub(super) struct Session {
     pub(super) dir: PathBuf,
     pub(super) starts: Vec<Start>,
     /// Starts that are added to whatever the directory holds.
     pub(super) added: Vec<Start>,
+    pub(super) round: Round,
     pub(super) layers: Layers,
     pub(super) output: OutputFlags,
 }
@@ -91,17 +103,30 @@ impl Session {
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
             return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
         }
+        if self.round == Round::Next && !CrawlDirectory::exists(&self.dir) {
+            return Err(self.nothing_to_repeat());
+        }
         let mut directory = CrawlDirectory::open(&self.dir)?;
         let stored = directory.settings()?;
+        if self.round == Round::Next {
+            self.refuse_unfinished(directory.last_sequence()?.as_ref())?;
+        }
         let resolved = self.settings(stored.as_deref())?;
-        let changes = changes(stored.as_deref(), &resolved)?;
+        let changes = self.changes(stored.as_deref(), &resolved)?;
         let settings = Arc::new(resolved.settings);
         logs::start(&settings.log);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
         let fetcher = fetcher(&settings, &directory, &given)?;
+        engine::check(&settings)?;
         let json = resolved.effective.to_json();
         if stored.is_none() {
             self.create(&mut directory, &json, &clock, fail_point.as_ref())?;
+        }
+        self.refuse_foreign(&directory.areas()?)?;
+        if self.round == Round::Next {
+            let areas = given.iter().map(area).collect();
+            let next = NextSequence { at: clock.now(), settings: json.clone(), areas };
+            directory.begin_sequence(&next, fail_point.as_ref())?;
         }
         let starts = self.new_starts(&directory)?;
         // Nothing is refused from here on: the settings of this run are those of the crawl.
@@ -112,16 +137,13 @@ impl Session {
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.rank_by(engine::order(&settings))?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
-        // One that was killed between its last commit and its end runs once more, and records the end.
-        let ended = matches!(resumed.end.as_deref(), Some("drained" | "failed"));
-        let ended = ended && is_swept(settings.cache.sweep, resumed.swept.as_deref());
-        if ended && starts.is_empty() && resumed.counts.admitted > 0 && resumed.counts.queued == 0 {
+        if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
         // Rates are of this run: earlier pages are there before the first one is counted.
-        let pages = resumed.counters.stored;
-        let (published, shown) = watch::channel(Progress { pages, ..Progress::default() });
+        let before = resumed.counters.stored;
+        let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
         let view = progress::show(shown, self.output.progress_style());
         let stop = StopSignal::new(signals()?, GRACE);
         let launch =
@@ -158,24 +180,56 @@ impl Session {
         Ok(directory.create(&crawl, fail_point)?)
     }
 
-    /// The starts, given now or before, that are not in the URL table yet.
+    /// How the settings of this run differ from those stored; a wider scope is refused within a sequence.
+    fn changes(&self, stored: Option<&str>, new: &Resolved) -> Result<Vec<ChangedKey>, Failure> {
+        let Some(stored) = stored else { return Ok(Vec::new()) };
+        let stored = Layers::new().stored(stored).resolve()?;
+        Ok(match self.round {
+            Round::GoOn => resume_check(&stored, new)?,
+            Round::Next => changed_keys(&stored, new),
+        })
+    }
+
+    fn nothing_to_repeat(&self) -> Failure {
+        let dir = self.dir.display();
+        Failure::Usage(format!("{dir} holds no crawl that could be crawled again: leave --again out"))
+    }
+
+    /// A sequence begins when the one before it has come to its end: what that has left would never be fetched.
+    fn refuse_unfinished(&self, last: Option<&LastSequence>) -> Result<(), Failure> {
+        let last = last.ok_or_else(|| self.nothing_to_repeat())?;
+        let dir = self.dir.display();
+        let why = match last.end.as_deref() {
+            Some("drained" | "failed" | "budget" | "loss") => return Ok(()),
+            Some(_) => "was stopped",
+            None => "was killed, or has not run yet",
+        };
+        Err(Failure::Usage(format!(
+            "{dir}: sequence {} is not finished (it {why}); `webloom crawl -d {dir}` goes on with it, without --again",
+            last.number
+        )))
+    }
+
+    /// Starts of which the directory knows none belong to another crawl.
+    fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
+        if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, areas)) {
+            return Ok(());
+        }
+        let known: Vec<_> = areas.iter().take(3).map(|area| area.url.as_str()).collect();
+        Err(Failure::Usage(format!(
+            "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
+            self.dir.display(),
+            known.join(", ")
+        )))
+    }
+
+    /// The starts, given now or before, that the sequence has not admitted yet.
     fn new_starts(&self, directory: &CrawlDirectory) -> Result<Vec<Start>, Failure> {
         let areas = directory.areas()?;
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
-        let another = !self.starts.is_empty() && !self.starts.iter().any(|start| is_known(start, &areas));
-        if another {
-            let known: Vec<_> = areas.iter().take(3).map(|area| area.url.as_str()).collect();
-            return Err(Failure::Usage(format!(
-                "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
-                self.dir.display(),
-                known.join(", ")
-            )));
-        }
-        let before = areas.iter().filter_map(|area| {
-            let guessed = area.source == AreaSource::GuessedStart;
-            let start = guessed || area.source == AreaSource::Start;
-            start.then(|| WebUrl::parse(&area.url).ok()).flatten().map(|url| Start { url, guessed })
-        });
+        // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
+        let before = areas.iter().filter(|area| area.source != AreaSource::Redirect);
+        let before = before.filter_map(|area| WebUrl::parse(&area.url).ok()).map(|url| Start { url, guessed: false });
         let mut starts: Vec<Start> = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
             let given = starts.iter().any(|other| other.url == start.url);
@@ -185,6 +239,14 @@ impl Session {
         }
         Ok(starts)
     }
+}
+
+/// Whether nothing is left to do. A sequence that was killed between its last commit and its end runs once more, and
+/// records the end.
+fn is_complete(resumed: &Resumed, sweep: SweepChoice) -> bool {
+    let ended = matches!(resumed.end.as_deref(), Some("drained" | "failed"));
+    let empty = resumed.counts.admitted > 0 && resumed.counts.queued == 0;
+    ended && empty && is_swept(sweep, resumed.swept.as_deref())
 }
 
 /// Whether the sweep that is asked for has been done.
@@ -207,12 +269,6 @@ fn is_known(start: &Start, areas: &[AreaRow]) -> bool {
     areas
         .iter()
         .any(|area| area.url == start.url.as_str() || http.as_ref().is_some_and(|http| area.url == http.as_str()))
-}
-
-/// How the settings of this run differ from those stored; a wider scope is refused.
-fn changes(stored: Option<&str>, new: &Resolved) -> Result<Vec<ChangedKey>, Failure> {
-    let Some(stored) = stored else { return Ok(Vec::new()) };
-    Ok(resume_check(&Layers::new().stored(stored).resolve()?, new)?)
 }
 
 fn announce(changes: &[ChangedKey], dir: &Path) {
@@ -304,9 +360,10 @@ fn signals() -> Result<mpsc::Receiver<i32>, Failure> {
 
 /// What became of the starts, in a line.
 fn why_no_start(dir: &Path) -> Result<String, Failure> {
+    let sequence = Some(summary::read(dir)?.sequence);
     let connection = CrawlDirectory::read(dir)?;
     let mut reasons = Vec::new();
-    crate::store::sqlite::pages(&connection, &crate::store::sqlite::PageFilter::default(), |line| {
+    pages(&connection, &PageFilter { sequence, ..PageFilter::default() }, |line| {
         let why =
             line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
         reasons.push(format!("{} ({why})", line.url.unwrap_or_default()));

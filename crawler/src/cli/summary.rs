@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Failure, loss};
-use crate::store::sqlite::{CrawlDirectory, StoreError, StoredSummary, stored_summary};
+use crate::store::sqlite::{CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary};
 
 /// Reads the summary of a crawl directory's last sequence.
 pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
@@ -30,8 +30,8 @@ pub(super) fn document(summary: &StoredSummary) -> Value {
         "seconds": ran(summary.seconds), "cpu_seconds": ran(summary.cpu_seconds),
         "peak_memory_bytes": summary.peak_memory,
         "pages": {
-            "stored": pages.stored, "html": pages.html, "new": pages.stored, "changed": null, "unchanged": null,
-            "gone": null, "broken": pages.broken, "failed": pages.failed, "truncated": pages.truncated, "recovered": null,
+            "stored": pages.stored, "html": pages.html, "new": pages.new, "changed": pages.changed,
+            "unchanged": pages.unchanged, "gone": pages.gone, "broken": pages.broken, "failed": pages.failed, "truncated": pages.truncated, "recovered": summary.lost.recovered,
         },
         "urls": {
             "candidates": counters.candidates, "admitted": counts.admitted, "duplicate": counters.duplicate,
@@ -54,9 +54,10 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
     let StoredSummary { counters, counts, pages, .. } = summary;
     let end = summary.end.as_deref().unwrap_or("still running, or killed");
     let cumulative = if summary.runs > 1 { format!(" over {} runs", summary.runs) } else { String::new() };
+    let again = if summary.sequence > 0 { format!("sequence {}: ", summary.sequence) } else { String::new() };
     let mut text = format!(
-        "{end} in {:.1} s{cumulative} ({:.1} CPU s)\n\
-         pages     {} stored ({} HTML), {} broken, {} failed, {} truncated\n\
+        "{again}{end} in {:.1} s{cumulative} ({:.1} CPU s)\n\
+         pages     {} stored ({} HTML), {} broken, {} failed, {} truncated\n{}\
          URLs      {} admitted of {} candidates; {} queued, {} abandoned{}\n\
          requests  {} sent, {:.1} MB received\n",
         summary.seconds,
@@ -66,6 +67,7 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
         pages.broken,
         pages.failed,
         pages.truncated,
+        changes(summary),
         counts.admitted,
         counters.candidates,
         counts.queued,
@@ -79,6 +81,13 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
     }
     text += &format!("kept in   {}\n", dir.display());
     text
+}
+
+/// What a further sequence found changed; of the first there is nothing to say.
+fn changes(summary: &StoredSummary) -> String {
+    let PageCounts { new, changed, unchanged, gone, .. } = summary.pages;
+    let line = format!("changes   {new} new, {changed} changed, {unchanged} unchanged, {gone} gone\n");
+    if summary.sequence > 0 { line } else { String::new() }
 }
 
 fn refused(summary: &StoredSummary) -> String {

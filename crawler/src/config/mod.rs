@@ -28,16 +28,16 @@ pub use document::{DEFAULT_TOML, PROFILES};
 pub use fault::{ConfigFaults, Fault, Source};
 pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};
-pub use resume::{ChangedKey, resume_check};
+pub use resume::{ChangedKey, changed_keys, resume_check};
 pub use schema::{
     RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawScope,
     RawSettings, RawStore,
 };
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
-    AuditRescue, BudgetSettings, CacheSettings, CacheStrategy, ExtractSettings, FetchLimits, FrontierSettings,
-    HashSeed, Header, LogFormat, LogSettings, NofollowChoice, OrderChoice, PolitenessSettings, ResetChoice,
-    RetrySettings, RobotsSettings, ScopeKind, ScopeSettings, Settings, StoreSettings, SweepChoice, UserAgent,
+    AuditRescue, BudgetSettings, CacheSettings, ExtractSettings, FetchLimits, FrontierSettings, HashSeed, Header,
+    LogFormat, LogSettings, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings, RobotsSettings, ScopeKind,
+    ScopeSettings, Settings, StoreSettings, SweepChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

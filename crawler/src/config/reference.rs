@@ -4,7 +4,7 @@ use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 27] = [
+const FLAGS: [(&str, &str); 29] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -25,6 +25,8 @@ const FLAGS: [(&str, &str); 27] = [
     ("cache.strategy", "cache"),
     ("cache.max_lost_urls", "max-lost-urls"),
     ("cache.expected_urls", "expected-urls"),
+    ("cache.layout", "cache-layout"),
+    ("cache.max_memory", "max-cache-memory"),
     ("cache.reset", "reset"),
     ("cache.hash_seed", "hash-seed"),
     ("cache.audit_sample", "audit-sample"),

@@ -1,7 +1,8 @@
 //! What may change when a crawl goes on.
 //!
-//! Finished pages are not read again, and what was refused from them is gone. So whatever would have let more in is
-//! refused; the rest (delays, budgets, concurrency, a narrower scope) applies at once.
+//! Finished pages are not read again in their sequence, and what was refused from them is gone. So whatever would have
+//! let more in is refused within a sequence; the rest (delays, budgets, concurrency, a narrower scope) applies at once.
+//! A sequence that begins may be anything.
 
 use super::{ConfigFaults, Fault, NofollowChoice, Resolved, ScopeKind, Settings, secret};
 
@@ -16,8 +17,8 @@ pub struct ChangedKey {
     pub after: String,
 }
 
-/// Compares the settings a crawl directory holds with those it is to go on with. `[log]` belongs to a run and does
-/// not count.
+/// Compares the settings a crawl directory holds with those its sequence is to go on with. `[log]` belongs to a run and
+/// does not count.
 ///
 /// ```
 /// use webloom::config::{Layers, resume_check};
@@ -30,21 +31,29 @@ pub struct ChangedKey {
 /// # Errors
 /// A fault for each key that makes the scope wider, with the way to do it.
 pub fn resume_check(stored: &Resolved, new: &Resolved) -> Result<Vec<ChangedKey>, ConfigFaults> {
-    let (old_values, new_values) = (stored.effective.to_flat(), new.effective.to_flat());
-    let mut changed = Vec::new();
+    let changed = changed_keys(stored, new);
     let mut faults = Vec::new();
-    for (key, source) in new.origins.iter().filter(|(key, _)| !key.starts_with("log.")) {
-        if old_values[*key] == new_values[*key] {
-            continue;
+    for (key, source) in &new.origins {
+        let change = changed.iter().find(|change| change.key == *key);
+        if let Some(change) = change.filter(|_| is_wider(key, &stored.settings, &new.settings)) {
+            faults.push(wider(&source.place(key), change));
         }
-        let [before, after] = [&old_values, &new_values].map(|values| secret::shown(key, &values[*key]));
-        if is_wider(key, &stored.settings, &new.settings) {
-            faults.push(wider(&source.place(key), &before, &after));
-        }
-        changed.push(ChangedKey { key, before, after });
     }
     ConfigFaults::check(faults)?;
     Ok(changed)
+}
+
+/// The same for a sequence that begins, in which every page is read anew: nothing is refused.
+pub fn changed_keys(stored: &Resolved, new: &Resolved) -> Vec<ChangedKey> {
+    let (old_values, new_values) = (stored.effective.to_flat(), new.effective.to_flat());
+    let keys = new.origins.iter().map(|(key, _)| *key).filter(|key| !key.starts_with("log."));
+    let different = keys.filter(|key| old_values[*key] != new_values[*key]);
+    different
+        .map(|key| {
+            let [before, after] = [&old_values, &new_values].map(|values| secret::shown(key, &values[key]));
+            ChangedKey { key, before, after }
+        })
+        .collect()
 }
 
 /// Whether this key lets URLs in that the old settings refused or left out.
@@ -65,10 +74,10 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
     }
 }
 
-fn wider(place: &str, before: &str, after: &str) -> Fault {
+fn wider(place: &str, ChangedKey { before, after, .. }: &ChangedKey) -> Fault {
     let problem = format!(
         "{after} lets in what the stored {before} refused, and links refused from finished pages are gone: crawl \
-         into a new directory (--dir), or keep {before}"
+         again from the starts (--again) or into a new directory (--dir), or keep {before}"
     );
     Fault::new(place, problem)
 }
@@ -103,9 +112,18 @@ mod tests {
             let faults = check(&format!("[scope]\n{old}"), &format!("[scope]\n{new}")).unwrap_err();
             let key = old.split(' ').next().unwrap();
             assert!(faults.to_string().starts_with(&format!("new: scope.{key}: ")), "{faults}");
-            assert!(faults.to_string().contains("--dir"), "{faults}");
+            assert!(["--again", "--dir"].iter().all(|way| faults.to_string().contains(way)), "{faults}");
         }
         check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
+    }
+
+    #[test]
+    fn a_sequence_that_begins_may_be_wider() {
+        let stored = Layers::new().file_text("old", "[scope]\nkind = \"prefix\"").resolve().unwrap();
+        let new =
+            Layers::new().file_text("new", "[scope]\nkind = \"host\"\n[log]\nlevel = \"debug\"").resolve().unwrap();
+        let keys: Vec<_> = changed_keys(&stored, &new).into_iter().map(|change| change.key).collect();
+        assert_eq!(keys, ["scope.kind"]);
     }
 
     #[test]

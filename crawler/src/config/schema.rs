@@ -159,16 +159,26 @@ pub struct RawExtract {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawCache {
-    /// `single` or `exact`.
+    /// One of the strategies.
     pub strategy: Option<RawValue>,
+    /// One of the layouts.
+    pub layout: Option<RawValue>,
+    /// Where positions come from.
+    pub hashing: Option<RawValue>,
+    /// Filters that must all agree.
+    pub filters: Option<RawValue>,
+    /// Layers of path segments.
+    pub layers: Option<RawValue>,
     /// URLs a sequence may be expected to lose.
     pub max_lost_urls: Option<RawValue>,
     /// Ceiling on the false-positive rate.
     pub max_false_positive_rate: Option<RawValue>,
     /// URLs it is made for at first.
     pub expected_urls: Option<RawValue>,
-    /// `rebuild` or `none`.
+    /// One of the reset policies.
     pub reset: Option<RawValue>,
+    /// Memory it may have.
+    pub max_memory: Option<RawValue>,
     /// Start of the filter's hash functions.
     pub hash_seed: Option<SecretValue>,
     /// URLs whose verdicts are checked exactly.

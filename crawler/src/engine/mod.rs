@@ -25,7 +25,7 @@ mod visit;
 
 pub use admission::CacheFailure;
 pub use progress::Progress;
-pub use run::{EngineError, Launch, order, run};
+pub use run::{EngineError, Launch, check, order, run};
 pub use scheduler::End;
 pub use starts::Start;
 pub use stop::StopSignal;

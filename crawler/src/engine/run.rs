@@ -23,7 +23,7 @@ use super::{
 use crate::{
     candidate::HostId,
     clock::Clock,
-    config::{AuditRescue, CacheStrategy, NofollowChoice, OrderChoice, ResetChoice, ScopeKind, Settings},
+    config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
     fetch::Fetcher,
     frontier::{Frontier, FrontierLimits, HostStart, Order},
     observe::process,
@@ -45,6 +45,9 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Visits that a kill costs at most, beside the leases in flight.
 const MOST_UNCOMMITTED: usize = 200;
+
+/// A sequence is expected to admit as many URLs as the one before, and one more in so many.
+const MARGIN: u64 = 10;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -98,6 +101,15 @@ pub enum EngineError {
     /// The writer ended; its own error says why.
     #[error("the writer ended")]
     WriterGone,
+}
+
+/// Whether a sequence can begin with these settings. To be asked before anything is stored of them.
+///
+/// # Errors
+/// [`EngineError::Setup`] when its URL cache cannot be made.
+pub fn check(settings: &Settings) -> Result<(), EngineError> {
+    let empty = CacheKeeper::new(cache_config(settings, 0, 0), 0, 0.0, 0);
+    empty.map(drop).map_err(|failure| EngineError::Setup(Box::new(failure.into())))
 }
 
 /// Runs until the crawl is drained or stopped; everything is committed then.
@@ -313,26 +325,30 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
 }
 
 fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
+    let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
+    let mut config = cache_config(settings, seed, resumed.sequence);
+    config.expected_urls = config.expected_urls.or(resumed.admitted_before.map(|urls| urls + urls / MARGIN));
+    let counters = &resumed.counters;
+    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+}
+
+fn cache_config(settings: &Settings, seed: u64, sequence: u32) -> CacheConfig {
     let chosen = &settings.cache;
-    let seed = chosen.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
-    let config = CacheConfig {
-        strategy: match chosen.strategy {
-            CacheStrategy::Single => urlcache::Strategy::Single,
-            CacheStrategy::Exact => urlcache::Strategy::Exact,
-        },
-        reset: match chosen.reset {
-            ResetChoice::Rebuild => urlcache::ResetPolicy::Rebuild,
-            ResetChoice::None => urlcache::ResetPolicy::None,
-        },
+    CacheConfig {
+        layout: chosen.layout,
+        reset: chosen.reset,
         budget: LossBudget {
-            max_lost_urls: Some(chosen.max_lost_urls),
+            max_lost_urls: chosen.max_lost_urls,
             max_false_positive_rate: chosen.max_false_positive_rate,
         },
         expected_urls: chosen.expected_urls.map(std::num::NonZeroU64::get),
-        hash_seed: HashSeed::new(seed).derive(0, resumed.sequence),
-    };
-    let counters = &resumed.counters;
-    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+        hashing: chosen.hashing,
+        sequence,
+        filters: chosen.filters,
+        layers: chosen.layers,
+        max_memory: chosen.max_memory,
+        ..CacheConfig::new(chosen.strategy, HashSeed::new(seed))
+    }
 }
 
 /// The audit, empty. Its sample has a secret of the sequence's own, whatever the filters start from; it is never larger

@@ -51,6 +51,11 @@ impl Counters {
         add_all(&mut self.errors, &step.errors);
     }
 
+    /// Candidates that were neither seen nor refused.
+    pub fn admitted(&self) -> u64 {
+        self.candidates.saturating_sub(self.duplicate + self.refused.values().sum::<u64>())
+    }
+
     /// Counts one refused candidate.
     pub fn refuse(&mut self, reason: &str) {
         *self.refused.entry(reason.to_owned()).or_default() += 1;
@@ -79,6 +84,8 @@ mod tests {
         step.by_status.insert(200, 2);
         sum.add(&step);
         sum.add(&step);
+        let proposed = Counters { candidates: 20, duplicate: 7, ..sum.clone() };
+        assert_eq!((proposed.admitted(), sum.admitted()), (11, 0));
         assert_eq!((sum.requests, sum.expected_lost), (5, 0.2));
         assert_eq!((sum.refused["scope"], sum.by_status[&200]), (2, 4));
     }

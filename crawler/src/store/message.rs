@@ -44,8 +44,6 @@ pub struct Step {
 /// What a URL was to the sequence's audit when it was offered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Another sequence admitted it.
-    Foreign,
     /// Its verdict did not count, or there was no audit.
     Held,
     /// The URL cache passed it.
@@ -54,7 +52,7 @@ pub enum Standing {
     FalsePositive,
 }
 
-/// A URL of the table.
+/// A URL that the sequence admitted.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplayedUrl<'a> {
     /// Its key's text.
@@ -65,7 +63,7 @@ pub struct ReplayedUrl<'a> {
     pub standing: Standing,
 }
 
-/// Receives every URL the table knows, for filling a URL cache and its audit anew.
+/// Receives every URL that the sequence admitted, for filling a URL cache and its audit anew.
 pub trait Replay: Send {
     /// A URL of the sequence that the audit saw lost; all of them come before the rows.
     fn lost(&mut self, fingerprint: Fingerprint, standing: Standing);
@@ -87,7 +85,7 @@ pub enum Message {
     Robots(HostId, Reply<Option<Vec<u8>>>),
     /// Commits, then finds the kept links that have no row.
     Sweep(SweepRequest, Reply<Swept>),
-    /// Commits, then shows every admitted URL.
+    /// Commits, then shows every URL that the sequence admitted, and what its audit saw lost.
     Replay(Box<dyn Replay>),
     /// Records how the sequence stands.
     End(Box<SequenceEnd>),

@@ -58,7 +58,7 @@ impl AreaSource {
 /// An admitted URL.
 #[derive(Debug, Clone)]
 pub struct UrlRow {
-    /// Its number.
+    /// The number of its admission.
     pub id: UrlId,
     /// Its host.
     pub host: HostId,
@@ -80,6 +80,18 @@ pub struct UrlRow {
     pub rank: i64,
     /// Set when it is abandoned as it is admitted.
     pub abandoned: Option<Abandonment>,
+}
+
+impl UrlRow {
+    /// Its key, where that is not the URL itself.
+    pub fn own_key(&self) -> Option<&str> {
+        Some(self.key.as_str()).filter(|key| *key != self.url.as_str())
+    }
+
+    /// The word for its state in the database.
+    pub fn state(&self) -> &'static str {
+        if self.abandoned.is_some() { "abandoned" } else { "queued" }
+    }
 }
 
 /// Why a URL was abandoned.

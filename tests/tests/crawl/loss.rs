@@ -19,7 +19,7 @@ use webloom_tests::{
 use crate::{Folder, assert_law, serve};
 
 /// A filter made for 20 URLs that is kept for all of them.
-const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none"];
+pub(crate) const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none"];
 
 const PAGES: usize = 300;
 
@@ -38,7 +38,7 @@ fn links(number: usize) -> Vec<String> {
 }
 
 /// What an address of [`web`] proposes.
-fn proposed(target: &str) -> Vec<String> {
+pub(crate) fn proposed(target: &str) -> Vec<String> {
     if target == "/" {
         return links(0);
     }
@@ -49,7 +49,7 @@ fn proposed(target: &str) -> Vec<String> {
 }
 
 /// A site of so many pages, every fifth of them behind a redirect.
-fn web(asked: &Asked) -> Reply {
+pub(crate) fn web(asked: &Asked) -> Reply {
     match asked.target.as_str() {
         "/robots.txt" => Reply::status(404),
         target if target.starts_with("/go/") => Reply::redirect(302, &proposed(target)[0]),
@@ -58,7 +58,7 @@ fn web(asked: &Asked) -> Reply {
 }
 
 /// Every address of [`web`].
-fn all() -> BTreeSet<String> {
+pub(crate) fn all() -> BTreeSet<String> {
     let pages = (1..PAGES).map(|page| format!("/{page}"));
     pages
         .chain((1..PAGES).filter(|page| page.is_multiple_of(5)).map(|page| format!("/go/{page}")))
@@ -122,11 +122,11 @@ fn lost_paths(server: &Server, dir: &Path) -> BTreeSet<String> {
     paths
 }
 
-fn count(value: &Value) -> usize {
+pub(crate) fn count(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap_or_else(|| panic!("{value} is no count"))).expect("a count")
 }
 
-fn database(dir: &Path) -> Connection {
+pub(crate) fn database(dir: &Path) -> Connection {
     Connection::open_with_flags(dir.join("webloom.sqlite"), OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a database")
 }
 
@@ -485,22 +485,4 @@ fn the_delay_holds_for_pages_fetched_again() {
         let pause = pair[1].began - pair[0].ended.unwrap();
         assert!(pause.as_millis() >= 20, "{} after {pause:?}", pair[1].target);
     }
-}
-
-#[test]
-fn a_crawl_of_an_older_version_is_brought_up_to_date() {
-    let (server, folder) = (serve(web), Folder::new());
-    let dir = folder.crawl();
-    tiny(&server, &dir, &["--audit-rescue", "off", "--sweep", "off"]);
-    let database = Connection::open(dir.join("webloom.sqlite")).unwrap();
-    let columns = ["audit_sample", "audit_urls", "audit_lost", "swept", "swept_links"];
-    let drop_columns: String = columns.map(|column| format!("ALTER TABLE sequence DROP COLUMN {column};")).concat();
-    database.execute_batch(&format!("DROP TABLE lost; {drop_columns} PRAGMA user_version = 1")).unwrap();
-    drop(database);
-    let status = Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json();
-    assert_eq!(status["end"], "drained");
-    assert_clean(&dir);
-    let summary = go_on(&server, &dir, &["--sweep", "rescue"]).json();
-    assert!(count(&summary["cache"]["sweep"]["rescued"]) > 50, "{summary}");
-    assert_eq!(asked(&server).into_keys().collect::<BTreeSet<_>>(), all());
 }

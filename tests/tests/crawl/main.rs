@@ -1,10 +1,13 @@
 //! The `webloom` program against real servers on loopback, judged by the servers' logs.
 
 mod addresses;
+mod again;
+mod again_killed;
 mod budgets;
 mod hostile;
 mod interrupted;
 mod loss;
+mod lost_again;
 mod many_hosts;
 mod politeness;
 mod practice;

@@ -199,7 +199,7 @@ fn a_refused_command_changes_nothing() {
         let budget = ["--max-pages", if finished { "none" } else { "2" }];
         Webloom::crawl(&folder.crawl(), &own).args(["--exclude", "/2$"]).args(budget).run().expect(0);
         let (before, asked) = (content(&folder.crawl()).unwrap(), server.log().len());
-        let refused: [&[&str]; 9] = [
+        let refused: [&[&str]; 10] = [
             &["--exclude", "/x$", "--add", &foreign],
             &[&foreign],
             &[&foreign, "--delay", "3s", "--order", "depth"],
@@ -208,6 +208,7 @@ fn a_refused_command_changes_nothing() {
             &["--add", &foreign, "--allow-private", "10.0.0.0/99"],
             &["--add", &foreign, "--user-agent", "("],
             &["--add", &foreign, "--header", "nonsense"],
+            &["--add", &foreign, "--cache", "exact", "--expected-urls", "900000000000"],
             &[&own, "--add", "ftp://127.0.0.1/"],
         ];
         for arguments in refused {

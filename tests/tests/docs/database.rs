@@ -9,12 +9,15 @@ use crate::{
     text::{blocks, first_column, read, section},
 };
 
-/// Queries that find nothing on the practice site, whose pages all differ and have titles, and none of which is lost.
+/// Queries that find nothing on the practice site, whose pages all differ, have titles and do not change, and none of which
+/// is lost.
 const FIND_NOTHING: &[&str] = &[
     "-- Addresses with the same content.",
     "-- Pages without a title.",
+    "-- What was not found again in the last sequence?",
     "-- What was lost, and what became of it?",
     "-- Which pages link to what is still lost?",
+    "-- What did a later sequence find that an earlier one had lost?",
 ];
 
 #[test]
@@ -22,6 +25,7 @@ fn the_schema_is_described_and_the_queries_run() {
     let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
     let crawled = shell(&format!("webloom crawl -q -d docs {}", site.url), dir.path());
     assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
+    assert!(shell("webloom crawl -q -d docs --again", dir.path()).status.success());
     let path = dir.path().join("docs/webloom.sqlite");
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let document = read("docs/database.md");
@@ -35,7 +39,9 @@ fn the_schema_is_described_and_the_queries_run() {
 
 fn tables_match(database: &Connection, document: &str) {
     let mut select = database
-        .prepare("SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'")
+        .prepare(
+            "SELECT m.name, c.name FROM sqlite_schema AS m, pragma_table_xinfo(m.name) AS c WHERE m.type = 'table'",
+        )
         .unwrap();
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let mut schema: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();

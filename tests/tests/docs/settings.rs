@@ -10,7 +10,8 @@ use crate::{
 };
 
 /// Flags of `crawl` that are no setting.
-const NO_KEY: &[&str] = &["add", "config", "dir", "help", "json", "no-progress", "profile", "quiet", "verbose"];
+const NO_KEY: &[&str] =
+    &["add", "again", "config", "dir", "help", "json", "no-progress", "profile", "quiet", "revisit", "verbose"];
 
 /// Flags in the README that belong to other programs.
 const FOREIGN: &[&str] = &["locked", "path", "release", "rm"];

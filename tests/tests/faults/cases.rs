@@ -28,6 +28,34 @@ const CASES: &[(&str, &str)] = &[
          UPDATE again SET id = (SELECT max(id) + 1 FROM visit);
          INSERT INTO visit SELECT * FROM again",
     ),
+    (
+        "a visit belongs to a finished URL, once a sequence",
+        "UPDATE history SET visit = NULL, state = 'abandoned', reason = 'x' WHERE url = 2",
+    ),
+    ("a finished URL has a visit of its own", "UPDATE history SET visit = visit + 1 WHERE url = 2"),
+    (
+        "a visit tells what changed since the copy before it",
+        "UPDATE visit SET change = 'new' WHERE change = 'unchanged'",
+    ),
+    ("a visit tells what changed since the copy before it", "UPDATE visit SET change = NULL WHERE id = 1"),
+    (
+        "a visit tells what changed since the copy before it",
+        "UPDATE visit SET digest = zeroblob(32) WHERE id = (SELECT visit FROM history WHERE url = 2)",
+    ),
+    (
+        "a visit tells what changed since the copy before it",
+        "UPDATE visit SET change = 'gone' WHERE outcome = 'redirected'",
+    ),
+    ("an earlier state of a URL is of a sequence before its latest", "UPDATE history SET sequence = 1 WHERE url = 2"),
+    ("an earlier state of a URL is of a sequence before its latest", "DELETE FROM url WHERE id = 2"),
+    (
+        "a URL that was admitted again has a later number than its first, and an earlier state",
+        "DELETE FROM history WHERE url = 2",
+    ),
+    (
+        "a URL that was admitted again has a later number than its first, and an earlier state",
+        "UPDATE url SET readmission = 1 WHERE id = 2",
+    ),
     ("an abandoned URL has a reason", "UPDATE url SET reason = NULL WHERE state = 'abandoned'"),
     (
         "only a queued URL that has failed before waits for a retry",
@@ -79,6 +107,10 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "candidates = admitted + duplicate + refused, and pages stored are counted",
+        "UPDATE sequence SET counters = json_set(counters, '$.duplicate', 0) WHERE n = 0",
+    ),
+    (
+        "candidates = admitted + duplicate + refused, and pages stored are counted",
         "UPDATE sequence SET counters = substr(counters, 1, 20)",
     ),
     ("a URL is an http(s) URL", "UPDATE url SET url = 'ftp://elsewhere/' WHERE id = 2"),
@@ -87,14 +119,20 @@ const CASES: &[(&str, &str)] = &[
     ("a fingerprint is the hash of its key", "UPDATE crawl SET fingerprint_seed = fingerprint_seed + 1"),
     (
         "a key is admitted once",
-        "CREATE TEMP TABLE again AS SELECT * FROM url WHERE id = 2;
-         UPDATE again SET id = (SELECT max(id) + 1 FROM url), visit = NULL, state = 'queued';
-         INSERT INTO url SELECT * FROM again",
+        "INSERT INTO url (id, host, url, fingerprint, hop, via, depth, rank, admitted_in, state)
+         SELECT (SELECT max(id) + 1 FROM url), host, url, fingerprint, hop, via, depth, rank, admitted_in, 'queued'
+         FROM url WHERE id = 2",
     ),
     ("under an exact cache every kept link has a row", "UPDATE visit SET links = x'0102030405060708' WHERE id = 1"),
     (
         "under an exact cache every kept link has a row",
         "DELETE FROM url WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
+    ),
+    (
+        "under an exact cache every kept link has a row",
+        "CREATE TEMP TABLE last AS SELECT max(id) AS id FROM url WHERE hop = 'link';
+         DELETE FROM history WHERE url = (SELECT id FROM last);
+         UPDATE url SET admitted_in = 0, readmission = NULL WHERE id = (SELECT id FROM last)",
     ),
     (
         "after a sweep every kept link has a row or is recorded as lost",
@@ -130,6 +168,32 @@ const CASES: &[(&str, &str)] = &[
     (
         "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
         "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) VALUES (7, zeroblob(8), 'sweep', 0, 'lost')",
+    ),
+    (
+        "a lost URL was admitted in the sequence that lost it, or in a later one that recovered it",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted, recovered_in)
+         SELECT 1, fingerprint, 'audit', 0, 'found', id, 1 FROM url WHERE id = 2",
+    ),
+    (
+        "a lost URL was admitted in the sequence that lost it, or in a later one that recovered it",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, recovered_in)
+         VALUES (0, zeroblob(8), 'sweep', 0, 'lost', 1)",
+    ),
+    (
+        "a lost URL was admitted in the sequence that lost it, or in a later one that recovered it",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted)
+         SELECT 0, fingerprint, 'audit', 0, 'rescued', id FROM url WHERE id = 2;
+         DELETE FROM history WHERE url = 2; UPDATE url SET readmission = NULL WHERE id = 2",
+    ),
+    (
+        "what was lost in a sequence and not admitted in it has no state in it",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state)
+         SELECT 0, fingerprint, 'audit', 0, 'lost' FROM url WHERE id = 2",
+    ),
+    (
+        "what was lost in a sequence and not admitted in it has no state in it",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted, recovered_in)
+         SELECT 0, fingerprint, 'audit', 0, 'found', id, 1 FROM url WHERE id = 2",
     ),
     ("every value is of its column's type", "UPDATE url SET url = x'ff00' WHERE id = 2"),
     ("every value is of its column's type", "UPDATE url SET state = x'ff00' WHERE id = 2"),

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use webloom::practice::{PracticeServer, PracticeSite, Shape};
 use webloom_tests::webloom::Webloom;
 
-/// The database of a finished crawl of a small practice site under an exact URL cache.
+/// The database of a finished crawl of a small practice site under an exact URL cache, over two sequences.
 static FINISHED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
     let shape = Shape { pages: 60, hub_links: 40, chain: 5, ..Shape::default() };
@@ -15,6 +15,7 @@ static FINISHED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a folder can be made");
     let crawl = Webloom::crawl(dir.path(), &server.url()).args(["--cache", "exact", "--per-host", "8"]);
     drop(crawl.run().expect(0));
+    drop(Webloom::go_on(dir.path()).args(["--again"]).run().expect(0));
     fs::read(dir.path().join("webloom.sqlite")).expect("the crawl left its database")
 });
 

@@ -34,6 +34,9 @@ const EDGES: &[&str] = &[
     "after_sweep",
 ];
 
+/// Moments that only a sequence beyond the first passes.
+const AGAIN: &[&str] = &["after_begin_sequence"];
+
 const EXACT: &[&str] = &["--cache", "exact"];
 const DEFAULT: &[&str] = &[];
 
@@ -59,8 +62,25 @@ fn a_killed_crawl_goes_on_and_misses_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_killed_second_sequence_goes_on_and_misses_nothing() -> Result<()> {
+    let site = Site::practice(Shape::default())?;
+    let mut siege = Siege::lay(&site, EXACT)?;
+    siege.end()?;
+    siege.again()?;
+    siege.kill(Moment::At(AGAIN[0], 1))?;
+    let share = site.stored.len() as u64 / 12;
+    for (kill, (name, most)) in MIDDLE.iter().enumerate() {
+        siege.kill(Moment::At(name, most.map_or(share, |_| 1)))?;
+        let moment = if kill == 2 { Moment::At("before_replay", 1) } else { Moment::After(share / 2) };
+        siege.kill(moment)?;
+    }
+    siege.end()
+}
+
+#[test]
 fn every_fail_point_is_in_the_schedule() {
-    let mut scheduled: Vec<_> = MIDDLE.iter().map(|(name, _)| *name).chain(EDGES.iter().copied()).collect();
+    let mut scheduled: Vec<_> =
+        MIDDLE.iter().map(|(name, _)| *name).chain(EDGES.iter().chain(AGAIN).copied()).collect();
     let mut names = FailPoint::names().to_vec();
     scheduled.sort_unstable();
     names.sort_unstable();

@@ -16,6 +16,10 @@ use super::site::Site;
 /// Requests to the one host at a time.
 pub(crate) const PER_HOST: usize = 8;
 
+/// The URLs with a visit in the last sequence.
+const VISITED: &str = "SELECT url.url FROM url JOIN visit ON visit.id = url.visit
+                       WHERE visit.sequence = (SELECT max(n) FROM sequence)";
+
 /// Visits that may be sent and not committed (the design's bound).
 const UNCOMMITTED: usize = 200;
 
@@ -34,8 +38,10 @@ pub(crate) struct Siege<'a> {
     site: &'a Site,
     pub(crate) dir: TempDir,
     pub(crate) flags: Vec<&'static str>,
-    /// Lines of the server's log when the crawl began.
+    /// Lines of the server's log when the sequence began.
     began: usize,
+    /// Whether the next run begins another sequence.
+    next: bool,
     /// Kills so far.
     pub(crate) kills: usize,
     /// Those of them with leases in flight or a commit open.
@@ -48,12 +54,20 @@ impl<'a> Siege<'a> {
     /// Lays siege to a crawl that has not begun.
     pub(crate) fn lay(site: &'a Site, flags: &[&'static str]) -> Result<Self> {
         let (dir, began) = (tempfile::tempdir()?, site.asked()?.len());
-        Ok(Self { site, dir, flags: flags.to_vec(), began, kills: 0, hits: 0, twice: 0 })
+        Ok(Self { site, dir, flags: flags.to_vec(), began, next: false, kills: 0, hits: 0, twice: 0 })
+    }
+
+    /// Lays siege to the next sequence of a crawl that has ended.
+    pub(crate) fn again(&mut self) -> Result<()> {
+        (self.began, self.next) = (self.site.asked()?.len(), true);
+        (self.kills, self.hits, self.twice) = (0, 0, 0);
+        Ok(())
     }
 
     /// The command that begins the crawl, or goes on with it.
     pub(crate) fn crawl(&self) -> Webloom {
         let crawl = Webloom::crawl(self.dir.path(), &self.site.start).args(&self.flags);
+        let crawl = crawl.args(self.next.then_some("--again"));
         crawl.args(["--per-host", &PER_HOST.to_string()]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "50")
     }
 
@@ -62,6 +76,7 @@ impl<'a> Siege<'a> {
         let before = self.site.asked()?.len();
         let run = self.run_into(moment, self.crawl().env("WEBLOOM_STORE_CHECKPOINT_EVERY", "10ms"))?;
         ensure!(run.code.is_none(), "{moment:?}: it was not killed: {run:?}");
+        self.next = false;
         assert_clean(self.dir.path());
         let open = self.uncommitted(before)?;
         let most = PER_HOST + UNCOMMITTED;
@@ -124,7 +139,7 @@ impl<'a> Siege<'a> {
 
     /// Pages asked for since a line of the log, and without a visit.
     fn uncommitted(&self, since: usize) -> Result<usize> {
-        let visited = urls(self.dir.path(), "SELECT url.url FROM url JOIN visit ON visit.id = url.visit")?;
+        let visited = urls(self.dir.path(), VISITED)?;
         let visited: BTreeSet<_> = visited.iter().map(|url| self.site.path(url)).collect();
         let asked: BTreeSet<_> = self.site.asked()?.drain(since..).filter(|path| path != "/robots.txt").collect();
         Ok(asked.difference(&visited).count())
@@ -139,9 +154,9 @@ impl<'a> Siege<'a> {
     }
 }
 
-/// The URLs stored, by the rows.
+/// The URLs stored in the last sequence, by the rows.
 fn stored(dir: &Path) -> Result<Vec<String>> {
-    urls(dir, "SELECT url.url FROM url JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored'")
+    urls(dir, &format!("{VISITED} AND visit.outcome = 'stored'"))
 }
 
 fn urls(dir: &Path, query: &str) -> Result<Vec<String>> {

@@ -1,6 +1,7 @@
 //! Kills around the end: while the sweep compares, and while pages are fetched again for lost URLs.
 
 use anyhow::{Result, ensure};
+use serde_json::Value;
 use webloom::practice::Shape;
 use webloom_tests::webloom::Webloom;
 
@@ -33,10 +34,43 @@ fn a_kill_within_the_sweep_or_the_rescue_changes_nothing() -> Result<()> {
         siege.kill(moment)?;
     }
     siege.end_after_losses()?;
+    proved(&siege)
+}
+
+#[test]
+fn a_kill_within_the_sweep_of_a_second_sequence_changes_nothing() -> Result<()> {
+    let site = Site::practice(Shape::default())?;
+    let mut siege = Siege::lay(&site, &[LOSING, &["--cache", "temporal"]].concat())?;
+    siege.end_after_losses()?;
+    let first = lost(&siege, "0");
+    siege.again()?;
+    for moment in [
+        Moment::At("inside_step", 20),
+        Moment::At("inside_sweep", 1),
+        Moment::At("after_sweep", 1),
+        Moment::At("inside_step", 4),
+        Moment::At("after_commit", 2),
+        Moment::At("inside_sweep", 2),
+        Moment::At("before_end", 1),
+    ] {
+        siege.kill(moment)?;
+    }
+    siege.end_after_losses()?;
+    ensure!(lost(&siege, "0") == first, "what the first sequence lost is what it was");
+    proved(&siege)
+}
+
+/// The lines of what a sequence lost.
+fn lost(siege: &Siege<'_>, sequence: &str) -> Vec<Value> {
+    let pages = Webloom::new(["pages", "--lost", "--format", "jsonl", "--sequence", sequence]).args([siege.dir.path()]);
+    pages.run().expect(0).json_lines()
+}
+
+/// Of the last sequence: audit and sweep agree with the rows, and nothing is left out.
+fn proved(siege: &Siege<'_>) -> Result<()> {
     let summary = Webloom::new(["status", "--json"]).args([siege.dir.path()]).run().expect(0).json();
     let (audit, sweep) = (&summary["cache"]["audit"], &summary["cache"]["sweep"]);
-    let lost =
-        Webloom::new(["pages", "--lost", "--format", "jsonl"]).args([siege.dir.path()]).run().expect(0).json_lines();
+    let lost = lost(siege, &summary["sequence"].to_string());
     println!("audit {audit}, sweep {sweep}");
     // Every URL but the start was a trial, and none of them twice.
     let admitted = summary["law"]["admitted"].as_u64().unwrap_or_default();

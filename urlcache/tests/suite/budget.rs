@@ -3,7 +3,7 @@
 //! The loop is the engine's: ask the ledger, rebuild if it says so, offer a batch, keep what is new. Losses are counted
 //! as real collisions of keys never offered before; no formula takes part in the count.
 
-use urlcache::{CacheConfig, HashSeed, LossBudget, LossLedger, ResetPolicy, Strategy, UrlCache, Verdict};
+use urlcache::{CacheConfig, HashSeed, Layout, LossBudget, LossLedger, ResetPolicy, Strategy, UrlCache, Verdict};
 
 use crate::keys::{fingerprint, key};
 
@@ -92,8 +92,7 @@ fn crawl(config: &CacheConfig, world: u64, urls: u64, resume_every: usize) -> Ou
 }
 
 fn config(strategy: Strategy, budget: LossBudget, expected: u64) -> CacheConfig {
-    let (reset, hash_seed) = (ResetPolicy::Rebuild, HashSeed::new(0));
-    CacheConfig { strategy, reset, budget, expected_urls: Some(expected), hash_seed }
+    CacheConfig { budget, expected_urls: Some(expected), ..CacheConfig::new(strategy, HashSeed::new(0)) }
 }
 
 fn lost(urls: f64) -> LossBudget {
@@ -122,6 +121,19 @@ fn the_budget_holds_from_a_tenth_to_a_hundred_times_the_expected_urls() {
             let config = config(Strategy::Single, lost(budget), 200);
             let outcomes: Vec<_> = (0..runs).map(|world| crawl(&config, world, urls, usize::MAX)).collect();
             assert_kept(&outcomes, budget, &format!("budget {budget}, {urls} URLs of 200"));
+        }
+    }
+}
+
+#[test]
+fn the_budget_holds_in_every_strategy_and_layout() {
+    for strategy in [Strategy::Single, Strategy::Spatial, Strategy::Temporal, Strategy::SpatioTemporal] {
+        for layout in [Layout::Auto, Layout::Classic, Layout::Line, Layout::Fingerprint] {
+            for urls in [20, 2_000, 20_000] {
+                let config = CacheConfig { layout, ..config(strategy, lost(0.5), 200) };
+                let outcomes: Vec<_> = (0..12).map(|world| crawl(&config, world, urls, usize::MAX)).collect();
+                assert_kept(&outcomes, 0.5, &format!("{strategy} {layout}, {urls} URLs of 200"));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The charges against the truth: new keys that were really called seen, counted over many fills.
 
-use urlcache::{HashSeed, Plan, SingleCache, UrlCache, Verdict};
+use urlcache::{FilterCache, HashSeed, Plan, UrlCache, Verdict};
 
 use crate::keys::nth;
 
@@ -12,7 +12,7 @@ struct Fill {
 
 /// Offers `offered` different keys, after `refilled` others, to a filter of this plan.
 fn fill(plan: Plan, world: u64, refilled: u64, offered: u64) -> Fill {
-    let mut cache = SingleCache::new(plan, offered, HashSeed::new(world).derive(0, 0)).unwrap();
+    let mut cache = FilterCache::single(plan, offered, HashSeed::new(world).derive(0, 0)).unwrap();
     (0..refilled).for_each(|index| cache.refill(nth(world, index)));
     let seen = (refilled..refilled + offered).filter(|&index| cache.insert(nth(world, index)) == Verdict::Seen);
     let lost = seen.count() as f64;

@@ -6,9 +6,12 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use urlcache::{ErrorSide, ExactCache, HashSeed, Occupancy, Plan, SingleCache, UrlCache, Verdict};
+use urlcache::{
+    CacheConfig, ErrorSide, ExactCache, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape, LossBudget,
+    Occupancy, Plan, ResetPolicy, Shape, Strategy, UrlCache, UrlKey, Verdict,
+};
 
-use crate::keys::{key, nth};
+use crate::keys::nth;
 
 /// A cache under test: how a fresh one is made, and what it calls itself.
 struct Subject {
@@ -19,20 +22,70 @@ struct Subject {
 
 /// A filter so small that it errs within a few hundred keys.
 fn tiny_single() -> Box<dyn UrlCache> {
-    Box::new(SingleCache::new(Plan::new(1_500, 3).unwrap(), 200, HashSeed::new(11)).unwrap())
+    Box::new(FilterCache::single(Plan::new(1_500, 3).unwrap(), 200, HashSeed::new(11)).unwrap())
 }
 
 fn large_single() -> Box<dyn UrlCache> {
-    Box::new(SingleCache::new(Plan::for_losses(0..10_000, 1e-6).unwrap(), 10_000, HashSeed::new(12)).unwrap())
+    Box::new(FilterCache::single(Plan::for_losses(0..10_000, 1e-6).unwrap(), 10_000, HashSeed::new(12)).unwrap())
 }
 
-fn subjects() -> [Subject; 4] {
+/// A cache as the configuration makes it, too small for what is offered here.
+fn of(strategy: Strategy, layout: Layout) -> Box<dyn UrlCache> {
+    let budget = LossBudget { max_lost_urls: Some(3.0), max_false_positive_rate: None };
+    let config =
+        CacheConfig { layout, budget, expected_urls: Some(250), ..CacheConfig::new(strategy, HashSeed::new(13)) };
+    config.build(0, 0).unwrap()
+}
+
+/// A cache that was grown twice before anything was offered, so that its later parts are used.
+fn grown(layout: Layout) -> Box<dyn UrlCache> {
+    let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.01) };
+    let (reset, expected_urls) = (ResetPolicy::Grow, Some(100));
+    let single = CacheConfig::new(Strategy::Single, HashSeed::new(14));
+    let mut cache = CacheConfig { layout, budget, reset, expected_urls, ..single }.build(0, 0).unwrap();
+    assert!(cache.grow().unwrap() && cache.grow().unwrap());
+    cache
+}
+
+fn subjects() -> [Subject; 22] {
+    let subject = |strategy, layout, make| Subject { make, strategy, layout };
     [
-        Subject { make: || Box::new(ExactCache::new()), strategy: "exact", layout: "table" },
-        Subject { make: || Box::new(ExactCache::with_capacity(500).unwrap()), strategy: "exact", layout: "table" },
-        Subject { make: tiny_single, strategy: "single", layout: "classic" },
-        Subject { make: large_single, strategy: "single", layout: "classic" },
+        subject("exact", "table", || Box::new(ExactCache::new())),
+        subject("exact", "table", || Box::new(ExactCache::with_capacity(500).unwrap())),
+        subject("single", "classic", tiny_single),
+        subject("single", "classic", large_single),
+        subject("single", "line", || of(Strategy::Single, Layout::Line)),
+        subject("single", "line", || line(LineShape::TwoBitsInOneLine)),
+        subject("single", "line", || line(LineShape::OneBitInTwoLines)),
+        subject("single", "line", || line(LineShape::TwoBitsInTwoLines)),
+        subject("single", "fingerprint", || of(Strategy::Single, Layout::Fingerprint)),
+        subject("spatial", "classic", || of(Strategy::Spatial, Layout::Classic)),
+        subject("temporal", "line", || of(Strategy::Temporal, Layout::Line)),
+        subject("spatio-temporal", "fingerprint", || of(Strategy::SpatioTemporal, Layout::Fingerprint)),
+        subject("multilayer", "classic", || of(Strategy::Multilayer, Layout::Classic)),
+        subject("multilayer-plain", "classic", || of(Strategy::MultilayerPlain, Layout::Auto)),
+        subject("segment-set", "classic", || of(Strategy::SegmentSet, Layout::Auto)),
+        subject("temporal", "classic", || hashed(Hashing::Functions)),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Lookup2))),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Murmur2))),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Md5))),
+        subject("temporal", "classic", || hashed(Hashing::Salts(HashFamily::Sha1))),
+        subject("single", "line", || grown(Layout::Line)),
+        subject("single", "fingerprint", || grown(Layout::Fingerprint)),
     ]
+}
+
+/// A cache whose positions are drawn from the keys' bytes.
+fn hashed(hashing: Hashing) -> Box<dyn UrlCache> {
+    let budget = LossBudget { max_lost_urls: Some(3.0), max_false_positive_rate: None };
+    let config = CacheConfig { hashing, budget, ..CacheConfig::new(Strategy::Temporal, HashSeed::new(16)) };
+    CacheConfig { expected_urls: Some(250), ..config }.build(0, 0).unwrap()
+}
+
+/// Forty lines.
+fn line(shape: LineShape) -> Box<dyn UrlCache> {
+    let plan = Plan::with_shape(Shape::Line(shape), 40 * 512).unwrap();
+    Box::new(FilterCache::single(plan, 500, HashSeed::new(15)).unwrap())
 }
 
 /// Runs the property on a fresh cache of every kind and random batches of keys, many of which repeat.
@@ -187,8 +240,9 @@ fn says_what_it_is_and_errs_as_it_says() {
 fn the_empty_and_the_extreme_fingerprint_are_keys_like_others() {
     for subject in subjects() {
         let mut cache = (subject.make)();
-        for hash in [0, 1, u128::MAX, 1 << 127] {
-            assert_eq!((cache.insert(key(hash)), cache.insert(key(hash))), (Verdict::New, Verdict::Seen));
+        for (bytes, hash) in [(&b""[..], 0), (b"x/", 1), (b"\xff", u128::MAX), (b"http://h?/", 1 << 127)] {
+            let key = UrlKey { bytes, hash };
+            assert_eq!((cache.insert(key), cache.insert(key)), (Verdict::New, Verdict::Seen));
         }
     }
 }

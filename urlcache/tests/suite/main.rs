@@ -7,3 +7,5 @@ mod budget;
 mod charges;
 mod contract;
 mod keys;
+mod layers;
+mod rates;

@@ -4,29 +4,41 @@ use std::{fmt, marker::PhantomData, num::NonZeroU64};
 
 use crate::config::{
     reader::Reader,
-    rules::{Count, OneOf, Parsed, Real, Unless, words},
+    rules::{Count, OneOf, Parsed, Real, Size, Unless, Words, words},
 };
 
 /// Most URLs a cache can be made for: 10^12.
 const MOST_URLS: NonZeroU64 = NonZeroU64::new(1_000_000_000_000).expect("it is not zero");
 
-words! {
-    /// How the URL cache remembers.
-    CacheStrategy {
-        /// One filter of a few bytes a URL; may lose some.
-        Single = "single",
-        /// Every fingerprint; loses none.
-        Exact = "exact",
+impl Words for urlcache::Strategy {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
     }
 }
 
-words! {
-    /// What happens when the loss budget would be overrun.
-    ResetChoice {
-        /// A larger filter is made from the URL table.
-        Rebuild = "rebuild",
-        /// Nothing: for experiments.
-        None = "none",
+impl Words for urlcache::Layout {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Words for urlcache::Hashing {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl Words for urlcache::ResetPolicy {
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn word(self) -> &'static str {
+        self.name()
     }
 }
 
@@ -63,15 +75,25 @@ pub struct HashSeed(u64);
 #[derive(Debug, Clone)]
 pub struct CacheSettings {
     /// How it remembers.
-    pub strategy: CacheStrategy,
-    /// URLs one sequence may be expected to lose; above 0.
-    pub max_lost_urls: f64,
+    pub strategy: urlcache::Strategy,
+    /// How its bits are arranged.
+    pub layout: urlcache::Layout,
+    /// Where positions come from.
+    pub hashing: urlcache::Hashing,
+    /// Filters that must all agree, with the spatial strategies.
+    pub filters: u32,
+    /// Layers of path segments, with the multi-layer strategy.
+    pub layers: u32,
+    /// URLs one sequence may be expected to lose, above 0; `None` is no limit.
+    pub max_lost_urls: Option<f64>,
     /// A ceiling on the false-positive rate, beside `max_lost_urls`; `None` is none.
     pub max_false_positive_rate: Option<f64>,
     /// URLs it is made for at first; `None` starts small.
     pub expected_urls: Option<NonZeroU64>,
     /// What happens when the budget would be overrun.
-    pub reset: ResetChoice,
+    pub reset: urlcache::ResetPolicy,
+    /// Memory it may have, in bytes; `None` is no ceiling.
+    pub max_memory: Option<u64>,
     /// A fixed hash seed; `None` is a random one.
     pub hash_seed: Option<HashSeed>,
     /// URLs whose verdicts are checked exactly; 0 is no audit.
@@ -97,15 +119,22 @@ impl fmt::Debug for HashSeed {
 
 impl CacheSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+        let losses = Unless { word: "none", rule: Real(1e-6..=1e9) };
+        let memory = Unless { word: "unlimited", rule: Size(1_024..=1 << 40) };
         let rate = Unless { word: "none", rule: Real(1e-12..=0.5) };
         let urls = Unless { word: "auto", rule: Count(NonZeroU64::MIN..=MOST_URLS) };
         let seed = Unless { word: "random", rule: Parsed { allowed: "1 to 16 hexadecimal digits", parse: hash_seed } };
         Self {
             strategy: reader.read("cache.strategy", &OneOf(PhantomData)),
-            max_lost_urls: reader.read("cache.max_lost_urls", &Real(1e-6..=1e9)),
+            layout: reader.read("cache.layout", &OneOf(PhantomData)),
+            hashing: reader.read("cache.hashing", &OneOf(PhantomData)),
+            filters: reader.read("cache.filters", &Count(1..=64)),
+            layers: reader.read("cache.layers", &Count(1..=63)),
+            max_lost_urls: reader.read("cache.max_lost_urls", &losses),
             max_false_positive_rate: reader.read("cache.max_false_positive_rate", &rate),
             expected_urls: reader.read("cache.expected_urls", &urls),
             reset: reader.read("cache.reset", &OneOf(PhantomData)),
+            max_memory: reader.read("cache.max_memory", &memory),
             hash_seed: reader.read("cache.hash_seed", &seed),
             audit_sample: reader.read("cache.audit_sample", &Count(0..=MOST_AUDITED)),
             audit_rescue: reader.read("cache.audit_rescue", &OneOf(PhantomData)),

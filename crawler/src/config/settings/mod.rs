@@ -10,7 +10,7 @@ mod politeness;
 mod scope;
 
 pub use budget::BudgetSettings;
-pub use cache::{AuditRescue, CacheSettings, CacheStrategy, HashSeed, ResetChoice, SweepChoice};
+pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use crawl::{ExtractSettings, FrontierSettings, NofollowChoice, OrderChoice, RetrySettings, StoreSettings};
 pub use fetch::{FetchLimits, Header, UserAgent};
 pub use output::{LogFormat, LogSettings};

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 31] = [
+const RANGES: [(&str, [&str; 4]); 34] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -30,9 +30,12 @@ const RANGES: [(&str, [&str; 4]); 31] = [
     ("retry.attempts", ["0", "1", "20", "21"]),
     ("retry.backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
     ("retry.max_backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
+    ("cache.filters", ["0", "1", "64", "65"]),
+    ("cache.layers", ["0", "1", "63", "64"]),
     ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),
     ("cache.max_false_positive_rate", ["0", "1e-12", "0.5", "0.51"]),
     ("cache.expected_urls", ["0", "1", "1000000000000", "1000000000001"]),
+    ("cache.max_memory", ["1023", "\"1KiB\"", "\"1TiB\"", "1099511627777"]),
     ("cache.audit_sample", ["-1", "0", "100000000", "100000001"]),
     ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),
     ("store.commit_every", ["0", "\"1ms\"", "\"10s\"", "\"11s\""]),
@@ -73,8 +76,9 @@ fn words_and_texts_are_checked() {
         ("fetch.allow_private", "[\"10.0.0.0/99\"]"),
         ("fetch.resolve", "[\"example.org\"]"),
         ("extract.nofollow", "\"maybe\""),
-        ("cache.strategy", "\"rotate\""),
-        ("cache.reset", "\"grow\""),
+        ("cache.strategy", "\"bloom\""),
+        ("cache.layout", "\"table\""),
+        ("cache.reset", "\"forget\""),
         ("cache.hash_seed", "\"xyz\""),
         ("cache.hash_seed", "\"00112233445566778\""),
         ("cache.audit_rescue", "\"maybe\""),
@@ -107,7 +111,10 @@ fn the_defaults_are_those_of_the_contract() {
     assert_eq!(settings.politeness.delay, Duration::from_secs(1));
     assert_eq!((settings.politeness.per_host.get(), settings.politeness.concurrency.get()), (1, 64));
     assert_eq!((settings.politeness.max_rate, settings.budget.max_pages), (None, None));
-    assert_eq!((settings.cache.strategy, settings.cache.reset), (CacheStrategy::Single, ResetChoice::Rebuild));
+    assert_eq!(
+        (settings.cache.strategy, settings.cache.reset),
+        (urlcache::Strategy::Single, urlcache::ResetPolicy::Rebuild)
+    );
     assert_eq!((settings.cache.expected_urls, settings.cache.hash_seed), (None, None));
     assert_eq!((settings.cache.audit_sample, settings.cache.audit_rescue), (65_536, AuditRescue::On));
     assert_eq!(settings.cache.sweep, SweepChoice::Rescue);

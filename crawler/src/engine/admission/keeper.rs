@@ -135,7 +135,7 @@ async fn refill(
     filling.await.map_err(|_| CacheFailure::TableGone)
 }
 
-/// What is on its way through the writer, which shows it every URL it knows.
+/// What is on its way through the writer, which shows it every URL of the sequence.
 struct Refilling {
     cache: Box<dyn UrlCache>,
     audit: Option<Audit>,
@@ -145,7 +145,6 @@ struct Refilling {
 impl Refilling {
     fn audit(&mut self, fingerprint: Fingerprint, standing: Standing) {
         let standing = match standing {
-            Standing::Foreign => return,
             Standing::Held => urlcache::Standing::Held,
             Standing::Trial => urlcache::Standing::Trial,
             Standing::FalsePositive => urlcache::Standing::FalsePositive,

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::lost;
+use super::{again, lost};
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::HostId,
     store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow, VisitRow},
 };
 
@@ -22,21 +22,21 @@ pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result
     let sequence = place.sequence;
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
-    step.rows.iter().try_for_each(|row| url(connection, row, sequence))?;
+    step.rows.iter().try_for_each(|row| admit(connection, row, sequence))?;
     if place.lost {
         step.rows.iter().try_for_each(|row| lost::found(connection, row, sequence))?;
     }
     step.lost.iter().try_for_each(|row| lost::audited(connection, row, sequence))?;
     step.rescue.iter().try_for_each(|row| lost::fetched_again(connection, row, sequence))?;
     let visit = step.visit.as_ref().map(|row| visit(connection, row, sequence)).transpose()?;
-    if let Some((id, new)) = &step.change {
-        change(connection, *id, new, visit)?;
+    if let Some((ticket, new)) = &step.change {
+        change(connection, again::row_of(connection, *ticket, sequence)?, new, visit)?;
     }
     if let Some((id, row)) = &step.robots {
         robots(connection, *id, row)?;
     }
     if let Some((id, why)) = step.closed {
-        close(connection, id, why)?;
+        close(connection, id, why, sequence)?;
     }
     Ok(())
 }
@@ -51,26 +51,34 @@ pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
     insert.execute(params![row.url, row.source.as_str()]).map(|_| ())
 }
 
-fn url(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
+fn admit(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
+    match again::known(connection, row.fingerprint, sequence)? {
+        Some(id) => again::readmit(connection, id, row, sequence),
+        // No sequence has found it before.
+        None => insert(connection, row, sequence),
+    }
+}
+
+fn insert(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
-    let key = Some(row.key.as_str()).filter(|key| *key != row.url.as_str());
+    let via = row.via.map(|via| again::row_of(connection, via, sequence)).transpose()?;
     insert
         .execute(params![
             row.id.0,
             row.host.0,
             row.url.as_str(),
-            key,
+            row.own_key(),
             row.fingerprint.to_bytes(),
             row.hop.as_str(),
-            row.via.map(|via| via.0),
+            via,
             row.depth,
             row.redirects,
             row.rank,
             sequence,
-            if row.abandoned.is_some() { "abandoned" } else { "queued" },
+            row.state(),
             row.abandoned.map(Abandonment::as_str),
         ])
         .map(|_| ())
@@ -79,12 +87,13 @@ fn url(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
 fn visit(connection: &Connection, row: &VisitRow, sequence: u32) -> Result<i64> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
-                            digest, title, redirect, truncated, links)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                            digest, title, redirect, truncated, links, change)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
+    let id = again::row_of(connection, row.url, sequence)?;
     let links: Vec<u8> = row.links.iter().flat_map(|link| link.to_be_bytes()).collect();
     insert.insert(params![
-        row.url.0,
+        id,
         sequence,
         row.at.millis(),
         row.outcome.as_str(),
@@ -99,20 +108,21 @@ fn visit(connection: &Connection, row: &VisitRow, sequence: u32) -> Result<i64> 
         row.redirect,
         row.truncated,
         links,
+        again::change(connection, id, row, sequence)?,
     ])
 }
 
-fn change(connection: &Connection, id: UrlId, change: &UrlChange, visit: Option<i64>) -> Result<()> {
+fn change(connection: &Connection, id: u64, change: &UrlChange, visit: Option<i64>) -> Result<()> {
     let changed = match change {
         UrlChange::Finished => connection
             .prepare_cached("UPDATE url SET state = 'finished', due = NULL, reason = NULL, visit = ? WHERE id = ?")?
-            .execute(params![visit, id.0])?,
+            .execute(params![visit, id])?,
         UrlChange::Retry { attempts, due, reason } => connection
             .prepare_cached("UPDATE url SET attempts = ?, due = ?, reason = ? WHERE id = ?")?
-            .execute(params![attempts, due.millis(), reason, id.0])?,
+            .execute(params![attempts, due.millis(), reason, id])?,
         UrlChange::Abandoned(why) => connection
             .prepare_cached("UPDATE url SET state = 'abandoned', due = NULL, reason = ? WHERE id = ?")?
-            .execute(params![why.as_str(), id.0])?,
+            .execute(params![why.as_str(), id])?,
     };
     debug_assert_eq!(changed, 1, "a change names an admitted URL");
     Ok(())
@@ -129,9 +139,10 @@ fn robots(connection: &Connection, id: HostId, row: &RobotsRow) -> Result<()> {
         .map(|_| ())
 }
 
-fn close(connection: &Connection, id: HostId, why: Abandonment) -> Result<()> {
+fn close(connection: &Connection, id: HostId, why: Abandonment, sequence: u32) -> Result<()> {
     let mut update = connection.prepare_cached(
-        "UPDATE url SET state = 'abandoned', due = NULL, reason = ? WHERE host = ? AND state = 'queued'",
+        "UPDATE url SET state = 'abandoned', due = NULL, reason = ?
+         WHERE host = ? AND state = 'queued' AND admitted_in = ?",
     )?;
-    update.execute(params![why.as_str(), id.0]).map(|_| ())
+    update.execute(params![why.as_str(), id.0, sequence]).map(|_| ())
 }

@@ -1,9 +1,12 @@
 //! `check`: recounts the law and every invariant from rows alone.
 
+mod rules;
+
 use std::collections::HashSet;
 
-use rusqlite::{Connection, Error, OptionalExtension, Result, params};
+use rusqlite::{Connection, Error, OptionalExtension, Result, Row};
 
+use self::rules::{LOST_RULES, RULES, STAND};
 use crate::{
     queue::Counts,
     store::Counters,
@@ -24,13 +27,13 @@ pub struct Finding {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
-    /// The law, counted from rows.
+    /// The law of the last sequence, counted from rows.
     pub counts: Counts,
     /// Visits looked at.
     pub visits: u64,
     /// Kept links looked at.
     pub links: u64,
-    /// Kept links with no row: URLs lost to the URL cache (a fault where the cache is exact).
+    /// Kept links to what their sequence did not admit: URLs lost to the URL cache (a fault where the cache is exact).
     pub links_without_row: u64,
     /// URLs recorded as lost.
     pub lost: u64,
@@ -39,107 +42,6 @@ pub struct CheckReport {
     /// Every invariant that does not hold.
     pub findings: Vec<Finding>,
 }
-
-/// What must select nothing: the invariant, and a query for the rows that break it, described in one text column.
-const RULES: &[(&str, &str)] = &[
-    (
-        "a URL is queued, finished or abandoned",
-        "SELECT 'url ' || id || ' is ' || quote(state) FROM url WHERE state NOT IN ('queued', 'finished', 'abandoned')",
-    ),
-    (
-        "a finished URL has a visit of its own",
-        "SELECT 'url ' || url.id || ', visit ' || quote(url.visit) FROM url LEFT JOIN visit ON visit.id = url.visit
-         WHERE url.state = 'finished' AND visit.url IS NOT url.id",
-    ),
-    (
-        "a queued or abandoned URL has no visit in the sequence it was admitted in",
-        "SELECT 'url ' || url.id || ' is ' || state FROM url JOIN visit ON visit.id = url.visit
-         WHERE state <> 'finished' AND visit.sequence = url.admitted_in",
-    ),
-    (
-        "a visit belongs to a finished URL, once a sequence",
-        "SELECT 'visit ' || visit.id || ' of url ' || visit.url FROM visit LEFT JOIN url ON url.visit = visit.id
-         WHERE url.id IS NULL",
-    ),
-    (
-        "an abandoned URL has a reason",
-        "SELECT 'url ' || id FROM url WHERE state = 'abandoned' AND reason IS NULL",
-    ),
-    (
-        "only a queued URL that has failed before waits for a retry",
-        "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR attempts = 0)
-         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND attempts > 0",
-    ),
-    (
-        "a URL's host exists",
-        "SELECT 'url ' || url.id FROM url LEFT JOIN host ON host.id = url.host WHERE host.id IS NULL",
-    ),
-    (
-        "hosts are numbered from 0 without a gap, each once",
-        "SELECT 'host ' || id FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place FROM host) WHERE id <> place
-         UNION ALL SELECT 'host ' || max(id) FROM host GROUP BY origin HAVING count(*) > 1",
-    ),
-    (
-        "a URL was admitted in a sequence that exists",
-        "SELECT 'url ' || id FROM url WHERE admitted_in NOT IN (SELECT n FROM sequence)",
-    ),
-    (
-        "a visit was made in a sequence that exists",
-        "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
-    ),
-    (
-        "a start has depth 0 and was found nowhere",
-        "SELECT 'url ' || id FROM url WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
-    ),
-    (
-        "a link is one deeper than the page it was found at, a redirect's target as deep",
-        "SELECT 'url ' || url.id FROM url LEFT JOIN url AS via ON via.id = url.via
-         WHERE url.hop <> 'start' AND url.depth IS NOT via.depth + (url.hop = 'link')",
-    ),
-    (
-        "a URL's place in the order follows from its depth",
-        "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth",
-    ),
-    (
-        "a visit's outcome agrees with its status, digest and target",
-        "SELECT 'visit ' || id || ' is ' || quote(outcome) FROM visit WHERE NOT CASE outcome
-             WHEN 'stored' THEN status BETWEEN 200 AND 299 AND digest IS NOT NULL AND length(digest) = 32
-             WHEN 'redirected' THEN status BETWEEN 300 AND 399 AND redirect IS NOT NULL
-             WHEN 'broken' THEN status IS NOT NULL AND status NOT BETWEEN 200 AND 299
-             WHEN 'failed' THEN status IS NULL AND reason IS NOT NULL
-             ELSE 0 END",
-    ),
-    (
-        "kept links are whole",
-        "SELECT 'visit ' || id FROM visit WHERE typeof(links) <> 'blob' OR length(links) % 8 <> 0",
-    ),
-    (
-        "a host that was visited has been asked for robots.txt",
-        "SELECT 'host ' || host.id FROM host WHERE robots_fetched_at IS NULL AND EXISTS (
-             SELECT 1 FROM url JOIN visit ON visit.id = url.visit WHERE url.host = host.id AND visit.outcome <> 'failed')",
-    ),
-];
-
-/// The same for what is known of lost URLs.
-const LOST_RULES: &[(&str, &str)] = &[
-    (
-        "a lost URL was admitted, or it has a state that says why not",
-        "SELECT 'lost ' || id || ' is ' || quote(state) FROM lost WHERE NOT CASE
-             WHEN state IN ('rescued', 'found') THEN admitted IS NOT NULL
-             WHEN state IN ('lost', 'no_longer_linked', 'parent_unreachable') THEN admitted IS NULL
-             ELSE 0 END",
-    ),
-    (
-        "a lost URL that was admitted is the one in its row",
-        "SELECT 'lost ' || lost.id FROM lost LEFT JOIN url ON url.id = lost.admitted
-         WHERE admitted IS NOT NULL AND substr(url.fingerprint, 1, 8) IS NOT substr(lost.fingerprint, 1, 8)",
-    ),
-    (
-        "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
-        "SELECT 'lost ' || id FROM lost WHERE found_by NOT IN ('audit', 'sweep') OR sequence NOT IN (SELECT n FROM sequence)
-             OR via NOT IN (SELECT id FROM url) OR length(fingerprint) NOT IN (8, 16)",
-    ),
-];
 
 const WHOLE: &str = "the database file is whole";
 const READABLE: &str = "every value is of its column's type";
@@ -213,15 +115,16 @@ fn recount(connection: &Connection) -> Result<CheckReport> {
     for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
         findings.extend(rule(connection, invariant, broken)?);
     }
-    let counts = super::resume::counts(connection)?;
-    findings.extend(sums(connection, counts.admitted)?);
-    let table = UrlTable::read(connection)?;
-    findings.extend(table.findings);
-    let kept = KeptLinks::read(connection, &table.fingerprints)?;
-    if kept.exact
-        && let Some(example) = kept.example
-    {
-        findings.push(Finding { invariant: KEPT, count: kept.without_row, example });
+    let mut counts = Counts::default();
+    let mut kept = KeptLinks::default();
+    for sequence in sequences(connection)? {
+        counts = super::resume::counts(connection, sequence.number)?;
+        findings.extend(sums(connection, &sequence, counts.admitted)?);
+        kept.read(connection, &sequence)?;
+    }
+    findings.extend(UrlTable::read(connection)?.findings);
+    if let Some(example) = kept.example {
+        findings.push(Finding { invariant: KEPT, count: kept.unexplained, example });
     }
     if let Some(example) = kept.unrecorded_example {
         findings.push(Finding { invariant: RECORDED, count: kept.unrecorded, example });
@@ -232,33 +135,47 @@ fn recount(connection: &Connection) -> Result<CheckReport> {
     Ok(CheckReport { counts, visits, links, links_without_row, lost, lost_admitted, findings })
 }
 
+/// What a sequence says of itself.
+struct Sequence {
+    number: u32,
+    counters: String,
+    exact: bool,
+    /// Whether a sweep proves it.
+    swept: bool,
+}
+
+/// All of them, the last one last.
+fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
+    let mut select = connection.prepare("SELECT n, counters, exact, swept IS NOT NULL FROM sequence ORDER BY n")?;
+    let sequence = |row: &Row<'_>| {
+        Ok(Sequence { number: row.get(0)?, counters: row.get(1)?, exact: row.get(2)?, swept: row.get(3)? })
+    };
+    select.query_map([], sequence)?.collect()
+}
+
 fn rule(connection: &Connection, invariant: &'static str, broken: &str) -> Result<Option<Finding>> {
-    let query = format!("WITH broken (example) AS ({broken}) SELECT count(*), min(example) FROM broken");
+    let query = format!("WITH {STAND}, broken (example) AS ({broken}) SELECT count(*), min(example) FROM broken");
     let (count, example): (u64, Option<String>) =
         connection.query_row(&query, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(example.map(|example| Finding { invariant, count, example }))
 }
 
-/// The sums of the sequence against the rows.
-fn sums(connection: &Connection, admitted: u64) -> Result<Option<Finding>> {
-    let invariant = SUMS;
-    let counters: Option<String> = connection
-        .query_row("SELECT counters FROM sequence ORDER BY n DESC LIMIT 1", [], |row| row.get(0))
-        .optional()?;
-    let Some(counters) = counters else { return Ok(None) };
-    let counters: Counters = match serde_json::from_str(&counters) {
+/// The sums of a sequence against the rows.
+fn sums(connection: &Connection, sequence: &Sequence, admitted: u64) -> Result<Option<Finding>> {
+    let (invariant, number) = (SUMS, sequence.number);
+    let counters: Counters = match serde_json::from_str(&sequence.counters) {
         Ok(counters) => counters,
         Err(error) => return Ok(Some(Finding { invariant, count: 1, example: format!("counters: {error}") })),
     };
     let refused: u64 = counters.refused.values().sum();
     let stored: u64 = connection.query_row(
-        "SELECT count(*) FROM visit WHERE outcome = 'stored' AND sequence = (SELECT max(n) FROM sequence)",
-        [],
+        "SELECT count(*) FROM visit WHERE outcome = 'stored' AND sequence = ?",
+        [number],
         |row| row.get(0),
     )?;
     let holds = counters.candidates == admitted + counters.duplicate + refused && counters.stored == stored;
     let example = format!(
-        "{} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
+        "sequence {number}: {} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
         counters.candidates, counters.duplicate, counters.stored
     );
     Ok((!holds).then_some(Finding { invariant, count: 1, example }))
@@ -313,13 +230,15 @@ impl UrlTable {
     }
 }
 
-/// The links kept with the visits, against the URL table.
+/// The links kept with the visits, against what their sequence admitted.
 #[derive(Default)]
 struct KeptLinks {
-    exact: bool,
     visits: u64,
     links: u64,
     without_row: u64,
+    /// Those of them under an exact cache,
+    unexplained: u64,
+    /// and one of these.
     example: Option<String>,
     /// Those of the sequences that a sweep has proved, and that it did not record.
     unrecorded: u64,
@@ -327,36 +246,53 @@ struct KeptLinks {
 }
 
 impl KeptLinks {
-    fn read(connection: &Connection, fingerprints: &HashSet<u64>) -> Result<Self> {
-        let exact: Option<bool> =
-            connection.query_row("SELECT min(exact) FROM sequence", [], |row| row.get(0)).optional()?.flatten();
-        let mut kept = Self { exact: exact.unwrap_or(false), ..Self::default() };
-        let mut recorded = connection.prepare(
-            "SELECT swept IS NULL OR EXISTS (SELECT 1 FROM lost WHERE substr(fingerprint, 1, 8) = ? AND sequence = n)
-             FROM sequence WHERE n = ?",
-        )?;
-        let mut select =
-            connection.prepare("SELECT id, url, links, sequence FROM visit WHERE typeof(links) = 'blob'")?;
-        let mut rows = select.query([])?;
+    fn read(&mut self, connection: &Connection, sequence: &Sequence) -> Result<()> {
+        let admitted = admitted(connection, sequence.number)?;
+        let recorded = sequence.swept.then(|| lost(connection, sequence.number)).transpose()?;
+        let query = "SELECT id, url, links FROM visit WHERE typeof(links) = 'blob' AND sequence = ?";
+        let mut select = connection.prepare(query)?;
+        let mut rows = select.query([sequence.number])?;
         while let Some(row) = rows.next()? {
-            kept.visits += 1;
+            self.visits += 1;
             for link in row.get_ref(2)?.as_blob().unwrap_or_default().chunks_exact(8) {
-                kept.links += 1;
+                self.links += 1;
                 let link = u64::from_be_bytes(link.try_into().expect("chunks of 8 bytes"));
-                if !fingerprints.contains(&link) {
-                    kept.without_row += 1;
-                    let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
-                    let example = format!("visit {visit} of url {url}, link {link:016x}");
-                    let known =
-                        recorded.query_row(params![link.to_be_bytes(), row.get::<_, u32>(3)?], |row| row.get(0));
-                    if !known.optional()?.unwrap_or(true) {
-                        kept.unrecorded += 1;
-                        kept.unrecorded_example.get_or_insert_with(|| example.clone());
-                    }
-                    kept.example.get_or_insert(example);
+                if admitted.contains(&link) {
+                    continue;
+                }
+                self.without_row += 1;
+                let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
+                let example = || format!("visit {visit} of url {url}, link {link:016x}");
+                if sequence.exact {
+                    self.unexplained += 1;
+                    self.example.get_or_insert_with(example);
+                }
+                if recorded.as_ref().is_some_and(|recorded| !recorded.contains(&link)) {
+                    self.unrecorded += 1;
+                    self.unrecorded_example.get_or_insert_with(example);
                 }
             }
         }
-        Ok(kept)
+        Ok(())
     }
+}
+
+/// The leading halves of the fingerprints that a sequence admitted.
+fn admitted(connection: &Connection, sequence: u32) -> Result<HashSet<u64>> {
+    let mut select = connection.prepare(
+        "SELECT fingerprint FROM url WHERE admitted_in = ?1
+         UNION ALL SELECT fingerprint FROM history JOIN url ON url.id = history.url WHERE sequence = ?1",
+    )?;
+    select.query_map([sequence], leading)?.filter_map(Result::transpose).collect()
+}
+
+/// The leading halves of the fingerprints that a sequence lost.
+fn lost(connection: &Connection, sequence: u32) -> Result<HashSet<u64>> {
+    let mut select = connection.prepare("SELECT fingerprint FROM lost WHERE sequence = ?")?;
+    select.query_map([sequence], leading)?.filter_map(Result::transpose).collect()
+}
+
+fn leading(row: &Row<'_>) -> Result<Option<u64>> {
+    let leading = row.get_ref(0)?.as_blob().ok().and_then(|bytes| bytes.first_chunk().copied());
+    Ok(leading.map(u64::from_be_bytes))
 }

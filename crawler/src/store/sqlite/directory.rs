@@ -61,6 +61,26 @@ pub struct NewCrawl {
     pub areas: Vec<AreaRow>,
 }
 
+/// What a further sequence begins with, besides what the crawl is.
+#[derive(Debug)]
+pub struct NextSequence {
+    /// When.
+    pub at: Moment,
+    /// The settings, as JSON.
+    pub settings: String,
+    /// Start URLs given with it; those of the crawl are among its starts in any case.
+    pub areas: Vec<AreaRow>,
+}
+
+/// How the last sequence of a crawl stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastSequence {
+    /// Its number.
+    pub number: u32,
+    /// How its last run ended; `None` after a kill, or when it has had none.
+    pub end: Option<String>,
+}
+
 impl CrawlDirectory {
     /// Whether there is a database in a directory.
     pub fn exists(path: &Path) -> bool {
@@ -98,22 +118,12 @@ impl CrawlDirectory {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
         let failed = || StoreError::database(&database);
-        let open = || -> Result<(Connection, u32), StoreError> {
-            let connection =
-                Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
-            schema::prepare(&connection).map_err(failed())?;
-            let found = schema::version(&connection, &database)?;
-            Ok((connection, found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?))
-        };
-        match open()? {
-            (connection, found) if found == schema::known() => Ok(connection),
-            // Written by an older program: brought up to date first, as going on with it would.
-            (connection, _) => {
-                drop(connection);
-                drop(Self::open(path)?);
-                Ok(open()?.0)
-            }
-        }
+        let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
+        schema::prepare(&connection).map_err(failed())?;
+        let found = schema::version(&connection, &database)?;
+        let found = found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
+        schema::stand_in(&connection, found).map_err(failed())?;
+        Ok(connection)
     }
 
     /// Where it is.
@@ -153,12 +163,21 @@ impl CrawlDirectory {
         resume::fingerprint_seed(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
-    /// Whether a URL is in the table. Reads all of it: for a few URLs before a run.
+    /// How the last sequence stands; `None` when the directory is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn last_sequence(&self) -> Result<Option<LastSequence>, StoreError> {
+        resume::last_sequence(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Whether a URL was admitted in the last sequence. May read all rows: for a few URLs before a run.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn has(&self, fingerprint: Fingerprint) -> Result<bool, StoreError> {
-        let query = "SELECT EXISTS (SELECT 1 FROM url WHERE fingerprint = ?)";
+        let query = "SELECT EXISTS (SELECT 1 FROM url WHERE fingerprint = ?
+                                    AND admitted_in = (SELECT max(n) FROM sequence))";
         let found = self.connection.query_row(query, [fingerprint.to_bytes()], |row| row.get(0));
         found.map_err(StoreError::database(self.path.join(DATABASE)))
     }
@@ -190,6 +209,31 @@ impl CrawlDirectory {
         Ok(())
     }
 
+    /// Begins the next sequence, in one transaction that survives a power loss: its number, its sums, and what it was asked
+    /// to be. Its URLs are those that it will find; no row of an earlier one is touched. The hash seed stays: which
+    /// strategies draw another one from it for each sequence is theirs to say.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn begin_sequence(&mut self, next: &NextSequence, fail_point: Option<&FailPoint>) -> Result<(), StoreError> {
+        let counters = serde_json::to_string(&Counters::default()).expect("counters are plain JSON");
+        let write = |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            transaction.execute_batch(schema::INDEX_OF_KEYS)?;
+            transaction.execute(
+                "INSERT INTO sequence (n, began_at, hash_seed, counters)
+                 SELECT n + 1, ?, hash_seed, ? FROM sequence ORDER BY n DESC LIMIT 1",
+                params![next.at.millis(), counters],
+            )?;
+            transaction.execute("UPDATE crawl SET settings = ?", [&next.settings])?;
+            next.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
+            transaction.commit()
+        };
+        write(&mut self.connection).map_err(StoreError::database(self.path.join(DATABASE)))?;
+        FailPoint::pass(fail_point, "after_begin_sequence");
+        Ok(())
+    }
+
     /// Stores changed settings.
     ///
     /// # Errors
@@ -199,13 +243,14 @@ impl CrawlDirectory {
         update.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
-    /// Puts what is queued in this order, if it was queued in another.
+    /// Puts what is queued in the last sequence in this order, if it was queued in another.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
     pub fn rank_by(&self, order: Order) -> Result<(), StoreError> {
         let sign = order.rank(1);
-        let rank = "UPDATE url SET rank = ?1 * depth WHERE state = 'queued' AND rank <> ?1 * depth";
+        let rank = "UPDATE url SET rank = ?1 * depth
+                    WHERE state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence) AND rank <> ?1 * depth";
         self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
@@ -219,11 +264,12 @@ impl CrawlDirectory {
         let never = i64::from(run.cache == Errs::Never);
         let update = "UPDATE sequence SET end = NULL, exact = min(exact, ?1), swept = NULL, swept_links = NULL,
                 audit_sample = min(coalesce(audit_sample, ?2), ?2),
-                audit_urls = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_urls, (SELECT coalesce(max(id), 0) FROM url)),
+                audit_urls = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_urls, ?3),
                 audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost))
              WHERE n = (SELECT max(n) FROM sequence)";
-        let updated = self.connection.execute(update, params![never, run.audit_sample]);
-        updated.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+        let begun = resume::last_ticket(&self.connection)
+            .and_then(|last| self.connection.execute(update, params![never, run.audit_sample, last]));
+        begun.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Writes `crawl.toml`, the copy of the settings for people.

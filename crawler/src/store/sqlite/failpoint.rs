@@ -7,6 +7,7 @@ use thiserror::Error;
 /// The named moments at which a process can be made to kill itself, for tests of kill and resume.
 const NAMES: &[&str] = &[
     "after_create",
+    "after_begin_sequence",
     "before_step",
     "inside_step",
     "after_step",

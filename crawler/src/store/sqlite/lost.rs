@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, Result, params};
 
+use super::again;
 use crate::{
+    candidate::UrlId,
     store::{LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing, UrlRow},
     url::Fingerprint,
 };
@@ -14,6 +16,8 @@ pub struct LostCounts {
     pub audit_rescued: u64,
     /// What the sweep found; `None` where none proves this state.
     pub sweep: Option<SweepCounts>,
+    /// URLs that an earlier sequence lost and this one admitted.
+    pub recovered: u64,
 }
 
 /// What a sweep found.
@@ -45,7 +49,8 @@ pub(super) fn found(connection: &Connection, row: &UrlRow, sequence: u32) -> Res
          WHERE substr(fingerprint, 1, 8) = ?5 AND admitted IS NULL",
     )?;
     let link = row.fingerprint.short().to_be_bytes();
-    update.execute(params![LostState::Found.as_str(), row.id.0, row.url.as_str(), sequence, link]).map(|_| ())
+    let id = again::row_of(connection, row.id, sequence)?;
+    update.execute(params![LostState::Found.as_str(), id, row.url.as_str(), sequence, link]).map(|_| ())
 }
 
 /// The audit saw a URL refused.
@@ -56,6 +61,7 @@ pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> 
          ON CONFLICT DO UPDATE SET url = excluded.url, state = excluded.state, admitted = excluded.admitted
          WHERE lost.admitted IS NULL",
     )?;
+    let row_of = |ticket: Option<UrlId>| ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose();
     let state = if row.admitted.is_some() { LostState::Rescued } else { LostState::Lost };
     insert
         .execute(params![
@@ -63,9 +69,9 @@ pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> 
             row.fingerprint.to_bytes(),
             row.url,
             row.at.millis(),
-            row.via.map(|via| via.0),
+            row_of(row.via)?,
             state.as_str(),
-            row.admitted.map(|id| id.0),
+            row_of(row.admitted)?,
         ])
         .map(|_| ())
 }
@@ -76,39 +82,37 @@ pub(super) fn fetched_again(connection: &Connection, row: &RescueRow, sequence: 
         "UPDATE lost SET state = ?1, tries = tries + 1, tried = ?2, via = ?2, admitted = coalesce(?3, admitted)
          WHERE substr(fingerprint, 1, 8) = ?4 AND sequence = ?5",
     )?;
-    let rescued = row.rescued.iter().map(|(link, id)| (link, LostState::Rescued, Some(id.0)));
+    let parent = again::row_of(connection, row.parent, sequence)?;
+    let rescued = row.rescued.iter().map(|(link, ticket)| (link, LostState::Rescued, Some(*ticket)));
     let missing = row.missing.iter().map(|link| (link, row.why, None));
-    for (link, state, admitted) in rescued.chain(missing) {
-        update.execute(params![state.as_str(), row.parent.0, admitted, link.to_be_bytes(), sequence])?;
+    for (link, state, ticket) in rescued.chain(missing) {
+        let admitted = ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose()?;
+        update.execute(params![state.as_str(), parent, admitted, link.to_be_bytes(), sequence])?;
     }
     Ok(())
 }
 
-/// Shows every URL the table knows: first those the audit saw lost, then the admitted ones in their order.
-pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>) -> Result<()> {
+/// Shows every URL of a sequence: first those its audit saw lost, then the admitted ones.
+pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, sequence: u32) -> Result<()> {
     let mut select = connection.prepare(
         "SELECT lost.fingerprint, lost.id > audit_lost FROM lost JOIN sequence ON n = lost.sequence
-         WHERE n = (SELECT max(n) FROM sequence) AND found_by = 'audit' AND audit_lost IS NOT NULL",
+         WHERE n = ? AND found_by = 'audit' AND audit_lost IS NOT NULL",
     )?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
         let standing = if row.get(1)? { Standing::FalsePositive } else { Standing::Held };
         replay.lost(Fingerprint::from_bytes(row.get(0)?), standing);
     }
     // A URL that the sweep rescued was no trial: its first verdict was not seen.
     let mut select = connection.prepare(
-        "SELECT coalesce(url.key, url.url), url.fingerprint, url.admitted_in = n,
-                audit_urls IS NULL OR url.id <= audit_urls OR url.hop = 'start'
-                OR EXISTS (SELECT 1 FROM lost WHERE lost.admitted = url.id AND lost.state = 'rescued')
-         FROM url, sequence WHERE n = (SELECT max(n) FROM sequence) ORDER BY url.id",
+        "SELECT coalesce(url.key, url.url), url.fingerprint,
+                audit_urls IS NULL OR url.ticket <= audit_urls OR url.hop = 'start' OR EXISTS (
+                    SELECT 1 FROM lost WHERE lost.admitted = url.id AND lost.sequence = n AND lost.state = 'rescued')
+         FROM url, sequence WHERE n = ?1 AND url.admitted_in = ?1 ORDER BY url.id",
     )?;
-    let mut rows = select.query([])?;
+    let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
-        let standing = match (row.get(2)?, row.get(3)?) {
-            (false, _) => Standing::Foreign,
-            (true, true) => Standing::Held,
-            (true, false) => Standing::Trial,
-        };
+        let standing = if row.get(2)? { Standing::Held } else { Standing::Trial };
         let fingerprint = Fingerprint::from_bytes(row.get(1)?);
         replay.row(ReplayedUrl { key: row.get_ref(0)?.as_str()?, fingerprint, standing });
     }
@@ -129,31 +133,42 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<LostCount
                 count(*) FILTER (WHERE swept),
                 count(*) FILTER (WHERE swept AND state = 'rescued'),
                 count(*) FILTER (WHERE swept AND state = 'no_longer_linked'),
-                count(*) FILTER (WHERE swept AND state = 'parent_unreachable')
-         FROM lost WHERE sequence = ?",
+                count(*) FILTER (WHERE swept AND state = 'parent_unreachable'),
+                (SELECT count(DISTINCT admitted) FROM lost WHERE recovered_in = ?1)
+         FROM lost WHERE sequence = ?1",
         [sequence],
         |row| {
             let (lost, rescued) = (row.get(1)?, row.get(2)?);
             let (no_longer_linked, parent_unreachable) = (row.get(3)?, row.get(4)?);
             let of =
                 |links| SweepCounts { links, lost, rescued, missed_with_them, no_longer_linked, parent_unreachable };
-            Ok(LostCounts { audit_rescued: row.get(0)?, sweep: links.map(of) })
+            Ok(LostCounts { audit_rescued: row.get(0)?, sweep: links.map(of), recovered: row.get(5)? })
         },
     )
 }
 
-/// URLs whose way from a start leads over one that a sweep rescued, without those. A URL's `via` has a lower number than
-/// itself, so one pass in order finds them.
+/// URLs of the last sequence whose way from a start leads over one that its sweep rescued, without those. A URL's `via` was
+/// admitted before itself, so one pass in the order of the tickets finds them; both indices have that order.
 fn missed(connection: &Connection, sequence: u32) -> Result<u64> {
-    let rescued = "SELECT admitted FROM lost WHERE sequence = ? AND swept AND state = 'rescued' ORDER BY admitted";
+    let rescued = "SELECT url.id, url.ticket FROM lost JOIN url ON url.id = lost.admitted
+                   WHERE lost.sequence = ? AND swept AND lost.state = 'rescued'";
     let mut below = std::collections::HashSet::new();
-    for id in connection.prepare(rescued)?.query_map([sequence], |row| row.get::<_, i64>(0))? {
-        below.insert(id?);
+    let mut first: Option<i64> = None;
+    let mut select = connection.prepare(rescued)?;
+    let mut rows = select.query([sequence])?;
+    while let Some(row) = rows.next()? {
+        below.insert(row.get::<_, i64>(0)?);
+        let ticket = row.get(1)?;
+        first = Some(first.map_or(ticket, |first| first.min(ticket)));
     }
-    let Some(first) = below.iter().min().copied() else { return Ok(0) };
+    let Some(first) = first else { return Ok(0) };
     let mut count = 0;
-    let mut select = connection
-        .prepare("SELECT id, via FROM url WHERE id > ? AND via IS NOT NULL AND admitted_in = ? ORDER BY id")?;
+    let mut select = connection.prepare(
+        "SELECT id, via, id AS place FROM url
+         WHERE readmission IS NULL AND id > ?1 AND via IS NOT NULL AND admitted_in = ?2
+         UNION ALL SELECT id, via, readmission FROM url
+         WHERE readmission > ?1 AND via IS NOT NULL AND admitted_in = ?2 ORDER BY place",
+    )?;
     let mut rows = select.query([first, i64::from(sequence)])?;
     while let Some(row) = rows.next()? {
         let (id, via): (i64, i64) = (row.get(0)?, row.get(1)?);

@@ -8,6 +8,7 @@
 //!
 //! Does not know: the engine, the network.
 
+mod again;
 mod apply;
 mod check;
 mod directory;
@@ -24,7 +25,7 @@ mod sweep;
 mod writer;
 
 pub use check::{CheckReport, Finding, check, invariants};
-pub use directory::{CrawlDirectory, Errs, NewCrawl, RunStart};
+pub use directory::{CrawlDirectory, Errs, LastSequence, NewCrawl, NextSequence, RunStart};
 pub use error::StoreError;
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use lost::{LostCounts, SweepCounts};

@@ -1,9 +1,9 @@
-//! `pages`: one line per URL in its latest state.
+//! `pages`: one line per URL, in its latest state or that of a sequence.
 
 use regex::Regex;
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
-/// A URL in its latest state.
+/// A URL in its latest state, or that of a sequence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageLine {
     /// What is fetched; `None` for a lost URL of which only a link's fingerprint is known.
@@ -12,8 +12,10 @@ pub struct PageLine {
     pub key: Option<String>,
     /// Status of the last answer.
     pub status: Option<u16>,
-    /// `stored`, `redirected`, `broken`, `abandoned`, `failed`, `queued` or `lost`.
+    /// `stored`, `redirected`, `broken`, `gone`, `abandoned`, `failed`, `queued` or `lost`.
     pub outcome: String,
+    /// For a stored page: `new`, `changed` or `unchanged`.
+    pub change: Option<String>,
     /// Why, where there is a reason; for a lost URL what became of it.
     pub reason: Option<String>,
     /// `Content-Type` as sent.
@@ -55,51 +57,63 @@ pub struct PageFilter {
     pub max_depth: Option<u32>,
     /// The URL matches.
     pub matching: Option<Regex>,
-    /// State of this sequence.
+    /// The URLs of this sequence, in the state that it left them in; otherwise all, in their latest state.
     pub sequence: Option<u32>,
-    /// It was lost, whatever became of it. An outcome of `lost` asks for these too.
+    /// Those that the sequence lost, whatever became of them; without a sequence, the last. An outcome of `lost` asks for
+    /// these too.
     pub lost: bool,
+    /// Those that an earlier sequence lost and this one admitted; without a sequence, the last.
+    pub recovered: bool,
 }
 
-const OUTCOME: &str =
-    "CASE url.state WHEN 'finished' THEN coalesce(visit.outcome, 'finished') ELSE coalesce(url.state, 'lost') END";
+impl PageFilter {
+    fn asks_for_lost(&self) -> bool {
+        self.lost || self.outcome.as_deref() == Some("lost")
+    }
+}
 
-/// Every admitted URL.
-const ADMITTED: &str =
-    "SELECT url.url, url.key, visit.status, {outcome}, coalesce(visit.reason, url.reason), visit.content_type,
-        visit.bytes, visit.digest, visit.title, url.depth, url.hop, via.url,
-        coalesce(visit.sequence, url.admitted_in), visit.fetched_at, visit.redirect, visit.truncated, NULL
-    FROM url LEFT JOIN visit ON visit.id = url.visit LEFT JOIN url AS via ON via.id = url.via
-    WHERE {conditions} ORDER BY url.id";
+const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
+    CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE stand.state END";
 
-/// Every URL that was lost, with its row if it has one now.
-const LOST: &str = "SELECT coalesce(url.url, lost.url), url.key, visit.status, {outcome},
-        iif(url.id IS NULL, lost.state, coalesce(visit.reason, url.reason)), visit.content_type,
-        visit.bytes, visit.digest, visit.title, url.depth, url.hop, via.url,
-        coalesce(visit.sequence, url.admitted_in, lost.sequence), visit.fetched_at, visit.redirect, visit.truncated, lost.found_by
-    FROM lost LEFT JOIN url ON url.id = lost.admitted LEFT JOIN visit ON visit.id = url.visit
-        LEFT JOIN url AS via ON via.id = coalesce(url.via, lost.via)
-    WHERE {conditions} ORDER BY lost.id";
+/// How every URL stands: its latest state.
+const LATEST: &str = "SELECT id AS place, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit, NULL AS found_by FROM url";
+
+/// How the URLs of a sequence stood at its end, or stand; `{of}` and `{which}` pick those of the table `lost`.
+const OF_SEQUENCE: &str =
+    "SELECT url.id AS place, url.url, key, admitted_in AS sequence, hop, url.via, depth, url.state, reason, visit,
+            {found_by} AS found_by
+     FROM {of} url WHERE admitted_in = ?1 AND {which}
+     UNION ALL
+     SELECT url.id, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
+     FROM {of} url JOIN history AS past ON past.url = url.id WHERE past.sequence = ?1 AND {which}";
+
+/// The URLs that a sequence lost and did not admit.
+const LOST: &str =
+    "SELECT lost.id, url, NULL, sequence, NULL, via, NULL, 'lost', iif(recovered_in IS NULL, state, 'recovered'),
+            NULL, found_by
+     FROM lost WHERE sequence = ?1 AND (admitted IS NULL OR recovered_in IS NOT NULL)";
+
+/// Those that it lost and admitted after all.
+const LET_IN: &str = "lost.admitted = url.id AND lost.sequence = ?1";
+
+/// Those that it admitted and an earlier one had lost, each once.
+const RECOVERED: &str =
+    "lost.id IN (SELECT max(id) FROM lost WHERE recovered_in = ?1 GROUP BY admitted) AND lost.admitted = url.id";
 
 /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
 ///
 /// # Errors
 /// `SQLite`'s, when the database cannot be read.
 pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(PageLine) -> bool) -> Result<()> {
-    let lost = filter.lost || filter.outcome.as_deref() == Some("lost");
-    let (select, sequence) = if lost {
-        (LOST, "coalesce(visit.sequence, url.admitted_in, lost.sequence) = ?")
-    } else {
-        (ADMITTED, "coalesce(visit.sequence, url.admitted_in) = ?")
-    };
+    let stands = stands(filter);
+    let sequence = sequence(connection, filter)?;
+    let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
     let mut conditions = vec!["1".to_owned()];
-    let mut values: Vec<&dyn ToSql> = Vec::new();
-    let filters: [(&str, Option<&dyn ToSql>); 5] = [
+    let filters: [(&str, Option<&dyn ToSql>); 4] = [
         ("visit.status = ?", filter.status.as_ref().map(|value| value as _)),
         (&format!("{OUTCOME} = ?"), filter.outcome.as_ref().map(|value| value as _)),
         ("substr(lower(visit.content_type), 1, length(?1)) = lower(?1)", filter.content_type.as_ref().map(|v| v as _)),
-        ("url.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
-        (sequence, filter.sequence.as_ref().map(|value| value as _)),
+        ("stand.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
     ];
     for (condition, value) in filters {
         if let Some(value) = value {
@@ -107,8 +121,17 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
             conditions.push(condition.replace("?1", "?").replace('?', &format!("?{}", values.len())));
         }
     }
-    let query = select.replace("{outcome}", OUTCOME).replace("{conditions}", &conditions.join(" AND "));
-    let mut select = connection.prepare(&query)?;
+    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again.
+    let mut select = connection.prepare(&format!(
+        "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
+                visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
+                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone'), stand.found_by
+         FROM ({stands}) AS stand
+              LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
+              LEFT JOIN url AS via ON via.id = stand.via
+         WHERE {} ORDER BY stand.place",
+        conditions.join(" AND ")
+    ))?;
     let mut rows = select.query(&*values)?;
     while let Some(row) = rows.next()? {
         let matching = match &filter.matching {
@@ -120,6 +143,32 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
         }
     }
     Ok(())
+}
+
+/// The query for how the URLs asked for stand.
+fn stands(filter: &PageFilter) -> String {
+    let of_lost = |which| {
+        let picked = OF_SEQUENCE.replace("{of}", "lost CROSS JOIN").replace("{found_by}", "lost.found_by");
+        picked.replace("{which}", which)
+    };
+    if filter.recovered {
+        of_lost(RECOVERED)
+    } else if filter.asks_for_lost() {
+        format!("{} UNION ALL {LOST}", of_lost(LET_IN))
+    } else if filter.sequence.is_some() {
+        OF_SEQUENCE.replace("{of}", "").replace("{found_by}", "NULL").replace("{which}", "1")
+    } else {
+        LATEST.to_owned()
+    }
+}
+
+/// The sequence they are asked of.
+fn sequence(connection: &Connection, filter: &PageFilter) -> Result<Option<u32>> {
+    if filter.sequence.is_some() || !(filter.recovered || filter.asks_for_lost()) {
+        return Ok(filter.sequence);
+    }
+    let last = connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get::<_, Option<u32>>(0))?;
+    Ok(Some(last.unwrap_or_default()))
 }
 
 fn line(row: &Row<'_>) -> Result<PageLine> {
@@ -140,6 +189,7 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         fetched_at: row.get(13)?,
         redirect: row.get(14)?,
         truncated: row.get(15)?,
-        found_by: row.get(16)?,
+        change: row.get(16)?,
+        found_by: row.get(17)?,
     })
 }

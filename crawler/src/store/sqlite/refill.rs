@@ -9,47 +9,59 @@ use crate::{
     url::WebUrl,
 };
 
-const COLUMNS: &str = "id, host, url, hop, depth, redirects, attempts, due";
+const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due";
 
-/// A URL as it was queued at first, whatever its state.
-pub(super) fn one(connection: &Connection, id: UrlId) -> Result<Queued> {
+/// A row as it was queued at first in its latest sequence, whatever its state.
+pub(super) fn one(connection: &Connection, row: u64) -> Result<Queued> {
     let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM url WHERE id = ?"))?;
-    select.query_row([id.0], found).map(|found| Queued { attempts: 0, ..found.queued })
+    select.query_row([row], found).map(|found| Queued { attempts: 0, ..found.queued })
 }
 
 /// The rows a request asks for; one more is read to know whether there are more.
-pub(super) fn answer(connection: &Connection, request: &RefillRequest) -> Result<RefillAnswer> {
+pub(super) fn answer(connection: &Connection, request: &RefillRequest, sequence: u32) -> Result<RefillAnswer> {
     let most = request.max_depth.unwrap_or(u32::MAX);
     let limit = i64::try_from(request.limit).unwrap_or(i64::MAX).saturating_add(1);
+    let queue = (sequence, request.host);
     let found = match request.kind {
-        RefillKind::Beyond(place) => beyond(connection, request.host, place, most, limit)?,
-        RefillKind::Due { after, id, .. } => due(connection, request.host, (after, id), most, limit)?,
+        RefillKind::Beyond(place) => beyond(connection, queue, place, most, limit)?,
+        RefillKind::Due { after, id, .. } => due(connection, queue, (after, id), most, limit)?,
     };
     Ok(cut(found, request))
 }
+
+/// Whose queue, in which sequence.
+type Queue = (u32, HostId);
 
 struct Found {
     queued: Queued,
     due: Option<Moment>,
 }
 
-fn beyond(connection: &Connection, host: HostId, place: Place, most: u32, limit: i64) -> Result<Vec<Found>> {
+fn beyond(connection: &Connection, (sequence, host): Queue, place: Place, most: u32, limit: i64) -> Result<Vec<Found>> {
     let statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM url INDEXED BY url_queue
-         WHERE state = 'queued' AND due IS NULL AND host = ?1 AND (rank, id) > (?2, ?3) AND depth <= ?4
-         ORDER BY rank, id LIMIT ?5"
+         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND host = ?2 AND (rank, ticket) > (?3, ?4)
+           AND depth <= ?5
+         ORDER BY rank, ticket LIMIT ?6"
     ))?;
     let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
-    collect(statement, params![host.0, place.rank, id, most, limit])
+    collect(statement, params![sequence, host.0, place.rank, id, most, limit])
 }
 
-fn due(connection: &Connection, host: HostId, read: (Moment, UrlId), most: u32, limit: i64) -> Result<Vec<Found>> {
+fn due(
+    connection: &Connection,
+    (sequence, host): Queue,
+    read: (Moment, UrlId),
+    most: u32,
+    limit: i64,
+) -> Result<Vec<Found>> {
     let statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM url INDEXED BY url_retry
-         WHERE state = 'queued' AND due IS NOT NULL AND host = ?1 AND (due, id) > (?2, ?3) AND depth <= ?4
-         ORDER BY due, id LIMIT ?5"
+         WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND host = ?2 AND (due, ticket) > (?3, ?4)
+           AND depth <= ?5
+         ORDER BY due, ticket LIMIT ?6"
     ))?;
-    collect(statement, params![host.0, read.0.millis(), read.1.0, most, limit])
+    collect(statement, params![sequence, host.0, read.0.millis(), read.1.0, most, limit])
 }
 
 fn collect(mut statement: CachedStatement<'_>, params: impl rusqlite::Params) -> Result<Vec<Found>> {

@@ -1,7 +1,8 @@
 //! What a crawl needs to go on.
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result};
 
+use super::LastSequence;
 use crate::{
     candidate::{HostId, UrlId},
     queue::Counts,
@@ -27,13 +28,15 @@ pub struct Resumed {
     pub audit_sample: Option<u64>,
     /// The sweep that proves this state: `report` or `rescue`; `None` when there was none.
     pub swept: Option<String>,
+    /// URLs that the sequence before admitted; `None` in the first.
+    pub admitted_before: Option<u64>,
     /// The counts of the law.
     pub counts: Counts,
     /// What is in the scope by itself.
     pub areas: Vec<AreaRow>,
     /// Every host, by ascending number from 0.
     pub hosts: Vec<HostState>,
-    /// The last number given to a URL; 0 when there is none.
+    /// The last number given to an admission, in whatever sequence; 0 when there is none.
     pub last_url: u64,
     /// Queued starts and targets of their redirects.
     pub pending_starts: Vec<PendingStart>,
@@ -42,7 +45,7 @@ pub struct Resumed {
 /// A start, or the target of its redirect, without a final answer.
 #[derive(Debug)]
 pub struct PendingStart {
-    /// Its number.
+    /// The number of its admission.
     pub id: UrlId,
     /// What is fetched.
     pub url: String,
@@ -69,7 +72,7 @@ pub struct HostState {
     pub held: u64,
     /// The earliest due time.
     pub next_due: Option<Moment>,
-    /// Pages stored.
+    /// Pages stored in the sequence.
     pub stored: u64,
     /// Queued rows by depth, up to the depth limit.
     pub by_depth: Vec<(u32, u64)>,
@@ -77,6 +80,11 @@ pub struct HostState {
 
 pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
     connection.query_row("SELECT settings FROM crawl", [], |row| row.get(0)).optional()
+}
+
+pub(super) fn last_sequence(connection: &Connection) -> Result<Option<LastSequence>> {
+    let last = |row: &rusqlite::Row<'_>| Ok(LastSequence { number: row.get(0)?, end: row.get(1)? });
+    connection.query_row("SELECT n, end FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
 }
 
 pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {
@@ -101,27 +109,49 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         end,
         audit_sample,
         swept,
-        counters: serde_json::from_str(&counters).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
-        })?,
-        counts: counts(connection)?,
+        counters: parsed(&counters)?,
+        admitted_before: admitted_in(connection, sequence.checked_sub(1))?,
+        counts: counts(connection, sequence)?,
         areas: areas(connection)?,
-        hosts: hosts(connection, max_depth.unwrap_or(u32::MAX))?,
-        last_url: connection.query_row("SELECT coalesce(max(id), 0) FROM url", [], |row| row.get(0))?,
-        pending_starts: pending_starts(connection)?,
+        hosts: hosts(connection, sequence, max_depth.unwrap_or(u32::MAX))?,
+        last_url: last_ticket(connection)?,
+        pending_starts: pending_starts(connection, sequence)?,
     }))
 }
 
-fn pending_starts(connection: &Connection) -> Result<Vec<PendingStart>> {
-    let mut select = connection.prepare("SELECT id, url FROM url WHERE state = 'queued' AND depth = 0")?;
-    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: UrlId(row.get(0)?), url: row.get(1)? });
-    select.query_map([], pending)?.collect()
+fn parsed(counters: &str) -> Result<Counters> {
+    serde_json::from_str(counters)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error)))
 }
 
-pub(super) fn counts(connection: &Connection) -> Result<Counts> {
+fn admitted_in(connection: &Connection, sequence: Option<u32>) -> Result<Option<u64>> {
+    let query = "SELECT counters FROM sequence WHERE n = ?";
+    let counters: Option<String> = connection.query_row(query, [sequence], |row| row.get(0)).optional()?;
+    counters.map(|counters| parsed(&counters).map(|counters| counters.admitted())).transpose()
+}
+
+/// The last number that was given: a row's own is the first that it got.
+pub(super) fn last_ticket(connection: &Connection) -> Result<u64> {
+    let query = "SELECT max(coalesce((SELECT max(id) FROM url), 0),
+                            coalesce((SELECT max(readmission) FROM url WHERE readmission IS NOT NULL), 0))";
+    connection.query_row(query, [], |row| row.get(0))
+}
+
+fn pending_starts(connection: &Connection, sequence: u32) -> Result<Vec<PendingStart>> {
+    let query = "SELECT ticket, url FROM url WHERE state = 'queued' AND depth = 0 AND admitted_in = ?";
+    let mut select = connection.prepare(query)?;
+    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: UrlId(row.get(0)?), url: row.get(1)? });
+    select.query_map([sequence], pending)?.collect()
+}
+
+/// The law of a sequence that is the last, or was once.
+pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
     let mut counts = Counts::default();
-    let mut select = connection.prepare("SELECT state, count(*) FROM url GROUP BY state")?;
-    let mut rows = select.query([])?;
+    let mut select = connection.prepare(
+        "SELECT state, count(*) FROM url WHERE admitted_in = ?1 GROUP BY state
+         UNION ALL SELECT state, count(*) FROM history WHERE sequence = ?1 GROUP BY state",
+    )?;
+    let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
         let count: u64 = row.get(1)?;
         counts.admitted += count;
@@ -142,7 +172,7 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
     select.query_map([], area)?.collect()
 }
 
-fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
+fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<HostState>> {
     let mut select =
         connection.prepare("SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, robots_status IS NOT NULL FROM host ORDER BY id")?;
     let host = |row: &rusqlite::Row<'_>| {
@@ -161,11 +191,12 @@ fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
         })
     };
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
-    count_queued(connection, &mut hosts, max_depth)?;
+    count_queued(connection, &mut hosts, sequence, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, count(*) FROM url JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' GROUP BY 1",
+        "SELECT url.host, count(*) FROM url JOIN visit ON visit.id = url.visit
+         WHERE visit.outcome = 'stored' AND visit.sequence = ? GROUP BY 1",
     )?;
-    let mut rows = stored.query([])?;
+    let mut rows = stored.query([sequence])?;
     while let Some(row) = rows.next()? {
         let id: u32 = row.get(0)?;
         if let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) {
@@ -175,11 +206,12 @@ fn hosts(connection: &Connection, max_depth: u32) -> Result<Vec<HostState>> {
     Ok(hosts)
 }
 
-fn count_queued(connection: &Connection, hosts: &mut [HostState], max_depth: u32) -> Result<()> {
+fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: u32) -> Result<()> {
     let mut queued = connection.prepare(
-        "SELECT host, depth, count(*) - count(due), count(due), min(due) FROM url WHERE state = 'queued' GROUP BY 1, 2",
+        "SELECT host, depth, count(*) - count(due), count(due), min(due) FROM url
+         WHERE state = 'queued' AND admitted_in = ? GROUP BY 1, 2",
     )?;
-    let mut rows = queued.query(params![])?;
+    let mut rows = queued.query([sequence])?;
     while let Some(row) = rows.next()? {
         let id: u32 = row.get(0)?;
         let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) else { continue };

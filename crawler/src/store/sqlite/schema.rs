@@ -85,6 +85,29 @@ const MIGRATIONS: &[&str] = &[
     );
 ",
     "
+    -- Sequences beyond the first. Rows admitted once stay as small as they were: their ticket is their id.
+    ALTER TABLE url ADD COLUMN readmission INTEGER; -- number of its latest admission; null: it was admitted once
+    ALTER TABLE url ADD COLUMN ticket INTEGER AS (coalesce(readmission, id)) VIRTUAL;
+    DROP INDEX url_queue;
+    DROP INDEX url_retry;
+    CREATE INDEX url_queue ON url (admitted_in, host, rank, ticket) WHERE state = 'queued' AND due IS NULL;
+    CREATE INDEX url_retry ON url (admitted_in, host, due, ticket) WHERE state = 'queued' AND due IS NOT NULL;
+    CREATE UNIQUE INDEX url_readmission ON url (readmission) WHERE readmission IS NOT NULL;
+    ALTER TABLE visit ADD COLUMN change TEXT;       -- new, changed, unchanged, gone; null where none of them is known
+    UPDATE visit SET change = 'new' WHERE outcome = 'stored';
+    CREATE TABLE history (                          -- how a URL stood at the end of an earlier sequence
+        url       INTEGER NOT NULL REFERENCES url (id),
+        sequence  INTEGER NOT NULL REFERENCES sequence (n),
+        hop       TEXT NOT NULL,
+        via       INTEGER REFERENCES url (id),
+        depth     INTEGER NOT NULL,
+        state     TEXT NOT NULL,
+        reason    TEXT,
+        visit     INTEGER REFERENCES visit (id),    -- its visit in that sequence
+        PRIMARY KEY (url, sequence)
+    ) WITHOUT ROWID;
+",
+    "
     CREATE TABLE lost (                    -- URLs that the URL cache refused by mistake
         id           INTEGER PRIMARY KEY,
         sequence     INTEGER NOT NULL REFERENCES sequence (n),
@@ -103,15 +126,34 @@ const MIGRATIONS: &[&str] = &[
     CREATE UNIQUE INDEX lost_link ON lost (substr(fingerprint, 1, 8), sequence);
     CREATE INDEX lost_admitted ON lost (admitted) WHERE admitted IS NOT NULL;
     ALTER TABLE sequence ADD COLUMN audit_sample INTEGER; -- null: no audit
-    ALTER TABLE sequence ADD COLUMN audit_urls INTEGER;   -- the last URL admitted before the audit began
+    ALTER TABLE sequence ADD COLUMN audit_urls INTEGER;   -- the last ticket given before the audit began
     ALTER TABLE sequence ADD COLUMN audit_lost INTEGER;   -- the last lost URL found before it began
     ALTER TABLE sequence ADD COLUMN swept TEXT;           -- report, rescue: the sweep that proves this state
     ALTER TABLE sequence ADD COLUMN swept_links INTEGER;  -- kept links it compared
 ",
 ];
 
+/// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
+/// first, what stands in for what it added.
+const STAND_INS: &[&str] = &[
+    "
+    CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket FROM main.url;
+    CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change FROM main.visit;
+    CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
+",
+    "
+    CREATE TEMP VIEW sequence AS SELECT *, NULL AS audit_sample, NULL AS audit_urls, NULL AS audit_lost, NULL AS swept,
+        NULL AS swept_links FROM main.sequence;
+    CREATE TEMP TABLE lost (id, sequence, fingerprint, url, found_by, found_at, via, swept, state, tries, tried, admitted,
+        recovered_in);
+",
+];
+
+/// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
+pub(super) const INDEX_OF_KEYS: &str = "CREATE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
+
 /// The newest schema this program knows.
-pub(super) fn known() -> u32 {
+fn known() -> u32 {
     u32::try_from(MIGRATIONS.len()).expect("few migrations")
 }
 
@@ -149,9 +191,20 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32
     Ok(Some(found))
 }
 
+/// Lets this connection read a database of an older schema as if it were of the newest.
+pub(super) fn stand_in(connection: &Connection, found: u32) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    STAND_INS.iter().skip(found.saturating_sub(1) as usize).try_for_each(|added| connection.execute_batch(added))
+}
+
 /// Brings the schema to the newest version, each migration whole.
 pub(super) fn migrate(connection: &mut Connection, from: u32) -> rusqlite::Result<()> {
-    for (index, migration) in (0..).zip(MIGRATIONS).skip(from as usize) {
+    migrate_to(connection, from, known())
+}
+
+/// The same up to a version.
+pub(super) fn migrate_to(connection: &mut Connection, from: u32, version: u32) -> rusqlite::Result<()> {
+    for (index, migration) in (0..version).zip(MIGRATIONS).skip(from as usize) {
         let transaction = connection.transaction()?;
         transaction.execute_batch(migration)?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

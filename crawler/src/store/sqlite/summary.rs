@@ -14,8 +14,16 @@ pub struct PageCounts {
     pub html: u64,
     /// Those of them cut short by a limit.
     pub truncated: u64,
+    /// Stored pages of which no copy was there before.
+    pub new: u64,
+    /// Stored pages that differ from the copy before.
+    pub changed: u64,
+    /// Stored pages that do not.
+    pub unchanged: u64,
     /// Final answer 4xx or 5xx.
     pub broken: u64,
+    /// Those of them that are not there any more (404 or 410) and were stored in an earlier sequence.
+    pub gone: u64,
     /// No answer after all retries.
     pub failed: u64,
 }
@@ -87,9 +95,9 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
         )
         .optional()?;
     let Some(mut summary) = sequence else { return Ok(None) };
-    summary.counts = resume::counts(connection)?;
+    summary.counts = resume::counts(connection, summary.sequence)?;
     summary.pages = page_counts(connection, summary.sequence)?;
-    summary.abandoned = abandoned(connection)?;
+    summary.abandoned = abandoned(connection, summary.sequence)?;
     summary.lost = lost::counts(connection, summary.sequence)?;
     Ok(Some(summary))
 }
@@ -100,7 +108,11 @@ fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
                 count(*) FILTER (WHERE outcome = 'stored' AND html),
                 count(*) FILTER (WHERE outcome = 'stored' AND truncated IS NOT NULL),
                 count(*) FILTER (WHERE outcome = 'broken'),
-                count(*) FILTER (WHERE outcome = 'failed')
+                count(*) FILTER (WHERE outcome = 'failed'),
+                count(*) FILTER (WHERE change = 'new'),
+                count(*) FILTER (WHERE change = 'changed'),
+                count(*) FILTER (WHERE change = 'unchanged'),
+                count(*) FILTER (WHERE change = 'gone')
          FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
         [sequence],
         |row| {
@@ -110,13 +122,18 @@ fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
                 truncated: row.get(2)?,
                 broken: row.get(3)?,
                 failed: row.get(4)?,
+                new: row.get(5)?,
+                changed: row.get(6)?,
+                unchanged: row.get(7)?,
+                gone: row.get(8)?,
             })
         },
     )
 }
 
-fn abandoned(connection: &Connection) -> Result<UrlCounts> {
-    let mut select =
-        connection.prepare("SELECT coalesce(reason, ''), count(*) FROM url WHERE state = 'abandoned' GROUP BY 1")?;
-    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+fn abandoned(connection: &Connection, sequence: u32) -> Result<UrlCounts> {
+    let query =
+        "SELECT coalesce(reason, ''), count(*) FROM url WHERE state = 'abandoned' AND admitted_in = ? GROUP BY 1";
+    let mut select = connection.prepare(query)?;
+    select.query_map([sequence], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

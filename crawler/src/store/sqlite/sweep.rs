@@ -16,14 +16,12 @@ use std::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
+    again,
     error::WriteError,
     refill,
     runs::{self, Sorter},
 };
-use crate::{
-    candidate::UrlId,
-    store::{AfterSweep, LostState, RescueOrder, SweepRequest, Swept},
-};
+use crate::store::{AfterSweep, LostState, RescueOrder, SweepRequest, Swept};
 
 /// Memory for the links, and again for the URLs.
 const MEMORY: usize = 8 << 20;
@@ -118,12 +116,12 @@ impl<'a> Sweep<'a> {
         let transaction = self.connection.unchecked_transaction()?;
         for link in links {
             let mut insert = transaction.prepare_cached(
-                "INSERT INTO lost (sequence, fingerprint, found_by, found_at, via, swept, state)
-                 VALUES (?, ?, 'sweep', ?, ?, 1, ?) ON CONFLICT DO UPDATE SET swept = 1",
+                "INSERT INTO lost (sequence, fingerprint, url, found_by, found_at, via, swept, state)
+                 VALUES (?, ?, ?, 'sweep', ?, ?, 1, ?) ON CONFLICT DO UPDATE SET swept = 1",
             )?;
-            let state = LostState::Lost.as_str();
-            let via = pages.get(link);
-            insert.execute(params![self.sequence, link.to_be_bytes(), request.at.millis(), via, state])?;
+            let (state, via) = (LostState::Lost.as_str(), pages.get(link));
+            let url = again::address(&transaction, *link, self.sequence)?;
+            insert.execute(params![self.sequence, link.to_be_bytes(), url, request.at.millis(), via, state])?;
         }
         (self.moment)();
         Ok(transaction.commit()?)
@@ -165,7 +163,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn order(&self, page: u64, links: Vec<u64>) -> Result<RescueOrder, WriteError> {
-        Ok(RescueOrder { parent: refill::one(self.connection, UrlId(page))?, links })
+        Ok(RescueOrder { parent: refill::one(self.connection, page)?, links })
     }
 
     /// Lost URLs for which a page may be fetched again, with the last one that was.
@@ -200,7 +198,7 @@ impl<'a> Sweep<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Moment;
+    use crate::{candidate::UrlId, time::Moment};
 
     /// A crawl of the given pages, each a list of links; page n has the link n, whose row it is. What is linked and has no
     /// page was lost.

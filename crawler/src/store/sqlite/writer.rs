@@ -155,7 +155,7 @@ impl WriterThread {
             Message::Step(step, _room) => self.step(&step)?,
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
-                reply(refill::answer(&self.connection, &request)?);
+                reply(refill::answer(&self.connection, &request, self.settings.sequence)?);
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection.prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
@@ -165,7 +165,7 @@ impl WriterThread {
             Message::Replay(replay) => {
                 self.commit()?;
                 self.pass("before_replay");
-                lost::replay(&self.connection, replay)?;
+                lost::replay(&self.connection, replay, self.settings.sequence)?;
             }
             Message::End(end) => {
                 self.commit()?;

@@ -1,17 +1,27 @@
-//! [`Plan`]: how many bits and probes a classic Bloom filter needs, and what it then costs.
+//! [`Plan`]: how many bits a filter needs, arranged how, and what it then costs.
 //!
-//! Owns the formulas. Rate of a filter of m bits and k probes that holds n keys: `(1 - e^(-kn/m))^k` (Bloom 1970;
-//! Mitzenmacher and Upfal, "Probability and Computing", 5.5.3). It is the mean over filters up to a term of order
-//! k^2/m, which matters to filters of a few dozen keys only. What is lost *while filling* is the integral of the rate,
-//! not the final rate times n: at half-filled bits the mean is 0.16 of the final rate for k = 7, and 0.097 for k = 13.
+//! Owns the choice of size and shape: the fewest bits that keep a [`LossBudget`] while a filter fills. The rates of the
+//! shapes are in [`Shape`], the integrals over a filling beside it.
 //!
 //! Does not know hash functions, memory, or who fills the filter.
+
+mod filling;
+mod growth;
+mod layers;
+mod shape;
 
 use std::ops::Range;
 
 use thiserror::Error;
 
 use crate::budget::LossBudget;
+use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::strategy::Layout;
+use filling::{Filling, Kind};
+pub use growth::Growth;
+pub use layers::LayerPlan;
+pub(crate) use shape::LINE_BITS;
+pub use shape::{LineShape, Shape};
 
 /// The most bits a filter may have: 2^40, 128 GiB. A bound against absurd wishes, not a promise that so much can be
 /// had: a system that overcommits memory may grant more than there is, so a ceiling for the machine is the caller's
@@ -21,24 +31,33 @@ pub const MAX_BITS: u64 = 1 << 40;
 /// The most probes a key may have.
 const MAX_PROBES: u32 = 64;
 
-/// Intervals of Simpson's rule: the integrand rises like x^k, so the error is below (k/100)^4/180 of the value.
-const INTERVALS: u32 = 100;
+/// Plans that need at most this much more memory than the cheapest count as equally cheap: then the one that touches
+/// fewer cache lines is better.
+const AS_CHEAP: f64 = 1.1;
 
-/// Bits and probes of a Bloom filter.
+/// The same for the shapes of the layout `line`: a second line must save more than a sixth of the bits.
+const WORTH_A_LINE: f64 = 1.2;
+
+/// Size and shape of a filter, or of several that must all agree.
 ///
 /// ```
-/// use urlcache::Plan;
+/// use urlcache::{Layout, LossBudget, Plan, Shape};
 ///
 /// let plan = Plan::for_rate(1_000_000, 0.01)?;
-/// assert_eq!((plan.probes(), plan.bits() / 1_000), (7, 9_592));
+/// assert_eq!((plan.shape(), plan.bits() / 1_000), (Shape::Classic { probes: 7 }, 9_592));
 /// assert!((plan.rate_at(1_000_000) - 0.01).abs() < 1e-6);
 /// assert!((plan.mean_rate(1_000_000) - 0.0017).abs() < 1e-4);
+///
+/// let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.01) };
+/// let line = Plan::for_budget(Layout::Auto, 0..1_000_000, &budget)?;
+/// assert_eq!((line.shape().cache_lines(), line.bits() / 100_000), (1, 100));
 /// # Ok::<(), urlcache::SizingError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    bits: u64,
-    probes: u32,
+    shape: Shape,
+    filter_bits: u64,
+    filters: u32,
 }
 
 /// Why no filter can be planned.
@@ -59,90 +78,174 @@ pub enum SizingError {
         /// Bits that would be needed.
         bits: f64,
     },
+    /// No filters, or more than 64.
+    #[error("{0} filters are outside 1..=64")]
+    Filters(u32),
     /// No probes, or more than 64.
     #[error("{0} probes a key are outside 1..=64")]
     Probes(u32),
 }
 
 impl Plan {
-    /// A filter of given size, for whoever knows better.
+    /// A classic filter of given size, for whoever knows better.
     ///
     /// # Errors
     /// No bits or more than [`MAX_BITS`]; no probes or more than 64.
     pub fn new(bits: u64, probes: u32) -> Result<Self, SizingError> {
-        if bits == 0 || bits > MAX_BITS {
-            return Err(SizingError::Bits { bits: bits as f64 });
-        }
         if probes == 0 || probes > MAX_PROBES {
             return Err(SizingError::Probes(probes));
         }
-        Ok(Self { bits, probes })
+        Self::with_shape(Shape::Classic { probes }, bits)
     }
 
-    /// The smallest filter whose rate with `keys` keys is at most `rate`.
+    /// A filter of given shape and size; lines are whole, so it may become a little larger.
+    ///
+    /// # Errors
+    /// No bits or more than [`MAX_BITS`].
+    pub fn with_shape(shape: Shape, bits: u64) -> Result<Self, SizingError> {
+        if bits == 0 || bits > MAX_BITS {
+            return Err(SizingError::Bits { bits: bits as f64 });
+        }
+        let filter_bits = match shape {
+            Shape::Classic { .. } => bits,
+            Shape::Line(_) | Shape::Fingerprints => bits.next_multiple_of(LINE_BITS),
+        };
+        Ok(Self { shape, filter_bits, filters: 1 })
+    }
+
+    /// The smallest classic filter whose rate with `keys` keys is at most `rate`.
     ///
     /// # Errors
     /// A rate outside 0..1, or a filter larger than [`MAX_BITS`].
     pub fn for_rate(keys: u64, rate: f64) -> Result<Self, SizingError> {
-        Self::for_budget(0..keys, &LossBudget { max_lost_urls: None, max_false_positive_rate: Some(rate) })
+        let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(rate) };
+        Self::for_budget(Layout::Classic, 0..keys, &budget)
     }
 
-    /// The smallest filter that loses at most an expected `losses` keys while it goes from `keys.start` to `keys.end`.
+    /// The smallest classic filter that loses at most an expected `losses` keys while it goes from `keys.start` to
+    /// `keys.end`.
     ///
     /// # Errors
     /// Losses that are no number above 0, or a filter larger than [`MAX_BITS`].
     pub fn for_losses(keys: Range<u64>, losses: f64) -> Result<Self, SizingError> {
-        Self::for_budget(keys, &LossBudget { max_lost_urls: Some(losses), max_false_positive_rate: None })
+        let budget = LossBudget { max_lost_urls: Some(losses), max_false_positive_rate: None };
+        Self::for_budget(Layout::Classic, keys, &budget)
     }
 
-    /// The smallest filter that keeps every limit of the budget while it goes from `keys.start` keys to `keys.end`.
+    /// The smallest filter of the layout that keeps every limit of the budget while it goes from `keys.start` keys to
+    /// `keys.end`. Among equally cheap ones (within a tenth) it is that which touches the fewest cache lines.
     ///
     /// # Errors
     /// A budget without a limit or with a senseless one, or a filter larger than [`MAX_BITS`].
-    pub fn for_budget(keys: Range<u64>, budget: &LossBudget) -> Result<Self, SizingError> {
+    pub fn for_budget(layout: Layout, keys: Range<u64>, budget: &LossBudget) -> Result<Self, SizingError> {
+        Self::spatial(layout, 1, keys, budget)
+    }
+
+    /// As [`Plan::for_budget`], for so many filters that must all agree.
+    ///
+    /// # Errors
+    /// Those of [`Plan::for_budget`]; no filters or more than 64.
+    pub fn spatial(layout: Layout, filters: u32, keys: Range<u64>, budget: &LossBudget) -> Result<Self, SizingError> {
         check(budget)?;
+        if filters == 0 || filters > MAX_PROBES {
+            return Err(SizingError::Filters(filters));
+        }
         let filling = Filling::of(&keys);
-        let probes = filling.best_probes(budget);
-        let bits = filling.least_bits(probes, budget).ceil();
-        if bits > MAX_BITS as f64 {
+        let line = |shape| {
+            let kind = Kind { shape, filters };
+            (kind, filling.least_bits(kind, budget))
+        };
+        let lines = || LineShape::ALL.map(|shape| line(Shape::Line(shape))).to_vec();
+        let classic = || vec![filling.best_classic(filters, budget)];
+        let fingerprints = || vec![line(Shape::Fingerprints)];
+        let (kind, bits) = match layout {
+            Layout::Classic => cheapest(&classic(), 1.0),
+            Layout::Line => cheapest(&lines(), WORTH_A_LINE),
+            Layout::Fingerprint => cheapest(&fingerprints(), 1.0),
+            Layout::Auto => cheapest(&[classic(), lines(), fingerprints()].concat(), AS_CHEAP),
+        };
+        let bits = bits.ceil();
+        if bits * f64::from(filters) > MAX_BITS as f64 {
             return Err(SizingError::Bits { bits });
         }
-        Self::new(whole(bits).max(64), probes)
+        Ok(Self { filters, ..Self::with_shape(kind.shape, whole(bits).max(64))? })
     }
 
-    /// Number of bits (m).
+    /// How the bits are arranged.
+    pub fn shape(self) -> Shape {
+        self.shape
+    }
+
+    /// Number of bits (m) of all filters together.
     pub fn bits(self) -> u64 {
-        self.bits
+        self.filter_bits * u64::from(self.filters)
     }
 
-    /// Number of probes a key (k).
-    pub fn probes(self) -> u32 {
-        self.probes
+    /// Number of bits of one filter.
+    pub fn filter_bits(self) -> u64 {
+        self.filter_bits
+    }
+
+    /// Number of filters that must all agree.
+    pub fn filters(self) -> u32 {
+        self.filters
     }
 
     /// False-positive rate once the filter holds `keys` keys.
     pub fn rate_at(self, keys: u64) -> f64 {
-        rate(self.bits as f64, self.probes, keys as f64)
+        self.kind().rate(self.filter_bits as f64, keys as f64)
     }
 
     /// Mean false-positive rate while the first `keys` keys go in: the integral of the rate divided by their number.
     pub fn mean_rate(self, keys: u64) -> f64 {
         let span = Filling::of(&(0..keys));
-        span.integral(|held| rate(self.bits as f64, self.probes, held)) / span.width()
+        span.integral(|held| self.kind().rate(self.filter_bits as f64, held)) / span.width()
     }
 
     /// Expected number of new keys called seen while the filter goes from `keys.start` keys to `keys.end`: the integral
     /// of `p/(1-p)`, for each key that goes in was preceded by so many that did not. Infinite for a filter far too
     /// small.
     pub fn expected_lost(self, keys: Range<u64>) -> f64 {
-        Filling::of(&keys).losses(self.bits as f64, self.probes)
+        Filling::of(&keys).losses(self.kind(), self.filter_bits as f64)
+    }
+
+    /// A plan that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let shape = match (input.u8()?, input.u32()?) {
+            (0, probes) => Shape::Classic { probes },
+            (1, line) => Shape::Line(named(&LineShape::ALL, u8::try_from(line).unwrap_or(u8::MAX))?),
+            (2, _) => Shape::Fingerprints,
+            _ => return Err(SnapshotError::Senseless("an unknown shape")),
+        };
+        Ok(Self { shape, filter_bits: input.u64()?, filters: input.u32()? })
+    }
+
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        let (kind, detail) = match self.shape {
+            Shape::Classic { probes } => (0, probes),
+            Shape::Line(line) => (1, number(&LineShape::ALL, line).into()),
+            Shape::Fingerprints => (2, 0),
+        };
+        out.push(kind);
+        out.extend(detail.to_le_bytes());
+        out.extend(self.filter_bits.to_le_bytes());
+        out.extend(self.filters.to_le_bytes());
+    }
+
+    fn kind(self) -> Kind {
+        Kind { shape: self.shape, filters: self.filters }
     }
 }
 
-/// `(1 - e^(-kn/m))^k`.
-fn rate(bits: f64, probes: u32, keys: f64) -> f64 {
-    let fill = -(-f64::from(probes) * keys / bits).exp_m1();
-    fill.powi(probes.cast_signed())
+/// The fewest bits; of those within `tolerance` times as many, the fewest cache lines.
+fn cheapest(plans: &[(Kind, f64)], tolerance: f64) -> (Kind, f64) {
+    let least = plans.iter().map(|(_, bits)| *bits).fold(f64::INFINITY, f64::min);
+    let cheap = plans.iter().filter(|(_, bits)| *bits <= least * tolerance);
+    let by_lines = |a: &&(Kind, f64), b: &&(Kind, f64)| {
+        let lines = |plan: &(Kind, f64)| plan.0.shape.cache_lines();
+        lines(a).cmp(&lines(b)).then(a.1.total_cmp(&b.1))
+    };
+    *cheap.min_by(by_lines).expect("there is a plan, if only an infinite one")
 }
 
 /// The whole number nearest to zero.
@@ -162,88 +265,6 @@ fn check(budget: &LossBudget) -> Result<(), SizingError> {
         (Some(urls), _) if !(urls > 0.0 && urls.is_finite()) => Err(SizingError::Losses(urls)),
         (_, Some(rate)) if !(rate > 0.0 && rate < 1.0) => Err(SizingError::Rate(rate)),
         _ => Ok(()),
-    }
-}
-
-/// The way of a filter from `from` keys to `to`; never empty.
-struct Filling {
-    from: f64,
-    to: f64,
-}
-
-impl Filling {
-    /// An empty way is taken as one key long.
-    fn of(keys: &Range<u64>) -> Self {
-        let to = keys.end.max(1) as f64;
-        Self { from: (keys.start as f64).min(to - 1.0), to }
-    }
-
-    fn width(&self) -> f64 {
-        (self.to - self.from).max(1.0)
-    }
-
-    /// The number of probes that needs the fewest bits: bits are convex in k, so walk downhill from the estimate
-    /// log2(1/p).
-    fn best_probes(&self, budget: &LossBudget) -> u32 {
-        let bits = |probes| self.least_bits(probes, budget);
-        let precision = -self.tolerable(budget).log2();
-        let mut best = (1..MAX_PROBES).find(|&probes| f64::from(probes) >= precision).unwrap_or(MAX_PROBES);
-        while best < MAX_PROBES && bits(best + 1) < bits(best) {
-            best += 1;
-        }
-        while best > 1 && bits(best - 1) <= bits(best) {
-            best -= 1;
-        }
-        best
-    }
-
-    /// The final rate that keeps the budget for certain: the tighter of the limit and of losses all charged at the end.
-    fn tolerable(&self, budget: &LossBudget) -> f64 {
-        let by_losses = budget.max_lost_urls.map(|losses| losses / (losses + self.width()));
-        let by_rate = budget.max_false_positive_rate;
-        by_losses.into_iter().chain(by_rate).fold(1.0, f64::min)
-    }
-
-    /// The fewest bits with which so many probes keep the budget.
-    fn least_bits(&self, probes: u32, budget: &LossBudget) -> f64 {
-        let by_losses = budget.max_lost_urls.map(|losses| self.bits_for_losses(probes, losses));
-        let by_rate = budget.max_false_positive_rate.map(|rate| self.bits_for_rate(probes, rate));
-        by_losses.into_iter().chain(by_rate).fold(1.0, f64::max)
-    }
-
-    /// The rate's formula solved for m.
-    fn bits_for_rate(&self, probes: u32, rate: f64) -> f64 {
-        let fill = rate.powf(1.0 / f64::from(probes));
-        -f64::from(probes) * self.to / (-fill).ln_1p()
-    }
-
-    /// Bisection: with `high` bits even the final rate keeps the losses, and losses fall as bits rise.
-    fn bits_for_losses(&self, probes: u32, losses: f64) -> f64 {
-        let (mut low, mut high) = (0.0, self.bits_for_rate(probes, losses / (losses + self.width())));
-        while high - low > 1e-5 * high {
-            let middle = f64::midpoint(low, high);
-            let kept = self.losses(middle, probes) <= losses;
-            (low, high) = if kept { (low, middle) } else { (middle, high) };
-        }
-        high
-    }
-
-    /// Expected losses on the way.
-    fn losses(&self, bits: f64, probes: u32) -> f64 {
-        self.integral(|held| {
-            let rate = rate(bits, probes, held);
-            rate / (1.0 - rate)
-        })
-    }
-
-    /// Simpson's rule.
-    fn integral(&self, value: impl Fn(f64) -> f64) -> f64 {
-        let step = self.width() / f64::from(INTERVALS);
-        let term = |i: u32| {
-            let weight = if i.is_multiple_of(INTERVALS) { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
-            weight * value(self.from + step * f64::from(i))
-        };
-        (0..=INTERVALS).map(term).sum::<f64>() * step / 3.0
     }
 }
 
@@ -302,7 +323,7 @@ mod tests {
     #[test]
     fn senseless_demands_are_errors() {
         let budget = |losses, rate| LossBudget { max_lost_urls: losses, max_false_positive_rate: rate };
-        let refused = |losses, rate| Plan::for_budget(0..10, &budget(losses, rate)).unwrap_err();
+        let refused = |losses, rate| Plan::for_budget(Layout::Auto, 0..10, &budget(losses, rate)).unwrap_err();
         assert_eq!(refused(None, None), SizingError::NoLimit);
         assert_eq!(refused(Some(0.0), None), SizingError::Losses(0.0));
         assert_eq!(refused(Some(f64::INFINITY), None), SizingError::Losses(f64::INFINITY));
@@ -326,21 +347,21 @@ mod tests {
             let (losses, rate) = ((limits != 1).then_some(losses), (limits != 2).then_some(rate));
             let keys = start..start + more;
             let budget = LossBudget { max_lost_urls: losses, max_false_positive_rate: rate };
-            let plan = Plan::for_budget(keys.clone(), &budget).unwrap();
+            let plan = Plan::for_budget(Layout::Classic, keys.clone(), &budget).unwrap();
             let used = |plan: Plan| {
                 let by_losses = losses.map_or(0.0, |losses| plan.expected_lost(keys.clone()) / losses);
                 by_losses.max(rate.map_or(0.0, |rate| plan.rate_at(keys.end) / rate))
             };
             prop_assert!(used(plan) <= 1.0 + 1e-6, "{plan:?} uses {}", used(plan));
-            let less = Plan { bits: plan.bits() * 98 / 100, ..plan };
+            let less = Plan { filter_bits: plan.bits() * 98 / 100, ..plan };
             prop_assert!(plan.bits() == 64 || used(less) > 1.0, "{plan:?} is too large");
         }
 
         #[test]
         fn no_other_number_of_probes_needs_fewer_bits(keys in 100_u64..1_000_000, losses in 1e-4_f64..10.0) {
             let budget = LossBudget { max_lost_urls: Some(losses), max_false_positive_rate: None };
-            let (plan, filling) = (Plan::for_budget(0..keys, &budget).unwrap(), Filling::of(&(0..keys)));
-            let least = (1..=40).map(|probes| filling.least_bits(probes, &budget)).fold(f64::INFINITY, f64::min);
+            let (plan, filling) = (Plan::for_budget(Layout::Classic, 0..keys, &budget).unwrap(), Filling::of(&(0..keys)));
+            let least = (1..=40).map(|probes| filling.least_bits(Kind { shape: Shape::Classic { probes }, filters: 1 }, &budget)).fold(f64::INFINITY, f64::min);
             prop_assert!(plan.bits() as f64 <= 1.0001 * least + 64.0, "{plan:?}, {least} bits suffice");
         }
     }

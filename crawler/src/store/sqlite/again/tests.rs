@@ -1,0 +1,229 @@
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::*;
+use crate::{
+    candidate::{Hop, HostId},
+    queue::{Order, Place, RefillKind, RefillRequest},
+    store::{
+        AreaRow, AreaSource, HostRow, Step, UrlChange,
+        sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, apply, lost, pages, refill, resume, schema},
+    },
+    time::Moment,
+    url::{FingerprintSeed, Key, WebUrl},
+};
+
+const SEED: u64 = 7;
+
+/// A crawl directory, and the sequence that is written to it.
+struct Crawl {
+    dir: TempDir,
+    connection: Connection,
+    sequence: u32,
+}
+
+impl Crawl {
+    fn begin() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut directory = CrawlDirectory::open(dir.path()).unwrap();
+        let new = NewCrawl {
+            at: Moment::from_millis(1),
+            fingerprint_seed: FingerprintSeed::new(SEED),
+            hash_seed: 5,
+            settings: "{}".to_owned(),
+            areas: vec![AreaRow { url: "http://h/".to_owned(), source: AreaSource::Start }],
+        };
+        directory.create(&new, None).unwrap();
+        let (_, connection, _) = directory.into_parts();
+        let mut crawl = Self { dir, connection, sequence: 0 };
+        let host = HostRow { id: HostId(0), origin: WebUrl::parse("http://h/").unwrap().origin() };
+        crawl.write(&Step { hosts: vec![host], ..Step::default() });
+        crawl
+    }
+
+    fn again(&mut self) {
+        let mut directory = CrawlDirectory::open(self.dir.path()).unwrap();
+        let next = NextSequence { at: Moment::from_millis(2), settings: "{}".to_owned(), areas: vec![] };
+        directory.begin_sequence(&next, None).unwrap();
+        self.sequence += 1;
+    }
+
+    fn write(&mut self, step: &Step) {
+        let lost = lost::any(&self.connection).unwrap();
+        apply::step(&self.connection, step, apply::Place { sequence: self.sequence, lost }).unwrap();
+    }
+
+    fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
+        let url = WebUrl::parse(&format!("http://h{path}")).unwrap();
+        let (key, depth) = (Key::of(&url), u32::from(via.is_some()));
+        let fingerprint = FingerprintSeed::new(SEED).fingerprint(&key);
+        let hop = if via.is_some() { Hop::Link } else { Hop::Start };
+        let (via, rank) = (via.map(UrlId), i64::from(depth));
+        let (id, host, redirects, abandoned) = (UrlId(ticket), HostId(0), 0, None);
+        let row = UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned };
+        self.write(&Step { rows: vec![row], ..Step::default() });
+    }
+
+    /// The final answer to an admission: a body of this one byte, or a status.
+    fn answer(&mut self, ticket: u64, answer: Result<u8, u16>) {
+        let outcome = if answer.is_ok() { VisitOutcome::Stored } else { VisitOutcome::Broken };
+        let mut visit = VisitRow::new(UrlId(ticket), Moment::from_millis(3), outcome, None);
+        visit.status = Some(answer.err().unwrap_or(200));
+        visit.digest = answer.ok().map(|body| [body; 32]);
+        let change = Some((UrlId(ticket), UrlChange::Finished));
+        self.write(&Step { visit: Some(visit), change, ..Step::default() });
+    }
+
+    fn text(&self, query: &str) -> String {
+        self.connection.query_row(query, [], |row| row.get(0)).unwrap()
+    }
+
+    fn queue(&self, kind: RefillKind) -> Vec<u64> {
+        let request = RefillRequest { host: HostId(0), kind, limit: 10, max_depth: None };
+        let answer = refill::answer(&self.connection, &request, self.sequence).unwrap();
+        answer.rows.into_iter().map(|queued| queued.id.0).collect()
+    }
+}
+
+#[test]
+fn a_url_that_is_admitted_again_keeps_its_row_and_its_past() {
+    let mut crawl = Crawl::begin();
+    crawl.admit(1, "/", None);
+    crawl.answer(1, Ok(1));
+    crawl.admit(2, "/a", Some(1));
+    crawl.write(&Step { change: Some((UrlId(2), UrlChange::Abandoned(Abandonment::Robots))), ..Step::default() });
+    crawl.again();
+    crawl.admit(3, "/b", None);
+    crawl.admit(4, "/", Some(3));
+    crawl.admit(5, "/a", Some(4));
+    let rows = "SELECT group_concat(concat_ws(' ', id, ticket, url, via, depth, admitted_in, state, reason, visit), '; ' ORDER BY id)
+                FROM url";
+    let expected = "1 4 http://h/ 3 1 1 queued 1; 2 5 http://h/a 1 1 1 queued; 3 3 http://h/b 0 1 queued";
+    assert_eq!(crawl.text(rows), expected);
+    let past =
+        "SELECT group_concat(concat_ws(' ', url, sequence, hop, via, depth, state, reason, visit), '; ' ORDER BY url)
+                FROM history";
+    assert_eq!(crawl.text(past), "1 0 start 0 finished 1; 2 0 link 1 1 abandoned robots");
+    let counts = |sequence| resume::counts(&crawl.connection, sequence).unwrap();
+    assert_eq!((counts(0).admitted, counts(0).finished, counts(0).abandoned), (2, 1, 1));
+    assert_eq!((counts(1).admitted, counts(1).queued), (3, 3));
+    let resumed = resume::load(&crawl.connection, None).unwrap().unwrap();
+    assert_eq!((resumed.sequence, resumed.last_url, resumed.hash_seed), (1, 5, 5));
+    assert_eq!((resumed.hosts[0].plain, resumed.hosts[0].stored, resumed.pending_starts.len()), (3, 0, 1));
+}
+
+#[test]
+fn changes_name_the_row_by_its_ticket_and_write_to_its_id() {
+    let mut crawl = Crawl::begin();
+    crawl.admit(1, "/", None);
+    crawl.admit(2, "/a", Some(1));
+    crawl.again();
+    crawl.admit(3, "/a", None);
+    let retry = UrlChange::Retry { attempts: 1, due: Moment::from_millis(9), reason: "closed".into() };
+    crawl.write(&Step { change: Some((UrlId(3), retry)), ..Step::default() });
+    assert_eq!(crawl.text("SELECT group_concat(id || ' ' || attempts, '; ') FROM url WHERE due = 9"), "2 1");
+    let due = RefillKind::Due { after: Moment::EPOCH, id: UrlId(0), until: Moment::from_millis(9) };
+    assert_eq!(crawl.queue(due), [3]);
+    crawl.answer(3, Ok(1));
+    assert_eq!(crawl.text("SELECT group_concat(url || ' ' || sequence, '; ') FROM visit"), "2 1");
+}
+
+#[test]
+fn one_that_was_left_in_the_middle_of_its_attempts_begins_anew() {
+    let mut crawl = Crawl::begin();
+    crawl.admit(1, "/", None);
+    let retry = UrlChange::Retry { attempts: 3, due: Moment::from_millis(9), reason: "closed".into() };
+    crawl.write(&Step { change: Some((UrlId(1), retry)), ..Step::default() });
+    crawl.again();
+    crawl.admit(2, "/", None);
+    let row = "SELECT concat_ws(' ', state, attempts, due, reason, visit) FROM url";
+    assert_eq!((crawl.text(row), crawl.queue(RefillKind::Beyond(Place::FIRST))), ("queued 0".to_owned(), vec![2]));
+    assert_eq!(crawl.text("SELECT concat_ws(' ', state, reason, visit) FROM history"), "queued closed");
+}
+
+#[test]
+fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
+    let mut crawl = Crawl::begin();
+    for (ticket, path) in [(1, "/a"), (2, "/b"), (3, "/c"), (4, "/left")] {
+        crawl.admit(ticket, path, None);
+    }
+    crawl.again();
+    for (ticket, path) in [(5, "/c"), (6, "/new"), (7, "/a")] {
+        crawl.admit(ticket, path, None);
+    }
+    assert_eq!(crawl.queue(RefillKind::Beyond(Place::FIRST)), [5, 6, 7]);
+    assert_eq!(crawl.queue(RefillKind::Beyond(Place { rank: 0, id: UrlId(5) })), [6, 7]);
+    let resumed = resume::load(&crawl.connection, None).unwrap().unwrap();
+    let starts: Vec<_> = resumed.pending_starts.iter().map(|start| start.id.0).collect();
+    assert_eq!(
+        (resumed.hosts[0].plain, resumed.hosts[0].by_depth.as_slice(), starts),
+        (3, &[(0, 3)][..], vec![7, 5, 6])
+    );
+    crawl.connection.execute_batch("UPDATE url SET depth = 1, rank = 1").unwrap();
+    CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(Order::Depth).unwrap();
+    assert_eq!(crawl.text("SELECT group_concat(rank, ' ' ORDER BY ticket) FROM url"), "1 1 -1 -1 -1");
+    crawl.write(&Step { closed: Some((HostId(0), Abandonment::RobotsUnreachable)), ..Step::default() });
+    assert_eq!(crawl.text("SELECT group_concat(url, ' ') FROM url WHERE state = 'queued'"), "http://h/b http://h/left");
+}
+
+#[test]
+fn a_visit_is_compared_with_the_latest_copy() {
+    let answers = [Ok(1), Ok(1), Err(500), Ok(1), Ok(2), Err(404), Err(410), Ok(2)];
+    let mut crawl = Crawl::begin();
+    for (ticket, answer) in (1..).zip(answers) {
+        crawl.admit(ticket, "/", None);
+        crawl.answer(ticket, answer);
+        crawl.again();
+    }
+    let changes = crawl.text("SELECT group_concat(coalesce(change, '-'), ' ' ORDER BY id) FROM visit");
+    assert_eq!(changes, "new unchanged - unchanged changed gone gone unchanged");
+    crawl.admit(9, "/never", None);
+    crawl.answer(9, Err(404));
+    assert_eq!(crawl.text("SELECT coalesce(change, '-') FROM visit WHERE url = 9"), "-");
+}
+
+#[test]
+fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = dir.path().join("webloom.sqlite");
+    let mut old = Connection::open(&database).unwrap();
+    schema::migrate_to(&mut old, 0, 1).unwrap();
+    old.execute_batch(
+        "INSERT INTO crawl VALUES (1, 1, 7, '{}');
+         INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, 1, 5, '{}');
+         INSERT INTO host (id, origin) VALUES (0, 'http://h');
+         INSERT INTO url (id, host, url, fingerprint, hop, depth, rank, admitted_in, state)
+             VALUES (1, 0, 'http://h/', zeroblob(16), 'start', 0, 0, 0, 'finished');
+         INSERT INTO url (id, host, url, fingerprint, hop, via, depth, rank, admitted_in, state)
+             VALUES (2, 0, 'http://h/a', zeroblob(16), 'link', 1, 1, 1, 0, 'queued');
+         INSERT INTO visit (id, url, sequence, fetched_at, outcome, html, bytes, wire_bytes, links)
+             VALUES (1, 1, 0, 2, 'stored', 1, 3, 3, x'');
+         UPDATE url SET visit = 1 WHERE id = 1",
+    )
+    .unwrap();
+    drop(old);
+    let lines = || {
+        let (connection, mut lines) = (CrawlDirectory::read(dir.path()).unwrap(), Vec::new());
+        for sequence in [None, Some(0), Some(1)] {
+            let filter = PageFilter { sequence, ..PageFilter::default() };
+            pages(&connection, &filter, |line| {
+                lines.push((line.url, line.outcome, line.change));
+                true
+            })
+            .unwrap();
+        }
+        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        (version, lines)
+    };
+    let (version, before) = lines();
+    assert_eq!((version, before.len(), before[0].2.as_deref()), (1, 4, Some("new")));
+    let directory = CrawlDirectory::open(dir.path()).unwrap();
+    let (newest, after) = lines();
+    assert!(newest > 1);
+    assert_eq!(after, before);
+    let resumed = directory.resume(None).unwrap().unwrap();
+    assert_eq!((resumed.last_url, resumed.hosts[0].plain), (2, 1));
+    let (_, connection, _) = directory.into_parts();
+    let request = RefillRequest { host: HostId(0), kind: RefillKind::Beyond(Place::FIRST), limit: 9, max_depth: None };
+    assert_eq!(refill::answer(&connection, &request, 0).unwrap().rows[0].id, UrlId(2));
+}

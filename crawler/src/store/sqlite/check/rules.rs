@@ -1,0 +1,139 @@
+//! What single rows must not say: a query for each invariant.
+
+/// How every URL stands, and stood at the end of each earlier sequence that had it.
+pub(super) const STAND: &str = "stand (url, sequence, hop, via, depth, state, reason, visit) AS (
+    SELECT id, admitted_in, hop, via, depth, state, reason, iif(state = 'finished', visit, NULL) FROM url
+    UNION ALL SELECT url, sequence, hop, via, depth, state, reason, visit FROM history)";
+
+/// What must select nothing: the invariant, and a query for the rows that break it, described in one text column.
+pub(super) const RULES: &[(&str, &str)] = &[
+    (
+        "a URL is queued, finished or abandoned",
+        "SELECT 'url ' || url || ' is ' || quote(state) FROM stand WHERE state NOT IN ('queued', 'finished', 'abandoned')",
+    ),
+    (
+        "a finished URL has a visit of its own",
+        "SELECT 'url ' || stand.url || ', visit ' || quote(stand.visit) FROM stand LEFT JOIN visit ON visit.id = stand.visit
+         WHERE stand.state = 'finished' AND (visit.url, visit.sequence) IS NOT (stand.url, stand.sequence)",
+    ),
+    (
+        "a queued or abandoned URL has no visit in the sequence it was admitted in",
+        "SELECT 'url ' || url.id || ' is ' || state FROM url JOIN visit ON visit.id = url.visit
+         WHERE state <> 'finished' AND visit.sequence >= url.admitted_in",
+    ),
+    (
+        "a visit belongs to a finished URL, once a sequence",
+        "SELECT 'visit ' || id || ' of url ' || url FROM visit
+         WHERE id NOT IN (SELECT visit FROM stand WHERE state = 'finished' AND visit IS NOT NULL)",
+    ),
+    (
+        "a visit tells what changed since the copy before it",
+        "SELECT 'visit ' || id || ' is ' || quote(change) FROM (
+             SELECT id, change, digest, lag(digest) OVER (PARTITION BY url ORDER BY sequence) AS copy
+             FROM visit WHERE outcome = 'stored')
+         WHERE change IS NOT CASE WHEN copy IS NULL THEN 'new' WHEN copy = digest THEN 'unchanged' ELSE 'changed' END
+         UNION ALL SELECT 'visit ' || id || ' is ' || change FROM visit
+         WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
+    ),
+    (
+        "an earlier state of a URL is of a sequence before its latest",
+        "SELECT 'url ' || history.url || ' in sequence ' || sequence FROM history LEFT JOIN url ON url.id = history.url
+         WHERE url.id IS NULL OR sequence >= admitted_in OR sequence NOT IN (SELECT n FROM sequence)",
+    ),
+    (
+        "a URL that was admitted again has a later number than its first, and an earlier state",
+        "SELECT 'url ' || id FROM url
+         WHERE (readmission IS NOT NULL) <> EXISTS (SELECT 1 FROM history WHERE history.url = id) OR readmission <= id",
+    ),
+    (
+        "an abandoned URL has a reason",
+        "SELECT 'url ' || url FROM stand WHERE state = 'abandoned' AND reason IS NULL",
+    ),
+    (
+        "only a queued URL that has failed before waits for a retry",
+        "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR attempts = 0)
+         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND attempts > 0",
+    ),
+    (
+        "a URL's host exists",
+        "SELECT 'url ' || url.id FROM url LEFT JOIN host ON host.id = url.host WHERE host.id IS NULL",
+    ),
+    (
+        "hosts are numbered from 0 without a gap, each once",
+        "SELECT 'host ' || id FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place FROM host) WHERE id <> place
+         UNION ALL SELECT 'host ' || max(id) FROM host GROUP BY origin HAVING count(*) > 1",
+    ),
+    (
+        "a URL was admitted in a sequence that exists",
+        "SELECT 'url ' || id FROM url WHERE admitted_in NOT IN (SELECT n FROM sequence)",
+    ),
+    (
+        "a visit was made in a sequence that exists",
+        "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
+    ),
+    (
+        "a start has depth 0 and was found nowhere",
+        "SELECT 'url ' || url FROM stand WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
+    ),
+    (
+        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "SELECT 'url ' || stand.url FROM stand
+         LEFT JOIN stand AS via ON (via.url, via.sequence) = (stand.via, stand.sequence) WHERE stand.hop <> 'start' AND stand.depth IS NOT via.depth + (stand.hop = 'link')",
+    ),
+    (
+        "a URL's place in the order follows from its depth",
+        "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth",
+    ),
+    (
+        "a visit's outcome agrees with its status, digest and target",
+        "SELECT 'visit ' || id || ' is ' || quote(outcome) FROM visit WHERE NOT CASE outcome
+             WHEN 'stored' THEN status BETWEEN 200 AND 299 AND digest IS NOT NULL AND length(digest) = 32
+             WHEN 'redirected' THEN status BETWEEN 300 AND 399 AND redirect IS NOT NULL
+             WHEN 'broken' THEN status IS NOT NULL AND status NOT BETWEEN 200 AND 299
+             WHEN 'failed' THEN status IS NULL AND reason IS NOT NULL
+             ELSE 0 END",
+    ),
+    (
+        "kept links are whole",
+        "SELECT 'visit ' || id FROM visit WHERE typeof(links) <> 'blob' OR length(links) % 8 <> 0",
+    ),
+    (
+        "a host that was visited has been asked for robots.txt",
+        "SELECT 'host ' || host.id FROM host WHERE robots_fetched_at IS NULL AND EXISTS (
+             SELECT 1 FROM url JOIN visit ON visit.id = url.visit WHERE url.host = host.id AND visit.outcome <> 'failed')",
+    ),
+];
+
+/// The same for what is known of lost URLs.
+pub(super) const LOST_RULES: &[(&str, &str)] = &[
+    (
+        "a lost URL was admitted, or it has a state that says why not",
+        "SELECT 'lost ' || id || ' is ' || quote(state) FROM lost WHERE NOT CASE
+             WHEN state IN ('rescued', 'found') THEN admitted IS NOT NULL
+             WHEN state IN ('lost', 'no_longer_linked', 'parent_unreachable') THEN admitted IS NULL
+             ELSE 0 END",
+    ),
+    (
+        "a lost URL that was admitted is the one in its row",
+        "SELECT 'lost ' || lost.id FROM lost LEFT JOIN url ON url.id = lost.admitted
+         WHERE admitted IS NOT NULL AND substr(url.fingerprint, 1, 8) IS NOT substr(lost.fingerprint, 1, 8)",
+    ),
+    (
+        "a lost URL was found by audit or sweep, in a sequence that exists, at a URL that exists",
+        "SELECT 'lost ' || id FROM lost WHERE found_by NOT IN ('audit', 'sweep') OR sequence NOT IN (SELECT n FROM sequence)
+             OR via NOT IN (SELECT id FROM url) OR length(fingerprint) NOT IN (8, 16)",
+    ),
+    (
+        "a lost URL was admitted in the sequence that lost it, or in a later one that recovered it",
+        "SELECT 'lost ' || lost.id FROM lost
+         LEFT JOIN stand ON (stand.url, stand.sequence) = (admitted, coalesce(recovered_in, lost.sequence))
+         WHERE recovered_in <= lost.sequence OR (admitted IS NULL AND recovered_in IS NOT NULL)
+             OR (admitted IS NOT NULL AND stand.url IS NULL)",
+    ),
+    (
+        "what was lost in a sequence and not admitted in it has no state in it",
+        "SELECT 'lost ' || lost.id FROM lost JOIN url ON substr(url.fingerprint, 1, 8) = substr(lost.fingerprint, 1, 8)
+         JOIN stand ON (stand.url, stand.sequence) = (url.id, lost.sequence)
+         WHERE lost.admitted IS NULL OR lost.recovered_in IS NOT NULL",
+    ),
+];

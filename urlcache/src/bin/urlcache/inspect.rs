@@ -1,0 +1,87 @@
+//! `urlcache inspect`: what a snapshot holds.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde::Serialize;
+use urlcache::{ErrorSide, Snapshot, restore};
+
+use crate::print;
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// A snapshot of a URL cache
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is told of a snapshot; the hash seed is not.
+#[derive(Debug, Serialize)]
+struct Description {
+    file: String,
+    bytes: usize,
+    strategy: &'static str,
+    layout: &'static str,
+    items: u64,
+    capacity: u64,
+    bits: u64,
+    bits_per_url: Option<f64>,
+    fill: f64,
+    expected_rate: f64,
+    expected_lost: f64,
+    hashes: u32,
+    cache_lines: u32,
+    errs: &'static str,
+}
+
+pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
+    let name = args.file.display().to_string();
+    let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {name}"))?;
+    let cache = restore(&bytes).with_context(|| name.clone())?;
+    let description = describe(name, bytes.len(), &*cache);
+    if args.json {
+        print::json(&description)?;
+    } else {
+        print_lines(&description);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(file: String, bytes: usize, cache: &dyn Snapshot) -> Description {
+    let (now, cost) = (cache.occupancy(), cache.cost());
+    Description {
+        file,
+        bytes,
+        strategy: cache.strategy(),
+        layout: cache.layout(),
+        items: now.items,
+        capacity: now.capacity,
+        bits: now.bits,
+        bits_per_url: (now.items > 0).then(|| now.bits as f64 / now.items as f64),
+        fill: now.fill,
+        expected_rate: now.expected_rate,
+        expected_lost: now.expected_lost,
+        hashes: cost.hashes,
+        cache_lines: cost.cache_lines,
+        errs: match cache.error_side() {
+            ErrorSide::MayMistakeNewForSeen => "new called seen",
+            ErrorSide::MayForget => "seen called new",
+            ErrorSide::Both => "new called seen, seen called new",
+            ErrorSide::Exact => "never",
+        },
+    }
+}
+
+fn print_lines(description: &Description) {
+    let Description { file, bytes, strategy, layout, items, capacity, bits, errs, hashes, cache_lines, .. } =
+        description;
+    println!("{file}: a URL cache of {bytes} bytes, {strategy} ({layout})");
+    println!("{items} URLs held, room for {capacity}; {bits} bits, {:.1} % in use", description.fill * 100.0);
+    let [rate, lost] = [description.expected_rate, description.expected_lost].map(print::short);
+    println!("errs: {errs}; rate now {rate}, expected lost so far {lost}");
+    println!("a test-and-set sets {hashes} bits and touches {cache_lines} cache lines");
+}

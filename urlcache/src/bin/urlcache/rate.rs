@@ -1,0 +1,140 @@
+//! `urlcache rate`: false positives, counted beside the predicted ones.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use urlcache::{CacheConfig, HashSeed, Hashing, Layout, ResetPolicy, Strategy, UrlCache, Verdict};
+
+use crate::{
+    Budget,
+    keys::{key, url},
+    print,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct RateArgs {
+    /// URLs the cache is made for
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    urls: u64,
+    /// URLs that are offered [default: as many as it is made for]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000_000))]
+    offer: Option<u64>,
+    /// Caches that are filled, each with a hash seed of its own
+    #[arg(long, value_name = "R", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    rounds: u64,
+    /// Strategy: exact, single, spatial, temporal, spatio-temporal, multilayer, multilayer-plain or segment-set
+    #[arg(long, value_name = "STRATEGY", default_value = "single")]
+    strategy: Strategy,
+    /// Layout: auto, classic, line or fingerprint
+    #[arg(long, value_name = "LAYOUT", default_value = "auto")]
+    layout: Layout,
+    /// Where positions come from: fingerprint, xxh3, lookup2, murmur2, md5, sha1 or functions
+    #[arg(long, value_name = "HASHING", default_value = "fingerprint")]
+    hashing: Hashing,
+    /// Filters of the spatial strategies
+    #[arg(long, value_name = "F", default_value_t = 2)]
+    filters: u32,
+    /// Layers of the multi-layer strategy
+    #[arg(long, value_name = "L", default_value_t = 8)]
+    layers: u32,
+    #[command(flatten)]
+    budget: Budget,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was counted, and what was to be expected.
+#[derive(Debug, Serialize)]
+struct Measured {
+    strategy: &'static str,
+    layout: &'static str,
+    urls: u64,
+    offered: u64,
+    rounds: u64,
+    bits_per_url: f64,
+    /// URLs lost while filling, of one round.
+    lost: f64,
+    /// The sum of the charges, of one round.
+    charged: f64,
+    /// What the plan foretold.
+    planned: f64,
+    /// Standard errors between the counted and the charged losses.
+    deviation_se: Option<f64>,
+    /// What the cache says of itself when it is full.
+    final_rate: f64,
+}
+
+pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
+    let offered = args.offer.unwrap_or(args.urls);
+    let (mut lost, mut charged, mut final_rate) = (0, 0.0, 0.0);
+    let mut config = config(args);
+    let design = config.design(0, 0)?;
+    for round in 0..args.rounds {
+        config.hash_seed = HashSeed::new(round).derive(1, 1);
+        let mut cache = config.build(0, 0)?;
+        lost += fill(&mut *cache, round * offered, offered);
+        charged += cache.occupancy().expected_lost;
+        final_rate += cache.occupancy().expected_rate;
+    }
+    let rounds = args.rounds as f64;
+    let measured = Measured {
+        strategy: args.strategy.name(),
+        layout: design.layout,
+        urls: args.urls,
+        offered,
+        rounds: args.rounds,
+        bits_per_url: design.bits as f64 / args.urls as f64,
+        lost: lost as f64 / rounds,
+        charged: charged / rounds,
+        planned: design.expected_lost,
+        deviation_se: (charged > 0.0).then(|| (lost as f64 - charged) / charged.sqrt()),
+        final_rate: final_rate / rounds,
+    };
+    if args.json {
+        print::json(&measured)?;
+    } else {
+        print_lines(&measured);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn config(args: &RateArgs) -> CacheConfig {
+    CacheConfig {
+        layout: args.layout,
+        reset: ResetPolicy::None,
+        budget: args.budget.budget(),
+        expected_urls: Some(args.urls),
+        hashing: args.hashing,
+        filters: args.filters,
+        layers: args.layers,
+        ..CacheConfig::new(args.strategy, HashSeed::new(0))
+    }
+}
+
+/// Offers different URLs; returns how many of them were called seen.
+fn fill(cache: &mut dyn UrlCache, from: u64, count: u64) -> u64 {
+    let mut verdicts = Vec::new();
+    let mut lost = 0;
+    for start in (from..from + count).step_by(256) {
+        let urls: Vec<String> = (start..(from + count).min(start + 256)).map(url).collect();
+        let keys: Vec<_> = urls.iter().map(|url| key(url)).collect();
+        cache.insert_batch(&keys, &mut verdicts);
+        lost += verdicts.iter().filter(|verdict| **verdict == Verdict::Seen).count() as u64;
+    }
+    lost
+}
+
+fn print_lines(measured: &Measured) {
+    let Measured { strategy, layout, urls, offered, rounds, bits_per_url, .. } = measured;
+    println!(
+        "{strategy} ({layout}) for {urls} URLs, {bits_per_url:.2} bits a URL; {offered} URLs offered, {rounds} rounds"
+    );
+    let [lost, charged, planned, rate] =
+        [measured.lost, measured.charged, measured.planned, measured.final_rate].map(print::short);
+    let deviation = measured.deviation_se.map_or_else(String::new, |se| format!(", {se:.1} standard errors apart"));
+    println!("lost a round: {lost} counted, {charged} charged{deviation}; {planned} planned for {urls} URLs");
+    println!("rate at the end: {rate}");
+}

@@ -1,0 +1,128 @@
+//! `urlcache size`: the price list.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use urlcache::{CacheConfig, HashSeed, Layout, ResetPolicy, Strategy};
+
+use crate::{Budget, print};
+
+#[derive(Debug, Args)]
+pub(crate) struct SizeArgs {
+    /// URLs the cache is to have room for
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
+    urls: u64,
+    #[command(flatten)]
+    budget: Budget,
+    /// Filters of the spatial strategies
+    #[arg(long, value_name = "F", default_value_t = 2)]
+    filters: u32,
+    /// Layers of the multi-layer strategy
+    #[arg(long, value_name = "L", default_value_t = 8)]
+    layers: u32,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What one choice costs.
+#[derive(Debug, Serialize)]
+struct Row {
+    strategy: &'static str,
+    /// As chosen.
+    layout: &'static str,
+    /// What it came to.
+    uses: &'static str,
+    bits: u64,
+    bits_per_url: f64,
+    memory_bytes: u64,
+    /// Of the full cache.
+    rate: f64,
+    expected_lost: f64,
+    hashes: u32,
+    cache_lines: u32,
+    errs: &'static str,
+}
+
+/// The price list as a document.
+#[derive(Debug, Serialize)]
+struct PriceList {
+    urls: u64,
+    max_lost: Option<f64>,
+    max_rate: Option<f64>,
+    rows: Vec<Row>,
+}
+
+pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
+    let mut rows = Vec::new();
+    for strategy in Strategy::ALL {
+        let layouts = if strategy == Strategy::Exact { &[Layout::Auto][..] } else { &Layout::ALL };
+        for &layout in layouts {
+            rows.push(row(args, strategy, layout)?);
+        }
+    }
+    let budget = args.budget.budget();
+    let (max_lost, max_rate) = (budget.max_lost_urls, budget.max_false_positive_rate);
+    if args.json {
+        print::json(&PriceList { urls: args.urls, max_lost, max_rate, rows })?;
+    } else {
+        print_table(args, &rows);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row> {
+    let config = CacheConfig {
+        layout,
+        reset: ResetPolicy::None,
+        budget: args.budget.budget(),
+        expected_urls: Some(args.urls),
+        filters: args.filters,
+        layers: args.layers,
+        ..CacheConfig::new(strategy, HashSeed::new(0))
+    };
+    let design = config.design(0, 0)?;
+    Ok(Row {
+        strategy: strategy.name(),
+        layout: layout.name(),
+        uses: design.layout,
+        bits: design.bits,
+        bits_per_url: design.bits as f64 / args.urls as f64,
+        memory_bytes: design.bits / 8,
+        rate: design.rate,
+        expected_lost: design.expected_lost,
+        hashes: design.cost.hashes,
+        cache_lines: design.cost.cache_lines,
+        errs: if strategy == Strategy::Exact { "never" } else { "new called seen" },
+    })
+}
+
+fn print_table(args: &SizeArgs, rows: &[Row]) {
+    let budget = args.budget.budget();
+    let limit = |limit: Option<f64>, what: &str| limit.map(|limit| format!("{what} {}", print::short(limit)));
+    let limits =
+        [limit(budget.max_lost_urls, "an expected loss of"), limit(budget.max_false_positive_rate, "a rate of")];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    println!("{} URLs, within {}; expected losses are those of one crawl sequence", args.urls, limits.join(" and "));
+    let heading =
+        ["strategy", "layout", "bits/URL", "MiB", "rate when full", "expected lost", "bits set", "cache lines"];
+    let cells = |row: &Row| {
+        let layout = if row.layout == "auto" { format!("auto ({})", row.uses) } else { row.layout.to_owned() };
+        let mebibytes = row.memory_bytes as f64 / f64::from(1 << 20);
+        let [rate, lost] = [row.rate, row.expected_lost].map(print::short);
+        let (bits, mebibytes) = (format!("{:.2}", row.bits_per_url), print::short(mebibytes));
+        vec![
+            row.strategy.to_owned(),
+            layout,
+            bits,
+            mebibytes,
+            rate,
+            lost,
+            row.hashes.to_string(),
+            row.cache_lines.to_string(),
+        ]
+    };
+    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>());
+}

@@ -1,0 +1,250 @@
+//! [`FilterCache`]: every strategy but `exact`, over filters composed for it.
+//!
+//! Owns the count of keys, the charges for what was probably lost, and the hash seed of the sequence. Invariants: no
+//! false *new*; the charge of an answer is taken from the bits that were really set just before it. It does not know the
+//! budget, nor when it ends.
+
+use std::collections::TryReserveError;
+
+use crate::config::BuildError;
+use crate::family::Hashing;
+use crate::filter::{self, Answers, Classic, Filter, FromBytes, PlainLayers, SegmentSet, Segments, Slices, of_plan};
+use crate::hash::HashSeed;
+use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::sizing::{Growth, LayerPlan, Plan, Shape};
+use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::strategy::Strategy;
+
+/// A cache that may call a new URL seen.
+///
+/// ```
+/// use urlcache::{FilterCache, HashSeed, Plan, UrlCache, UrlKey, Verdict};
+///
+/// let plan = Plan::for_losses(0..100_000, 0.5)?;
+/// let mut cache = FilterCache::single(plan, 100_000, HashSeed::new(9))?;
+/// assert_eq!(cache.insert(UrlKey { bytes: b"http://h/", hash: 1 << 90 }), Verdict::New);
+/// assert!(cache.occupancy().bits < 21 * 100_000);
+/// # Ok::<(), urlcache::BuildError>(())
+/// ```
+pub struct FilterCache {
+    filter: Box<dyn Filter>,
+    strategy: Strategy,
+    plan: Plan,
+    cost: Cost,
+    seed: HashSeed,
+    items: u64,
+    first_capacity: u64,
+    capacity: u64,
+    charged: f64,
+}
+
+/// What the filters of a cache are to be.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Blueprint {
+    /// One filter, or several that must all agree.
+    Fixed(Plan),
+    /// The same, enlarged when it is full.
+    Growing(Plan, Growth),
+    /// A filter a path segment and one for the combination.
+    Layered(LayerPlan),
+    /// One filter whose positions are drawn from the key's bytes.
+    Textbook(Plan, Hashing),
+    /// The published multi-layer filter: so many layers and one more, which are the plan's filters.
+    PlainLayers(Plan, u32),
+    /// Its baseline.
+    SegmentSet(Plan, u32),
+}
+
+impl FilterCache {
+    /// One filter of this plan, or as many as it says; `capacity` is the number of keys the plan was made for.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`] if the allocator has no room for the plan's bits.
+    pub fn single(plan: Plan, capacity: u64, seed: HashSeed) -> Result<Self, BuildError> {
+        let strategy = if plan.filters() > 1 { Strategy::Spatial } else { Strategy::Single };
+        Self::new(strategy, &Blueprint::Fixed(plan), capacity, seed, 0)
+    }
+
+    /// A filter for each layer of path segments, and one for their combination.
+    ///
+    /// # Errors
+    /// [`BuildError::Memory`] if the allocator has no room for the plan's bits.
+    pub fn multilayer(plan: LayerPlan, capacity: u64, seed: HashSeed) -> Result<Self, BuildError> {
+        Self::new(Strategy::Multilayer, &Blueprint::Layered(plan), capacity, seed, 0)
+    }
+
+    /// A cache that was written down.
+    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let strategy = named(&Strategy::ALL, input.u8()?)?;
+        if strategy == Strategy::Exact {
+            return Err(SnapshotError::Senseless("an exact cache of filters"));
+        }
+        Ok(Self {
+            strategy,
+            plan: Plan::read(input)?,
+            cost: Cost { hashes: input.u32()?, cache_lines: input.u32()? },
+            seed: HashSeed::new(input.u64()?),
+            items: input.u64()?,
+            first_capacity: input.u64()?,
+            capacity: input.u64()?,
+            charged: input.f64()?,
+            filter: filter::read(input)?,
+        })
+    }
+
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        out.push(number(&Strategy::ALL, self.strategy));
+        self.plan.write(out);
+        out.extend(self.cost.hashes.to_le_bytes());
+        out.extend(self.cost.cache_lines.to_le_bytes());
+        for count in [self.seed.value(), self.items, self.first_capacity, self.capacity] {
+            out.extend(count.to_le_bytes());
+        }
+        out.extend(self.charged.to_le_bytes());
+        self.filter.write(out);
+    }
+
+    /// The cache of a strategy in a sequence.
+    pub(crate) fn new(
+        strategy: Strategy,
+        blueprint: &Blueprint,
+        capacity: u64,
+        seed: HashSeed,
+        sequence: u32,
+    ) -> Result<Self, BuildError> {
+        let memory = |source| BuildError::Memory { bytes: blueprint.bits() / 8, source };
+        let filter = blueprint.filter(strategy.seed_of(seed, sequence)).map_err(memory)?;
+        let (plan, cost) = (blueprint.plan(), blueprint.cost());
+        let first_capacity = capacity;
+        Ok(Self { filter, strategy, plan, cost, seed, items: 0, first_capacity, capacity, charged: 0.0 })
+    }
+}
+
+impl Blueprint {
+    /// The filters, empty.
+    fn filter(&self, seed: HashSeed) -> Result<Box<dyn Filter>, TryReserveError> {
+        Ok(match self {
+            Self::Growing(plan, _) if plan.shape() == Shape::Fingerprints => of_plan(*plan, seed)?,
+            Self::Growing(plan, growth) => Box::new(Slices::new(*plan, *growth, seed)?),
+            Self::Layered(plan) => Box::new(Segments::new(plan, seed)?),
+            Self::Fixed(plan) => of_plan(*plan, seed)?,
+            Self::Textbook(plan, hashing) => {
+                let draw = FromBytes { hashing: *hashing, seed };
+                Box::new(Classic::new(plan.bits(), plan.shape().hashes(), draw)?)
+            }
+            Self::PlainLayers(plan, depth) => {
+                Box::new(PlainLayers::new(plan.filter_bits(), *depth, plan.shape().hashes(), seed)?)
+            }
+            Self::SegmentSet(plan, depth) => {
+                Box::new(SegmentSet::new(plan.bits(), *depth, plan.shape().hashes(), seed)?)
+            }
+        })
+    }
+
+    /// The plan of the filter that keeps the budget.
+    pub(crate) fn plan(&self) -> Plan {
+        match self {
+            Self::Layered(layers) => layers.combined(),
+            Self::Fixed(plan)
+            | Self::Growing(plan, _)
+            | Self::Textbook(plan, _)
+            | Self::PlainLayers(plan, _)
+            | Self::SegmentSet(plan, _) => *plan,
+        }
+    }
+
+    pub(crate) fn bits(&self) -> u64 {
+        match self {
+            Self::Layered(layers) => layers.bits(),
+            Self::PlainLayers(plan, depth) => plan.filter_bits().next_power_of_two() * u64::from(depth + 1),
+            Self::Fixed(_) | Self::Growing(..) | Self::Textbook(..) | Self::SegmentSet(..) => self.plan().bits(),
+        }
+    }
+
+    pub(crate) fn cost(&self) -> Cost {
+        let of = |plan: &Plan| Cost {
+            hashes: plan.filters() * plan.shape().hashes(),
+            cache_lines: plan.filters() * plan.shape().cache_lines(),
+        };
+        let layers = match self {
+            Self::Layered(layers) => layers.layers().to_vec(),
+            Self::SegmentSet(plan, depth) => vec![*plan; *depth as usize - 1],
+            Self::Fixed(_) | Self::Growing(..) | Self::Textbook(..) | Self::PlainLayers(..) => Vec::new(),
+        };
+        layers.iter().map(of).fold(of(&self.plan()), |sum, layer| Cost {
+            hashes: sum.hashes + layer.hashes,
+            cache_lines: sum.cache_lines + layer.cache_lines,
+        })
+    }
+}
+
+impl UrlCache for FilterCache {
+    fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
+        let rate = self.filter.rate();
+        if self.filter.test_and_set(key) {
+            return Verdict::Seen;
+        }
+        self.charged += filter::charge(rate);
+        self.items += 1;
+        Verdict::New
+    }
+
+    fn insert_batch(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
+        verdicts.clear();
+        verdicts.resize(keys.len(), Verdict::Seen);
+        let mut answers = Answers::new(verdicts, self.charged);
+        self.filter.test_and_set_all(keys, &mut answers);
+        (self.charged, self.items) = (answers.charged, self.items + answers.new);
+    }
+
+    fn refill(&mut self, key: UrlKey<'_>) {
+        self.filter.test_and_set(key);
+        self.items += 1;
+    }
+
+    fn occupancy(&self) -> Occupancy {
+        let extent = self.filter.extent();
+        Occupancy {
+            items: self.items,
+            capacity: self.capacity,
+            bits: extent.bits,
+            fill: extent.fill,
+            fill_limit: extent.fill_limit,
+            expected_rate: self.filter.rate(),
+            expected_lost: self.charged,
+        }
+    }
+
+    fn error_side(&self) -> ErrorSide {
+        ErrorSide::MayMistakeNewForSeen
+    }
+
+    /// The hash seed rotates with the sequence in strategies that say so; in the others it stays.
+    fn begin_sequence(&mut self, sequence: u32) {
+        self.filter.clear(self.strategy.seed_of(self.seed, sequence));
+        (self.items, self.charged) = (0, 0.0);
+    }
+
+    fn strategy(&self) -> &'static str {
+        self.strategy.name()
+    }
+
+    fn layout(&self) -> &'static str {
+        self.plan.shape().layout().name()
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost
+    }
+
+    fn grown_bits(&self) -> Option<u64> {
+        self.filter.grown_bits()
+    }
+
+    fn grow(&mut self) -> Result<bool, BuildError> {
+        let bytes = self.filter.grown_bits().unwrap_or(0) / 8;
+        let grown = self.filter.grow().map_err(|source| BuildError::Memory { bytes, source })?;
+        self.capacity = grown.map_or(self.capacity, |times| self.first_capacity.saturating_mul(times));
+        Ok(grown.is_some())
+    }
+}

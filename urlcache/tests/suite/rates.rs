@@ -1,0 +1,150 @@
+//! The rate a cache states, and the one its plan foretells, against keys that are really mistaken.
+
+use urlcache::{
+    CacheConfig, FilterCache, HashSeed, Layout, LineShape, LossBudget, Plan, ResetPolicy, Shape, Strategy, UrlCache,
+    Verdict,
+};
+
+use crate::keys::nth;
+
+/// New keys called seen of `offered` offered, and how many the stated rates foretold, summed over caches that are thrown
+/// away before the offers fill them up.
+struct Measured {
+    found: f64,
+    stated: f64,
+    offered: f64,
+}
+
+/// Fills caches with `keys` keys, then offers each a hundredth as many new ones.
+fn measure(make: impl Fn(HashSeed) -> Box<dyn UrlCache>, keys: u64, worlds: u64) -> Measured {
+    let mut sum = Measured { found: 0.0, stated: 0.0, offered: 0.0 };
+    for world in 0..worlds {
+        let mut cache = make(HashSeed::new(world).derive(7, 7));
+        (0..keys).for_each(|index| cache.refill(nth(world, index)));
+        for index in keys..keys + (keys / 100).max(20) {
+            sum.stated += cache.occupancy().expected_rate;
+            sum.found += f64::from(u8::from(cache.insert(nth(world, index)) == Verdict::Seen));
+            sum.offered += 1.0;
+        }
+    }
+    sum
+}
+
+fn assert_close(found: f64, expected: f64, errors: f64, what: &str) {
+    let deviation = (found - expected) / expected.sqrt();
+    println!("{what}: {found} found, {expected:.1} expected, {deviation:.2} standard errors");
+    assert!(expected > 40.0, "{what}: only {expected} expected, the test says nothing");
+    assert!(deviation.abs() < errors, "{what}: {found} found, {expected:.1} expected, {deviation:.2} standard errors");
+}
+
+const SHAPES: [Shape; 6] = [
+    Shape::Classic { probes: 4 },
+    Shape::Classic { probes: 9 },
+    Shape::Line(LineShape::OneBitInOneLine),
+    Shape::Line(LineShape::TwoBitsInOneLine),
+    Shape::Line(LineShape::OneBitInTwoLines),
+    Shape::Line(LineShape::TwoBitsInTwoLines),
+];
+
+#[test]
+fn the_rate_is_the_one_stated_and_the_one_planned() {
+    for shape in SHAPES {
+        for (keys, bits_a_key, worlds) in [(3_000, 7, 60), (40_000, 9, 12)] {
+            let plan = Plan::with_shape(shape, keys * bits_a_key).unwrap();
+            let make = |seed| -> Box<dyn UrlCache> { Box::new(FilterCache::single(plan, keys, seed).unwrap()) };
+            let measured = measure(make, keys, worlds);
+            let what = format!("{shape:?}, {keys} keys of {bits_a_key} bits");
+            assert_close(measured.found, measured.stated, 3.5, &what);
+            let planned = plan.rate_at(keys + keys / 200) * measured.offered;
+            assert_close(measured.found, planned, 4.5, &format!("{what}, planned"));
+        }
+    }
+}
+
+#[test]
+fn several_filters_together_err_as_their_product() {
+    for (shape, filters, bits) in [(Shape::Classic { probes: 2 }, 3, 2_u64), (SHAPES[2], 2, 4)] {
+        let keys = 4_000;
+        let rate = Plan::with_shape(shape, keys * bits).unwrap().rate_at(keys).powi(filters);
+        let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(rate) };
+        let layout = if shape == SHAPES[2] { Layout::Line } else { Layout::Classic };
+        let plan = Plan::spatial(layout, filters.unsigned_abs(), 0..keys, &budget).unwrap();
+        let make = |seed| -> Box<dyn UrlCache> { Box::new(FilterCache::single(plan, keys, seed).unwrap()) };
+        let measured = measure(make, keys, 100);
+        assert_close(measured.found, measured.stated, 3.5, &format!("{filters} filters of {shape:?}"));
+        assert_close(measured.found, rate * measured.offered, 5.0, &format!("{filters} filters, planned"));
+    }
+}
+
+/// Tags of 32 bits are too good for counting: after doublings that leave few bits of them they are not.
+#[test]
+fn tags_err_as_stated_after_many_doublings() {
+    let (mut stated, mut found) = (0.0, 0.0);
+    for world in 0..6 {
+        let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(1e-4) };
+        let single = CacheConfig::new(Strategy::Single, HashSeed::new(world));
+        let (layout, reset, expected_urls) = (Layout::Fingerprint, ResetPolicy::Grow, Some(60));
+        let mut cache = CacheConfig { layout, reset, budget, expected_urls, ..single }.build(0, 0).unwrap();
+        (0..60).for_each(|index| cache.refill(nth(world, index)));
+        (0..14).for_each(|_| assert!(cache.grow().unwrap()));
+        assert_eq!(cache.occupancy().capacity, 60 << 14);
+        for index in 60..60 << 14 {
+            stated += cache.occupancy().expected_rate;
+            found += f64::from(u8::from(cache.insert(nth(world, index)) == Verdict::Seen));
+        }
+        assert!((0..60).all(|index| cache.insert(nth(world, index)) == Verdict::Seen));
+    }
+    assert_close(found, stated, 3.5, "14 doublings");
+}
+
+#[test]
+fn slices_stay_below_the_target_rate_and_err_as_stated() {
+    let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.02) };
+    for (layout, strategy) in [(Layout::Classic, Strategy::Single), (Layout::Line, Strategy::Spatial)] {
+        let (mut stated, mut found, mut slices) = (0.0, 0.0, 1);
+        for world in 0..6 {
+            let single = CacheConfig::new(strategy, HashSeed::new(world));
+            let config = CacheConfig { layout, budget, reset: ResetPolicy::Grow, expected_urls: Some(200), ..single };
+            let mut cache = config.build(0, 0).unwrap();
+            for index in 0..20_000 {
+                if cache.occupancy().items == cache.occupancy().capacity {
+                    assert!(cache.grow().unwrap());
+                    slices += u32::from(world == 0);
+                }
+                let rate = cache.occupancy().expected_rate;
+                assert!(rate < 0.022, "{rate}");
+                stated += rate;
+                found += f64::from(u8::from(cache.insert(nth(world, index)) == Verdict::Seen));
+            }
+        }
+        assert_eq!(slices, 5);
+        assert_close(found, stated, 3.5, &format!("{strategy} slices of {layout}"));
+    }
+}
+
+#[test]
+fn a_key_lost_in_two_sequences_is_lost_by_two_accidents() {
+    let (keys, offered) = (3_000, 40_000);
+    for layout in [Layout::Classic, Layout::Line] {
+        let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.05) };
+        let lost_in = |strategy, sequence| -> Vec<bool> {
+            let config = CacheConfig { layout, budget, sequence, ..CacheConfig::new(strategy, HashSeed::new(8)) };
+            let mut cache =
+                CacheConfig { expected_urls: Some(keys), reset: ResetPolicy::None, ..config }.build(0, 0).unwrap();
+            (0..keys).for_each(|index| cache.refill(nth(1, index)));
+            let lost = |index| {
+                let mut fresh = Vec::new();
+                cache.insert_batch(&[nth(1, index)], &mut fresh);
+                fresh[0] == Verdict::Seen
+            };
+            (keys..keys + offered / 100).map(lost).collect()
+        };
+        let both = |strategy| -> usize {
+            let (first, second) = (lost_in(strategy, 0), lost_in(strategy, 1));
+            first.iter().zip(&second).filter(|(a, b)| **a && **b).count()
+        };
+        // A twentieth of 400 is lost each time: twenty by the same accident, one by two.
+        let (same, rotated) = (both(Strategy::Single), both(Strategy::Temporal));
+        assert!(same >= 8 && rotated <= 5, "{layout}: {same} lost twice without rotation, {rotated} with");
+    }
+}
