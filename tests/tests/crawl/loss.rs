@@ -19,7 +19,7 @@ use webloom_tests::{
 use crate::{Folder, assert_law, serve};
 
 /// A filter made for 20 URLs that is kept for all of them.
-pub(crate) const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none"];
+pub(crate) const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none", "--cache-layout", "classic"];
 
 const PAGES: usize = 300;
 
