@@ -217,7 +217,7 @@ impl Plan {
             (2, _) => Shape::Fingerprints,
             _ => return Err(SnapshotError::Senseless("an unknown shape")),
         };
-        Ok(Self { shape, filter_bits: input.u64()?, filters: input.u32()? })
+        Ok(Self { shape, filter_bits: input.count()?, filters: input.u32()? })
     }
 
     pub(crate) fn write(self, out: &mut Vec<u8>) {
