@@ -184,7 +184,8 @@ impl<F: Fetcher + 'static> Parts<F> {
         let agent = ProductToken::new(settings.fetch.user_agent.product())?;
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts);
-        let cache = cache_keeper(&settings, &resumed)?;
+        let mut cache = cache_keeper(&settings, &resumed)?;
+        cache.reset_every(settings.cache.reset_every, clock.now());
         let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
         for host in &resumed.hosts {
             let id = door.known_host(&mut frontier, host_start(host, &settings, clock.now())?);
@@ -214,6 +215,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             answers: Answers::new(QUESTIONS),
             tasks: JoinSet::new(),
             pages_in_flight: 0,
+            loss_budget_is_spent: false,
             stop,
             progress,
             settings,
@@ -254,7 +256,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
             "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
             "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "resets": {"rebuild": self.counters.rebuilds}, "audit": null, "sweep": null,
+            "resets": {"rebuild": self.counters.rebuilds, "grow": self.counters.growths}, "audit": null, "sweep": null,
         })
     }
 }

@@ -111,9 +111,8 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
 }
 
 fn parsed(counters: &str) -> Result<Counters> {
-    serde_json::from_str(counters).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
-    })
+    serde_json::from_str(counters)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error)))
 }
 
 fn admitted_in(connection: &Connection, sequence: Option<u32>) -> Result<Option<u64>> {

@@ -38,9 +38,9 @@ struct Row {
     bits: u64,
     bits_per_url: f64,
     memory_bytes: u64,
-    /// Of the full cache.
-    rate: f64,
-    expected_lost: f64,
+    /// Of the full cache; none where what a cache states is not what it loses.
+    rate: Option<f64>,
+    expected_lost: Option<f64>,
     hashes: u32,
     cache_lines: u32,
     errs: &'static str,
@@ -58,7 +58,8 @@ struct PriceList {
 pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     let mut rows = Vec::new();
     for strategy in Strategy::ALL {
-        let layouts = if strategy == Strategy::Exact { &[Layout::Auto][..] } else { &Layout::ALL };
+        let one = strategy == Strategy::Exact || !strategy.keeps_a_budget();
+        let layouts = if one { &[Layout::Auto][..] } else { &Layout::ALL };
         for &layout in layouts {
             rows.push(row(args, strategy, layout)?);
         }
@@ -91,11 +92,15 @@ fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row> {
         bits: design.bits,
         bits_per_url: design.bits as f64 / args.urls as f64,
         memory_bytes: design.bits / 8,
-        rate: design.rate,
-        expected_lost: design.expected_lost,
+        rate: strategy.keeps_a_budget().then_some(design.rate),
+        expected_lost: strategy.keeps_a_budget().then_some(design.expected_lost),
         hashes: design.cost.hashes,
         cache_lines: design.cost.cache_lines,
-        errs: if strategy == Strategy::Exact { "never" } else { "new called seen" },
+        errs: match strategy {
+            Strategy::Exact => "never",
+            _ if strategy.keeps_a_budget() => "new called seen",
+            _ => "new called seen, most of all what is made of known segments",
+        },
     })
 }
 
@@ -111,7 +116,8 @@ fn print_table(args: &SizeArgs, rows: &[Row]) {
     let cells = |row: &Row| {
         let layout = if row.layout == "auto" { format!("auto ({})", row.uses) } else { row.layout.to_owned() };
         let mebibytes = row.memory_bytes as f64 / f64::from(1 << 20);
-        let [rate, lost] = [row.rate, row.expected_lost].map(print::short);
+        let figure = |figure: Option<f64>| figure.map_or_else(|| "unbounded".to_owned(), print::short);
+        let [rate, lost] = [row.rate, row.expected_lost].map(figure);
         let (bits, mebibytes) = (format!("{:.2}", row.bits_per_url), print::short(mebibytes));
         vec![
             row.strategy.to_owned(),
