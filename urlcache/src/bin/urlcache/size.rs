@@ -69,7 +69,7 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     if args.json {
         print::json(&PriceList { urls: args.urls, max_lost, max_rate, rows })?;
     } else {
-        print_table(args, &rows);
+        print::text(&table(args, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -104,13 +104,14 @@ fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row> {
     })
 }
 
-fn print_table(args: &SizeArgs, rows: &[Row]) {
+fn table(args: &SizeArgs, rows: &[Row]) -> String {
     let budget = args.budget.budget();
     let limit = |limit: Option<f64>, what: &str| limit.map(|limit| format!("{what} {}", print::short(limit)));
     let limits =
         [limit(budget.max_lost_urls, "an expected loss of"), limit(budget.max_false_positive_rate, "a rate of")];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
-    println!("{} URLs, within {}; expected losses are those of one crawl sequence", args.urls, limits.join(" and "));
+    let limits = limits.join(" and ");
+    let first = format!("{} URLs, within {limits}; expected losses are those of one crawl sequence\n", args.urls);
     let heading =
         ["strategy", "layout", "bits/URL", "MiB", "rate when full", "expected lost", "bits set", "cache lines"];
     let cells = |row: &Row| {
@@ -130,5 +131,5 @@ fn print_table(args: &SizeArgs, rows: &[Row]) {
             row.cache_lines.to_string(),
         ]
     };
-    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>());
+    first + &print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>())
 }
