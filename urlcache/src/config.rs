@@ -145,7 +145,7 @@ impl CacheConfig {
     /// a generation too. A caller with a batch larger than the table so far may give the batch's size as `already`.
     ///
     /// Under the other policies there is one size at first: that of the expected URLs, with all of the budget; under
-    /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`].
+    /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`](crate::UrlCache::grow).
     ///
     /// A memory ceiling makes it smaller than the budget asks, if need be: [`CacheConfig::design`] tells.
     ///

@@ -84,9 +84,9 @@ impl FilterCache {
             plan: Plan::read(input)?,
             cost: Cost { hashes: input.u32()?, cache_lines: input.u32()? },
             seed: HashSeed::new(input.u64()?),
-            items: input.u64()?,
-            first_capacity: input.u64()?,
-            capacity: input.u64()?,
+            items: input.count()?,
+            first_capacity: input.count()?,
+            capacity: input.count()?,
             charged: input.f64()?,
             filter: filter::read(input)?,
         })

@@ -39,12 +39,38 @@ pub struct LossLedger {
     carried: f64,
     resets: u32,
     reset_was_futile: bool,
+    held: bool,
+}
+
+/// Why a cache must not be used on as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    /// The next answers would overrun the expected losses that are allowed.
+    Losses,
+    /// They would be given at too high a rate.
+    Rate,
+    /// They would fill it too far.
+    Fill,
+    /// It was not made for so many keys.
+    Room,
+}
+
+impl Trigger {
+    /// One word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Losses => "losses",
+            Self::Rate => "rate",
+            Self::Fill => "fill",
+            Self::Room => "room",
+        }
+    }
 }
 
 impl LossLedger {
     /// The account of a sequence that has lost an expected `spent_before` URLs in earlier runs (0 for a new sequence).
     pub fn new(budget: LossBudget, reset: ResetPolicy, spent_before: f64) -> Self {
-        Self { budget, reset, carried: spent_before, resets: 0, reset_was_futile: false }
+        Self { budget, reset, carried: spent_before, resets: 0, reset_was_futile: false, held: false }
     }
 
     /// Expected lost URLs of the whole sequence so far: the generations that ended and the present one.
@@ -60,14 +86,28 @@ impl LossLedger {
     /// `build(generation, already.max(next_answers))`. A generation that has charged nothing yet must only end if the
     /// batch exceeds its capacity, and not twice in a row: a reset that helps nothing is not asked for again.
     pub fn must_reset(&self, now: &Occupancy, next_answers: usize) -> bool {
+        self.trigger(now, next_answers).is_some()
+    }
+
+    /// [`LossLedger::must_reset`], and why.
+    pub fn trigger(&self, now: &Occupancy, next_answers: usize) -> Option<Trigger> {
         let next = next_answers as f64;
+        let room = || lacks_room(now, next).then_some(Trigger::Room);
         match self.reset {
-            ResetPolicy::None => false,
-            ResetPolicy::Grow => lacks_room(now, next),
-            ResetPolicy::Stop => !is_fresh(now) && self.overrun_by(&Forecast::of(now, next), now, |b| b - self.carried),
-            ResetPolicy::Rebuild if is_fresh(now) => !self.reset_was_futile && lacks_room(now, next),
-            ResetPolicy::Rebuild => self.overrun_by(&Forecast::of(now, next), now, |b| self.share_of(b)),
+            ResetPolicy::None => None,
+            _ if self.held => None,
+            ResetPolicy::Grow => room(),
+            ResetPolicy::Stop if now.items == 0 => room(),
+            ResetPolicy::Stop => self.overrun_by(&Forecast::of(now, next), now, |budget| budget - self.carried),
+            ResetPolicy::Rebuild if is_fresh(now) => room().filter(|_| !self.reset_was_futile),
+            ResetPolicy::Rebuild => self.overrun_by(&Forecast::of(now, next), now, |budget| self.share_of(budget)),
         }
+    }
+
+    /// From now on nothing must be reset: there is no memory for a larger cache, and another of the same size would not
+    /// lose less.
+    pub fn hold(&mut self) {
+        self.held = true;
     }
 
     /// Takes over what the present generation has spent; call it when the generation ends, before its cache is dropped.
@@ -77,11 +117,13 @@ impl LossLedger {
         self.reset_was_futile = is_fresh(ended);
     }
 
-    fn overrun_by(&self, forecast: &Forecast, now: &Occupancy, allowed: impl Fn(f64) -> f64) -> bool {
+    fn overrun_by(&self, forecast: &Forecast, now: &Occupancy, allowed: impl Fn(f64) -> f64) -> Option<Trigger> {
         let losses = now.expected_lost + forecast.losses;
         let lost = self.budget.max_lost_urls.is_some_and(|urls| losses > allowed(urls));
         let rate = self.budget.max_false_positive_rate.is_some_and(|rate| forecast.rate > rate);
-        lost || rate || forecast.fill > now.fill_limit
+        let fill = forecast.fill > now.fill_limit;
+        let triggers = [(lost, Trigger::Losses), (rate, Trigger::Rate), (fill, Trigger::Fill)];
+        triggers.into_iter().find_map(|(reached, trigger)| reached.then_some(trigger))
     }
 
     /// What the present generation may spend.

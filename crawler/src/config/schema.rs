@@ -177,6 +177,8 @@ pub struct RawCache {
     pub expected_urls: Option<RawValue>,
     /// One of the reset policies.
     pub reset: Option<RawValue>,
+    /// Age at which it is reset.
+    pub reset_every: Option<RawValue>,
     /// Memory it may have.
     pub max_memory: Option<RawValue>,
     /// Start of the filter's hash functions.

@@ -77,7 +77,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 if outcome == VisitOutcome::Failed {
                     tracing::warn!(url = %queued.url, reason = reason.as_deref(), "no answer, for good");
                 }
-                let visit = self.record(&queued, result, (outcome, reason), &mut step, now).await?;
+                let Some(visit) = self.record(&queued, result, (outcome, reason), &mut step, now).await? else {
+                    // Its links cannot be judged any more: it stays queued, for a run that may.
+                    self.frontier.complete_page(lease, PageOutcome::Released, asked, now);
+                    return self.send(step).await;
+                };
                 let stored = visit.outcome == VisitOutcome::Stored;
                 step.counters.stored += u64::from(stored);
                 step.visit = Some(visit);
@@ -91,7 +95,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.send(step).await
     }
 
-    /// The visit's row; its candidates go through the door.
+    /// The visit's row; its candidates go through the door. `None` when the loss budget allows no more of them.
     async fn record(
         &mut self,
         queued: &Queued,
@@ -99,9 +103,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         (outcome, reason): (VisitOutcome, Option<Box<str>>),
         step: &mut Step,
         now: Moment,
-    ) -> Result<VisitRow, EngineError> {
+    ) -> Result<Option<VisitRow>, EngineError> {
         let mut visit = VisitRow::new(queued.id, now, outcome, reason);
-        let Ok(answer) = result else { return Ok(visit) };
+        let Ok(answer) = result else { return Ok(Some(visit)) };
         visit.status = Some(answer.status);
         visit.wire_bytes = answer.wire_bytes;
         visit.truncated = answer.truncated.map(crate::fetch::Truncation::name);
@@ -116,7 +120,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Content::Errand { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
-        self.make_room(proposals.passed.len()).await?;
+        if !proposals.passed.is_empty() && !self.make_room(proposals.passed.len()).await? {
+            return Ok(None);
+        }
         let (depth, redirects) = match hop {
             Hop::Redirect => (queued.depth, queued.redirects + 1),
             Hop::Start | Hop::Link => (queued.depth + 1, 0),
@@ -129,7 +135,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 self.starts.begin(id, origin.clone());
             }
         }
-        Ok(visit)
+        Ok(Some(visit))
     }
 
     fn keep(&self, page: Page, visit: &mut VisitRow) -> Proposals {

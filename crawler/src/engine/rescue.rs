@@ -134,7 +134,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         });
         proposals.refused.clear();
         let links: Vec<u64> = proposals.kept_links();
-        self.make_room(links.len()).await?;
+        if !links.is_empty() && !self.make_room(links.len()).await? {
+            // They cannot be let in any more: the page is fetched again in a run that may.
+            return self.send(step).await;
+        }
         let admitted = self.door.admit(proposals, found, &mut self.frontier, &mut step);
         let rescued = links.into_iter().zip(admitted).collect();
         self.settle(&parent, rescued, why, &mut step);

@@ -191,6 +191,7 @@ impl<F: Fetcher + 'static> Parts<F> {
         frontier.resume(resumed.counts);
         let mut cache = cache_keeper(&settings, &resumed)?;
         cache.audit = audit(&settings, &resumed);
+        cache.reset_every(settings.cache.reset_every, clock.now());
         let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
         door.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         for host in &resumed.hosts {
@@ -222,6 +223,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             answers: Answers::new(QUESTIONS),
             tasks: JoinSet::new(),
             pages_in_flight: 0,
+            loss_budget_is_spent: false,
             stop,
             progress,
             settings,
@@ -269,7 +271,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
             "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
             "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "resets": {"rebuild": self.counters.rebuilds}, "audit": audit,
+            "resets": {"rebuild": self.counters.rebuilds, "grow": self.counters.growths}, "audit": audit,
         })
     }
 }

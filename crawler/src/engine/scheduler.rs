@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use super::{
     EngineError,
-    admission::{Door, PureHalf},
+    admission::{Door, PureHalf, Room},
     answers::Answers,
     progress::Progress,
     rescue::{AtDrain, Rescues},
@@ -89,6 +89,8 @@ pub(super) struct Scheduler<F> {
     pub(super) answers: Answers,
     pub(super) tasks: JoinSet<Report>,
     pub(super) pages_in_flight: u64,
+    /// The reset policy ends the crawl.
+    pub(super) loss_budget_is_spent: bool,
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -100,6 +102,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let mut stopped = None;
         loop {
             self.release_held().await?;
+            stopped = stopped.or(self.loss_budget_is_spent.then_some(End::Loss));
             let wait = match stopped {
                 Some(end) if self.tasks.is_empty() => Wait::End(end),
                 Some(_) => Wait::Event,
@@ -261,19 +264,19 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.writer.send(message).await.map_err(|_| EngineError::WriterGone)
     }
 
-    /// Makes the URL cache anew before it would overrun its budget with so many more answers.
-    pub(super) async fn make_room(&mut self, answers: usize) -> Result<(), EngineError> {
-        if self.door.cache.must_reset(answers) {
-            self.door.cache.rebuild(answers, &self.writer).await?;
-            let counters = Counters {
-                rebuilds: 1,
-                generations: 1,
-                expected_lost: self.door.cache.expected_lost(),
-                ..Counters::default()
-            };
-            self.send(Step { counters, ..Step::default() }).await?;
+    /// Has the URL cache keep its budget over so many more answers; false when the crawl is to end instead.
+    pub(super) async fn make_room(&mut self, answers: usize) -> Result<bool, EngineError> {
+        let room = self.door.cache.make_room(answers, self.clock.now(), &self.writer).await?;
+        let expected_lost = self.door.cache.expected_lost();
+        let mut counters = Counters { expected_lost, ..Counters::default() };
+        match room {
+            Room::Enough => return Ok(true),
+            Room::Rebuilt => (counters.rebuilds, counters.generations) = (1, 1),
+            Room::Grown { times } => counters.growths = times,
+            Room::Spent => self.loss_budget_is_spent = true,
         }
-        Ok(())
+        self.send(Step { counters, ..Step::default() }).await?;
+        Ok(room != Room::Spent)
     }
 
     pub(super) fn publish(&self) {

@@ -28,6 +28,8 @@ pub struct Counters {
     pub expected_lost: f64,
     /// Times the URL cache was rebuilt by its reset policy.
     pub rebuilds: u64,
+    /// Times it was enlarged where it stood.
+    pub growths: u64,
     /// Filters the URL cache has had: one a run, one more a rebuild.
     pub generations: u32,
     /// Pages fetched again for lost URLs.
@@ -43,6 +45,7 @@ impl Counters {
         self.bytes_in += step.bytes_in;
         self.stored += step.stored;
         self.rebuilds += step.rebuilds;
+        self.growths += step.growths;
         self.generations += step.generations;
         self.rescue_fetches += step.rescue_fetches;
         self.expected_lost = self.expected_lost.max(step.expected_lost);

@@ -19,7 +19,7 @@ use webloom_tests::{
 use crate::{Folder, assert_law, serve};
 
 /// A filter made for 20 URLs that is kept for all of them.
-pub(crate) const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none", "--cache-layout", "classic"];
+const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none", "--cache-layout", "classic"];
 
 const PAGES: usize = 300;
 
@@ -467,6 +467,25 @@ fn a_budget_holds_for_pages_fetched_again() {
     assert_eq!((&spent["end"], &spent["cache"]["sweep"]), (&"budget".into(), &Value::Null));
     assert_eq!(asked(&server), asked_before);
     let rest = go_on(&server, &dir, &["--max-pages", "none"]).json();
+    assert_eq!(
+        (&rest["end"], &rest["cache"]["sweep"]["rescued"]),
+        (&"drained".into(), &rest["cache"]["sweep"]["lost"])
+    );
+    assert_eq!(asked(&server).into_keys().collect::<BTreeSet<_>>(), all());
+}
+
+#[test]
+fn a_loss_budget_that_ends_the_crawl_ends_the_rescue_too() {
+    let (server, folder) = (serve(web), Folder::new());
+    let dir = folder.crawl();
+    tiny(&server, &dir, &["--audit-rescue", "off", "--sweep", "off"]);
+    let lost = lost_paths(&server, &dir);
+    let run = Webloom::go_on(&dir).args(["--sweep", "rescue", "--reset", "stop", "--max-lost-urls", "0.5"]).run();
+    judge(&server, &dir, &run);
+    let spent = run.expect(3).json();
+    assert_eq!((&spent["end"], &spent["cache"]["sweep"]), (&"loss".into(), &Value::Null));
+    assert_eq!((lost_paths(&server, &dir), asked(&server).len() + lost.len() <= all().len()), (lost, true));
+    let rest = go_on(&server, &dir, &["--reset", "none"]).json();
     assert_eq!(
         (&rest["end"], &rest["cache"]["sweep"]["rescued"]),
         (&"drained".into(), &rest["cache"]["sweep"]["lost"])

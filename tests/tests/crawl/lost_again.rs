@@ -14,9 +14,12 @@ use webloom_tests::{
 
 use crate::{
     Folder, assert_law,
-    loss::{TINY, all, count, database, proposed, web},
+    loss::{all, count, database, proposed, web},
     serve,
 };
+
+/// A filter made for 60 URLs that is kept for all of them.
+const SMALL: &[&str] = &["--expected-urls", "60", "--reset", "none", "--cache-layout", "classic"];
 
 type Paths = BTreeSet<String>;
 
@@ -39,7 +42,7 @@ impl Crawl {
     fn run(&self, arguments: &[&str]) -> (Value, BTreeMap<String, usize>) {
         let (dir, began) = (self.dir(), self.server.log().len());
         let crawl = if dir.exists() { Webloom::go_on(&dir) } else { Webloom::crawl(&dir, &self.server.url("/")) };
-        let summary = crawl.args(TINY).args(arguments).run().expect(0).json();
+        let summary = crawl.args(SMALL).args(arguments).run().expect(0).json();
         assert_law(&summary);
         assert_clean(&dir);
         assert_eq!(Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json(), summary);
@@ -136,8 +139,9 @@ fn three_sequences(strategy: &str) -> [Paths; 3] {
 fn a_temporal_cache_finds_what_the_sequence_before_had_lost() {
     let [first, second, third] = three_sequences("temporal");
     let recovered = lost(&first).intersection(&second).count();
-    assert!(recovered > 20, "{recovered} of {}", lost(&first).len());
-    assert!(lost(&second).intersection(&first).count() > 20, "nothing was lost that was known");
+    assert!(recovered > 10, "{recovered} of {}", lost(&first).len());
+
+    assert!(lost(&second).intersection(&first).count() > 10, "nothing was lost that was known");
     assert_ne!(second, third);
 }
 
@@ -162,7 +166,7 @@ fn a_sweep_names_what_an_earlier_sequence_knew() {
         .map(|line| crawl.path(&line["url"]))
         .collect();
     assert_eq!(known, lost(&second).intersection(&first).cloned().collect());
-    assert!(known.len() > 20 && crawl.lines(&["--lost"]).len() == lost(&second).len(), "{known:?}");
+    assert!(known.len() > 10 && crawl.lines(&["--lost"]).len() == lost(&second).len(), "{known:?}");
     let recovered: Paths = lost(&first).intersection(&second).cloned().collect();
     assert_eq!(crawl.paths(&["--recovered"]), recovered);
 }

@@ -4,6 +4,7 @@ mod addresses;
 mod again;
 mod again_killed;
 mod budgets;
+mod caches;
 mod hostile;
 mod interrupted;
 mod loss;

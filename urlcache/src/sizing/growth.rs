@@ -48,7 +48,7 @@ impl Growth {
     /// Growth that was written down.
     pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
         let layout = named(&Layout::ALL, input.u8()?)?;
-        Ok(Self { layout, filters: input.u32()?, first: input.u64()?.max(1), target: input.f64()?.min(1.0) })
+        Ok(Self { layout, filters: input.u32()?, first: input.count()?.max(1), target: input.f64()?.min(1.0) })
     }
 
     pub(crate) fn write(&self, out: &mut Vec<u8>) {

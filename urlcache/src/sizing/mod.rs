@@ -153,7 +153,9 @@ impl Plan {
         let filling = Filling::of(&keys);
         let line = |shape| {
             let kind = Kind { shape, filters };
-            (kind, filling.least_bits(kind, budget))
+            // Lines are whole.
+            let lines = (filling.least_bits(kind, budget) / LINE_BITS as f64).ceil();
+            (kind, lines * LINE_BITS as f64)
         };
         let lines = || LineShape::ALL.map(|shape| line(Shape::Line(shape))).to_vec();
         let classic = || vec![filling.best_classic(filters, budget)];
@@ -217,7 +219,7 @@ impl Plan {
             (2, _) => Shape::Fingerprints,
             _ => return Err(SnapshotError::Senseless("an unknown shape")),
         };
-        Ok(Self { shape, filter_bits: input.u64()?, filters: input.u32()? })
+        Ok(Self { shape, filter_bits: input.count()?, filters: input.u32()? })
     }
 
     pub(crate) fn write(self, out: &mut Vec<u8>) {

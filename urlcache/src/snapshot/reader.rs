@@ -26,6 +26,12 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
+    /// A number of things, of which there can be no more than 2^56.
+    pub(crate) fn count(&mut self) -> Result<u64, SnapshotError> {
+        let count = self.u64()?;
+        if count >> 56 == 0 { Ok(count) } else { Err(SnapshotError::Senseless("a count beyond all bounds")) }
+    }
+
     /// A number that is no infinity and not below 0.
     pub(crate) fn f64(&mut self) -> Result<f64, SnapshotError> {
         let value = f64::from_bits(self.u64()?);

@@ -105,6 +105,18 @@ fn forged(body: &[u8]) -> Result<Box<dyn Snapshot>, SnapshotError> {
     restore(&framed(body[0], |out| out.extend(&body[1..])))
 }
 
+/// What fuzzing found: counts that overflow once a key comes.
+#[test]
+fn a_forged_number_of_items_is_refused() {
+    let (_, cache) = samples().swap_remove(6);
+    let bytes = cache.snapshot();
+    let mut body = bytes[FRAME.0..bytes.len() - FRAME.1].to_vec();
+    let items = cache.occupancy().items.to_le_bytes();
+    let at = body.windows(8).position(|window| window == items).unwrap();
+    body[at..at + 8].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert_eq!(forged(&body).err(), Some(SnapshotError::Senseless("a count beyond all bounds")));
+}
+
 #[test]
 fn a_forged_count_allocates_nothing() {
     let huge = [&[EXACT][..], &u64::MAX.to_le_bytes()].concat();

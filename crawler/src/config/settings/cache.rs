@@ -1,10 +1,10 @@
 //! `[cache]`.
 
-use std::{fmt, marker::PhantomData, num::NonZeroU64};
+use std::{fmt, marker::PhantomData, num::NonZeroU64, time::Duration};
 
 use crate::config::{
     reader::Reader,
-    rules::{Count, OneOf, Parsed, Real, Size, Unless, Words, words},
+    rules::{Count, OneOf, Parsed, Real, Size, Span, Unless, Words, words},
 };
 
 /// Most URLs a cache can be made for: 10^12.
@@ -92,6 +92,8 @@ pub struct CacheSettings {
     pub expected_urls: Option<NonZeroU64>,
     /// What happens when the budget would be overrun.
     pub reset: urlcache::ResetPolicy,
+    /// The age at which what `reset` says is done; `None` is never.
+    pub reset_every: Option<Duration>,
     /// Memory it may have, in bytes; `None` is no ceiling.
     pub max_memory: Option<u64>,
     /// A fixed hash seed; `None` is a random one.
@@ -120,6 +122,7 @@ impl fmt::Debug for HashSeed {
 impl CacheSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let losses = Unless { word: "none", rule: Real(1e-6..=1e9) };
+        let age = Unless { word: "never", rule: Span(Duration::from_secs(1)..=Duration::from_hours(365 * 24)) };
         let memory = Unless { word: "unlimited", rule: Size(1_024..=1 << 40) };
         let rate = Unless { word: "none", rule: Real(1e-12..=0.5) };
         let urls = Unless { word: "auto", rule: Count(NonZeroU64::MIN..=MOST_URLS) };
@@ -134,6 +137,7 @@ impl CacheSettings {
             max_false_positive_rate: reader.read("cache.max_false_positive_rate", &rate),
             expected_urls: reader.read("cache.expected_urls", &urls),
             reset: reader.read("cache.reset", &OneOf(PhantomData)),
+            reset_every: reader.read("cache.reset_every", &age),
             max_memory: reader.read("cache.max_memory", &memory),
             hash_seed: reader.read("cache.hash_seed", &seed),
             audit_sample: reader.read("cache.audit_sample", &Count(0..=MOST_AUDITED)),

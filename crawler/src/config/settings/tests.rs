@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 34] = [
+const RANGES: [(&str, [&str; 4]); 35] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -35,6 +35,7 @@ const RANGES: [(&str, [&str; 4]); 34] = [
     ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),
     ("cache.max_false_positive_rate", ["0", "1e-12", "0.5", "0.51"]),
     ("cache.expected_urls", ["0", "1", "1000000000000", "1000000000001"]),
+    ("cache.reset_every", ["0", "1", "\"365d\"", "\"366d\""]),
     ("cache.max_memory", ["1023", "\"1KiB\"", "\"1TiB\"", "1099511627777"]),
     ("cache.audit_sample", ["-1", "0", "100000000", "100000001"]),
     ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),

@@ -1,14 +1,35 @@
 //! [`CacheKeeper`]: the URL cache under its loss budget.
 
+use std::time::Duration;
+
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
-use urlcache::{Audit, BuildError, CacheConfig, LossLedger, Occupancy, Strategy, UrlCache, UrlKey, Verdict};
+use urlcache::{
+    Audit, BuildError, CacheConfig, LossLedger, Occupancy, ResetPolicy, Strategy, Trigger, UrlCache, UrlKey, Verdict,
+};
 
 use super::Proposal;
 use crate::{
     store::{Message, Replay, ReplayedUrl, Standing},
+    time::Moment,
     url::Fingerprint,
 };
+
+/// What was done to have room for the next answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Room {
+    /// Nothing: there is room, or there is to be none.
+    Enough,
+    /// The cache was made anew.
+    Rebuilt,
+    /// It was enlarged so many times.
+    Grown {
+        /// 0 when it could not be.
+        times: u64,
+    },
+    /// There is no room, and the crawl is to end.
+    Spent,
+}
 
 /// The URL cache of the crawl, its loss ledger, its reset policy, and the audit of its verdicts.
 pub(in crate::engine) struct CacheKeeper {
@@ -18,6 +39,10 @@ pub(in crate::engine) struct CacheKeeper {
     generation: u32,
     /// What it was given outlives every filter.
     pub(in crate::engine) audit: Option<Audit>,
+    /// When this filter was made.
+    since: Moment,
+    /// The age at which it must be replaced.
+    reset_every: Option<Duration>,
     verdicts: Vec<Verdict>,
 }
 
@@ -42,7 +67,15 @@ impl CacheKeeper {
     ) -> Result<Self, CacheFailure> {
         let ledger = LossLedger::new(config.budget, config.reset, spent);
         let cache = config.build(generation, already)?;
-        Ok(Self { config, cache, ledger, generation, audit: None, verdicts: Vec::new() })
+        let (since, reset_every, audit, verdicts) = (Moment::EPOCH, None, None, Vec::new());
+        let mut keeper = Self { config, cache, ledger, generation, audit, since, reset_every, verdicts };
+        keeper.heed_ceiling(already)?;
+        Ok(keeper)
+    }
+
+    /// Has the cache be made anew at this age, counted from `now`.
+    pub(in crate::engine) fn reset_every(&mut self, age: Option<Duration>, now: Moment) {
+        (self.reset_every, self.since) = (age, now);
     }
 
     /// Test-and-set of a batch; one verdict each.
@@ -52,31 +85,96 @@ impl CacheKeeper {
         &self.verdicts
     }
 
-    /// Whether it must be made anew before so many more answers.
-    pub(in crate::engine) fn must_reset(&self, answers: usize) -> bool {
-        self.ledger.must_reset(&self.cache.occupancy(), answers)
-    }
-
-    /// Makes it anew from the URL table: larger if need be, with a new hash seed. Waits until all that was sent is committed.
-    /// Afterwards it has room for `answers`.
-    pub(in crate::engine) async fn rebuild(
+    /// Sees to it that so many more answers keep the budget, as the reset policy says. A cache that is made anew has room
+    /// for them afterwards.
+    pub(in crate::engine) async fn make_room(
         &mut self,
         answers: usize,
+        now: Moment,
         writer: &mpsc::Sender<Message>,
-    ) -> Result<(), CacheFailure> {
+    ) -> Result<Room, CacheFailure> {
+        let held = self.cache.occupancy();
+        if self.is_exact() {
+            // It grows by itself, and must not pass the ceiling.
+            self.config.design(self.generation, held.items + answers as u64)?;
+        }
+        let trigger = self.ledger.trigger(&held, answers).map(Trigger::name);
+        let Some(trigger) = trigger.or_else(|| self.is_too_old(now).then_some("age")) else { return Ok(Room::Enough) };
+        self.since = now;
+        match self.config.reset {
+            ResetPolicy::None => Ok(Room::Enough),
+            ResetPolicy::Grow if trigger != "age" => self.grow(answers),
+            ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger, writer).await,
+            ResetPolicy::Stop => {
+                let expected_lost = self.expected_lost();
+                tracing::warn!(trigger, items = held.items, expected_lost, "the loss budget allows no more URLs");
+                Ok(Room::Spent)
+            }
+        }
+    }
+
+    fn is_too_old(&self, now: Moment) -> bool {
+        self.reset_every.is_some_and(|age| self.since + age <= now)
+    }
+
+    /// Makes it anew from the URL table: larger if need be, with a new hash seed. Waits until all that was sent is
+    /// committed.
+    async fn rebuild(
+        &mut self,
+        answers: usize,
+        trigger: &str,
+        writer: &mpsc::Sender<Message>,
+    ) -> Result<Room, CacheFailure> {
         let old = self.cache.occupancy();
         self.ledger.carry(&old);
         self.generation += 1;
-        tracing::info!(
-            generation = self.generation,
-            items = old.items,
-            rate = old.expected_rate,
-            "rebuilding the URL cache"
-        );
+        let already = old.items.max(answers as u64);
+        self.heed_ceiling(already)?;
         // The old filter goes before the new one is made: they need not fit into memory together.
         self.cache = Box::new(urlcache::ExactCache::new());
-        let cache = self.config.build(self.generation, old.items.max(answers as u64))?;
+        let cache = self.config.build(self.generation, already)?;
+        let (generation, items, rate, bits) = (self.generation, old.items, old.expected_rate, cache.occupancy().bits);
+        tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
         (self.cache, _) = refill(cache, None, writer).await?;
+        Ok(Room::Rebuilt)
+    }
+
+    /// Enlarges it where it stands until it has room, or the ceiling is reached.
+    fn grow(&mut self, answers: usize) -> Result<Room, CacheFailure> {
+        let mut times = 0;
+        while self.ledger.must_reset(&self.cache.occupancy(), answers) {
+            let fits = |bits: u64| self.config.max_memory.is_none_or(|limit| bits / 8 <= limit);
+            if !self.cache.grown_bits().is_some_and(fits) || !self.cache.grow()? {
+                self.ledger.hold();
+                let items = self.cache.occupancy().items;
+                tracing::warn!(items, "the URL cache cannot grow any more: it will lose more");
+                break;
+            }
+            times += 1;
+        }
+        let now = self.cache.occupancy();
+        let (items, bits, expected_lost) = (now.items, now.bits, self.expected_lost());
+        tracing::info!(times, items, bits, expected_lost, "the URL cache has grown");
+        if self.budget().is_some_and(|budget| expected_lost > budget) {
+            tracing::warn!(expected_lost, "growing keeps the rate, but the lost URLs are more than allowed");
+        }
+        Ok(Room::Grown { times })
+    }
+
+    /// Says so when the memory ceiling makes the next filter smaller than the budget asks; no further one would be
+    /// better.
+    fn heed_ceiling(&mut self, already: u64) -> Result<(), CacheFailure> {
+        let design = self.config.design(self.generation, already)?;
+        if design.at_ceiling {
+            let (urls, expected_lost) = (design.capacity, design.expected_lost);
+            tracing::warn!(
+                urls,
+                expected_lost,
+                "the URL cache may not be as large as the loss budget asks: until it holds so many URLs it is expected \
+                 to lose so many; allow it more memory, or more losses"
+            );
+            self.ledger.hold();
+        }
         Ok(())
     }
 

@@ -13,5 +13,5 @@ mod pure;
 
 pub(super) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;
-pub(super) use keeper::CacheKeeper;
+pub(super) use keeper::{CacheKeeper, Room};
 pub(super) use pure::{LinkRelation, Proposal, Proposals, PureHalf};

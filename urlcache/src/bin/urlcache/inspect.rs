@@ -46,7 +46,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     if args.json {
         print::json(&description)?;
     } else {
-        print_lines(&description);
+        print::text(&lines(&description))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -76,12 +76,15 @@ fn describe(file: String, bytes: usize, cache: &dyn Snapshot) -> Description {
     }
 }
 
-fn print_lines(description: &Description) {
+fn lines(description: &Description) -> String {
     let Description { file, bytes, strategy, layout, items, capacity, bits, errs, hashes, cache_lines, .. } =
         description;
-    println!("{file}: a URL cache of {bytes} bytes, {strategy} ({layout})");
-    println!("{items} URLs held, room for {capacity}; {bits} bits, {:.1} % in use", description.fill * 100.0);
+    let fill = description.fill * 100.0;
     let [rate, lost] = [description.expected_rate, description.expected_lost].map(print::short);
-    println!("errs: {errs}; rate now {rate}, expected lost so far {lost}");
-    println!("a test-and-set sets {hashes} bits and touches {cache_lines} cache lines");
+    format!(
+        "{file}: a URL cache of {bytes} bytes, {strategy} ({layout})\n\
+         {items} URLs held, room for {capacity}; {bits} bits, {fill:.1} % in use\n\
+         errs: {errs}; rate now {rate}, expected lost so far {lost}\n\
+         a test-and-set sets {hashes} bits and touches {cache_lines} cache lines"
+    )
 }

@@ -1,8 +1,8 @@
 //! `urlcache rate`: false positives, counted beside the predicted ones.
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
 use urlcache::{CacheConfig, HashSeed, Hashing, Layout, ResetPolicy, Strategy, UrlCache, Verdict};
@@ -41,6 +41,9 @@ pub(crate) struct RateArgs {
     layers: u32,
     #[command(flatten)]
     budget: Budget,
+    /// Write the last cache to a file, as a snapshot
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -78,6 +81,9 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
         lost += fill(&mut *cache, round * offered, offered);
         charged += cache.occupancy().expected_lost;
         final_rate += cache.occupancy().expected_rate;
+        if let Some(file) = args.save.as_ref().filter(|_| round + 1 == args.rounds) {
+            std::fs::write(file, cache.snapshot()).with_context(|| format!("cannot write {}", file.display()))?;
+        }
     }
     let rounds = args.rounds as f64;
     let measured = Measured {
@@ -96,7 +102,7 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
     if args.json {
         print::json(&measured)?;
     } else {
-        print_lines(&measured);
+        print::text(&lines(&measured))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -127,14 +133,14 @@ fn fill(cache: &mut dyn UrlCache, from: u64, count: u64) -> u64 {
     lost
 }
 
-fn print_lines(measured: &Measured) {
+fn lines(measured: &Measured) -> String {
     let Measured { strategy, layout, urls, offered, rounds, bits_per_url, .. } = measured;
-    println!(
-        "{strategy} ({layout}) for {urls} URLs, {bits_per_url:.2} bits a URL; {offered} URLs offered, {rounds} rounds"
-    );
     let [lost, charged, planned, rate] =
         [measured.lost, measured.charged, measured.planned, measured.final_rate].map(print::short);
     let deviation = measured.deviation_se.map_or_else(String::new, |se| format!(", {se:.1} standard errors apart"));
-    println!("lost a round: {lost} counted, {charged} charged{deviation}; {planned} planned for {urls} URLs");
-    println!("rate at the end: {rate}");
+    format!(
+        "{strategy} ({layout}) for {urls} URLs, {bits_per_url:.2} bits a URL; {offered} URLs offered, {rounds} rounds\n\
+         lost a round: {lost} counted, {charged} charged{deviation}; {planned} planned for {urls} URLs\n\
+         rate at the end: {rate}"
+    )
 }

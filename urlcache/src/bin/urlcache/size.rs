@@ -38,9 +38,9 @@ struct Row {
     bits: u64,
     bits_per_url: f64,
     memory_bytes: u64,
-    /// Of the full cache.
-    rate: f64,
-    expected_lost: f64,
+    /// Of the full cache; none where what a cache states is not what it loses.
+    rate: Option<f64>,
+    expected_lost: Option<f64>,
     hashes: u32,
     cache_lines: u32,
     errs: &'static str,
@@ -58,7 +58,8 @@ struct PriceList {
 pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     let mut rows = Vec::new();
     for strategy in Strategy::ALL {
-        let layouts = if strategy == Strategy::Exact { &[Layout::Auto][..] } else { &Layout::ALL };
+        let one = strategy == Strategy::Exact || !strategy.keeps_a_budget();
+        let layouts = if one { &[Layout::Auto][..] } else { &Layout::ALL };
         for &layout in layouts {
             rows.push(row(args, strategy, layout)?);
         }
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     if args.json {
         print::json(&PriceList { urls: args.urls, max_lost, max_rate, rows })?;
     } else {
-        print_table(args, &rows);
+        print::text(&table(args, &rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -91,27 +92,33 @@ fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row> {
         bits: design.bits,
         bits_per_url: design.bits as f64 / args.urls as f64,
         memory_bytes: design.bits / 8,
-        rate: design.rate,
-        expected_lost: design.expected_lost,
+        rate: strategy.keeps_a_budget().then_some(design.rate),
+        expected_lost: strategy.keeps_a_budget().then_some(design.expected_lost),
         hashes: design.cost.hashes,
         cache_lines: design.cost.cache_lines,
-        errs: if strategy == Strategy::Exact { "never" } else { "new called seen" },
+        errs: match strategy {
+            Strategy::Exact => "never",
+            _ if strategy.keeps_a_budget() => "new called seen",
+            _ => "new called seen, most of all what is made of known segments",
+        },
     })
 }
 
-fn print_table(args: &SizeArgs, rows: &[Row]) {
+fn table(args: &SizeArgs, rows: &[Row]) -> String {
     let budget = args.budget.budget();
     let limit = |limit: Option<f64>, what: &str| limit.map(|limit| format!("{what} {}", print::short(limit)));
     let limits =
         [limit(budget.max_lost_urls, "an expected loss of"), limit(budget.max_false_positive_rate, "a rate of")];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
-    println!("{} URLs, within {}; expected losses are those of one crawl sequence", args.urls, limits.join(" and "));
+    let limits = limits.join(" and ");
+    let first = format!("{} URLs, within {limits}; expected losses are those of one crawl sequence\n", args.urls);
     let heading =
         ["strategy", "layout", "bits/URL", "MiB", "rate when full", "expected lost", "bits set", "cache lines"];
     let cells = |row: &Row| {
         let layout = if row.layout == "auto" { format!("auto ({})", row.uses) } else { row.layout.to_owned() };
         let mebibytes = row.memory_bytes as f64 / f64::from(1 << 20);
-        let [rate, lost] = [row.rate, row.expected_lost].map(print::short);
+        let figure = |figure: Option<f64>| figure.map_or_else(|| "unbounded".to_owned(), print::short);
+        let [rate, lost] = [row.rate, row.expected_lost].map(figure);
         let (bits, mebibytes) = (format!("{:.2}", row.bits_per_url), print::short(mebibytes));
         vec![
             row.strategy.to_owned(),
@@ -124,5 +131,5 @@ fn print_table(args: &SizeArgs, rows: &[Row]) {
             row.cache_lines.to_string(),
         ]
     };
-    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>());
+    first + &print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>())
 }

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &SpeedArgs) -> Result<ExitCode> {
     if args.json {
         print::json(&Speeds { rows })?;
     } else {
-        print_table(&rows);
+        print::text(&table(&rows))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -180,7 +180,7 @@ impl Sides {
     }
 }
 
-fn print_table(rows: &[Row]) {
+fn table(rows: &[Row]) -> String {
     let heading = ["test-and-set", "against", "keys", "rate", "ratio", "ns", "their ns", "bits/key", "their bits/key"];
     let cells = |row: &Row| {
         let [ratio, ns, theirs, bits, their_bits] =
@@ -188,5 +188,5 @@ fn print_table(rows: &[Row]) {
         let (op, against) = (row.op.to_owned(), row.against.to_owned());
         vec![op, against, row.keys.to_string(), print::short(row.rate), ratio, ns, theirs, bits, their_bits]
     };
-    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>());
+    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>())
 }

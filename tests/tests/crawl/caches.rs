@@ -1,0 +1,115 @@
+//! The URL caches in the crawl: every strategy and layout, and what is done when one is full.
+
+use serde_json::Value;
+use webloom_tests::webloom::{Webloom, assert_clean};
+
+use crate::{Folder, assert_law, crawl, serve, star};
+
+/// So small a budget that no test loses a URL by chance, and a first cache far too small.
+const STRICT: [&str; 4] = ["--max-lost-urls", "0.00001", "--expected-urls", "20"];
+
+fn number(summary: &Value, name: &str) -> f64 {
+    summary["cache"][name].as_f64().unwrap_or_else(|| panic!("{name}: {summary}"))
+}
+
+#[test]
+fn every_cache_covers_a_site() {
+    let server = serve(star(300));
+    let strategies = ["exact", "single", "spatial", "temporal", "spatio-temporal", "multilayer"];
+    for (index, strategy) in strategies.into_iter().enumerate() {
+        let layout = ["classic", "line", "fingerprint"][index % 3];
+        for layout in ["auto", layout] {
+            let folder = Folder::new();
+            let arguments = [&STRICT[..], &["--cache", strategy, "--cache-layout", layout]].concat();
+            let summary = crawl(&server, &folder.crawl(), &arguments);
+            assert_eq!(summary["pages"]["stored"], 301, "{strategy} {layout}");
+            assert_eq!(summary["cache"]["strategy"], strategy);
+            let expected = if strategy == "exact" { "table" } else { layout };
+            assert!(layout == "auto" || summary["cache"]["layout"] == expected, "{summary}");
+            let resets = summary["cache"]["resets"]["rebuild"].as_u64();
+            assert!(strategy == "exact" || resets > Some(0), "{strategy} {layout}: {summary}");
+            assert!(number(&summary, "expected_lost") <= 0.00001);
+        }
+    }
+}
+
+#[test]
+fn a_cache_grows_where_it_stands() {
+    let server = serve(star(300));
+    for (strategy, layout, growths) in [("single", "fingerprint", 4), ("spatial", "line", 2)] {
+        let folder = Folder::new();
+        let arguments = [&STRICT[..], &["--cache", strategy, "--cache-layout", layout, "--reset", "grow"]].concat();
+        let summary = crawl(&server, &folder.crawl(), &arguments);
+        assert_eq!(summary["pages"]["stored"], 301, "{strategy} {layout}");
+        assert_eq!(summary["cache"]["resets"], serde_json::json!({"rebuild": 0, "grow": growths}), "{summary}");
+        assert!(number(&summary, "capacity") >= 301.0);
+    }
+}
+
+#[test]
+fn a_crawl_stops_at_its_loss_budget_and_goes_on_with_more() {
+    let server = serve(star(300));
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    // The start page's links are judged together, and do not fit.
+    let policy = ["--reset", "stop", "--max-lost-urls", "0.5", "--expected-urls", "20"];
+    let run = Webloom::crawl(&dir, &server.url("/")).args(policy).run().expect(3);
+    let summary = run.json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"loss".into(), &0.into()), "{summary}");
+    assert!(number(&summary, "expected_lost") <= 0.5);
+    assert_law(&summary);
+    assert_clean(&dir);
+    assert!(run.stderr.contains("the loss budget allows no more URLs"), "{}", run.stderr);
+    // Again the same, and then with room.
+    Webloom::go_on(&dir).run().expect(3);
+    let summary =
+        Webloom::go_on(&dir).args(["--reset", "rebuild", "--max-lost-urls", "0.00001"]).run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &301.into()), "{summary}");
+    assert_law(&summary);
+    assert_clean(&dir);
+}
+
+#[test]
+fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
+    let server = serve(star(2_000));
+    let folder = Folder::new();
+    let arguments = ["--max-cache-memory", "1KiB", "--cache-layout", "line"];
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(arguments);
+    let run = run.args(["--audit-rescue", "off", "--sweep", "off"]).run().expect(0);
+    let summary = run.json();
+    assert_eq!(summary["cache"]["bits"], 8_192);
+    assert!(run.stderr.contains("may not be as large as the loss budget asks"), "{}", run.stderr);
+    let (lost, expected) = (2_000.0 - stored(&summary), number(&summary, "expected_lost"));
+    assert!(expected > 100.0 && (lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} lost, {expected} expected");
+    let exact = ["--max-cache-memory", "8KiB", "--cache", "exact"];
+    let refused = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(exact).run().expect(1);
+    assert!(refused.stderr.contains("allow more memory or choose another cache"), "{}", refused.stderr);
+}
+
+fn stored(summary: &Value) -> f64 {
+    summary["pages"]["stored"].as_f64().expect("a count")
+}
+
+#[test]
+fn a_cache_is_made_anew_at_its_age() {
+    let server = serve(star(30));
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let summary = run.args(["--delay", "50ms"]).run().expect(0).json();
+    assert_eq!(summary["pages"]["stored"], 31);
+    assert_eq!(summary["cache"]["resets"]["rebuild"], 1, "{summary}");
+}
+
+#[test]
+fn hash_functions_that_read_the_url_serve_too() {
+    let server = serve(star(100));
+    for hashing in ["md5", "functions"] {
+        let folder = Folder::new();
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_HASHING", hashing);
+        let summary = run.args(STRICT).args(["--cache", "temporal"]).run().expect(0).json();
+        assert_eq!(summary["pages"]["stored"], 101, "{hashing}");
+    }
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).env("WEBLOOM_CACHE_HASHING", "sha1");
+    let refused = run.args(["--cache-layout", "line"]).run().expect(2);
+    assert!(refused.stderr.contains("go with the strategies single and temporal"), "{}", refused.stderr);
+}

@@ -1,0 +1,117 @@
+//! The program `urlcache`, as its users call it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn urlcache(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_urlcache")).args(arguments).output().unwrap()
+}
+
+/// The one document on standard output.
+fn json(arguments: &[&str]) -> Value {
+    let output = urlcache(&[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn text(arguments: &[&str]) -> String {
+    let output = urlcache(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn rows(document: &Value) -> &[Value] {
+    document["rows"].as_array().unwrap()
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
+}
+
+#[test]
+fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
+    for (urls, lost) in [("1000", 0.5), ("100000", 0.5), ("10000000", 2.0)] {
+        let list = json(&["size", "--urls", urls, "--max-lost", &lost.to_string()]);
+        let of = |strategy: &str, layout: &str| {
+            let found = rows(&list).iter().find(|row| row["strategy"] == strategy && row["layout"] == layout);
+            found.unwrap_or_else(|| panic!("{strategy} {layout}")).clone()
+        };
+        for row in rows(&list).iter().filter(|row| !row["expected_lost"].is_null()) {
+            assert!(number(row, "expected_lost") <= lost * 1.001, "{row}");
+        }
+        for strategy in ["single", "spatial", "temporal", "spatio-temporal", "multilayer"] {
+            let layouts = ["classic", "line", "fingerprint"].map(|layout| number(&of(strategy, layout), "bits"));
+            let least = layouts.into_iter().fold(f64::INFINITY, f64::min);
+            assert!(number(&of(strategy, "auto"), "bits") <= 1.1 * least, "{strategy} of {urls}");
+        }
+        assert_eq!(of("exact", "auto")["expected_lost"], 0.0);
+        assert!(of("multilayer-plain", "auto")["expected_lost"].is_null());
+    }
+    let default = json(&["size", "--urls", "10000000"]);
+    let single = rows(&default).iter().find(|row| row["strategy"] == "single").unwrap();
+    assert!(number(single, "bits_per_url") <= 40.0, "{single}");
+    let table = text(&["size", "--urls", "1000", "--max-rate", "0.01"]);
+    assert!(table.starts_with("1000 URLs, within a rate of 0.010"), "{table}");
+    assert!(table.contains("single") && table.contains("auto (line)"), "{table}");
+}
+
+#[test]
+fn counted_losses_are_the_charged_ones() {
+    for arguments in [&["--strategy", "spatial"][..], &["--layout", "line"], &["--hashing", "murmur2"]] {
+        let measured = json(&[&["rate", "--urls", "2000", "--rounds", "30", "--max-rate", "0.02"], arguments].concat());
+        assert!(number(&measured, "lost") > 2.0, "{measured}");
+        assert!(number(&measured, "deviation_se").abs() < 4.0, "{measured}");
+        let planned = number(&measured, "planned");
+        assert!((number(&measured, "charged") / planned - 1.0).abs() < 0.1, "{measured}");
+    }
+    assert!(text(&["rate", "--urls", "1000", "--rounds", "2"]).contains("standard errors apart"));
+}
+
+#[test]
+fn speed_prints_ratios_for_each_rate_peer_and_operation() {
+    let document = json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages"]);
+    assert_eq!(rows(&document).len(), 12);
+    for row in rows(&document) {
+        assert!(number(row, "ns") > 0.0 && number(row, "bits_per_key") > 5.0, "{row}");
+        let ratio = number(row, "against_ns") / number(row, "ns");
+        assert!((number(row, "ratio") / ratio - 1.0).abs() < 1e-9, "{row}");
+        assert_eq!(row["keys"], 2_000);
+    }
+}
+
+#[test]
+fn a_snapshot_is_described() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
+    let described = json(&["inspect", file]);
+    assert_eq!((&described["strategy"], &described["layout"]), (&"spatial".into(), &"line".into()));
+    assert_eq!((&described["items"], &described["errs"]), (&300.into(), &"new called seen".into()));
+    assert!(text(&["inspect", file]).contains("300 URLs held, room for 300"));
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("cache").display().to_string();
+    text(&["rate", "--urls", "1000", "--rounds", "2", "--strategy", "multilayer", "--save", &saved]);
+    let described = json(&["inspect", &saved]);
+    assert_eq!((&described["strategy"], &described["capacity"]), (&"multilayer".into(), &1_000.into()));
+    assert!((990..=1_000).contains(&described["items"].as_u64().unwrap()));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_in_one_line() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let cases: [(&[&str], &str); 6] = [
+        (&["inspect", "/nonexistent"], "cannot read /nonexistent"),
+        (&["inspect", readme], "this is no snapshot of a URL cache"),
+        (&["size", "--urls", "1000", "--max-lost", "0"], "max_lost_urls is 0 but must be above 0"),
+        (&["size", "--urls", "0"], "0 is not in 1..="),
+        (&["size", "--urls", "1000", "--filters", "65"], "65 filters are outside 1..=64"),
+        (&["rate", "--strategy", "spatial", "--hashing", "md5"], "go with the strategies single and temporal"),
+    ];
+    for (arguments, message) in cases {
+        let output = urlcache(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
+    }
+}
