@@ -66,7 +66,7 @@ fn covered(package: &str, cases: &[Case]) -> Result<()> {
 
 /// A walk over the files as the server answers; of the listed version, a walk with the habits of the lists must give
 /// the list first.
-fn oracle(site: &Site) -> Result<Option<Oracle>> {
+pub(crate) fn oracle(site: &Site) -> Result<Option<Oracle>> {
     let Some(list) = Oracle::of(&site.package)? else { return Ok(None) };
     let Some(as_served) = walk(site, Habits::Server)? else { return Ok(None) };
     let (listed, served) = (addresses(&list), addresses(&as_served));

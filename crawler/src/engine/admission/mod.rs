@@ -10,6 +10,8 @@
 mod door;
 mod keeper;
 mod pure;
+#[cfg(test)]
+mod simulation;
 
 pub(super) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;

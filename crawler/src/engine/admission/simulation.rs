@@ -1,0 +1,222 @@
+//! The loss budget in a thousand simulated crawls, through the door that real ones go through.
+//!
+//! A crawl offers pages of links, most of them new, some seen before; the writer is a table in memory that replays itself
+//! when the cache is made anew. What is lost is counted as real refusals of URLs never offered before, against a hash
+//! set: no formula takes part.
+
+use std::{
+    collections::HashSet,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::sync::mpsc;
+use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
+
+use super::{CacheKeeper, Door, Found, Judge, LinkRelation, PureHalf, Room};
+use crate::{
+    candidate::Hop,
+    extract::PageLink,
+    frontier::{Frontier, FrontierLimits, Order},
+    scope::{Reach, Scope, ScopeRules},
+    store::{Message, ReplayedUrl, Standing, Step},
+    time::Moment,
+    url::{Fingerprint, FingerprintSeed, WebUrl},
+};
+
+/// URLs that every crawl expects.
+const EXPECTED: u64 = 100;
+
+/// The URL table.
+type Table = Arc<Mutex<Vec<(String, Fingerprint)>>>;
+
+/// A crawl under way.
+struct Crawl {
+    door: Door,
+    pure: PureHalf,
+    frontier: Frontier,
+    writer: mpsc::Sender<Message>,
+    table: Table,
+    offered: HashSet<u64>,
+    /// URLs refused at their first offer.
+    lost: u64,
+    resets: u32,
+}
+
+/// What a crawl came to.
+#[derive(Clone, Copy)]
+struct Outcome {
+    offered: f64,
+    lost: f64,
+    expected: f64,
+    resets: f64,
+    /// The audit's interval, and its expected number of false positives.
+    audit: Option<(f64, f64, f64)>,
+}
+
+/// Replays the table when it is asked to.
+async fn write(mut messages: mpsc::Receiver<Message>, table: Table) {
+    while let Some(message) = messages.recv().await {
+        if let Message::Replay(mut replay) = message {
+            for (key, fingerprint) in table.lock().unwrap().iter() {
+                replay.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: Standing::Held });
+            }
+            replay.done();
+        }
+    }
+}
+
+impl Crawl {
+    fn begin(config: CacheConfig, world: u64) -> Self {
+        let (writer, messages) = mpsc::channel(8);
+        let table = Table::default();
+        tokio::spawn(write(messages, Arc::clone(&table)));
+        let keeper = CacheKeeper::new(CacheConfig { hash_seed: HashSeed::new(world), ..config }, 0, 0.0, 0).unwrap();
+        let mut door = Door::new(keeper, 0, Order::Breadth, Duration::ZERO);
+        door.audit_rescues = false;
+        let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
+        let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
+        let mut pure = PureHalf::new(Scope::new(rules), seed, LinkRelation::Ignore);
+        pure.widen(&WebUrl::parse("http://h/").unwrap());
+        let one = NonZeroUsize::MIN;
+        let limits = FrontierLimits {
+            heads_per_host: one,
+            per_host: one,
+            order: Order::Breadth,
+            max_depth: None,
+            max_pages_per_host: None,
+        };
+        let (frontier, offered) = (Frontier::new(limits), HashSet::new());
+        Self { door, pure, frontier, writer, table, offered, lost: 0, resets: 0 }
+    }
+
+    /// Takes in a page's links; false when the policy ends the crawl.
+    async fn page(&mut self, numbers: &[u64]) -> bool {
+        let link = |number| PageLink { url: WebUrl::parse(&format!("http://h/{number}")).unwrap(), nofollow: false };
+        let proposals = self.pure.links(numbers.iter().map(link).collect(), true);
+        match self.door.cache.make_room(numbers.len(), Moment::EPOCH, &self.writer).await.unwrap() {
+            Room::Spent => return false,
+            Room::Rebuilt | Room::Grown { .. } => self.resets += 1,
+            Room::Enough => {}
+        }
+        let fresh: Vec<u64> = numbers.iter().copied().filter(|number| self.offered.insert(*number)).collect();
+        let (at, judge) = (Moment::EPOCH, Judge::Cache);
+        let found = Found { hop: Hop::Link, via: None, depth: 1, redirects: 0, at, judge };
+        let mut step = Step::default();
+        self.door.admit(proposals, found, &mut self.frontier, &mut step);
+        let admitted: HashSet<&str> = step.rows.iter().map(|row| row.key.as_str()).collect();
+        let refused = fresh.iter().filter(|number| !admitted.contains(&*format!("http://h/{number}")));
+        self.lost += refused.count() as u64;
+        let rows = step.rows.iter().map(|row| (row.key.as_str().to_owned(), row.fingerprint));
+        self.table.lock().unwrap().extend(rows);
+        true
+    }
+
+    fn outcome(&self) -> Outcome {
+        let audit = self.door.cache.audit.as_ref().map(|audit| {
+            let interval = audit.interval(0.95);
+            (interval.low, interval.high, audit.share())
+        });
+        let expected = self.door.cache.expected_lost();
+        let (offered, lost) = (self.offered.len() as f64, self.lost as f64);
+        Outcome { offered, lost, expected, resets: self.resets.into(), audit }
+    }
+}
+
+/// A crawl of so many new URLs, on pages of 1 to 60 of them, each with half as many old ones.
+async fn crawl(config: &CacheConfig, world: u64, urls: u64, audit: Option<usize>) -> Outcome {
+    let mut crawl = Crawl::begin(config.clone(), world);
+    let sample = audit.and_then(NonZeroUsize::new);
+    crawl.door.cache.audit = sample.map(|sample| Audit::new(sample, HashSeed::new(world ^ 0xa0d1)));
+    let mut next = 0;
+    for page in 0.. {
+        let new = next..(next + 1 + page * 37 % 60).min(urls);
+        let old = (0..next).rev().step_by(7).take((new.end - new.start) as usize / 2);
+        let links: Vec<u64> = new.clone().chain(old).collect();
+        next = new.end;
+        if !crawl.page(&links).await || next == urls {
+            break;
+        }
+    }
+    crawl.outcome()
+}
+
+fn config(reset: ResetPolicy, layout: Layout) -> CacheConfig {
+    let single = CacheConfig::new(Strategy::Single, HashSeed::new(0));
+    CacheConfig { reset, layout, expected_urls: Some(EXPECTED), ..single }
+}
+
+fn mean(outcomes: &[Outcome], of: impl Fn(&Outcome) -> f64) -> f64 {
+    outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64
+}
+
+/// Mean losses within the budget, and equal to the sum of the charges, each within 3 standard errors.
+fn assert_kept(outcomes: &[Outcome], budget: f64, what: &str) {
+    let (lost, expected) = (mean(outcomes, |run| run.lost), mean(outcomes, |run| run.expected));
+    let error = (expected.max(1e-9) / outcomes.len() as f64).sqrt();
+    let resets = mean(outcomes, |run| run.resets);
+    println!(
+        "{what}: {} crawls lost {lost:.3}, expected {expected:.3} +- {error:.3}, {resets:.1} resets",
+        outcomes.len()
+    );
+    assert!(lost <= budget + 3.0 * error, "{what}: {lost} lost with a budget of {budget}");
+    assert!((lost - expected).abs() <= 3.0 * error + 1e-3, "{what}: {lost} lost, {expected} expected");
+}
+
+#[tokio::test]
+async fn the_budget_holds_in_a_thousand_crawls() {
+    let cases = [
+        (ResetPolicy::Rebuild, Layout::Auto, EXPECTED / 10, 250),
+        (ResetPolicy::Rebuild, Layout::Auto, EXPECTED, 250),
+        (ResetPolicy::Rebuild, Layout::Auto, EXPECTED * 10, 150),
+        (ResetPolicy::Rebuild, Layout::Line, EXPECTED * 10, 100),
+        (ResetPolicy::Rebuild, Layout::Auto, EXPECTED * 100, 100),
+        (ResetPolicy::Stop, Layout::Auto, EXPECTED * 10, 150),
+    ];
+    assert_eq!(cases.iter().map(|(.., runs)| runs).sum::<u64>(), 1_000);
+    for (reset, layout, urls, runs) in cases {
+        let mut outcomes = Vec::new();
+        for world in 0..runs {
+            outcomes.push(crawl(&config(reset, layout), world << 20 | urls, urls, None).await);
+        }
+        let what = format!("{reset}, {layout}, {urls} URLs of {EXPECTED}");
+        assert_kept(&outcomes, 0.5, &what);
+        assert!(outcomes.iter().all(|run| run.expected <= 0.5), "{what}: a crawl was charged more than the budget");
+        let all = outcomes.iter().all(|run| run.offered as u64 == urls);
+        assert!(all || reset == ResetPolicy::Stop, "{what}: not all URLs were offered");
+    }
+}
+
+#[tokio::test]
+async fn growing_keeps_the_rate_it_promises() {
+    let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.01) };
+    for layout in [Layout::Auto, Layout::Classic] {
+        let config = CacheConfig { budget, ..config(ResetPolicy::Grow, layout) };
+        let mut outcomes = Vec::new();
+        for world in 0..40 {
+            outcomes.push(crawl(&config, world, EXPECTED * 40, None).await);
+        }
+        let what = format!("grow, {layout}");
+        assert_kept(&outcomes, 0.01 * (EXPECTED * 40) as f64, &what);
+        assert!(mean(&outcomes, |run| run.resets) >= 3.0, "{what}");
+    }
+}
+
+/// At least twenty hits are expected in each sample.
+#[tokio::test]
+async fn the_audits_interval_covers_the_truth() {
+    let (runs, urls) = (200, 2_000);
+    let (mut covered, mut hits) = (0, 0.0);
+    for world in 0..runs {
+        let run = crawl(&config(ResetPolicy::None, Layout::Auto), world, urls, Some(300)).await;
+        let (low, high, share) = run.audit.unwrap();
+        assert!((share - 0.125).abs() < 1e-9, "{share}");
+        let truth = run.lost / run.offered;
+        covered += u32::from((low..=high).contains(&truth));
+        hits += share * run.lost;
+    }
+    println!("{covered} of {runs} intervals hold the truth, {:.1} hits a run", hits / runs as f64);
+    assert!(hits / runs as f64 >= 20.0);
+    assert!(f64::from(covered) >= 0.94 * runs as f64, "{covered} of {runs}");
+}
