@@ -13,10 +13,11 @@ use thiserror::Error;
 use crate::budget::LossBudget;
 use crate::exact::ExactCache;
 use crate::family::Hashing;
+use crate::filter::LEAST_GROWING;
 use crate::filtered::{Blueprint, FilterCache};
 use crate::hash::HashSeed;
 use crate::port::Cost;
-use crate::sizing::{Growth, LayerPlan, Plan, Shape, SizingError};
+use crate::sizing::{Growth, LayerPlan, MAX_BITS, Plan, Shape, SizingError};
 use crate::snapshot::Snapshot;
 use crate::strategy::{Layout, ResetPolicy, Strategy};
 
@@ -101,6 +102,12 @@ pub enum BuildError {
     Hashing {
         /// The functions.
         hashing: Hashing,
+    },
+    /// The strategy has no form that grows.
+    #[error("a {strategy} cache cannot grow: reset it by rebuild, or choose another cache")]
+    Growth {
+        /// The strategy.
+        strategy: Strategy,
     },
     /// Even an almost empty cache would pass the memory ceiling.
     #[error("a URL cache of {keys} URLs does not fit into {limit} bytes: allow more memory or choose another cache")]
@@ -197,12 +204,15 @@ impl CacheConfig {
         if self.hashing != Hashing::Fingerprint && !self.may_hash_otherwise() {
             return Err(BuildError::Hashing { hashing: self.hashing });
         }
+        if self.reset == ResetPolicy::Grow && self.reads_segments() {
+            return Err(BuildError::Growth { strategy: self.strategy });
+        }
         let (keys, budget) = self.task(generation, already);
         let blueprint = self.blueprint(keys.clone(), &budget)?;
         if blueprint.bits() <= ceiling {
             return Ok(Sketch::Filters { blueprint, keys, at_ceiling: false });
         }
-        let blueprint = squeezed(ceiling, keys.end)?;
+        let blueprint = self.squeezed(ceiling, keys.end)?;
         Ok(Sketch::Filters { blueprint, keys, at_ceiling: true })
     }
 
@@ -216,10 +226,29 @@ impl CacheConfig {
         }
     }
 
+    fn reads_segments(&self) -> bool {
+        matches!(self.strategy, Strategy::Multilayer | Strategy::MultilayerPlain | Strategy::SegmentSet)
+    }
+
     fn may_hash_otherwise(&self) -> bool {
         matches!(self.strategy, Strategy::Single | Strategy::Temporal)
             && matches!(self.layout, Layout::Auto | Layout::Classic)
             && self.reset != ResetPolicy::Grow
+    }
+
+    /// The best that fits under a ceiling: classic filters of all the memory there is, with the number of probes that errs
+    /// least once they are full.
+    fn squeezed(&self, ceiling: u64, keys: u64) -> Result<Blueprint, BuildError> {
+        let filters = if self.strategy.is_spatial() { self.filters.max(1) } else { 1 };
+        let bits = ceiling / u64::from(filters);
+        let rate = |probes: &u32| Shape::Classic { probes: *probes }.rate(bits as f64, keys as f64);
+        let best = (1..=64).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(1);
+        let plan = Plan::new(bits, best).ok().filter(|_| !self.reads_segments());
+        let plan = plan.ok_or(BuildError::Ceiling { keys, limit: ceiling / 8 })?.times(filters);
+        Ok(match self.hashing {
+            Hashing::Fingerprint => Blueprint::Fixed(plan),
+            hashing => Blueprint::Textbook(plan, hashing),
+        })
     }
 
     fn depth(&self) -> Result<u32, SizingError> {
@@ -240,7 +269,8 @@ impl CacheConfig {
             (Strategy::Multilayer, _) => Blueprint::Layered(LayerPlan::new(self.layout, self.layers, keys, budget)?),
             (_, ResetPolicy::Grow) => {
                 let growth = Growth::new(self.layout, filters, keys.end, budget)?;
-                Blueprint::Growing(growth.slice(0).ok_or(SizingError::Bits { bits: f64::INFINITY })?, growth)
+                let first = growth.slice(0).ok_or(SizingError::Bits { bits: MAX_BITS as f64 })?;
+                Blueprint::Growing(first.with_at_least(LEAST_GROWING), growth)
             }
             _ => Blueprint::Fixed(Plan::spatial(self.layout, filters, keys, budget)?),
         })
@@ -251,15 +281,6 @@ impl CacheConfig {
 enum Sketch {
     Exact { keys: u64 },
     Filters { blueprint: Blueprint, keys: Range<u64>, at_ceiling: bool },
-}
-
-/// The best that fits under a ceiling: one classic filter of all the memory there is, with the number of probes that
-/// errs least once it is full.
-fn squeezed(bits: u64, keys: u64) -> Result<Blueprint, BuildError> {
-    let rate = |probes: &u32| Shape::Classic { probes: *probes }.rate(bits as f64, keys as f64);
-    let best = (1..=64).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(1);
-    let plan = Plan::new(bits, best).map_err(|_| BuildError::Ceiling { keys, limit: bits / 8 })?;
-    Ok(Blueprint::Fixed(plan))
 }
 
 #[cfg(test)]
@@ -307,6 +328,29 @@ mod tests {
         let single = CacheConfig { budget, ..config(ResetPolicy::Rebuild, None) };
         assert_eq!(single.build(0, 0).err(), Some(BuildError::Sizing(SizingError::NoLimit)));
         assert!(CacheConfig { strategy: Strategy::Exact, ..single }.build(0, 0).is_ok());
+    }
+
+    #[test]
+    fn a_memory_ceiling_is_kept_and_told() {
+        let free = config(ResetPolicy::Rebuild, Some(10_000));
+        let needed = free.design(0, 0).unwrap().bits / 8;
+        for strategy in [Strategy::Single, Strategy::Spatial, Strategy::Temporal] {
+            let of = |max_memory| CacheConfig { strategy, max_memory: Some(max_memory), ..free.clone() };
+            let (enough, few) = (of(2 * needed).design(0, 0).unwrap(), of(needed / 3).design(0, 0).unwrap());
+            assert!(!enough.at_ceiling && enough.expected_lost <= 0.25, "{enough:?}");
+            assert!(few.at_ceiling && few.bits <= needed / 3 * 8 && few.expected_lost > 100.0, "{few:?}");
+            let cache = of(needed / 3).build(0, 0).unwrap();
+            assert_eq!((cache.occupancy().bits, cache.strategy()), (few.bits, strategy.name()));
+            // No other number of probes would lose less.
+            let better = (1..30).any(|probes| {
+                let one = Plan::new(few.bits, probes).unwrap().rate_at(10_000);
+                strategy == Strategy::Single && one < few.rate * 0.999
+            });
+            assert!(!better);
+        }
+        let none = |strategy| CacheConfig { strategy, max_memory: Some(2_000), ..free.clone() }.build(0, 0).err();
+        assert!(matches!(none(Strategy::Multilayer), Some(BuildError::Ceiling { .. })));
+        assert!(matches!(none(Strategy::Exact), Some(BuildError::Ceiling { keys: 10_000, limit: 2_000 })));
     }
 
     #[test]

@@ -95,6 +95,7 @@ impl UrlCache for ExactCache {
             bits: table_bytes(slots) * 8,
             fill: self.seen.len() as f64 / slots.max(1) as f64,
             fill_limit: 1.0,
+            steepness: 1.0,
             expected_rate: 0.0,
             expected_lost: 0.0,
         }

@@ -11,9 +11,9 @@ use crate::family::Hashing;
 use crate::filter::{self, Answers, Classic, Filter, FromBytes, PlainLayers, SegmentSet, Segments, Slices, of_plan};
 use crate::hash::HashSeed;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
-use crate::sizing::{Growth, LayerPlan, Plan, Shape};
+use crate::sizing::{Growth, LayerPlan, Plan};
 use crate::snapshot::{Reader, SnapshotError, named, number};
-use crate::strategy::Strategy;
+use crate::strategy::{Layout, Strategy};
 
 /// A cache that may call a new URL seen.
 ///
@@ -31,6 +31,7 @@ pub struct FilterCache {
     strategy: Strategy,
     plan: Plan,
     cost: Cost,
+    grows: bool,
     seed: HashSeed,
     items: u64,
     first_capacity: u64,
@@ -83,6 +84,7 @@ impl FilterCache {
             strategy,
             plan: Plan::read(input)?,
             cost: Cost { hashes: input.u32()?, cache_lines: input.u32()? },
+            grows: input.u8()? == 1,
             seed: HashSeed::new(input.u64()?),
             items: input.count()?,
             first_capacity: input.count()?,
@@ -97,6 +99,7 @@ impl FilterCache {
         self.plan.write(out);
         out.extend(self.cost.hashes.to_le_bytes());
         out.extend(self.cost.cache_lines.to_le_bytes());
+        out.push(u8::from(self.grows));
         for count in [self.seed.value(), self.items, self.first_capacity, self.capacity] {
             out.extend(count.to_le_bytes());
         }
@@ -115,8 +118,8 @@ impl FilterCache {
         let memory = |source| BuildError::Memory { bytes: blueprint.bits() / 8, source };
         let filter = blueprint.filter(strategy.seed_of(seed, sequence)).map_err(memory)?;
         let (plan, cost) = (blueprint.plan(), blueprint.cost());
-        let first_capacity = capacity;
-        Ok(Self { filter, strategy, plan, cost, seed, items: 0, first_capacity, capacity, charged: 0.0 })
+        let (first_capacity, grows) = (capacity, matches!(blueprint, Blueprint::Growing(..)));
+        Ok(Self { filter, strategy, plan, cost, grows, seed, items: 0, first_capacity, capacity, charged: 0.0 })
     }
 }
 
@@ -124,7 +127,7 @@ impl Blueprint {
     /// The filters, empty.
     fn filter(&self, seed: HashSeed) -> Result<Box<dyn Filter>, TryReserveError> {
         Ok(match self {
-            Self::Growing(plan, _) if plan.shape() == Shape::Fingerprints => of_plan(*plan, seed)?,
+            Self::Growing(plan, growth) if growth.layout() == Layout::Fingerprint => of_plan(*plan, seed)?,
             Self::Growing(plan, growth) => Box::new(Slices::new(*plan, *growth, seed)?),
             Self::Layered(plan) => Box::new(Segments::new(plan, seed)?),
             Self::Fixed(plan) => of_plan(*plan, seed)?,
@@ -210,6 +213,7 @@ impl UrlCache for FilterCache {
             bits: extent.bits,
             fill: extent.fill,
             fill_limit: extent.fill_limit,
+            steepness: extent.steepness,
             expected_rate: self.filter.rate(),
             expected_lost: self.charged,
         }
@@ -222,7 +226,7 @@ impl UrlCache for FilterCache {
     /// The hash seed rotates with the sequence in strategies that say so; in the others it stays.
     fn begin_sequence(&mut self, sequence: u32) {
         self.filter.clear(self.strategy.seed_of(self.seed, sequence));
-        (self.items, self.charged) = (0, 0.0);
+        (self.items, self.charged, self.capacity) = (0, 0.0, self.first_capacity);
     }
 
     fn strategy(&self) -> &'static str {
@@ -238,10 +242,13 @@ impl UrlCache for FilterCache {
     }
 
     fn grown_bits(&self) -> Option<u64> {
-        self.filter.grown_bits()
+        self.filter.grown_bits().filter(|_| self.grows)
     }
 
     fn grow(&mut self) -> Result<bool, BuildError> {
+        if !self.grows {
+            return Ok(false);
+        }
         let bytes = self.filter.grown_bits().unwrap_or(0) / 8;
         let grown = self.filter.grow().map_err(|source| BuildError::Memory { bytes, source })?;
         self.capacity = grown.map_or(self.capacity, |times| self.first_capacity.saturating_mul(times));

@@ -95,7 +95,7 @@ impl LossLedger {
         let room = || lacks_room(now, next).then_some(Trigger::Room);
         match self.reset {
             ResetPolicy::None => None,
-            _ if self.held => None,
+            ResetPolicy::Rebuild | ResetPolicy::Grow if self.held => None,
             ResetPolicy::Grow => room(),
             ResetPolicy::Stop if now.items == 0 => room(),
             ResetPolicy::Stop => self.overrun_by(&Forecast::of(now, next), now, |budget| budget - self.carried),
@@ -104,8 +104,8 @@ impl LossLedger {
         }
     }
 
-    /// From now on nothing must be reset: there is no memory for a larger cache, and another of the same size would not
-    /// lose less.
+    /// From now on nothing is made anew or enlarged: there is no memory for a larger cache, and another of the same size
+    /// would not lose less. [`ResetPolicy::Stop`] stops all the same.
     pub fn hold(&mut self) {
         self.held = true;
     }
@@ -146,7 +146,7 @@ fn lacks_room(now: &Occupancy, next: f64) -> bool {
     now.items as f64 + next > now.capacity as f64
 }
 
-/// Upper bounds of what the next answers do to a filter.
+/// What the next answers do to a filter at most, but for the chance by which few bits fill more or less evenly.
 struct Forecast {
     fill: f64,
     rate: f64,
@@ -155,13 +155,15 @@ struct Forecast {
 
 impl Forecast {
     /// Fill is a concave function of the number of keys that starts at 0, so it rises at most in proportion to it; the
-    /// rate is a power k of the fill, and k can be read off the present values. The integral of `(1 + x/n)^k` has a
-    /// closed form.
+    /// rate rises at most like a power of that number, which the cache knows. The integral of `(1 + x/n)^k` has a closed
+    /// form.
     fn of(now: &Occupancy, next: f64) -> Self {
-        let (items, rate) = (now.items as f64, now.expected_rate);
+        let (items, rate, power) = (now.items as f64, now.expected_rate, now.steepness);
         let growth = 1.0 + next / items;
         let fill = (now.fill * growth).min(1.0);
-        let power = if rate < 1.0 { rate.ln() / now.fill.ln() } else { 1.0 };
+        if rate <= 0.0 {
+            return Self { fill, rate, losses: 0.0 };
+        }
         let end = (rate * growth.powf(power)).min(1.0);
         let integral = items * rate * (growth.powf(power + 1.0) - 1.0) / (power + 1.0);
         Self { fill, rate: end, losses: integral / (1.0 - end) }
@@ -192,6 +194,7 @@ mod tests {
             bits: 200_000,
             fill,
             fill_limit: 0.75,
+            steepness: 10.0,
             expected_rate: plan.rate_at(items),
             expected_lost: plan.expected_lost(0..items),
         };
@@ -248,6 +251,32 @@ mod tests {
         assert!(!LossLedger::new(lost(1e-9), ResetPolicy::None, 0.0).must_reset(&full, 100));
         let useless = Occupancy { fill: 1.0, expected_rate: 1.0, ..now };
         assert!(ledger(lost(1e9)).must_reset(&useless, 1));
+    }
+
+    #[test]
+    fn each_policy_has_its_triggers() {
+        let (plan, now) = occupancy(10_000);
+        let needed = now.expected_lost + plan.expected_lost(10_000..10_100);
+        let of = |reset, urls| LossLedger::new(lost(urls), reset, 0.0);
+        // Stop has the whole budget, and stops though there is no memory for more.
+        let mut stop = of(ResetPolicy::Stop, 0.9 * needed);
+        assert_eq!(stop.trigger(&now, 100), Some(Trigger::Losses));
+        assert_eq!(of(ResetPolicy::Stop, 1.2 * needed).trigger(&now, 100), None);
+        stop.hold();
+        assert_eq!(stop.trigger(&now, 100), Some(Trigger::Losses));
+        let mut rebuild = of(ResetPolicy::Rebuild, 1.2 * needed);
+        assert_eq!(rebuild.trigger(&now, 100), Some(Trigger::Losses));
+        rebuild.hold();
+        assert_eq!(rebuild.trigger(&now, 100), None);
+        // Growth asks for room alone.
+        let mut grow = of(ResetPolicy::Grow, 1e-9);
+        assert_eq!((grow.trigger(&now, 2_000), grow.trigger(&now, 2_001)), (None, Some(Trigger::Room)));
+        grow.hold();
+        assert_eq!(grow.trigger(&now, 2_001), None);
+        // A cache that never errs is never too lossy.
+        let exact = Occupancy { expected_rate: 0.0, expected_lost: 0.0, fill: 0.1, ..now };
+        let limit = LossBudget { max_lost_urls: Some(1e-9), max_false_positive_rate: Some(1e-9) };
+        assert_eq!(LossLedger::new(limit, ResetPolicy::Stop, 0.0).trigger(&exact, 100), None);
     }
 
     #[test]

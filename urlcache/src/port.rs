@@ -59,8 +59,10 @@ pub struct Occupancy {
     pub expected_rate: f64,
     /// The fill beyond which it must not be used on, whatever the budget says.
     pub fill_limit: f64,
+    /// The rate rises with the number of keys at most like this power of it.
+    pub steepness: f64,
     /// Expected number of new keys called seen so far: the sum over answers *new* of `p/(1-p)`, p the rate at that
-    /// moment.
+    /// moment. A cache that is full finds every key: it gives no answer *new* any more, and this stands still.
     pub expected_lost: f64,
 }
 

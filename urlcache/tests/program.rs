@@ -53,6 +53,8 @@ fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
     let default = json(&["size", "--urls", "10000000"]);
     let single = rows(&default).iter().find(|row| row["strategy"] == "single").unwrap();
     assert!(number(single, "bits_per_url") <= 40.0, "{single}");
+    let huge = json(&["size", "--urls", "100000000000", "--max-rate", "0.01"]);
+    assert!(rows(&huge).iter().any(|row| row["strategy"] == "single" && row["layout"] == "classic"), "{huge}");
     let table = text(&["size", "--urls", "1000", "--max-rate", "0.01"]);
     assert!(table.starts_with("1000 URLs, within a rate of 0.010"), "{table}");
     assert!(table.contains("single") && table.contains("auto (line)"), "{table}");

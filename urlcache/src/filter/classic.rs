@@ -135,7 +135,7 @@ impl<D: Draw> Filter for Classic<D> {
     }
 
     fn extent(&self) -> Extent {
-        Extent { bits: self.bits.len(), fill: self.fill(), fill_limit: 0.75 }
+        Extent { bits: self.bits.len(), fill: self.fill(), fill_limit: 0.75, steepness: self.probes.into() }
     }
 
     fn clear(&mut self, seed: HashSeed) {

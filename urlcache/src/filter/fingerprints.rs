@@ -21,14 +21,12 @@ use crate::snapshot::{Reader, SnapshotError};
 /// Slots of a line.
 const SLOTS: usize = 16;
 
-/// Share of the slots beyond which nothing more is stored: every new key is then called seen.
-const SATURATED: f64 = 0.95;
-
-/// Lines of the smallest table: with fewer the load of the paths would be too uneven.
-const LEAST_LINES: u64 = 8;
-
 /// Doublings after which too little of a tag would be left.
 const MOST_DOUBLINGS: u32 = 20;
+
+/// Lines of the shortest round that may be split by a doubling: each half of it keeps a line's worth of lines to itself
+/// from then on, and among fewer of them some would be full long before the table is.
+pub(crate) const LEAST_GROWING: u64 = 256;
 
 /// Sixteen tags that are one cache line.
 #[derive(Clone, Copy, Default)]
@@ -59,7 +57,7 @@ impl Fingerprints {
     /// # Errors
     /// The allocator has no room for them.
     pub(crate) fn new(bits: u64, seed: HashSeed) -> Result<Self, TryReserveError> {
-        let count = usize::try_from(bits.div_ceil(LINE_BITS).max(LEAST_LINES)).unwrap_or(usize::MAX);
+        let count = usize::try_from(bits.div_ceil(LINE_BITS).max(1)).unwrap_or(usize::MAX);
         let (mut lines, mut passed) = (Vec::new(), Vec::new());
         lines.try_reserve_exact(count)?;
         lines.resize(count, Tags::default());
@@ -81,7 +79,7 @@ impl Fingerprints {
         }
         let stored = lines.iter().map(|line| line.len() as u64).sum();
         let mut table = Self { lines, passed, seed, doublings, stored, pressure: 0 };
-        table.pressure = table.count_pressure().ok_or(SnapshotError::Senseless("a path has no end"))?;
+        table.pressure = table.count_pressure();
         Ok(table)
     }
 
@@ -132,7 +130,7 @@ impl Fingerprints {
                 break;
             }
             at = self.next(at);
-            self.pressure += reach * self.lines[at].len() as u64;
+            self.pressure = self.pressure.saturating_add(reach * self.lines[at].len() as u64);
         }
     }
 
@@ -159,8 +157,8 @@ impl Fingerprints {
     #[inline]
     fn set(&mut self, spot: Spot) -> bool {
         match self.search(spot) {
-            Search::Absent { store } if !self.is_saturated() => self.store(store, spot.tag),
-            _ => true,
+            Search::Absent { store } => self.store(store, spot.tag),
+            Search::Found | Search::NoRoom => true,
         }
     }
 
@@ -171,7 +169,7 @@ impl Fingerprints {
             if !self.lines[at].is_full() {
                 self.lines[at].push(tag);
                 self.stored += 1;
-                self.pressure += self.reach(at);
+                self.pressure = self.pressure.saturating_add(self.reach(at));
                 return false;
             }
             if !self.is_passed(at) {
@@ -180,10 +178,6 @@ impl Fingerprints {
             at = self.next(at);
         }
         true
-    }
-
-    fn is_saturated(&self) -> bool {
-        self.fill() >= SATURATED
     }
 
     fn fill(&self) -> f64 {
@@ -202,20 +196,24 @@ impl Fingerprints {
         }
     }
 
-    /// `None` if every line of a round is marked as passed: then a path would have no end.
-    fn count_pressure(&self) -> Option<u64> {
-        let mut pressure = 0;
-        for first in 0..1 << self.doublings {
-            let round = || std::iter::successors(Some(first), |&at| Some(self.next(at))).take(self.round());
-            let start = round().find(|&at| !self.is_passed(at))?;
-            let (mut at, mut reach) = (start, 1);
-            for _ in 0..self.round() {
-                at = self.next(at);
-                pressure += reach * self.lines[at].len() as u64;
-                reach = if self.is_passed(at) { reach + 1 } else { 1 };
-            }
+    /// A round whose lines were all gone past counts as compared with whole.
+    fn count_pressure(&self) -> u64 {
+        (0..1 << self.doublings).map(|first| self.pressure_of_round(first)).fold(0, u64::saturating_add)
+    }
+
+    fn pressure_of_round(&self, first: usize) -> u64 {
+        let mut round = std::iter::successors(Some(first), |&at| Some(self.next(at))).take(self.round());
+        let Some(start) = round.find(|&at| !self.is_passed(at)) else {
+            let lines = self.round() as u64;
+            return lines.saturating_mul(lines).saturating_mul(SLOTS as u64);
+        };
+        let (mut at, mut reach, mut pressure) = (start, 1, 0_u64);
+        for _ in 0..self.round() {
+            at = self.next(at);
+            pressure = pressure.saturating_add(reach * self.lines[at].len() as u64);
+            reach = if self.is_passed(at) { reach + 1 } else { 1 };
         }
-        Some(pressure)
+        pressure
     }
 }
 
@@ -276,21 +274,27 @@ impl Filter for Fingerprints {
 
     /// Tags compared on average, each equal by accident with the probability of the bits that are left of it.
     fn rate(&self) -> f64 {
-        if self.is_saturated() {
+        if self.stored == (self.lines.len() * SLOTS) as u64 {
             return 1.0;
         }
         let compared = self.pressure as f64 / self.lines.len() as f64;
-        compared * (f64::from(self.doublings) - 32.0).exp2()
+        (compared * (f64::from(self.doublings) - 32.0).exp2()).min(1.0)
     }
 
+    /// Steeper the longer the paths are: the bounds are those of the compared tags over loads.
     fn extent(&self) -> Extent {
-        Extent { bits: self.lines.len() as u64 * LINE_BITS, fill: self.fill(), fill_limit: 0.9 }
+        let fill = self.fill();
+        let bounds = [(0.6, 1.6), (0.75, 3.5), (0.85, 9.0), (0.9, 15.0)];
+        let steepness = bounds.into_iter().find_map(|(load, bound)| (fill < load).then_some(bound)).unwrap_or(30.0);
+        Extent { bits: self.lines.len() as u64 * LINE_BITS, fill, fill_limit: 0.9, steepness }
     }
 
-    /// The size stays, doublings included.
+    /// The first size is back.
     fn clear(&mut self, seed: HashSeed) {
         self.seed = seed;
+        self.lines.truncate(self.round());
         self.lines.fill(Tags::default());
+        self.passed.truncate(self.lines.len().div_ceil(64));
         self.passed.fill(0);
         (self.doublings, self.stored, self.pressure) = (0, 0, 0);
     }
@@ -310,11 +314,12 @@ impl Filter for Fingerprints {
     }
 
     fn grown_bits(&self) -> Option<u64> {
-        (self.doublings < MOST_DOUBLINGS).then(|| 2 * self.extent().bits)
+        let grows = self.doublings < MOST_DOUBLINGS && self.round() as u64 >= LEAST_GROWING;
+        grows.then(|| 2 * self.extent().bits)
     }
 
     fn grow(&mut self) -> Result<Option<u64>, TryReserveError> {
-        if self.doublings == MOST_DOUBLINGS {
+        if self.grown_bits().is_none() {
             return Ok(None);
         }
         let count = self.lines.len();
@@ -329,7 +334,7 @@ impl Filter for Fingerprints {
         self.spread(count);
         self.passed = passed;
         self.doublings += 1;
-        self.pressure = self.count_pressure().unwrap_or(u64::MAX);
+        self.pressure = self.count_pressure();
         Ok(Some(1 << self.doublings))
     }
 }

@@ -198,7 +198,7 @@ impl<const LINES: usize, const BITS: usize> Filter for Lines<LINES, BITS> {
 
     fn extent(&self) -> Extent {
         let bits = self.table.len() as u64 * LINE_BITS;
-        Extent { bits, fill: self.ones as f64 / bits as f64, fill_limit: 0.75 }
+        Extent { bits, fill: self.ones as f64 / bits as f64, fill_limit: 0.75, steepness: (8 * LINES * BITS) as f64 }
     }
 
     fn clear(&mut self, seed: HashSeed) {

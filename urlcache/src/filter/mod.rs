@@ -19,7 +19,7 @@ mod slices;
 mod spatial;
 
 pub(crate) use classic::{Classic, FromBytes};
-pub(crate) use fingerprints::Fingerprints;
+pub(crate) use fingerprints::{Fingerprints, LEAST_GROWING};
 pub(crate) use line::Lines;
 pub(crate) use plain::{PlainLayers, SegmentSet};
 pub(crate) use segments::Segments;
@@ -97,6 +97,8 @@ pub(crate) struct Extent {
     pub(crate) fill: f64,
     /// The fill beyond which it must not be used on.
     pub(crate) fill_limit: f64,
+    /// At most this power of the number of keys is what the rate rises with.
+    pub(crate) steepness: f64,
 }
 
 /// Where the answers to a batch go, and what they cost.

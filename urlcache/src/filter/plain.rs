@@ -107,7 +107,8 @@ impl Filter for PlainLayers {
     fn extent(&self) -> Extent {
         let bits = self.layers.iter().map(BitArray::len).sum();
         let ones: u64 = self.layers.iter().map(BitArray::ones).sum();
-        Extent { bits, fill: ones as f64 / bits as f64, fill_limit: 0.75 }
+        let steepness = f64::from(self.probes) * self.layers.len() as f64;
+        Extent { bits, fill: ones as f64 / bits as f64, fill_limit: 0.75, steepness }
     }
 
     fn clear(&mut self, seed: HashSeed) {
@@ -171,7 +172,7 @@ impl Filter for SegmentSet {
 
     fn extent(&self) -> Extent {
         let fill = self.bits.ones() as f64 / self.bits.len() as f64;
-        Extent { bits: self.bits.len(), fill, fill_limit: 0.75 }
+        Extent { bits: self.bits.len(), fill, fill_limit: 0.75, steepness: f64::from(self.probes * self.depth) }
     }
 
     fn clear(&mut self, seed: HashSeed) {

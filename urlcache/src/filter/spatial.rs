@@ -55,7 +55,8 @@ impl Filter for Spatial {
         let extents: Vec<Extent> = self.filters.iter().map(Filter::extent).collect();
         let bits = extents.iter().map(|extent| extent.bits).sum();
         let used: f64 = extents.iter().map(|extent| extent.fill * extent.bits as f64).sum();
-        Extent { bits, fill: used / bits as f64, fill_limit: extents[0].fill_limit }
+        let steepness = extents.iter().map(|extent| extent.steepness).sum();
+        Extent { bits, fill: used / bits as f64, fill_limit: extents[0].fill_limit, steepness }
     }
 
     fn clear(&mut self, seed: HashSeed) {

@@ -104,12 +104,10 @@ impl Filling {
             && budget.max_lost_urls.is_none_or(|losses| self.losses(kind, bits) <= losses)
     }
 
-    /// Expected losses on the way: for each key that goes in, `p/(1-p)` did not.
+    /// Expected losses on the way: each key that is offered is lost at the rate of the moment. A key that is lost leaves
+    /// the filter as if it had gone in, for all its bits were set.
     pub(super) fn losses(&self, kind: Kind, bits: f64) -> f64 {
-        self.integral(|held| {
-            let rate = kind.rate(bits, held);
-            rate / (1.0 - rate)
-        })
+        self.integral(|offered| kind.rate(bits, offered))
     }
 
     /// Simpson's rule.

@@ -11,7 +11,8 @@ const FACTOR: u64 = 4;
 /// Each slice has this part of the rate of the one before.
 const TIGHTENING: f64 = 0.8;
 
-/// How a filter grows: slice i has room for 4^i times the keys of the first, at `0.2 * 0.8^i` of the target rate, so the
+/// How a filter grows. With the layout `fingerprint` it doubles in place, and the rate of the full table doubles each time.
+/// With the others slice i has room for 4^i times the keys of the first, at `0.2 * 0.8^i` of the target rate, so the
 /// rates of all slices sum to less than the target.
 ///
 /// ```
@@ -56,6 +57,11 @@ impl Growth {
         out.extend(self.filters.to_le_bytes());
         out.extend(self.first.to_le_bytes());
         out.extend(self.target.to_le_bytes());
+    }
+
+    /// The layout of its slices; lines of fingerprints are doubled instead.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// The rate that all slices together stay below.

@@ -73,7 +73,7 @@ pub enum SizingError {
     #[error("max_false_positive_rate is {0} but must lie between 0 and 1")]
     Rate(f64),
     /// The filter would be larger than [`MAX_BITS`], or have no bits at all.
-    #[error("a filter of {bits:.3e} bits is outside 1..={MAX_BITS}: expect fewer URLs or allow more losses")]
+    #[error("a filter of {bits:.3e} bits is outside 1..=2^40 ({MAX_BITS}): expect fewer URLs or allow more losses")]
     Bits {
         /// Bits that would be needed.
         bits: f64,
@@ -92,19 +92,21 @@ impl Plan {
     /// # Errors
     /// No bits or more than [`MAX_BITS`]; no probes or more than 64.
     pub fn new(bits: u64, probes: u32) -> Result<Self, SizingError> {
-        if probes == 0 || probes > MAX_PROBES {
-            return Err(SizingError::Probes(probes));
-        }
         Self::with_shape(Shape::Classic { probes }, bits)
     }
 
     /// A filter of given shape and size; lines are whole, so it may become a little larger.
     ///
     /// # Errors
-    /// No bits or more than [`MAX_BITS`].
+    /// No bits or more than [`MAX_BITS`]; no probes or more than 64.
     pub fn with_shape(shape: Shape, bits: u64) -> Result<Self, SizingError> {
         if bits == 0 || bits > MAX_BITS {
             return Err(SizingError::Bits { bits: bits as f64 });
+        }
+        if let Shape::Classic { probes } = shape
+            && (probes == 0 || probes > MAX_PROBES)
+        {
+            return Err(SizingError::Probes(probes));
         }
         let filter_bits = match shape {
             Shape::Classic { .. } => bits,
@@ -173,6 +175,17 @@ impl Plan {
         Ok(Self { filters, ..Self::with_shape(kind.shape, whole(bits).max(64))? })
     }
 
+    /// The same for so many filters that must all agree.
+    pub(crate) fn times(self, filters: u32) -> Self {
+        Self { filters, ..self }
+    }
+
+    /// The same with at least so many lines a filter, if it is of fingerprints.
+    pub(crate) fn with_at_least(self, lines: u64) -> Self {
+        let least = if self.shape == Shape::Fingerprints { lines * LINE_BITS } else { 0 };
+        Self { filter_bits: self.filter_bits.max(least), ..self }
+    }
+
     /// How the bits are arranged.
     pub fn shape(self) -> Shape {
         self.shape
@@ -204,9 +217,8 @@ impl Plan {
         span.integral(|held| self.kind().rate(self.filter_bits as f64, held)) / span.width()
     }
 
-    /// Expected number of new keys called seen while the filter goes from `keys.start` keys to `keys.end`: the integral
-    /// of `p/(1-p)`, for each key that goes in was preceded by so many that did not. Infinite for a filter far too
-    /// small.
+    /// Expected number of new keys called seen while the keys from number `keys.start` to number `keys.end` are offered:
+    /// the integral of the rate.
     pub fn expected_lost(self, keys: Range<u64>) -> f64 {
         Filling::of(&keys).losses(self.kind(), self.filter_bits as f64)
     }
@@ -307,8 +319,7 @@ mod tests {
     #[test]
     fn the_integral_is_the_sum_over_keys() {
         let plan = Plan::new(30_000, 6).unwrap();
-        let odds = |keys| plan.rate_at(keys) / (1.0 - plan.rate_at(keys));
-        let sum: f64 = (1_000..4_000).map(|keys| f64::midpoint(odds(keys), odds(keys + 1))).sum();
+        let sum: f64 = (1_000..4_000).map(|keys| f64::midpoint(plan.rate_at(keys), plan.rate_at(keys + 1))).sum();
         close(plan.expected_lost(1_000..4_000), sum, 1e-6);
         let rates: f64 = (0..4_000).map(|keys| f64::midpoint(plan.rate_at(keys), plan.rate_at(keys + 1))).sum();
         close(plan.mean_rate(4_000), rates / 4_000.0, 1e-6);

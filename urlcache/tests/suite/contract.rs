@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use urlcache::{
-    CacheConfig, ErrorSide, ExactCache, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape, LossBudget,
-    Occupancy, Plan, ResetPolicy, Shape, Strategy, UrlCache, UrlKey, Verdict,
+    BuildError, CacheConfig, ErrorSide, ExactCache, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape,
+    LossBudget, Occupancy, Plan, ResetPolicy, Shape, Strategy, UrlCache, UrlKey, Verdict,
 };
 
 use crate::keys::nth;
@@ -218,9 +218,40 @@ fn a_sequence_begins_empty() {
         let empty = cache.occupancy();
         assert_eq!((empty.items, empty.expected_lost.to_bits()), (0, 0.0_f64.to_bits()));
         fresh.begin_sequence(1);
+        // A hash set keeps its memory.
+        assert!(subject.strategy == "exact" || empty == fresh.occupancy(), "{}", subject.strategy);
         let all: Vec<_> = (0..500).collect();
         assert_eq!(offer(&mut *cache, &all), offer(&mut *fresh, &all), "{}", subject.strategy);
     }
+}
+
+#[test]
+fn a_sequence_after_growth_begins_with_the_first_room() {
+    for layout in [Layout::Line, Layout::Fingerprint] {
+        let mut cache = grown(layout);
+        let large = cache.occupancy();
+        offer(&mut *cache, &(0..1_000).collect::<Vec<_>>());
+        cache.begin_sequence(1);
+        let small = cache.occupancy();
+        assert!(small.capacity == 100 && small.bits < large.bits, "{small:?}");
+        assert!(cache.grow().unwrap() && cache.occupancy().capacity > 100);
+        assert!(offer(&mut *cache, &(0..150).collect::<Vec<_>>()).iter().all(|verdict| *verdict == Verdict::New));
+    }
+}
+
+#[test]
+fn only_what_is_made_to_grow_grows() {
+    for layout in [Layout::Classic, Layout::Line, Layout::Fingerprint] {
+        let mut cache = of(Strategy::Single, layout);
+        assert_eq!((cache.grown_bits(), cache.grow()), (None, Ok(false)));
+        let promised = grown(layout).grown_bits();
+        let mut growing = grown(layout);
+        assert!(growing.grow().unwrap());
+        assert_eq!(Some(growing.occupancy().bits), promised, "{layout}");
+    }
+    let multilayer =
+        CacheConfig { reset: ResetPolicy::Grow, ..CacheConfig::new(Strategy::Multilayer, HashSeed::new(1)) };
+    assert_eq!(multilayer.build(0, 0).err(), Some(BuildError::Growth { strategy: Strategy::Multilayer }));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use urlcache::{CacheConfig, HashSeed, Layout, ResetPolicy, Strategy};
+use urlcache::{BuildError, CacheConfig, HashSeed, Layout, ResetPolicy, SizingError, Strategy};
 
 use crate::{Budget, print};
 
@@ -56,13 +56,21 @@ struct PriceList {
 }
 
 pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
-    let mut rows = Vec::new();
+    let (mut rows, mut too_large) = (Vec::new(), 0);
     for strategy in Strategy::ALL {
         let one = strategy == Strategy::Exact || !strategy.keeps_a_budget();
         let layouts = if one { &[Layout::Auto][..] } else { &Layout::ALL };
         for &layout in layouts {
-            rows.push(row(args, strategy, layout)?);
+            match row(args, strategy, layout) {
+                Ok(row) => rows.push(row),
+                // One that is too large leaves room for the others.
+                Err(BuildError::Sizing(SizingError::Bits { .. }) | BuildError::TooManyKeys { .. }) => too_large += 1,
+                Err(other) => return Err(other.into()),
+            }
         }
+    }
+    if too_large > 0 {
+        eprintln!("{too_large} of the choices are left out: they would be too large");
     }
     let budget = args.budget.budget();
     let (max_lost, max_rate) = (budget.max_lost_urls, budget.max_false_positive_rate);
@@ -74,7 +82,7 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row> {
+fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row, BuildError> {
     let config = CacheConfig {
         layout,
         reset: ResetPolicy::None,
