@@ -8,12 +8,14 @@ use std::{
 
 use serde_json::Value;
 use webloom_tests::{
-    server::Server,
+    server::{Reply, Server},
     webloom::{Webloom, assert_clean, pages, pages_of},
 };
 
 use crate::{
-    Folder, assert_law,
+    Folder,
+    again::Versions,
+    assert_law, crawl,
     loss::{all, count, database, proposed, web},
     serve,
 };
@@ -217,6 +219,31 @@ fn a_sweep_with_rescue_leaves_nothing_out_of_a_later_sequence() {
             assert!(done.stderr.contains("nothing is left to fetch"), "{}", done.stderr);
         }
     }
+}
+
+#[test]
+fn what_only_a_lost_page_leads_to_is_counted_whatever_its_row_is() {
+    // The first sequence knows the leaves before the pages that lead to them in the second.
+    let pages = || (1..=1000).map(|page| format!("/{page}"));
+    let site = Versions::serve(move |version, path, _| match (path, version) {
+        ("/", 0) => Reply::links(pages().map(|page| page + "/leaf").chain(pages())),
+        ("/", _) => Reply::links(pages()),
+        (path, _) if path.ends_with("/leaf") => Reply::html("a leaf"),
+        (path, _) => Reply::links([format!("{path}/leaf")]),
+    });
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &["--cache", "exact"]);
+    site.set(1);
+    let arguments = ["--cache", "single", "--expected-urls", "400", "--reset", "none", "--audit-sample", "0"];
+    let summary = Webloom::go_on(&dir).args(["--again", "--per-host", "8"]).args(arguments).run().expect(0).json();
+    assert_clean(&dir);
+    assert_eq!(summary["pages"]["stored"], 1 + 2 * 1000);
+    let lost = Webloom::new(["pages", "--lost", "--format", "jsonl"]).args([&dir]).run().expect(0).json_lines();
+    let lost: BTreeSet<String> = lost.iter().map(|line| line["url"].as_str().expect("a URL").to_owned()).collect();
+    let missed = behind(&dir, 1, &lost);
+    assert!(missed > 0, "{} lost, none missed with them", lost.len());
+    assert_eq!(count(&summary["cache"]["sweep"]["missed_with_them"]), missed);
 }
 
 #[test]

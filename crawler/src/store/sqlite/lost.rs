@@ -53,13 +53,14 @@ pub(super) fn found(connection: &Connection, row: &UrlRow, sequence: u32) -> Res
     update.execute(params![LostState::Found.as_str(), id, row.url.as_str(), sequence, link]).map(|_| ())
 }
 
-/// The audit saw a URL refused.
+/// The audit saw a URL refused: also one that the sweep has recorded is a trial of it from now on.
 pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO lost (sequence, fingerprint, url, found_by, found_at, via, state, admitted)
          VALUES (?1, ?2, ?3, 'audit', ?4, ?5, ?6, ?7)
-         ON CONFLICT DO UPDATE SET url = excluded.url, state = excluded.state, admitted = excluded.admitted
-         WHERE lost.admitted IS NULL",
+         ON CONFLICT DO UPDATE SET found_by = 'audit', fingerprint = excluded.fingerprint, url = excluded.url,
+             admitted = coalesce(excluded.admitted, admitted),
+             state = iif(excluded.admitted IS NULL AND admitted IS NOT NULL, state, excluded.state)",
     )?;
     let row_of = |ticket: Option<UrlId>| ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose();
     let state = if row.admitted.is_some() { LostState::Rescued } else { LostState::Lost };
