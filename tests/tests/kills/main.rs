@@ -2,6 +2,7 @@
 //!
 //! `KILLS=100` makes it that many, over larger sites.
 
+mod caches;
 mod power;
 mod random;
 mod schedule;

@@ -26,6 +26,7 @@ const MIDDLE: &[(&str, Option<u64>)] = &[
 const EDGES: &[&str] = &[
     "before_end",
     "before_replay",
+    "after_replay",
     "after_create",
     "after_end",
     "before_close",

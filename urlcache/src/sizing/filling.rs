@@ -71,6 +71,11 @@ impl Filling {
     /// The fewest bits a filter with which this kind keeps the budget; infinite if [`MAX_BITS`] are too few.
     pub(super) fn least_bits(&self, kind: Kind, budget: &LossBudget) -> f64 {
         let keeps = |bits: f64| self.keeps(kind, bits, budget);
+        // A budget may be larger than all that can be lost.
+        let mut low = 1.0;
+        if keeps(low) {
+            return low;
+        }
         let mut high = self.enough_bits(kind, budget);
         while !keeps(high) {
             high *= 2.0;
@@ -78,12 +83,11 @@ impl Filling {
                 return f64::INFINITY;
             }
         }
-        let mut low = 0.0;
         while high - low > 1e-5 * high {
             let middle = f64::midpoint(low, high);
             (low, high) = if keeps(middle) { (low, middle) } else { (middle, high) };
         }
-        high.max(1.0)
+        high
     }
 
     /// Bits with which a classic filter's final rate keeps the budget, and others nearly.
@@ -94,7 +98,7 @@ impl Filling {
             Shape::Line(_) | Shape::Fingerprints => 8.0,
         };
         let fill = rate.powf(1.0 / probes);
-        (-probes * self.to / (-fill).ln_1p()).max(1.0)
+        (-probes * self.to / (-fill).ln_1p()).max(2.0)
     }
 
     fn keeps(&self, kind: Kind, bits: f64, budget: &LossBudget) -> bool {

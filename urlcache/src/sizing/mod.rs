@@ -334,6 +334,17 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_beyond_all_that_can_be_lost_needs_next_to_nothing() {
+        for layout in Layout::ALL {
+            for (keys, losses) in [(0..20, 30.0), (0..1, 1e9), (5..6, 1.0), (0..1_000, 1_000.0)] {
+                let budget = LossBudget { max_lost_urls: Some(losses), max_false_positive_rate: None };
+                let plan = Plan::for_budget(layout, keys.clone(), &budget).unwrap();
+                assert!(plan.bits() <= LINE_BITS * 80 && plan.expected_lost(keys) <= losses, "{layout}: {plan:?}");
+            }
+        }
+    }
+
+    #[test]
     fn senseless_demands_are_errors() {
         let budget = |losses, rate| LossBudget { max_lost_urls: losses, max_false_positive_rate: rate };
         let refused = |losses, rate| Plan::for_budget(Layout::Auto, 0..10, &budget(losses, rate)).unwrap_err();

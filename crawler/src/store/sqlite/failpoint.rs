@@ -17,6 +17,7 @@ const NAMES: &[&str] = &[
     "after_checkpoint",
     "before_refill",
     "before_replay",
+    "after_replay",
     "before_sweep",
     "inside_sweep",
     "after_sweep",

@@ -166,6 +166,7 @@ impl WriterThread {
                 self.commit()?;
                 self.pass("before_replay");
                 lost::replay(&self.connection, replay, self.settings.sequence)?;
+                self.pass("after_replay");
             }
             Message::End(end) => {
                 self.commit()?;
