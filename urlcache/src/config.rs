@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::strategy::{Layout, ResetPolicy, Strategy};
 
 /// What the first generation has room for when nobody knows how many URLs to expect.
-const SMALL_START: u64 = 65_536;
+pub const SMALL_START: u64 = 65_536;
 
 /// The choices that make a cache. All but the strategy and the secret have defaults:
 ///

@@ -124,7 +124,7 @@ mod strategy;
 
 pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
-pub use config::{BuildError, CacheConfig, Design};
+pub use config::{BuildError, CacheConfig, Design, SMALL_START};
 pub use exact::ExactCache;
 pub use family::{HashFamily, Hashing};
 pub use filtered::FilterCache;

@@ -7,7 +7,7 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
-use urlcache::{Audit, CacheConfig, HashSeed, LossBudget};
+use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, SMALL_START};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
@@ -329,7 +329,9 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
 fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
     let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
     let mut config = cache_config(settings, seed, resumed.sequence);
-    config.expected_urls = config.expected_urls.or(resumed.admitted_before.map(|urls| urls + urls / MARGIN));
+    let as_before = resumed.admitted_before.map(|urls| urls + urls / MARGIN);
+    // A smaller cache would save next to no memory, and lose more.
+    config.expected_urls = config.expected_urls.or(as_before.filter(|urls| *urls > SMALL_START));
     let counters = &resumed.counters;
     CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
 }
