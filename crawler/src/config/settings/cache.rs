@@ -10,37 +10,20 @@ use crate::config::{
 /// Most URLs a cache can be made for: 10^12.
 const MOST_URLS: NonZeroU64 = NonZeroU64::new(1_000_000_000_000).expect("it is not zero");
 
-impl Words for urlcache::Strategy {
-    const ALL: &'static [Self] = &Self::ALL;
+/// Choices of the library, by their names there.
+macro_rules! words_of {
+    ($($choice:ty),*) => {$(
+        impl Words for $choice {
+            const ALL: &'static [Self] = &Self::ALL;
 
-    fn word(self) -> &'static str {
-        self.name()
-    }
+            fn word(self) -> &'static str {
+                self.name()
+            }
+        }
+    )*};
 }
 
-impl Words for urlcache::Layout {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Words for urlcache::Hashing {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
-
-impl Words for urlcache::ResetPolicy {
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn word(self) -> &'static str {
-        self.name()
-    }
-}
+words_of!(urlcache::Strategy, urlcache::Layout, urlcache::Hashing, urlcache::ResetPolicy);
 
 words! {
     /// What happens to a URL that the audit finds lost.
