@@ -222,7 +222,7 @@ impl CacheConfig {
         match self.reset {
             ResetPolicy::Rebuild => (already..expected.max(already.saturating_mul(2)), self.budget.share(generation)),
             ResetPolicy::Grow => (already..expected.max(already), self.budget),
-            ResetPolicy::Stop | ResetPolicy::None => (0..expected, self.budget),
+            ResetPolicy::Restart | ResetPolicy::Stop | ResetPolicy::None => (0..expected, self.budget),
         }
     }
 

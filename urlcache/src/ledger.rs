@@ -95,10 +95,12 @@ impl LossLedger {
         let room = || lacks_room(now, next).then_some(Trigger::Room);
         match self.reset {
             ResetPolicy::None => None,
-            ResetPolicy::Rebuild | ResetPolicy::Grow if self.held => None,
+            ResetPolicy::Rebuild | ResetPolicy::Grow | ResetPolicy::Restart if self.held => None,
             ResetPolicy::Grow => room(),
-            ResetPolicy::Stop if now.items == 0 => room(),
-            ResetPolicy::Stop => self.overrun_by(&Forecast::of(now, next), now, |budget| budget - self.carried),
+            ResetPolicy::Stop | ResetPolicy::Restart if now.items == 0 => room(),
+            ResetPolicy::Stop | ResetPolicy::Restart => {
+                self.overrun_by(&Forecast::of(now, next), now, |budget| budget - self.carried)
+            }
             ResetPolicy::Rebuild if is_fresh(now) => room().filter(|_| !self.reset_was_futile),
             ResetPolicy::Rebuild => self.overrun_by(&Forecast::of(now, next), now, |budget| self.share_of(budget)),
         }

@@ -73,6 +73,8 @@ pub enum ResetPolicy {
     Rebuild,
     /// The cache is enlarged where it stands: bounds the rate, not the number of losses.
     Grow,
+    /// The crawl sequence ends, and the next begins with a larger cache: what was not judged gets its turn there.
+    Restart,
     /// The crawl ends.
     Stop,
     /// Nothing: the cache fills up and loses what it loses. For experiments.
@@ -153,13 +155,14 @@ impl Layout {
 
 impl ResetPolicy {
     /// Every policy, in the order in which they are listed to users.
-    pub const ALL: [Self; 4] = [Self::Rebuild, Self::Grow, Self::Stop, Self::None];
+    pub const ALL: [Self; 5] = [Self::Rebuild, Self::Grow, Self::Restart, Self::Stop, Self::None];
 
     /// The name, as in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rebuild => "rebuild",
             Self::Grow => "grow",
+            Self::Restart => "restart",
             Self::Stop => "stop",
             Self::None => "none",
         }

@@ -62,6 +62,7 @@ pub(super) enum Round {
 }
 
 /// A crawl about to be run.
+#[derive(Clone)]
 pub(super) struct Session {
     pub(super) dir: PathBuf,
     pub(super) starts: Vec<Start>,
@@ -79,9 +80,13 @@ pub(super) struct Ended {
 
 impl Session {
     /// Runs the crawl and shows its summary.
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
         let (json, quiet, dir) = (self.output.json, self.output.quiet, self.dir.clone());
-        let ended = runtime()?.block_on(self.crawl())?;
+        let mut ended = runtime()?.block_on(self.clone().crawl())?;
+        while ended.end == End::Restart {
+            self.round = Round::Next;
+            ended = runtime()?.block_on(self.clone().crawl())?;
+        }
         let summary = summary::read(&dir)?;
         if json {
             outcome::print(&format!("{}\n", summary::document(&summary)))?;

@@ -15,7 +15,7 @@ use crate::{
     fetch::{FetchError, Fetcher},
     frontier::{Asked, ErrandOutcome, Lease, PageOutcome, Queued, Work},
     scope::Refusal,
-    store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange, VisitOutcome, VisitRow},
+    store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UNJUDGED, UrlChange, VisitOutcome, VisitRow},
     time::Moment,
     url::{Origin, WebUrl},
 };
@@ -110,7 +110,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         visit.wire_bytes = answer.wire_bytes;
         visit.truncated = answer.truncated.map(crate::fetch::Truncation::name);
         let mut target_origin = None;
-        let (proposals, hop) = match answer.content {
+        let (mut proposals, hop) = match answer.content {
             Content::Redirect(target) => {
                 visit.redirect = Some(target.as_str().into());
                 target_origin = Some(target.origin());
@@ -120,8 +120,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Content::Errand { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
-        if !proposals.passed.is_empty() && !self.make_room(proposals.passed.len()).await? {
+        if !proposals.passed.is_empty() && !self.restarts && !self.make_room(proposals.passed.len()).await? {
             return Ok(None);
+        }
+        if self.restarts {
+            proposals.refuse_all(UNJUDGED);
         }
         let (depth, redirects) = match hop {
             Hop::Redirect => (queued.depth, queued.redirects + 1),

@@ -7,7 +7,7 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
-use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, SMALL_START};
+use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
@@ -207,6 +207,7 @@ impl<F: Fetcher + 'static> Parts<F> {
         let starts = start_phase(&resumed, clock.now())?;
         let name = Arc::from(agent.as_str());
         let max_body = settings.fetch.max_body;
+        let restarts = resumed.counters.unjudged() > 0;
         Ok(Scheduler {
             clock,
             visitor: Arc::new(Visitor { fetcher, max_body, agent: name, max_pause: settings.politeness.max_delay }),
@@ -224,6 +225,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             tasks: JoinSet::new(),
             pages_in_flight: 0,
             loss_budget_is_spent: false,
+            restarts,
             stop,
             progress,
             settings,
@@ -331,7 +333,11 @@ fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, C
     let mut config = cache_config(settings, seed, resumed.sequence);
     let as_before = resumed.admitted_before.map(|urls| urls + urls / MARGIN);
     // A smaller cache would save next to no memory, and lose more.
-    config.expected_urls = config.expected_urls.or(as_before.filter(|urls| *urls > SMALL_START));
+    config.expected_urls = match config.reset {
+        // Else it would be as full as before.
+        ResetPolicy::Restart => config.expected_urls.max(as_before),
+        _ => config.expected_urls.or(as_before.filter(|urls| *urls > SMALL_START)),
+    };
     let counters = &resumed.counters;
     CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
 }

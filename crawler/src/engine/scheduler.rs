@@ -7,6 +7,7 @@ use tokio::{
     task::JoinSet,
 };
 use tracing::Instrument;
+use urlcache::ResetPolicy;
 
 use super::{
     EngineError,
@@ -41,6 +42,8 @@ pub enum End {
     Budget,
     /// The loss policy stopped it.
     Loss,
+    /// The loss policy ended the sequence, and the next is to begin.
+    Restart,
     /// A signal stopped it.
     Signal(i32),
     /// No start URL could be fetched.
@@ -53,7 +56,7 @@ impl End {
         match self {
             Self::Drained => "drained",
             Self::Budget => "budget",
-            Self::Loss => "loss",
+            Self::Loss | Self::Restart => "loss",
             Self::Signal(_) => "signal",
             Self::Failed => "failed",
         }
@@ -91,6 +94,8 @@ pub(super) struct Scheduler<F> {
     pub(super) pages_in_flight: u64,
     /// The reset policy ends the crawl.
     pub(super) loss_budget_is_spent: bool,
+    /// It ends the sequence, once what is queued is fetched: links are not judged any more.
+    pub(super) restarts: bool,
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -160,6 +165,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
                 Next::Blocked => return Ok(Wait::Event),
                 Next::Held => return Ok(Wait::End(End::Budget)),
+                Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
                 Next::Drained => {
                     return Ok(match self.drained().await? {
                         AtDrain::Wait => Wait::Event,
@@ -273,10 +279,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Room::Enough => return Ok(true),
             Room::Rebuilt => (counters.rebuilds, counters.generations) = (1, 1),
             Room::Grown { times } => counters.growths = times,
+            Room::Spent if self.settings.cache.reset == ResetPolicy::Restart => self.restarts = true,
             Room::Spent => self.loss_budget_is_spent = true,
         }
         self.send(Step { counters, ..Step::default() }).await?;
-        Ok(room != Room::Spent)
+        Ok(!self.loss_budget_is_spent)
     }
 
     pub(super) fn publish(&self) {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// The reason under which links are counted that the URL cache was too full to judge, before a restart.
+pub const UNJUDGED: &str = "restart";
+
 /// Sums over a sequence, or what one step adds to them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -57,6 +60,11 @@ impl Counters {
     /// Candidates that were neither seen nor refused.
     pub fn admitted(&self) -> u64 {
         self.candidates.saturating_sub(self.duplicate + self.refused.values().sum::<u64>())
+    }
+
+    /// Links that were left to the next sequence.
+    pub fn unjudged(&self) -> u64 {
+        self.refused.get(UNJUDGED).copied().unwrap_or(0)
     }
 
     /// Counts one refused candidate.

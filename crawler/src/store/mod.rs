@@ -13,7 +13,7 @@ mod message;
 mod rows;
 pub mod sqlite;
 
-pub use counters::Counters;
+pub use counters::{Counters, UNJUDGED};
 pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
 pub use rows::{

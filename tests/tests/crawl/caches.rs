@@ -1,7 +1,10 @@
 //! The URL caches in the crawl: every strategy and layout, and what is done when one is full.
 
 use serde_json::Value;
-use webloom_tests::webloom::{Webloom, assert_clean};
+use webloom_tests::{
+    server::{Asked, Reply},
+    webloom::{Webloom, assert_clean, pages_of},
+};
 
 use crate::{Folder, assert_law, crawl, serve, star};
 
@@ -112,4 +115,52 @@ fn hash_functions_that_read_the_url_serve_too() {
     let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).env("WEBLOOM_CACHE_HASHING", "sha1");
     let refused = run.args(["--cache-layout", "line"]).run().expect(2);
     assert!(refused.stderr.contains("go with the strategies single and temporal"), "{}", refused.stderr);
+}
+
+/// Ten pages that link to each other and to thirty more each.
+fn shelves(asked: &Asked) -> Reply {
+    let page = asked.target.trim_start_matches('/');
+    match page.parse::<usize>() {
+        _ if page == "robots.txt" => Reply::status(404),
+        _ if page.is_empty() => Reply::links((0..10).map(|shelf| format!("/{shelf}"))),
+        Ok(shelf) if shelf < 10 => Reply::links((0..30).map(|book| format!("/{}", 100 * (shelf + 1) + book))),
+        _ => Reply::links(["/"]),
+    }
+}
+
+#[test]
+fn a_cache_that_is_full_gives_way_to_the_next_sequence() {
+    let server = serve(shelves);
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let policy = ["--reset", "restart", "--max-lost-urls", "0.00001", "--expected-urls", "40"];
+    let run = Webloom::crawl(&dir, &server.url("/")).args(policy).run().expect(0);
+    let summary = run.json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &311.into()), "{summary}");
+    assert!(summary["sequence"].as_u64() > Some(0) && summary["urls"]["refused"]["restart"].is_null(), "{summary}");
+    assert!(number(&summary, "expected_lost") <= 0.00001);
+    assert!(run.stderr.contains("the loss budget allows no more URLs"), "{}", run.stderr);
+    assert_law(&summary);
+    assert_clean(&dir);
+    // The first one fetched what it had found before it was full, and no more.
+    let first = pages_of(&dir, 0);
+    assert!((11..311).contains(&first.len()), "{}", first.len());
+    assert!(first.values().all(|page| page["outcome"] == "stored"));
+}
+
+#[test]
+fn a_killed_restart_goes_on() {
+    let server = serve(shelves);
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let policy = ["--reset", "restart", "--max-lost-urls", "0.00001", "--expected-urls", "40"];
+    for (kill, point) in ["after_commit:1", "before_end:1", "after_begin_sequence:1"].into_iter().enumerate() {
+        let crawl = if kill == 0 { Webloom::crawl(&dir, &server.url("/")) } else { Webloom::go_on(&dir) };
+        let run = crawl.args(policy).env("WEBLOOM_STORE_COMMIT_VISITS", "1").env("WEBLOOM_FAILPOINT", point).run();
+        assert!(run.code.is_none(), "{point}: {run:?}");
+        assert_clean(&dir);
+    }
+    let summary = Webloom::go_on(&dir).run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &311.into()), "{summary}");
+    assert_clean(&dir);
 }

@@ -27,7 +27,7 @@ pub(in crate::engine) enum Room {
         /// 0 when it could not be.
         times: u64,
     },
-    /// There is no room, and the crawl is to end.
+    /// There is no room, and the crawl, or its sequence, is to end.
     Spent,
 }
 
@@ -105,7 +105,7 @@ impl CacheKeeper {
             ResetPolicy::None => Ok(Room::Enough),
             ResetPolicy::Grow if trigger != "age" => self.grow(answers),
             ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger, writer).await,
-            ResetPolicy::Stop => {
+            ResetPolicy::Stop | ResetPolicy::Restart => {
                 let expected_lost = self.expected_lost();
                 tracing::warn!(trigger, items = held.items, expected_lost, "the loss budget allows no more URLs");
                 Ok(Room::Spent)

@@ -97,6 +97,13 @@ impl Proposals {
         proposals
     }
 
+    /// Refuses those that passed.
+    pub(in crate::engine) fn refuse_all(&mut self, reason: &'static str) {
+        for _ in self.passed.drain(..) {
+            *self.refused.entry(reason).or_default() += 1;
+        }
+    }
+
     fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
     }

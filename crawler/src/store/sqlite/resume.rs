@@ -28,7 +28,7 @@ pub struct Resumed {
     pub audit_sample: Option<u64>,
     /// The sweep that proves this state: `report` or `rescue`; `None` when there was none.
     pub swept: Option<String>,
-    /// URLs that the sequence before admitted; `None` in the first.
+    /// URLs that the sequence before admitted, and links that it did not judge; `None` in the first.
     pub admitted_before: Option<u64>,
     /// The counts of the law.
     pub counts: Counts,
@@ -127,7 +127,7 @@ fn parsed(counters: &str) -> Result<Counters> {
 fn admitted_in(connection: &Connection, sequence: Option<u32>) -> Result<Option<u64>> {
     let query = "SELECT counters FROM sequence WHERE n = ?";
     let counters: Option<String> = connection.query_row(query, [sequence], |row| row.get(0)).optional()?;
-    counters.map(|counters| parsed(&counters).map(|counters| counters.admitted())).transpose()
+    counters.map(|counters| parsed(&counters).map(|counters| counters.admitted() + counters.unjudged())).transpose()
 }
 
 /// The last number that was given: a row's own is the first that it got.
