@@ -9,7 +9,7 @@
 
 use std::collections::TryReserveError;
 
-use super::processor::{fetch_ahead, widely};
+use super::processor::{Work, fetch_ahead, widely};
 use super::{Answers, CHUNK, Extent, Filter, Tag};
 use crate::hash::{HashSeed, below_len, mix};
 use crate::port::UrlKey;
@@ -65,7 +65,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         Ok(Self { table, seed, ones, sum, share })
     }
 
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn spot(&self, fingerprint: u128) -> Spot<LINES, BITS> {
         let (high, low) = self.seed.finish(fingerprint);
@@ -86,7 +86,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         spot
     }
 
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn touch(&self, spot: &Spot<LINES, BITS>) {
         for &line in &spot.line {
@@ -94,7 +94,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn set(&mut self, spot: &Spot<LINES, BITS>) -> bool {
         let mut found = true;
@@ -133,7 +133,7 @@ impl Line {
         Self(words)
     }
 
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn mask<const BITS: usize>(bits: &[u64; BITS]) -> Self {
         let mut mask = Self::default();
@@ -145,14 +145,14 @@ impl Line {
         mask
     }
 
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn lacks(&self, mask: &Self) -> bool {
         let missing = self.0.iter().zip(&mask.0).fold(0, |missing, (word, bits)| missing | (bits & !word));
         missing != 0
     }
 
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn add(&mut self, mask: &Self) {
         for (word, bits) in self.0.iter_mut().zip(&mask.0) {
@@ -162,7 +162,7 @@ impl Line {
 
     /// Set bits, and the probability that a key of this line is found: for each word the share of its bits that are
     /// set, to the power of the bits drawn in it.
-    #[expect(clippy::inline_always, reason = "see `all`")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn census<const BITS: usize>(&self) -> (u64, f64) {
         let counts = self.0.map(|word| u64::from(word.count_ones()));
@@ -174,7 +174,7 @@ impl Line {
     }
 }
 
-#[expect(clippy::inline_always, reason = "see `all`")]
+#[expect(clippy::inline_always, reason = "see `Work`")]
 #[inline(always)]
 fn power<const EXPONENT: usize>(value: f64) -> f64 {
     [value; EXPONENT].iter().product()
@@ -220,13 +220,28 @@ impl<const LINES: usize, const BITS: usize> Filter for Lines<LINES, BITS> {
     }
 
     fn test_and_set_all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
-        widely(|| self.all(keys, answers));
+        widely(Batch { filter: self, keys, answers });
+    }
+}
+
+/// A batch that is to be answered.
+struct Batch<'b, 'k, 'a, const LINES: usize, const BITS: usize> {
+    filter: &'b mut Lines<LINES, BITS>,
+    keys: &'b [UrlKey<'k>],
+    answers: &'b mut Answers<'a>,
+}
+
+impl<const LINES: usize, const BITS: usize> Work for Batch<'_, '_, '_, LINES, BITS> {
+    #[expect(clippy::inline_always, reason = "see `Work`")]
+    #[inline(always)]
+    fn work(self) {
+        self.filter.all(self.keys, self.answers);
     }
 }
 
 impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
     /// The batch's work, compiled once for every processor and once for wide instructions.
-    #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the caller's instructions")]
+    #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
         let mut spots = [Spot { line: [0; LINES], bits: [[0; BITS]; LINES] }; CHUNK];

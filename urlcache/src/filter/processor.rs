@@ -16,21 +16,26 @@ pub(super) fn fetch_ahead<T>(value: &T) {
     std::hint::black_box(std::ptr::from_ref(value));
 }
 
-/// Does the work with instructions that shift four words by an amount each, and count bits, at once; without them where
-/// the processor has none. Only what is inlined into `work` is compiled for them.
-#[inline]
-pub(super) fn widely<R>(work: impl FnOnce() -> R) -> R {
+/// Work that gains by instructions that shift four words by an amount each, and count bits, at once.
+pub(super) trait Work {
+    /// Does it. What is to gain must be marked `inline(always)`, this function too: only what is inlined into the caller
+    /// is compiled for the caller's instructions, and a closure need not be.
+    fn work(self);
+}
+
+/// Does the work with those instructions, or without them where the processor has none.
+pub(super) fn widely(work: impl Work) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2") {
         #[expect(unsafe_code, reason = "the compiler cannot know what processor this will run on")]
         // SAFETY: the processor has the instructions that the function is compiled for.
         return unsafe { with_wide_instructions(work) };
     }
-    work()
+    work.work();
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt,bmi2")]
-fn with_wide_instructions<R>(work: impl FnOnce() -> R) -> R {
-    work()
+fn with_wide_instructions(work: impl Work) {
+    work.work();
 }
