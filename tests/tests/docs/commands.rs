@@ -14,6 +14,7 @@ const EXAMPLE: &str = "https://docs.example.org/";
 const NOT_RUN: &[(&str, &str)] = &[
     ("./demo", "builds with the release profile; its parts are checked"),
     ("cargo run --release", "builds with the release profile; the same `webloom demo` is run"),
+    ("cargo run -q --release -p urlcache", "builds with the release profile; a test of its package calls the same"),
     ("tests/run", "would run this test again; its parts are checked"),
     ("cargo install", "builds with the release profile and writes outside the checkout; its folder is checked"),
     ("podman ", "needs a registry of images; the Dockerfile is checked for what the commands rely on"),

@@ -14,7 +14,7 @@ const NO_KEY: &[&str] =
     &["add", "again", "config", "dir", "help", "json", "no-progress", "profile", "quiet", "revisit", "verbose"];
 
 /// Flags in the README that belong to other programs.
-const FOREIGN: &[&str] = &["locked", "path", "release", "rm"];
+const FOREIGN: &[&str] = &["locked", "max-lost", "path", "release", "rm", "urls"];
 
 const SUBCOMMANDS: &[&str] = &[
     "crawl",

@@ -79,3 +79,29 @@ fn strangers_are_new_to_all() {
         assert!(error(strategy, stranger) <= 0.02, "{strategy}");
     }
 }
+
+/// However many layers there are: URLs of known segments are mistaken at the rate of the combined layer, which is stated.
+#[test]
+fn known_segments_are_mistaken_at_the_stated_rate() {
+    for (layers, layout) in [(1, Layout::Classic), (2, Layout::Line), (3, Layout::Classic), (8, Layout::Line)] {
+        let (mut found, mut stated) = (0.0, 0.0);
+        for world in 0..30 {
+            let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.03) };
+            let seed = HashSeed::new(world);
+            let config = CacheConfig { layout, layers, budget, ..CacheConfig::new(Strategy::Multilayer, seed) };
+            let config = CacheConfig { expected_urls: Some(2_000), reset: ResetPolicy::None, ..config };
+            let mut cache: Box<dyn UrlCache> = config.build(0, 0).unwrap();
+            for index in 0..2_000 {
+                offer(&mut *cache, &known(index));
+            }
+            for index in 0..100 {
+                stated += cache.occupancy().expected_rate;
+                found += f64::from(u8::from(offer(&mut *cache, &recombined(index)) == Verdict::Seen));
+            }
+        }
+        let deviation = (found - stated) / stated.sqrt();
+        println!("{layers} layers of {layout}: {found} found, {stated:.1} stated, {deviation:.2} standard errors");
+        // One layer holds whole URLs beside the combined one: a new URL must pass both.
+        assert!(stated > 60.0 && deviation < 3.5 && (layers == 1 || deviation > -3.5), "{layers} layers: {deviation}");
+    }
+}

@@ -11,7 +11,7 @@ mod door;
 mod keeper;
 mod pure;
 #[cfg(test)]
-mod simulation;
+mod tests;
 
 pub(super) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;
