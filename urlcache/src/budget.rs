@@ -36,6 +36,18 @@ impl LossBudget {
         let divisor = (f64::from(generation) + 1.0) * (f64::from(generation) + 2.0);
         Self { max_lost_urls: self.max_lost_urls.map(|urls| urls / divisor), ..*self }
     }
+
+    /// The rate at which so many URLs keep it: its own, or that with which `urls` answers *new* are charged all that may be
+    /// lost; whichever is lower. It must have a limit.
+    pub(crate) fn rate_over(&self, urls: u64) -> f64 {
+        let by_losses = self.max_lost_urls.map(|losses| losses / (losses + urls as f64));
+        by_losses.into_iter().chain(self.max_false_positive_rate).fold(1.0, f64::min)
+    }
+
+    /// A rate alone.
+    pub(crate) fn of_rate(rate: f64) -> Self {
+        Self { max_lost_urls: None, max_false_positive_rate: Some(rate) }
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //!
 //! It does not decide when a generation ends: that is the ledger's business.
 
+mod rotation;
+
 use std::collections::TryReserveError;
 use std::ops::Range;
 
@@ -152,9 +154,11 @@ impl CacheConfig {
     /// a generation too. A caller with a batch larger than the table so far may give the batch's size as `already`.
     ///
     /// Under the other policies there is one size at first: that of the expected URLs, with all of the budget; under
-    /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`](crate::UrlCache::grow).
+    /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`](crate::UrlCache::grow). Under [`ResetPolicy::Rotate`] it
+    /// has two generations, which hold the expected URLs together at a rate with which these keep the budget.
     ///
-    /// A memory ceiling makes it smaller than the budget asks, if need be: [`CacheConfig::design`] tells.
+    /// A memory ceiling makes it smaller than the budget asks, if need be: [`CacheConfig::design`] tells. One that rotates
+    /// keeps its rate under a ceiling, and holds less; if no number of URLs is expected, it takes all the memory it may have.
     ///
     /// # Errors
     /// A senseless budget, or a size beyond [`crate::MAX_BITS`], [`ExactCache::MAX_KEYS`] or the machine's memory; a
@@ -162,7 +166,8 @@ impl CacheConfig {
     pub fn build(&self, generation: u32, already: u64) -> Result<Box<dyn Snapshot>, BuildError> {
         let seed = self.hash_seed.derive(generation, 0);
         Ok(match self.sketch(generation, already)? {
-            Sketch::Exact { keys } => Box::new(ExactCache::with_capacity(keys)?),
+            Sketch::Exact { room: Some(room), .. } => Box::new(ExactCache::rotating(room)?),
+            Sketch::Exact { keys, room: None } => Box::new(ExactCache::with_capacity(keys)?),
             Sketch::Filters { blueprint, keys, .. } => {
                 Box::new(FilterCache::new(self.strategy, &blueprint, keys.end, seed, self.sequence)?)
             }
@@ -174,17 +179,18 @@ impl CacheConfig {
     /// # Errors
     /// Those of [`CacheConfig::build`], but for want of memory.
     pub fn design(&self, generation: u32, already: u64) -> Result<Design, BuildError> {
-        Ok(match self.sketch(generation, already)? {
-            Sketch::Exact { keys } => {
-                let bits = ExactCache::memory_of(keys) * 8;
+        let sketch = self.sketch(generation, already)?;
+        let bits = sketch.bits();
+        Ok(match sketch {
+            Sketch::Exact { keys, .. } => {
                 let (layout, cost) = ("table", ExactCache::COST);
                 Design { capacity: keys, bits, expected_lost: 0.0, rate: 0.0, layout, cost, at_ceiling: false }
             }
             Sketch::Filters { blueprint, keys, at_ceiling } => Design {
                 capacity: keys.end,
-                bits: blueprint.bits(),
-                rate: blueprint.plan().rate_at(keys.end),
-                expected_lost: blueprint.plan().expected_lost(keys),
+                bits,
+                rate: blueprint.rate_at(keys.end),
+                expected_lost: blueprint.expected_lost(keys),
                 layout: blueprint.plan().shape().layout().name(),
                 cost: blueprint.cost(),
                 at_ceiling,
@@ -193,20 +199,23 @@ impl CacheConfig {
     }
 
     fn sketch(&self, generation: u32, already: u64) -> Result<Sketch, BuildError> {
-        let ceiling = self.max_memory.map_or(u64::MAX, |bytes| bytes.saturating_mul(8));
+        if self.hashing != Hashing::Fingerprint && self.strategy != Strategy::Exact && !self.may_hash_otherwise() {
+            return Err(BuildError::Hashing { hashing: self.hashing });
+        }
+        if self.reset == ResetPolicy::Rotate {
+            return rotation::sketch(self);
+        }
         if self.strategy == Strategy::Exact {
             let keys = already.max(self.expected_urls.unwrap_or(0));
             return match self.max_memory {
                 Some(limit) if ExactCache::memory_of(keys) > limit => Err(BuildError::Ceiling { keys, limit }),
-                _ => Ok(Sketch::Exact { keys }),
+                _ => Ok(Sketch::Exact { keys, room: None }),
             };
-        }
-        if self.hashing != Hashing::Fingerprint && !self.may_hash_otherwise() {
-            return Err(BuildError::Hashing { hashing: self.hashing });
         }
         if self.reset == ResetPolicy::Grow && self.reads_segments() {
             return Err(BuildError::Growth { strategy: self.strategy });
         }
+        let ceiling = self.max_memory.map_or(u64::MAX, |bytes| bytes.saturating_mul(8));
         let (keys, budget) = self.task(generation, already);
         let blueprint = self.blueprint(keys.clone(), &budget)?;
         if blueprint.bits() <= ceiling {
@@ -222,7 +231,9 @@ impl CacheConfig {
         match self.reset {
             ResetPolicy::Rebuild => (already..expected.max(already.saturating_mul(2)), self.budget.share(generation)),
             ResetPolicy::Grow => (already..expected.max(already), self.budget),
-            ResetPolicy::Restart | ResetPolicy::Stop | ResetPolicy::None => (0..expected, self.budget),
+            ResetPolicy::Rotate | ResetPolicy::Restart | ResetPolicy::Stop | ResetPolicy::None => {
+                (0..expected, self.budget)
+            }
         }
     }
 
@@ -239,7 +250,7 @@ impl CacheConfig {
     /// The best that fits under a ceiling: classic filters of all the memory there is, with the number of probes that errs
     /// least once they are full.
     fn squeezed(&self, ceiling: u64, keys: u64) -> Result<Blueprint, BuildError> {
-        let filters = if self.strategy.is_spatial() { self.filters.max(1) } else { 1 };
+        let filters = self.filters_that_agree().max(1);
         let bits = ceiling / u64::from(filters);
         let rate = |probes: &u32| Shape::Classic { probes: *probes }.rate(bits as f64, keys as f64);
         let best = (1..=64).min_by(|a, b| rate(a).total_cmp(&rate(b))).unwrap_or(1);
@@ -256,31 +267,57 @@ impl CacheConfig {
     }
 
     fn blueprint(&self, keys: Range<u64>, budget: &LossBudget) -> Result<Blueprint, SizingError> {
-        let filters = if self.strategy.is_spatial() { self.filters } else { 1 };
+        if self.reset != ResetPolicy::Grow {
+            return self.fixed(keys, budget);
+        }
+        let growth = Growth::new(self.layout, self.filters_that_agree(), keys.end, budget)?;
+        let first = growth.slice(0).ok_or(SizingError::Bits { bits: MAX_BITS as f64 })?;
+        Ok(Blueprint::Growing(first.with_at_least(LEAST_GROWING), growth))
+    }
+
+    fn filters_that_agree(&self) -> u32 {
+        if self.strategy.is_spatial() { self.filters } else { 1 }
+    }
+
+    /// Filters of one size.
+    fn fixed(&self, keys: Range<u64>, budget: &LossBudget) -> Result<Blueprint, SizingError> {
         let classic = || Plan::for_budget(Layout::Classic, keys.clone(), budget);
-        Ok(match (self.strategy, self.reset) {
+        Ok(match self.strategy {
             _ if self.hashing != Hashing::Fingerprint => Blueprint::Textbook(classic()?, self.hashing),
-            (Strategy::MultilayerPlain, _) => {
+            Strategy::MultilayerPlain => {
                 // As published: the layers are taken for independent, and all of one size.
                 let layers = Plan::spatial(Layout::Classic, self.depth()? + 1, keys, budget)?;
                 Blueprint::PlainLayers(layers, self.layers)
             }
-            (Strategy::SegmentSet, _) => Blueprint::SegmentSet(classic()?, self.depth()?),
-            (Strategy::Multilayer, _) => Blueprint::Layered(LayerPlan::new(self.layout, self.layers, keys, budget)?),
-            (_, ResetPolicy::Grow) => {
-                let growth = Growth::new(self.layout, filters, keys.end, budget)?;
-                let first = growth.slice(0).ok_or(SizingError::Bits { bits: MAX_BITS as f64 })?;
-                Blueprint::Growing(first.with_at_least(LEAST_GROWING), growth)
-            }
-            _ => Blueprint::Fixed(Plan::spatial(self.layout, filters, keys, budget)?),
+            Strategy::SegmentSet => Blueprint::SegmentSet(classic()?, self.depth()?),
+            Strategy::Multilayer => Blueprint::Layered(LayerPlan::new(self.layout, self.layers, keys, budget)?),
+            _ => Blueprint::Fixed(Plan::spatial(self.layout, self.filters_that_agree(), keys, budget)?),
         })
     }
 }
 
 /// What is to be made.
 enum Sketch {
-    Exact { keys: u64 },
-    Filters { blueprint: Blueprint, keys: Range<u64>, at_ceiling: bool },
+    /// `room` is that of a generation, if it rotates.
+    Exact {
+        keys: u64,
+        room: Option<u64>,
+    },
+    Filters {
+        blueprint: Blueprint,
+        keys: Range<u64>,
+        at_ceiling: bool,
+    },
+}
+
+impl Sketch {
+    fn bits(&self) -> u64 {
+        match self {
+            Self::Exact { room: Some(room), .. } => ExactCache::memory_of(*room) * 16,
+            Self::Exact { keys, room: None } => ExactCache::memory_of(*keys) * 8,
+            Self::Filters { blueprint, .. } => blueprint.bits(),
+        }
+    }
 }
 
 #[cfg(test)]

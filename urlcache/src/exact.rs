@@ -25,7 +25,17 @@ use crate::snapshot::{Reader, SnapshotError};
 /// ```
 #[derive(Default)]
 pub struct ExactCache {
-    seen: HashSet<u128, BuildHasherDefault<LeadingHalf>>,
+    seen: Table,
+    rotation: Option<Rotation>,
+}
+
+type Table = HashSet<u128, BuildHasherDefault<LeadingHalf>>;
+
+/// What a set needs that forgets: an older generation, which is dropped when the younger has so many keys.
+struct Rotation {
+    older: Table,
+    room: usize,
+    rotations: u64,
 }
 
 impl ExactCache {
@@ -42,24 +52,59 @@ impl ExactCache {
 
     /// A set that was written down.
     pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
-        let fingerprints = input.items(u128::from_le_bytes)?;
-        let memory = |_| SnapshotError::Memory { bytes: fingerprints.len() * 16 };
-        let mut cache = Self::with_capacity(fingerprints.len() as u64).map_err(memory)?;
-        cache.seen.extend(&fingerprints);
-        if cache.seen.len() == fingerprints.len() { Ok(cache) } else { Err(SnapshotError::Senseless("a key twice")) }
+        Ok(Self { seen: read_table(input)?, rotation: None })
+    }
+
+    /// A set that forgets, as it was written down.
+    pub(crate) fn read_rotating(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+        let (room, rotations) = (input.count()?, input.count()?);
+        let (seen, older) = (read_table(input)?, read_table(input)?);
+        let room = usize::try_from(room).ok().filter(|_| (1..=Self::MAX_KEYS).contains(&room));
+        let room = room.filter(|room| seen.len().max(older.len()) <= *room);
+        let room = room.ok_or(SnapshotError::Senseless("a generation's room does not fit its keys"))?;
+        Ok(Self { seen, rotation: Some(Rotation { older, room, rotations }) })
     }
 
     /// Sorted: equal sets give equal bytes.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        let mut fingerprints: Vec<u128> = self.seen.iter().copied().collect();
-        fingerprints.sort_unstable();
-        out.extend((fingerprints.len() as u64).to_le_bytes());
-        out.extend(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()));
+        if let Some(rotation) = &self.rotation {
+            out.extend((rotation.room as u64).to_le_bytes());
+            out.extend(rotation.rotations.to_le_bytes());
+        }
+        for table in [Some(&self.seen), self.rotation.as_ref().map(|rotation| &rotation.older)].into_iter().flatten() {
+            let mut fingerprints: Vec<u128> = table.iter().copied().collect();
+            fingerprints.sort_unstable();
+            out.extend((fingerprints.len() as u64).to_le_bytes());
+            out.extend(fingerprints.iter().flat_map(|fingerprint| fingerprint.to_le_bytes()));
+        }
+    }
+
+    /// Whether it forgets.
+    pub(crate) fn rotates(&self) -> bool {
+        self.rotation.is_some()
     }
 
     /// Memory of a set of so many keys, in bytes.
     pub fn memory_of(keys: u64) -> u64 {
         table_bytes(usize::try_from(keys).unwrap_or(usize::MAX))
+    }
+
+    /// The most keys whose set has so many bytes.
+    pub(crate) fn keys_in(bytes: u64) -> u64 {
+        let slots = bytes / SLOT_BYTES;
+        let slots = if slots == 0 { 0 } else { 1 << slots.ilog2() };
+        slots * 7 / 8
+    }
+
+    /// An empty set of fixed memory: it holds two generations of at most `room` keys, and when the younger is full, the older
+    /// is dropped. It loses nothing, but may call a key new that it has forgotten.
+    ///
+    /// # Errors
+    /// Those of [`ExactCache::with_capacity`].
+    pub fn rotating(room: u64) -> Result<Self, BuildError> {
+        let (younger, older) = (Self::with_capacity(room)?, Self::with_capacity(room)?.seen);
+        let rotation = Rotation { older, room: usize::try_from(room).unwrap_or(usize::MAX).max(1), rotations: 0 };
+        Ok(Self { rotation: Some(rotation), ..younger })
     }
 
     /// An empty set with memory for this many keys.
@@ -78,21 +123,33 @@ impl ExactCache {
 
 impl UrlCache for ExactCache {
     fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
-        if self.seen.insert(key.hash) { Verdict::New } else { Verdict::Seen }
+        let full = self.rotation.as_ref().is_some_and(|rotation| self.seen.len() >= rotation.room);
+        if full && !self.seen.contains(&key.hash) {
+            self.rotate();
+        }
+        let in_younger = !self.seen.insert(key.hash);
+        let in_older = || self.rotation.as_ref().is_some_and(|rotation| rotation.older.contains(&key.hash));
+        if in_younger || in_older() { Verdict::Seen } else { Verdict::New }
     }
 
     fn refill(&mut self, key: UrlKey<'_>) {
-        self.seen.insert(key.hash);
+        self.insert(key);
     }
 
-    /// The capacity is [`ExactCache::MAX_KEYS`], because the table grows by itself; the fill is that of its present
-    /// slots.
+    /// The capacity is [`ExactCache::MAX_KEYS`], because the table grows by itself, and the fill that of its present slots;
+    /// if it rotates, both are those it was made with.
     fn occupancy(&self) -> Occupancy {
-        let slots = self.seen.capacity();
+        let (items, slots) = (self.seen.len(), self.seen.capacity());
+        let (items, capacity, bits, slots) = match &self.rotation {
+            None => (items, Self::MAX_KEYS, table_bytes(slots) * 8, slots),
+            Some(Rotation { older, room, .. }) => {
+                (items + older.len(), 2 * *room as u64, table_bytes(*room) * 16, *room)
+            }
+        };
         Occupancy {
-            items: self.seen.len() as u64,
-            capacity: Self::MAX_KEYS,
-            bits: table_bytes(slots) * 8,
+            items: items as u64,
+            capacity,
+            bits,
             fill: self.seen.len() as f64 / slots.max(1) as f64,
             fill_limit: 1.0,
             steepness: 1.0,
@@ -102,11 +159,27 @@ impl UrlCache for ExactCache {
     }
 
     fn error_side(&self) -> ErrorSide {
-        ErrorSide::Exact
+        if self.rotates() { ErrorSide::MayForget } else { ErrorSide::Exact }
     }
 
     fn begin_sequence(&mut self, _sequence: u32) {
         self.seen.clear();
+        if let Some(rotation) = &mut self.rotation {
+            rotation.older.clear();
+            rotation.rotations = 0;
+        }
+    }
+
+    fn rotate(&mut self) -> bool {
+        let Some(rotation) = &mut self.rotation else { return false };
+        std::mem::swap(&mut self.seen, &mut rotation.older);
+        self.seen.clear();
+        rotation.rotations += 1;
+        true
+    }
+
+    fn rotations(&self) -> u64 {
+        self.rotation.as_ref().map_or(0, |rotation| rotation.rotations)
     }
 
     fn strategy(&self) -> &'static str {
@@ -122,13 +195,24 @@ impl UrlCache for ExactCache {
     }
 }
 
+fn read_table(input: &mut Reader<'_>) -> Result<Table, SnapshotError> {
+    let fingerprints = input.items(u128::from_le_bytes)?;
+    let mut table = Table::default();
+    table.try_reserve(fingerprints.len()).map_err(|_| SnapshotError::Memory { bytes: fingerprints.len() * 16 })?;
+    table.extend(&fingerprints);
+    if table.len() == fingerprints.len() { Ok(table) } else { Err(SnapshotError::Senseless("a key twice")) }
+}
+
 /// Bytes of a table with room for so many keys: a power of two of slots, 7/8 of them usable, 17 bytes each.
 fn table_bytes(keys: usize) -> u64 {
     if keys == 0 {
         return 0;
     }
-    (keys as u64).saturating_mul(8).div_ceil(7).next_power_of_two().saturating_mul(17)
+    (keys as u64).saturating_mul(8).div_ceil(7).next_power_of_two().saturating_mul(SLOT_BYTES)
 }
+
+/// A fingerprint and its control byte.
+const SLOT_BYTES: u64 = 17;
 
 /// The leading half of a fingerprint as its hash.
 #[derive(Default)]

@@ -5,10 +5,13 @@
 //! budget, nor when it ends.
 
 use std::collections::TryReserveError;
+use std::ops::Range;
 
 use crate::config::BuildError;
 use crate::family::Hashing;
-use crate::filter::{self, Answers, Classic, Filter, FromBytes, PlainLayers, SegmentSet, Segments, Slices, of_plan};
+use crate::filter::{
+    self, Answers, Classic, Filter, FromBytes, PlainLayers, Rotating, SegmentSet, Segments, Slices, of_plan,
+};
 use crate::hash::HashSeed;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 use crate::sizing::{Growth, LayerPlan, Plan};
@@ -54,6 +57,8 @@ pub(crate) enum Blueprint {
     PlainLayers(Plan, u32),
     /// Its baseline.
     SegmentSet(Plan, u32),
+    /// Two of another, of which the older is dropped when the younger has so many keys.
+    Rotating(Box<Blueprint>, u64),
 }
 
 impl FilterCache {
@@ -141,6 +146,7 @@ impl Blueprint {
             Self::SegmentSet(plan, depth) => {
                 Box::new(SegmentSet::new(plan.bits(), *depth, plan.shape().hashes(), seed)?)
             }
+            Self::Rotating(one, room) => Box::new(Rotating::new(|seed| one.filter(seed), *room, seed)?),
         })
     }
 
@@ -153,6 +159,31 @@ impl Blueprint {
             | Self::Textbook(plan, _)
             | Self::PlainLayers(plan, _)
             | Self::SegmentSet(plan, _) => *plan,
+            Self::Rotating(one, _) => one.plan(),
+        }
+    }
+
+    /// The false-positive rate with so many keys.
+    pub(crate) fn rate_at(&self, keys: u64) -> f64 {
+        let at = |keys| self.plan().rate_at(keys);
+        match self {
+            Self::Rotating(_, room) => {
+                let (young, old) = (at(keys.min(*room)), at(keys.saturating_sub(*room).min(*room)));
+                young + old - young * old
+            }
+            _ => at(keys),
+        }
+    }
+
+    /// The keys it is expected to lose while it goes from the start of the range to its end: the integral of the rate.
+    pub(crate) fn expected_lost(&self, keys: Range<u64>) -> f64 {
+        let (plan, width) = (self.plan(), keys.end - keys.start);
+        match self {
+            // Both generations are filled, the second while the first is full.
+            Self::Rotating(_, room) if width == 2 * room => {
+                2.0 * plan.expected_lost(0..*room) + *room as f64 * plan.rate_at(*room)
+            }
+            _ => plan.expected_lost(keys),
         }
     }
 
@@ -160,6 +191,7 @@ impl Blueprint {
         match self {
             Self::Layered(layers) => layers.bits(),
             Self::PlainLayers(plan, depth) => plan.filter_bits().next_power_of_two() * u64::from(depth + 1),
+            Self::Rotating(one, _) => one.bits().saturating_mul(2),
             Self::Fixed(_) | Self::Growing(..) | Self::Textbook(..) | Self::SegmentSet(..) => self.plan().bits(),
         }
     }
@@ -170,6 +202,10 @@ impl Blueprint {
             cache_lines: plan.filters() * plan.shape().cache_lines(),
         };
         let layers = match self {
+            Self::Rotating(one, _) => {
+                let one = one.cost();
+                return Cost { cache_lines: 2 * one.cache_lines, ..one };
+            }
             Self::Layered(layers) => layers.layers().to_vec(),
             Self::SegmentSet(plan, depth) => vec![*plan; *depth as usize - 1],
             Self::Fixed(_) | Self::Growing(..) | Self::Textbook(..) | Self::PlainLayers(..) => Vec::new(),
@@ -205,10 +241,22 @@ impl UrlCache for FilterCache {
         self.items += 1;
     }
 
+    fn rotate(&mut self) -> bool {
+        self.filter.rotate()
+    }
+
+    fn rotations(&self) -> u64 {
+        self.filter.rotations()
+    }
+
+    fn forgot(&mut self, keys: u64) {
+        self.charged = (self.charged - keys as f64 * filter::charge(self.filter.rate())).max(0.0);
+    }
+
     fn occupancy(&self) -> Occupancy {
         let extent = self.filter.extent();
         Occupancy {
-            items: self.items,
+            items: self.filter.held().unwrap_or(self.items),
             capacity: self.capacity,
             bits: extent.bits,
             fill: extent.fill,
@@ -220,7 +268,7 @@ impl UrlCache for FilterCache {
     }
 
     fn error_side(&self) -> ErrorSide {
-        ErrorSide::MayMistakeNewForSeen
+        if self.filter.held().is_some() { ErrorSide::Both } else { ErrorSide::MayMistakeNewForSeen }
     }
 
     /// The hash seed rotates with the sequence in strategies that say so; in the others it stays.

@@ -80,7 +80,7 @@ impl LossLedger {
 
     /// Whether the cache must be replaced before `next_answers` more keys are offered: if all of them were new, they
     /// would overrun this generation's share of the budget, the limit of the rate, or the fill limit. Never under
-    /// [`ResetPolicy::None`].
+    /// [`ResetPolicy::None`], nor under [`ResetPolicy::Rotate`], which bounds the rate by itself.
     ///
     /// Ask once a batch (`if`, not `while`), and make the next generation large enough for the batch as well:
     /// `build(generation, already.max(next_answers))`. A generation that has charged nothing yet must only end if the
@@ -94,7 +94,7 @@ impl LossLedger {
         let next = next_answers as f64;
         let room = || lacks_room(now, next).then_some(Trigger::Room);
         match self.reset {
-            ResetPolicy::None => None,
+            ResetPolicy::None | ResetPolicy::Rotate => None,
             ResetPolicy::Rebuild | ResetPolicy::Grow | ResetPolicy::Restart if self.held => None,
             ResetPolicy::Grow => room(),
             ResetPolicy::Stop | ResetPolicy::Restart if now.items == 0 => room(),

@@ -62,6 +62,12 @@
 //! table of URLs that the crawler keeps on disk: refilling is not charged, because those keys are known to be distinct.
 //! So what was lost gets another chance at its next link, and the budget holds at any final size.
 //!
+//! Where memory must not grow, [`ResetPolicy::Rotate`] bounds it, and with it the rate, at any final size: of two filters
+//! the older is dropped when the younger is full. The rate is that with which the expected URLs keep the budget, so ten
+//! times as many lose ten times as many. What was dropped may be called *new* again ([`ErrorSide::Both`]): somebody must
+//! remember it, and ask there before a URL is fetched. An exact cache that rotates only forgets ([`ErrorSide::MayForget`]).
+//! [`ResetPolicy::Grow`] bounds the rate and forgets nothing, at the price of memory.
+//!
 //! # Measuring
 //!
 //! The expected losses are computed. [`Audit`] measures: it keeps the exact fingerprints of a sample of the keys, sees each

@@ -1,8 +1,8 @@
 //! The port: what a URL cache is asked and what it answers.
 //!
 //! Invariants every implementation keeps (the contract suite in `tests/` holds each to them): one [`UrlCache::insert`]
-//! is one test-and-set; within a sequence a cache that does not say [`ErrorSide::MayForget`] never answers
-//! [`Verdict::New`] twice for one key; a batch answers exactly as its keys one by one would.
+//! is one test-and-set; within a sequence a cache that does not say [`ErrorSide::MayForget`] or [`ErrorSide::Both`] never
+//! answers [`Verdict::New`] twice for one key; a batch answers exactly as its keys one by one would.
 //!
 //! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
 //! who asks first and inserts later decides on an answer that may be old.
@@ -142,4 +142,19 @@ pub trait UrlCache: Send {
     fn grow(&mut self) -> Result<bool, BuildError> {
         Ok(false)
     }
+
+    /// Drops the oldest keys, about half of what it can hold; false if it never forgets. Caches built under
+    /// [`ResetPolicy::Rotate`](crate::ResetPolicy::Rotate) do it by themselves when they are full.
+    fn rotate(&mut self) -> bool {
+        false
+    }
+
+    /// How often the oldest keys were dropped since the cache was made, or since the sequence began.
+    fn rotations(&self) -> u64 {
+        0
+    }
+
+    /// So many of the latest answers *new* were given to keys that it had forgotten, as somebody knows who remembers them:
+    /// their charges are taken back.
+    fn forgot(&mut self, _keys: u64) {}
 }

@@ -73,6 +73,9 @@ pub enum ResetPolicy {
     Rebuild,
     /// The cache is enlarged where it stands: bounds the rate, not the number of losses.
     Grow,
+    /// The oldest half of what is held is dropped, again and again: fixed memory and a bounded rate however many URLs come,
+    /// but what is forgotten may be called new again.
+    Rotate,
     /// The crawl sequence ends, and the next begins with a larger cache: what was not judged gets its turn there.
     Restart,
     /// The crawl ends.
@@ -155,13 +158,14 @@ impl Layout {
 
 impl ResetPolicy {
     /// Every policy, in the order in which they are listed to users.
-    pub const ALL: [Self; 5] = [Self::Rebuild, Self::Grow, Self::Restart, Self::Stop, Self::None];
+    pub const ALL: [Self; 6] = [Self::Rebuild, Self::Grow, Self::Rotate, Self::Restart, Self::Stop, Self::None];
 
     /// The name, as in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rebuild => "rebuild",
             Self::Grow => "grow",
+            Self::Rotate => "rotate",
             Self::Restart => "restart",
             Self::Stop => "stop",
             Self::None => "none",

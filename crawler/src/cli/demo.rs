@@ -48,7 +48,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
             output: args.output.clone(),
         };
-        let ended = session.crawl().await;
+        let ended = Box::pin(session.crawl()).await;
         server.stop().await;
         ended
     })?;

@@ -152,9 +152,9 @@ struct CacheFlags {
     /// URLs the cache is made for at first [default: auto]
     #[arg(long, value_name = "N|auto")]
     expected_urls: Option<String>,
-    /// When the loss budget would be overrun: make a larger filter, add to it, begin anew, end, or go on
-    /// [default: rebuild]
-    #[arg(long, value_name = "rebuild|grow|restart|stop|none")]
+    /// When the loss budget would be overrun: make a larger filter, add to it, forget the oldest, begin anew, end, or go
+    /// on [default: rebuild]
+    #[arg(long, value_name = "rebuild|grow|rotate|restart|stop|none")]
     reset: Option<String>,
     /// Memory the cache may have [default: unlimited]
     #[arg(long, value_name = "SIZE")]

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Failure, loss};
+use crate::store::Counters;
 use crate::store::sqlite::{CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary};
 
 /// Reads the summary of a crawl directory's last sequence.
@@ -99,12 +100,27 @@ fn cache_line(summary: &StoredSummary) -> Option<String> {
     let cache = loss::cache(summary);
     let budget = cache["budget_lost"].as_f64().map_or("none".to_owned(), |budget| budget.to_string());
     Some(format!(
-        "URL cache {} ({}), {} URLs in {} KiB; expected lost {:.2e} of a budget of {budget}\n{}",
+        "URL cache {} ({}), {} URLs in {} KiB; expected lost {:.2e} of a budget of {budget}{}\n{}",
         cache["strategy"].as_str()?,
         cache["layout"].as_str()?,
         cache["items"],
         cache["bits"].as_u64()? / 8 / 1024,
         cache["expected_lost"].as_f64()?,
+        resets(&summary.counters),
         loss::lines(summary, &cache),
     ))
+}
+
+/// What the reset policy did, if it had to.
+fn resets(counters: &Counters) -> String {
+    let Counters { rebuilds, growths, rotations, forgotten, .. } = *counters;
+    let done = [(rebuilds, "rebuilt"), (growths, "enlarged"), (rotations, "rotated")];
+    let mut text = String::new();
+    for (times, what) in done.into_iter().filter(|(times, _)| *times > 0) {
+        text += &format!("; {what} {times} times");
+    }
+    if forgotten > 0 {
+        text += &format!(", {forgotten} duplicates found by the URL table");
+    }
+    text
 }

@@ -1,6 +1,6 @@
 //! Questions of the scheduler to the writer, and the leases that wait for an answer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use tokio::sync::mpsc;
 
@@ -9,7 +9,7 @@ use crate::{
     candidate::HostId,
     fetch::Fetcher,
     frontier::{Lease, RefillAnswer, RefillRequest, Work},
-    store::{Abandonment, Message, Reply, Swept},
+    store::{Abandonment, Confirmed, Counters, Message, Reply, Room, Step, Swept},
 };
 
 /// What the writer read.
@@ -21,6 +21,8 @@ pub(super) enum Answer {
     Robots(HostId, Option<Vec<u8>>),
     /// What the sweep found.
     Swept(Swept),
+    /// Which URLs of a step are new.
+    Confirmed(Confirmed),
 }
 
 /// Answers come here: the slot is reserved before the question is sent, so the writer never waits.
@@ -29,27 +31,50 @@ pub(super) struct Answers {
     receiver: mpsc::Receiver<Answer>,
     /// Leases of hosts whose robots.txt is being read again.
     parked: HashMap<HostId, Vec<Lease>>,
+    /// Answers taken out to make room for a question that could not wait, in their order.
+    early: VecDeque<Answer>,
+    /// Steps whose URLs are not confirmed.
+    unconfirmed: usize,
 }
 
 impl Answers {
     pub(super) fn new(slots: usize) -> Self {
         let (sender, receiver) = mpsc::channel(slots);
-        Self { sender, receiver, parked: HashMap::new() }
+        Self { sender, receiver, parked: HashMap::new(), early: VecDeque::new(), unconfirmed: 0 }
     }
 
     /// Whether one more question may be asked.
     pub(super) fn has_room(&self) -> bool {
-        self.sender.capacity() > 0
+        self.early.is_empty() && self.sender.capacity() > 0
     }
 
     /// The next answer. Never `None`: the sender is kept.
     pub(super) async fn next(&mut self) -> Option<Answer> {
-        self.receiver.recv().await
+        match self.early.pop_front() {
+            None => self.receiver.recv().await,
+            early => early,
+        }
     }
 
     /// Leases that wait for an answer.
     pub(super) fn parked(&self) -> usize {
         self.parked.values().map(Vec::len).sum()
+    }
+
+    /// Whether the writer has yet to say which URLs are new.
+    pub(super) fn are_unconfirmed(&self) -> bool {
+        self.unconfirmed > 0
+    }
+
+    /// Where the answer goes which URLs of a step are new. Visits end when they end: if there is no slot for what they
+    /// propose, answers wait outside of one. They are no more than the visits that were under way.
+    async fn confirmed(&mut self) -> Reply<Confirmed> {
+        while self.sender.capacity() == 0 {
+            let answer = self.receiver.recv().await;
+            self.early.extend(answer);
+        }
+        self.unconfirmed += 1;
+        self.reply(Answer::Confirmed)
     }
 
     /// Where the sweep's answer goes.
@@ -67,6 +92,28 @@ impl Answers {
 }
 
 impl<F: Fetcher + 'static> Scheduler<F> {
+    /// Has the writer say which URLs of a step are new.
+    pub(super) async fn propose(&mut self, step: Box<Step>, room: Room) -> Result<(), EngineError> {
+        let reply = tokio::select! {
+            reply = self.answers.confirmed() => reply,
+            () = self.writer.closed() => return Err(EngineError::WriterGone),
+        };
+        self.message(Message::Propose(step, room, reply)).await
+    }
+
+    /// Queues the URLs of a step that are new.
+    fn confirmed(&mut self, confirmed: Confirmed) {
+        self.answers.unconfirmed -= 1;
+        for queued in confirmed.queued {
+            self.frontier.offer(queued);
+        }
+        for known in &confirmed.known {
+            self.starts.settle(*known);
+        }
+        self.counters.add(&Counters::of_forgotten(confirmed.known.len()));
+        self.door.cache.forgot(confirmed.known.len());
+    }
+
     /// Asks for queued rows of a host.
     pub(super) async fn refill(&mut self, request: RefillRequest) -> Result<(), EngineError> {
         let reply = self.answers.reply(move |rows| Answer::Rows(request.host, rows));
@@ -89,6 +136,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     pub(super) async fn answered(&mut self, answer: Answer) -> Result<(), EngineError> {
         match answer {
             Answer::Rows(host, rows) => self.frontier.refilled(host, rows),
+            Answer::Confirmed(confirmed) => self.confirmed(confirmed),
             Answer::Swept(swept) => self.swept(swept).await?,
             Answer::Robots(host, body) => {
                 self.robots.recall(host, body.as_deref());

@@ -140,7 +140,8 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     let scheduler = parts.scheduler().map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if scheduler.door.cache.is_exact() { Errs::Never } else { Errs::Sometimes };
     let sample = scheduler.settings.cache.audit_sample;
-    launch.directory.begin_run(RunStart { cache, audit_sample: (sample > 0).then_some(sample) })?;
+    let (audit_sample, forgets) = ((sample > 0).then_some(sample), scheduler.door.cache.forgets());
+    launch.directory.begin_run(RunStart { cache, audit_sample, forgets })?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
     let ended = drive(scheduler, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
@@ -273,7 +274,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
             "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
             "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "resets": {"rebuild": self.counters.rebuilds, "grow": self.counters.growths}, "audit": audit,
+            "resets": {
+                "rebuild": self.counters.rebuilds, "grow": self.counters.growths, "rotate": self.counters.rotations,
+            },
+            "forgotten": self.counters.forgotten, "audit": audit,
         })
     }
 }

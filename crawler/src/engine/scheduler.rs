@@ -156,7 +156,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             if let Some(moment) = self.throttle.wait(now) {
                 return Ok(Wait::Until(moment));
             }
-            if !self.answers.has_room() {
+            // What is not confirmed may lie on a level that must be done before the next.
+            let level_is_open = self.answers.are_unconfirmed() && self.settings.budget.max_depth.is_some();
+            if !self.answers.has_room() || level_is_open {
                 return Ok(Wait::Event);
             }
             match self.frontier.next(now) {
@@ -164,6 +166,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::NeedsRefill(request) => self.refill(request).await?,
                 Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
                 Next::Blocked => return Ok(Wait::Event),
+                Next::Held | Next::Drained if self.answers.are_unconfirmed() => return Ok(Wait::Event),
                 Next::Held => return Ok(Wait::End(End::Budget)),
                 Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
                 Next::Drained => {
@@ -254,15 +257,20 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         }
     }
 
-    /// Sends a step to the writer; what it counted is counted here too.
+    /// Sends a step to the writer; what it counted is counted here too. Of what a cache that forgets calls new, the writer
+    /// is to say what is.
     pub(super) async fn send(&mut self, step: Step) -> Result<(), EngineError> {
         self.counters.add(&step.counters);
+        let step = Box::new(step);
         let rows = u32::try_from(step.rows.len()).unwrap_or(u32::MAX).clamp(1, MOST_ROWS);
-        let room = Arc::clone(&self.room).acquire_many_owned(rows);
-        tokio::select! {
-            room = room => self.message(Message::Step(Box::new(step), Box::new(room))).await,
-            () = self.writer.closed() => Err(EngineError::WriterGone),
+        let room = tokio::select! {
+            room = Arc::clone(&self.room).acquire_many_owned(rows) => Box::new(room),
+            () = self.writer.closed() => return Err(EngineError::WriterGone),
+        };
+        if self.door.cache.forgets() && !step.rows.is_empty() {
+            return self.propose(step, room).await;
         }
+        self.message(Message::Step(step, room)).await
     }
 
     /// Waits while the writer is behind; fails when it is gone.

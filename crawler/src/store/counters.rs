@@ -33,6 +33,10 @@ pub struct Counters {
     pub rebuilds: u64,
     /// Times it was enlarged where it stood.
     pub growths: u64,
+    /// Times it dropped its oldest URLs.
+    pub rotations: u64,
+    /// URLs that it had forgotten and called new again: duplicates, as the URL table knew.
+    pub forgotten: u64,
     /// Filters the URL cache has had: one a run, one more a rebuild.
     pub generations: u32,
     /// Pages fetched again for lost URLs.
@@ -49,6 +53,8 @@ impl Counters {
         self.stored += step.stored;
         self.rebuilds += step.rebuilds;
         self.growths += step.growths;
+        self.rotations += step.rotations;
+        self.forgotten += step.forgotten;
         self.generations += step.generations;
         self.rescue_fetches += step.rescue_fetches;
         self.expected_lost = self.expected_lost.max(step.expected_lost);
@@ -65,6 +71,12 @@ impl Counters {
     /// Links that were left to the next sequence.
     pub fn unjudged(&self) -> u64 {
         self.refused.get(UNJUDGED).copied().unwrap_or(0)
+    }
+
+    /// What so many URLs add that were proposed as new, and are known.
+    pub fn of_forgotten(urls: usize) -> Self {
+        let urls = urls as u64;
+        Self { duplicate: urls, forgotten: urls, ..Self::default() }
     }
 
     /// Counts one refused candidate.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     candidate::{HostId, UrlId},
-    queue::{RefillAnswer, RefillRequest},
+    queue::{Queued, RefillAnswer, RefillRequest},
     url::Fingerprint,
 };
 
@@ -39,6 +39,15 @@ pub struct Step {
     pub rescue: Option<RescueRow>,
     /// What the step adds to the sequence's sums.
     pub counters: Counters,
+}
+
+/// What became of the rows of a step that was proposed.
+#[derive(Debug, Default)]
+pub struct Confirmed {
+    /// Those that are new: they are queued, unless they were written as abandoned.
+    pub queued: Vec<Queued>,
+    /// Those whose URL the sequence has already: nothing was written of them.
+    pub known: Vec<UrlId>,
 }
 
 /// What a URL was to the sequence's audit when it was offered first.
@@ -79,6 +88,8 @@ pub trait Replay: Send {
 pub enum Message {
     /// Writes a step, and gives its room back.
     Step(Box<Step>, Room),
+    /// The same for a step whose URLs the sequence may have already, because the URL cache forgets; says which are new.
+    Propose(Box<Step>, Room, Reply<Confirmed>),
     /// Reads queued rows, after all that was sent before.
     Refill(RefillRequest, Reply<RefillAnswer>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
@@ -95,6 +106,7 @@ impl std::fmt::Debug for Message {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Step(step, _) => f.debug_tuple("Step").field(step).finish(),
+            Self::Propose(step, ..) => f.debug_tuple("Propose").field(step).finish_non_exhaustive(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
             Self::Sweep(request, _) => f.debug_tuple("Sweep").field(request).finish_non_exhaustive(),

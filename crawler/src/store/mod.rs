@@ -15,7 +15,7 @@ pub mod sqlite;
 
 pub use counters::{Counters, UNJUDGED};
 pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
-pub use message::{Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
+pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };

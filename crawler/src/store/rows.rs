@@ -2,6 +2,7 @@
 
 use crate::{
     candidate::{Hop, HostId, UrlId},
+    queue::Queued,
     time::Moment,
     url::{Fingerprint, Key, Origin, WebUrl},
 };
@@ -86,6 +87,12 @@ impl UrlRow {
     /// Its key, where that is not the URL itself.
     pub fn own_key(&self) -> Option<&str> {
         Some(self.key.as_str()).filter(|key| *key != self.url.as_str())
+    }
+
+    /// What the frontier is to know of it.
+    pub fn queued(self) -> Queued {
+        let Self { id, host, url, hop, depth, redirects, .. } = self;
+        Queued { id, host, url, hop, depth, redirects, attempts: 0 }
     }
 
     /// The word for its state in the database.

@@ -44,9 +44,79 @@ fn a_cache_grows_where_it_stands() {
         let arguments = [&STRICT[..], &["--cache", strategy, "--cache-layout", layout, "--reset", "grow"]].concat();
         let summary = crawl(&server, &folder.crawl(), &arguments);
         assert_eq!(summary["pages"]["stored"], 301, "{strategy} {layout}");
-        assert_eq!(summary["cache"]["resets"], serde_json::json!({"rebuild": 0, "grow": growths}), "{summary}");
+        assert_eq!(
+            summary["cache"]["resets"],
+            serde_json::json!({"rebuild": 0, "grow": growths, "rotate": 0}),
+            "{summary}"
+        );
         assert!(number(&summary, "capacity") >= 301.0);
     }
+}
+
+/// Six hundred pages in a row; each links to the next nine, and to others that come far before it.
+fn winding(asked: &Asked) -> Reply {
+    let Ok(page) = asked.target.trim_start_matches('/').parse::<u64>() else {
+        return if asked.target == "/" { Reply::links(["/0"]) } else { Reply::status(404) };
+    };
+    let before = (1..8).map(|step| page.saturating_sub(step * (30 + page % 41)));
+    Reply::links((page + 1..page + 10).chain(before).filter(|next| *next < 600).map(|next| format!("/{next}")))
+}
+
+#[test]
+fn a_cache_that_rotates_stays_small_and_fetches_nothing_twice() {
+    let server = serve(winding);
+    let rotate = ["--reset", "rotate", "--max-lost-urls", "0.00001", "--expected-urls", "60"];
+    for flags in [
+        &["--cache", "exact"][..],
+        &["--cache", "single", "--cache-layout", "line"],
+        &["--cache", "spatial", "--max-depth", "100"],
+        &["--cache", "temporal", "--cache-layout", "fingerprint", "--order", "depth"],
+        &["--cache", "multilayer"],
+    ] {
+        let (folder, before) = (Folder::new(), server.log().len());
+        let summary = crawl(&server, &folder.crawl(), &[&rotate[..], flags].concat());
+        assert_eq!(summary["pages"]["stored"], 601, "{flags:?}: {summary}");
+        assert_eq!(server.log().len() - before, 602, "{flags:?}: a page was fetched twice");
+        let cache = &summary["cache"];
+        assert!(cache["resets"]["rotate"].as_u64() > Some(10), "{flags:?}: {summary}");
+        assert!(cache["forgotten"].as_u64() > Some(100), "{flags:?}: {summary}");
+        assert!(cache["capacity"] == 60 && number(&summary, "items") <= 60.0, "{flags:?}: {summary}");
+        assert_eq!(cache["sweep"]["lost"], 0, "{flags:?}: {summary}");
+        assert_eq!(cache["audit"]["checked"], 600, "{flags:?}: {summary}");
+    }
+}
+
+#[test]
+fn what_a_rotating_cache_forgot_is_counted_as_a_duplicate() {
+    let server = serve(winding);
+    let counts = |reset| {
+        let folder = Folder::new();
+        let arguments = ["--reset", reset, "--max-lost-urls", "0.00001", "--expected-urls", "60"];
+        let summary = crawl(&server, &folder.crawl(), &arguments);
+        ["candidates", "admitted", "duplicate"].map(|name| summary["urls"][name].clone())
+    };
+    assert_eq!(counts("rotate"), counts("rebuild"));
+}
+
+#[test]
+fn a_rotating_cache_goes_on_and_begins_again() {
+    let server = serve(winding);
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    // It begins with a cache that does not forget, so that the keys are indexed later.
+    let summary = Webloom::crawl(&dir, &server.url("/")).args(["--max-pages", "150"]).run().expect(0).json();
+    assert_eq!(summary["pages"]["stored"], 150, "{summary}");
+    let rotate = ["--reset", "rotate", "--max-lost-urls", "0.00001", "--expected-urls", "60"];
+    let summary = Webloom::go_on(&dir).args(rotate).args(["--max-pages", "400"]).run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &400.into()), "{summary}");
+    assert_clean(&dir);
+    let summary = Webloom::go_on(&dir).args(["--max-pages", "none"]).run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &601.into()), "{summary}");
+    let again = Webloom::go_on(&dir).args(["--again", "--revisit", "rediscover"]).run().expect(0).json();
+    assert_eq!((&again["sequence"], &again["pages"]["unchanged"]), (&1.into(), &601.into()), "{again}");
+    assert!(again["cache"]["forgotten"].as_u64() > Some(100), "{again}");
+    assert_law(&again);
+    assert_clean(&dir);
 }
 
 #[test]

@@ -54,6 +54,15 @@ fn a_kill_of_a_crawl_whose_cache_grows_loses_nothing() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn a_kill_of_a_crawl_whose_cache_forgets_loses_nothing() -> Result<()> {
+    let site = Site::practice(Shape { seed: 4, ..Shape::default() })?;
+    for strategy in ["exact", "spatio-temporal"] {
+        besieged(&site, &["--reset", "rotate", "--cache", strategy], GROWING)?;
+    }
+    Ok(())
+}
+
 fn besieged(site: &Site, flags: &[&'static str], moments: &[Moment]) -> Result<()> {
     let mut siege = Siege::lay(site, &[STRICT, flags].concat())?;
     for moment in moments {

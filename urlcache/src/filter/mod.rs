@@ -2,7 +2,7 @@
 //! composed of them.
 //!
 //! Owns the interface below the strategies. Invariants of every filter: a key once set is found until the filter is
-//! cleared; the rate it states is that of the bits really set, for a key that no one chose with the hash seed at hand.
+//! cleared, unless the filter says that it forgets; the rate it states is that of the bits really set, for a key that no one chose with the hash seed at hand.
 //!
 //! A filter does not count keys or losses, and knows no budget: that is the strategy's business.
 
@@ -14,6 +14,7 @@ mod plain;
 #[cfg(test)]
 mod pollution;
 mod processor;
+mod rotating;
 mod segments;
 mod slices;
 mod spatial;
@@ -22,6 +23,7 @@ pub(crate) use classic::{Classic, FromBytes};
 pub(crate) use fingerprints::{Fingerprints, LEAST_GROWING};
 pub(crate) use line::Lines;
 pub(crate) use plain::{PlainLayers, SegmentSet};
+pub(crate) use rotating::Rotating;
 pub(crate) use segments::Segments;
 pub(crate) use slices::Slices;
 pub(crate) use spatial::Spatial;
@@ -85,6 +87,21 @@ pub(crate) trait Filter: Send {
     /// The allocator has no room.
     fn grow(&mut self) -> Result<Option<u64>, TryReserveError> {
         Ok(None)
+    }
+
+    /// Keys it can still tell, if it forgets; `None` if it never does.
+    fn held(&self) -> Option<u64> {
+        None
+    }
+
+    /// How often it has dropped its oldest keys.
+    fn rotations(&self) -> u64 {
+        0
+    }
+
+    /// Drops its oldest keys; false if it never forgets.
+    fn rotate(&mut self) -> bool {
+        false
     }
 }
 
@@ -161,6 +178,7 @@ pub(crate) enum Tag {
     FromBytes = 7,
     PlainLayers = 8,
     SegmentSet = 9,
+    Rotating = 10,
 }
 
 /// Filters within filters: segments of slices of several; nothing is deeper.
@@ -182,6 +200,7 @@ fn read_nested(input: &mut Reader<'_>, depth: u32) -> Result<Box<dyn Filter>, Sn
         tag if tag == Tag::Fingerprints as u8 => Box::new(Fingerprints::read(input)?),
         tag if tag == Tag::Spatial as u8 => Box::new(Spatial::read(input, depth)?),
         tag if tag == Tag::Slices as u8 => Box::new(Slices::read(input, depth)?),
+        tag if tag == Tag::Rotating as u8 => Box::new(Rotating::read(input, depth)?),
         tag if tag == Tag::Segments as u8 => Box::new(Segments::read(input, depth)?),
         _ => return Err(SnapshotError::Senseless("unknown kind of filter")),
     })
@@ -196,7 +215,11 @@ fn read_several(input: &mut Reader<'_>, depth: u32) -> Result<Vec<Box<dyn Filter
     (0..count).map(|_| read_nested(input, depth)).collect()
 }
 
-fn write_several(filters: &[Box<dyn Filter>], out: &mut Vec<u8>) {
+fn write_several<'f>(
+    filters: impl IntoIterator<Item = &'f Box<dyn Filter>, IntoIter: ExactSizeIterator>,
+    out: &mut Vec<u8>,
+) {
+    let filters = filters.into_iter();
     out.extend(u32::try_from(filters.len()).unwrap_or(u32::MAX).to_le_bytes());
     for filter in filters {
         filter.write(out);
@@ -255,5 +278,17 @@ impl Filter for Box<dyn Filter> {
 
     fn grow(&mut self) -> Result<Option<u64>, TryReserveError> {
         (**self).grow()
+    }
+
+    fn held(&self) -> Option<u64> {
+        (**self).held()
+    }
+
+    fn rotations(&self) -> u64 {
+        (**self).rotations()
+    }
+
+    fn rotate(&mut self) -> bool {
+        (**self).rotate()
     }
 }

@@ -41,9 +41,7 @@ impl Growth {
     pub fn new(layout: Layout, filters: u32, keys: u64, budget: &LossBudget) -> Result<Self, SizingError> {
         check(budget)?;
         let first = keys.max(1);
-        let by_losses = budget.max_lost_urls.map(|losses| losses / (losses + first as f64));
-        let target = by_losses.into_iter().chain(budget.max_false_positive_rate).fold(1.0, f64::min);
-        Ok(Self { layout, filters, first, target })
+        Ok(Self { layout, filters, first, target: budget.rate_over(first) })
     }
 
     /// Growth that was written down.
@@ -73,8 +71,7 @@ impl Growth {
     pub fn slice(&self, index: u32) -> Option<Plan> {
         let keys = FACTOR.checked_pow(index)?.checked_mul(self.first)?;
         let rate = self.target * (1.0 - TIGHTENING) * TIGHTENING.powi(index.cast_signed());
-        let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(rate) };
-        Plan::spatial(self.layout, self.filters, 0..keys, &budget).ok()
+        Plan::spatial(self.layout, self.filters, 0..keys, &LossBudget::of_rate(rate)).ok()
     }
 
     /// For how many times the first slice's keys so many slices have room.

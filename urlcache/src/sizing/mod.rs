@@ -120,8 +120,7 @@ impl Plan {
     /// # Errors
     /// A rate outside 0..1, or a filter larger than [`MAX_BITS`].
     pub fn for_rate(keys: u64, rate: f64) -> Result<Self, SizingError> {
-        let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(rate) };
-        Self::for_budget(Layout::Classic, 0..keys, &budget)
+        Self::for_budget(Layout::Classic, 0..keys, &LossBudget::of_rate(rate))
     }
 
     /// The smallest classic filter that loses at most an expected `losses` keys while it goes from `keys.start` to
@@ -273,7 +272,7 @@ fn whole(value: f64) -> u64 {
 }
 
 /// Refuses budgets that say nothing or something senseless.
-fn check(budget: &LossBudget) -> Result<(), SizingError> {
+pub(crate) fn check(budget: &LossBudget) -> Result<(), SizingError> {
     match (budget.max_lost_urls, budget.max_false_positive_rate) {
         (None, None) => Err(SizingError::NoLimit),
         (Some(urls), _) if !(urls > 0.0 && urls.is_finite()) => Err(SizingError::Losses(urls)),

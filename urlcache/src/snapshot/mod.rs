@@ -28,6 +28,7 @@ const FRAME: (usize, usize) = (12, 8);
 /// The first byte of a body.
 const EXACT: u8 = 0;
 const FILTERED: u8 = 1;
+const EXACT_ROTATING: u8 = 2;
 
 /// A cache that can be written down.
 ///
@@ -80,6 +81,7 @@ pub fn restore(bytes: &[u8]) -> Result<Box<dyn Snapshot>, SnapshotError> {
     let mut body = Reader::new(body(bytes)?);
     let cache: Box<dyn Snapshot> = match body.u8()? {
         EXACT => Box::new(ExactCache::read(&mut body)?),
+        EXACT_ROTATING => Box::new(ExactCache::read_rotating(&mut body)?),
         FILTERED => Box::new(FilterCache::read(&mut body)?),
         _ => return Err(SnapshotError::Senseless("unknown kind of cache")),
     };
@@ -132,7 +134,7 @@ fn framed(kind: u8, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 
 impl Snapshot for ExactCache {
     fn snapshot(&self) -> Vec<u8> {
-        framed(EXACT, |out| self.write(out))
+        framed(if self.rotates() { EXACT_ROTATING } else { EXACT }, |out| self.write(out))
     }
 }
 

@@ -9,3 +9,4 @@ mod contract;
 mod keys;
 mod layers;
 mod rates;
+mod rotation;

@@ -65,7 +65,9 @@ impl Door {
         host
     }
 
-    /// Offers candidates: what is new gets a row in `step` and a place in the frontier. Returns the numbers of what was admitted.
+    /// Offers candidates: what is new gets a row in `step` and a place in the frontier. Returns the numbers of what was
+    /// admitted. If the cache forgets, all of that is provisional: the frontier is not told before the writer has confirmed
+    /// that a row is new.
     pub(in crate::engine) fn admit(
         &mut self,
         proposals: Proposals,
@@ -96,6 +98,7 @@ impl Door {
         }
         step.counters.duplicate += (offered - admitted.len()) as u64;
         step.counters.expected_lost = self.cache.expected_lost();
+        step.counters.rotations += self.cache.new_rotations();
         admitted
     }
 
@@ -136,7 +139,9 @@ impl Door {
         let abandoned = frontier.is_closed(host).then_some(Abandonment::RobotsUnreachable);
         let rank = self.order.rank(depth);
         let Proposal { url, key, fingerprint } = proposal;
-        frontier.offer(Queued { id, host, url: url.clone(), hop, depth, redirects, attempts: 0 });
+        if !self.cache.forgets() {
+            frontier.offer(Queued { id, host, url: url.clone(), hop, depth, redirects, attempts: 0 });
+        }
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 use urlcache::{
-    Audit, BuildError, CacheConfig, LossLedger, Occupancy, ResetPolicy, Strategy, Trigger, UrlCache, UrlKey, Verdict,
+    Audit, BuildError, CacheConfig, ErrorSide, LossLedger, Occupancy, ResetPolicy, Strategy, Trigger, UrlCache, UrlKey,
+    Verdict,
 };
 
 use super::Proposal;
@@ -43,6 +44,8 @@ pub(in crate::engine) struct CacheKeeper {
     since: Moment,
     /// The age at which it must be replaced.
     reset_every: Option<Duration>,
+    /// Rotations that were told.
+    rotations: u64,
     verdicts: Vec<Verdict>,
 }
 
@@ -67,8 +70,8 @@ impl CacheKeeper {
     ) -> Result<Self, CacheFailure> {
         let ledger = LossLedger::new(config.budget, config.reset, spent);
         let cache = config.build(generation, already)?;
-        let (since, reset_every, audit, verdicts) = (Moment::EPOCH, None, None, Vec::new());
-        let mut keeper = Self { config, cache, ledger, generation, audit, since, reset_every, verdicts };
+        let (since, reset_every, audit, rotations, verdicts) = (Moment::EPOCH, None, None, 0, Vec::new());
+        let mut keeper = Self { config, cache, ledger, generation, audit, since, reset_every, rotations, verdicts };
         keeper.heed_ceiling(already)?;
         Ok(keeper)
     }
@@ -103,6 +106,10 @@ impl CacheKeeper {
         self.since = now;
         match self.config.reset {
             ResetPolicy::None => Ok(Room::Enough),
+            ResetPolicy::Rotate => {
+                self.cache.rotate();
+                Ok(Room::Enough)
+            }
             ResetPolicy::Grow if trigger != "age" => self.grow(answers),
             ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger, writer).await,
             ResetPolicy::Stop | ResetPolicy::Restart => {
@@ -111,6 +118,31 @@ impl CacheKeeper {
                 Ok(Room::Spent)
             }
         }
+    }
+
+    /// Whether it may call a URL new that it was shown before.
+    pub(in crate::engine) fn forgets(&self) -> bool {
+        matches!(self.cache.error_side(), ErrorSide::MayForget | ErrorSide::Both)
+    }
+
+    /// So many URLs that it called new were known.
+    pub(in crate::engine) fn forgot(&mut self, urls: usize) {
+        self.cache.forgot(urls as u64);
+    }
+
+    /// How often it has dropped its oldest URLs since this was asked last.
+    pub(in crate::engine) fn new_rotations(&mut self) -> u64 {
+        let new = self.cache.rotations() - self.rotations;
+        if new > 0 {
+            self.rotations += new;
+            let (now, expected_lost) = (self.cache.occupancy(), self.expected_lost());
+            let (items, rate) = (now.items, now.expected_rate);
+            tracing::info!(times = new, items, rate, expected_lost, "the URL cache has dropped its oldest URLs");
+            if self.budget().is_some_and(|budget| expected_lost > budget) {
+                tracing::warn!(expected_lost, "rotating keeps the rate, but the lost URLs are more than allowed");
+            }
+        }
+        new
     }
 
     fn is_too_old(&self, now: Moment) -> bool {
@@ -182,6 +214,7 @@ impl CacheKeeper {
     pub(in crate::engine) async fn restore(&mut self, writer: &mpsc::Sender<Message>) -> Result<(), CacheFailure> {
         let cache = std::mem::replace(&mut self.cache, Box::new(urlcache::ExactCache::new()));
         (self.cache, self.audit) = refill(cache, self.audit.take(), writer).await?;
+        self.rotations = self.cache.rotations();
         Ok(())
     }
 

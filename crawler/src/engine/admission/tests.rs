@@ -39,6 +39,10 @@ struct Crawl {
     writer: mpsc::Sender<Message>,
     table: Table,
     offered: HashSet<u64>,
+    /// What the table holds.
+    known: HashSet<u128>,
+    /// URLs that the cache had forgotten.
+    forgotten: u64,
     /// URLs refused at their first offer.
     lost: u64,
     resets: u32,
@@ -51,6 +55,7 @@ struct Outcome {
     lost: f64,
     expected: f64,
     resets: f64,
+    forgotten: u64,
     /// The audit's interval, and its expected number of false positives.
     audit: Option<(f64, f64, f64)>,
 }
@@ -88,8 +93,8 @@ impl Crawl {
             max_depth: None,
             max_pages_per_host: None,
         };
-        let (frontier, offered) = (Frontier::new(limits), HashSet::new());
-        Self { door, pure, frontier, writer, table, offered, lost: 0, resets: 0 }
+        let (frontier, offered, known) = (Frontier::new(limits), HashSet::new(), HashSet::new());
+        Self { door, pure, frontier, writer, table, offered, known, forgotten: 0, lost: 0, resets: 0 }
     }
 
     /// Takes in a page's links; false when the policy ends the crawl.
@@ -109,6 +114,12 @@ impl Crawl {
         let admitted: HashSet<&str> = step.rows.iter().map(|row| row.key.as_str()).collect();
         let refused = fresh.iter().filter(|number| !admitted.contains(&*format!("http://h/{number}")));
         self.lost += refused.count() as u64;
+        let proposed = step.rows.len();
+        step.rows.retain(|row| self.known.insert(row.fingerprint.value()));
+        let forgotten = proposed - step.rows.len();
+        self.door.cache.forgot(forgotten);
+        self.forgotten += forgotten as u64;
+        self.resets += u32::try_from(step.counters.rotations).unwrap();
         let rows = step.rows.iter().map(|row| (row.key.as_str().to_owned(), row.fingerprint));
         self.table.lock().unwrap().extend(rows);
         true
@@ -121,7 +132,7 @@ impl Crawl {
         });
         let expected = self.door.cache.expected_lost();
         let (offered, lost) = (self.offered.len() as f64, self.lost as f64);
-        Outcome { offered, lost, expected, resets: self.resets.into(), audit }
+        Outcome { offered, lost, expected, resets: self.resets.into(), forgotten: self.forgotten, audit }
     }
 }
 
@@ -184,6 +195,7 @@ async fn the_budget_holds_in_a_thousand_crawls() {
         let what = format!("{reset}, {layout}, {urls} URLs of {EXPECTED}");
         assert_kept(&outcomes, 0.5, &what);
         assert!(outcomes.iter().all(|run| run.expected <= 0.5), "{what}: a crawl was charged more than the budget");
+        assert!(outcomes.iter().all(|run| run.forgotten == 0), "{what}: forgot");
         let all = outcomes.iter().all(|run| run.offered >= urls as f64);
         assert!(all || reset == ResetPolicy::Stop, "{what}: not all URLs were offered");
     }
@@ -201,6 +213,25 @@ async fn growing_keeps_the_rate_it_promises() {
         let what = format!("grow, {layout}");
         assert_kept(&outcomes, 0.01 * (EXPECTED * 40) as f64, &what);
         assert!(mean(&outcomes, |run| run.resets) >= 3.0, "{what}");
+    }
+}
+
+/// However many URLs come, as many are lost of each hundred as of the first hundred that were expected, and memory stays.
+#[tokio::test]
+async fn rotating_keeps_the_rate_it_promises() {
+    for (layout, budget) in [(Layout::Auto, 0.5), (Layout::Classic, 2.0)] {
+        let budget = LossBudget { max_lost_urls: Some(budget), max_false_positive_rate: None };
+        let config = CacheConfig { budget, ..config(ResetPolicy::Rotate, layout) };
+        for times in [1, 10, 100] {
+            let mut outcomes = Vec::new();
+            for world in 0..40 {
+                outcomes.push(crawl(&config, world << 20 | times, EXPECTED * times, None).await);
+            }
+            let what = format!("rotate, {layout}, {times} times the expected");
+            assert_kept(&outcomes, budget.max_lost_urls.unwrap() * times as f64, &what);
+            let rotates = outcomes.iter().all(|run| run.forgotten > 10 * times && run.resets > times as f64);
+            assert!(times == 1 || rotates, "{what}");
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
+use super::apply::Place;
 use crate::{
     candidate::UrlId,
     store::{Abandonment, UrlRow, VisitOutcome, VisitRow},
@@ -28,13 +29,28 @@ pub(super) fn row_of(connection: &Connection, ticket: UrlId, sequence: u32) -> R
     Ok(select.query_row([ticket.0], id).optional()?.unwrap_or(ticket.0))
 }
 
-/// The row that an earlier sequence made for a key; none for one that is found for the first time.
-pub(super) fn known(connection: &Connection, key: Fingerprint, sequence: u32) -> Result<Option<u64>> {
-    if sequence == FIRST {
-        return Ok(None);
+/// What is known of a key.
+pub(super) enum Known {
+    /// No sequence has admitted it.
+    No,
+    /// An earlier one made this row for it.
+    Before(u64),
+    /// This one has admitted it.
+    Now,
+}
+
+/// Looks a key up, unless there is nothing that it could be found among.
+pub(super) fn known(connection: &Connection, key: Fingerprint, place: Place) -> Result<Known> {
+    if place.sequence == FIRST && !place.forgets {
+        return Ok(Known::No);
     }
-    let mut select = connection.prepare_cached("SELECT id FROM url WHERE fingerprint = ?")?;
-    select.query_row([key.to_bytes()], id).optional()
+    let mut select = connection.prepare_cached("SELECT id, admitted_in FROM url WHERE fingerprint = ?")?;
+    let found = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, u32>(1)?));
+    Ok(match select.query_row([key.to_bytes()], found).optional()? {
+        None => Known::No,
+        Some((_, sequence)) if place.forgets && place.sequence == sequence => Known::Now,
+        Some((id, _)) => Known::Before(id),
+    })
 }
 
 /// The address that an earlier sequence gave to a kept link; none for one that is found for the first time.

@@ -2,9 +2,12 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::{again, lost};
+use super::{
+    again::{self, Known},
+    lost,
+};
 use crate::{
-    candidate::HostId,
+    candidate::{HostId, UrlId},
     store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow, VisitRow},
 };
 
@@ -15,16 +18,23 @@ pub(super) struct Place {
     pub(super) sequence: u32,
     /// Whether any URL is known to be lost.
     pub(super) lost: bool,
+    /// Whether the URL cache forgets: what it calls new may be admitted already.
+    pub(super) forgets: bool,
 }
 
-/// Writes the rows of a step; its counters are the writer's.
-pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result<()> {
+/// Writes the rows of a step; its counters are the writer's. Returns the URLs that were admitted already, of which nothing
+/// is written.
+pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result<Vec<UrlId>> {
     let sequence = place.sequence;
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
-    step.rows.iter().try_for_each(|row| admit(connection, row, sequence))?;
-    if place.lost {
-        step.rows.iter().try_for_each(|row| lost::found(connection, row, sequence))?;
+    let mut known = Vec::new();
+    for row in &step.rows {
+        if !admit(connection, row, place)? {
+            known.push(row.id);
+        } else if place.lost {
+            lost::found(connection, row, sequence)?;
+        }
     }
     step.lost.iter().try_for_each(|row| lost::audited(connection, row, sequence))?;
     step.rescue.iter().try_for_each(|row| lost::fetched_again(connection, row, sequence))?;
@@ -38,7 +48,7 @@ pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result
     if let Some((id, why)) = step.closed {
         close(connection, id, why, sequence)?;
     }
-    Ok(())
+    Ok(known)
 }
 
 fn host(connection: &Connection, row: &HostRow) -> Result<()> {
@@ -51,12 +61,14 @@ pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
     insert.execute(params![row.url, row.source.as_str()]).map(|_| ())
 }
 
-fn admit(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
-    match again::known(connection, row.fingerprint, sequence)? {
-        Some(id) => again::readmit(connection, id, row, sequence),
-        // No sequence has found it before.
-        None => insert(connection, row, sequence),
+/// Whether it was new to the sequence.
+fn admit(connection: &Connection, row: &UrlRow, place: Place) -> Result<bool> {
+    match again::known(connection, row.fingerprint, place)? {
+        Known::No => insert(connection, row, place.sequence)?,
+        Known::Before(id) => again::readmit(connection, id, row, place.sequence)?,
+        Known::Now => return Ok(false),
     }
+    Ok(true)
 }
 
 fn insert(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {

@@ -44,6 +44,8 @@ pub struct RunStart {
     pub cache: Errs,
     /// URLs its audit holds at most; `None` is no audit.
     pub audit_sample: Option<u64>,
+    /// Whether its URL cache forgets, so that the writer must know every key.
+    pub forgets: bool,
 }
 
 /// What a new crawl begins with.
@@ -267,9 +269,14 @@ impl CrawlDirectory {
                 audit_urls = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_urls, ?3),
                 audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost))
              WHERE n = (SELECT max(n) FROM sequence)";
-        let begun = resume::last_ticket(&self.connection)
-            .and_then(|last| self.connection.execute(update, params![never, run.audit_sample, last]));
-        begun.map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+        let begin = || {
+            if run.forgets {
+                self.connection.execute_batch(schema::INDEX_OF_KEYS)?;
+            }
+            let last = resume::last_ticket(&self.connection)?;
+            self.connection.execute(update, params![never, run.audit_sample, last])
+        };
+        begin().map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Writes `crawl.toml`, the copy of the settings for people.

@@ -150,7 +150,7 @@ const STAND_INS: &[&str] = &[
 ];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
-pub(super) const INDEX_OF_KEYS: &str = "CREATE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
+pub(super) const INDEX_OF_KEYS: &str = "CREATE UNIQUE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
 
 /// The newest schema this program knows.
 fn known() -> u32 {

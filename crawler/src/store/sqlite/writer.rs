@@ -6,7 +6,10 @@ use rusqlite::{Connection, params};
 use tokio::sync::mpsc::Receiver;
 
 use super::{CrawlDirectory, FailPoint, StoreError, apply, error::WriteError, lost, refill, sweep::Sweep};
-use crate::store::{Counters, Message, SequenceEnd, Step, SweepRequest, Swept};
+use crate::{
+    candidate::UrlId,
+    store::{Confirmed, Counters, Message, SequenceEnd, Step, SweepRequest, Swept, UrlRow},
+};
 
 /// How often a commit is synced.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -152,7 +155,15 @@ impl WriterThread {
 
     fn apply(&mut self, message: Message) -> Result<(), WriteError> {
         match message {
-            Message::Step(step, _room) => self.step(&step)?,
+            Message::Step(step, _room) => {
+                let known = self.step(&step, false)?;
+                debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
+            }
+            Message::Propose(mut step, _room, reply) => {
+                let known = self.step(&step, true)?;
+                let rows = std::mem::take(&mut step.rows).into_iter().filter(|row| !known.contains(&row.id));
+                reply(Confirmed { queued: rows.map(UrlRow::queued).collect(), known });
+            }
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
                 reply(refill::answer(&self.connection, &request, self.settings.sequence)?);
@@ -190,21 +201,26 @@ impl WriterThread {
         Ok(swept)
     }
 
-    fn step(&mut self, step: &Step) -> rusqlite::Result<()> {
+    fn step(&mut self, step: &Step, forgets: bool) -> rusqlite::Result<Vec<UrlId>> {
         self.pass("before_step");
         if self.group.is_none() {
             self.begin()?;
         }
-        apply::step(&self.connection, step, apply::Place { sequence: self.settings.sequence, lost: self.lost })?;
+        let place = apply::Place { sequence: self.settings.sequence, lost: self.lost, forgets };
+        let known = apply::step(&self.connection, step, place)?;
         self.lost |= !step.lost.is_empty();
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);
+        self.settings.counters.add(&Counters::of_forgotten(known.len()));
         let steps = self.group.as_mut().map_or(0, |group| {
             group.steps += 1;
             group.steps
         });
         self.pass("after_step");
-        if steps >= self.settings.commit_steps { self.commit() } else { Ok(()) }
+        if steps >= self.settings.commit_steps {
+            self.commit()?;
+        }
+        Ok(known)
     }
 
     /// Opens a group. How a transaction is synced can be chosen only before it; one of its own for the sync would change no
