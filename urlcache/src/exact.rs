@@ -79,6 +79,10 @@ impl ExactCache {
         }
     }
 
+    fn older_has(&self, key: UrlKey<'_>) -> bool {
+        self.rotation.as_ref().is_some_and(|rotation| rotation.older.contains(&key.hash))
+    }
+
     /// Whether it forgets.
     pub(crate) fn rotates(&self) -> bool {
         self.rotation.is_some()
@@ -128,12 +132,15 @@ impl UrlCache for ExactCache {
             self.rotate();
         }
         let in_younger = !self.seen.insert(key.hash);
-        let in_older = || self.rotation.as_ref().is_some_and(|rotation| rotation.older.contains(&key.hash));
-        if in_younger || in_older() { Verdict::Seen } else { Verdict::New }
+        if in_younger || self.older_has(key) { Verdict::Seen } else { Verdict::New }
     }
 
     fn refill(&mut self, key: UrlKey<'_>) {
         self.insert(key);
+    }
+
+    fn unknown_among(&self, keys: &[UrlKey<'_>]) -> usize {
+        keys.iter().filter(|key| !self.seen.contains(&key.hash) && !self.older_has(**key)).count()
     }
 
     /// The capacity is [`ExactCache::MAX_KEYS`], because the table grows by itself, and the fill that of its present slots;

@@ -253,6 +253,16 @@ impl UrlCache for FilterCache {
         self.charged = (self.charged - keys as f64 * filter::charge(self.filter.rate())).max(0.0);
     }
 
+    fn unknown_among(&self, keys: &[UrlKey<'_>]) -> usize {
+        let unknown = |chunk: &[UrlKey<'_>]| {
+            for &key in chunk {
+                self.filter.fetch_ahead(key);
+            }
+            chunk.iter().filter(|key| !self.filter.holds(**key)).count()
+        };
+        keys.chunks(filter::CHUNK).map(unknown).sum()
+    }
+
     fn occupancy(&self) -> Occupancy {
         let extent = self.filter.extent();
         Occupancy {

@@ -107,6 +107,10 @@ pub trait UrlCache: Send {
     /// item even if all its bits were set already.
     fn refill(&mut self, key: UrlKey<'_>);
 
+    /// How many of these keys it would call new at most: a forecast of what a batch costs. It names none of them, because
+    /// who decides which are new decides by [`UrlCache::insert_batch`].
+    fn unknown_among(&self, keys: &[UrlKey<'_>]) -> usize;
+
     /// How full the cache is and what it is expected to have lost since it was made, or since the sequence began.
     fn occupancy(&self) -> Occupancy;
 

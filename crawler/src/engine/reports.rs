@@ -120,7 +120,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Content::Errand { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
-        if !proposals.passed.is_empty() && !self.restarts && !self.make_room(proposals.passed.len()).await? {
+        if !proposals.passed.is_empty() && !self.restarts && !self.make_room_for(&proposals.passed).await? {
             return Ok(None);
         }
         if self.restarts {

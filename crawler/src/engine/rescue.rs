@@ -134,7 +134,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         });
         proposals.refused.clear();
         let links: Vec<u64> = proposals.kept_links();
-        if !links.is_empty() && !self.make_room(links.len()).await? {
+        if !links.is_empty() && !self.make_room_for(&proposals.passed).await? {
             // They cannot be let in any more: the page is fetched again in a run that may.
             return self.send(step).await;
         }

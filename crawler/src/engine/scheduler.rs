@@ -11,7 +11,7 @@ use urlcache::ResetPolicy;
 
 use super::{
     EngineError,
-    admission::{Door, PureHalf, Room},
+    admission::{Door, Proposal, PureHalf, Room},
     answers::Answers,
     progress::Progress,
     rescue::{AtDrain, Rescues},
@@ -276,6 +276,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Waits while the writer is behind; fails when it is gone.
     pub(super) async fn message(&self, message: Message) -> Result<(), EngineError> {
         self.writer.send(message).await.map_err(|_| EngineError::WriterGone)
+    }
+
+    /// [`Self::make_room`] for these candidates.
+    pub(super) async fn make_room_for(&mut self, proposals: &[Proposal]) -> Result<bool, EngineError> {
+        self.make_room(self.door.cache.new_among(proposals)).await
     }
 
     /// Has the URL cache keep its budget over so many more answers; false when the crawl is to end instead.

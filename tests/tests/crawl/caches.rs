@@ -142,6 +142,24 @@ fn a_crawl_stops_at_its_loss_budget_and_goes_on_with_more() {
     assert_clean(&dir);
 }
 
+/// A thousand pages that all link to each other: each page has as many links as the whole cache has room for, and next to
+/// none of them is new.
+#[test]
+fn links_seen_before_do_not_reset_a_cache() {
+    let server = serve(|asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::links((0..1_000).map(|page| format!("/{page}"))),
+    });
+    for reset in ["stop", "restart", "rebuild"] {
+        let folder = Folder::new();
+        let arguments =
+            ["--reset", reset, "--expected-urls", "2000", "--max-lost-urls", "0.00001", "--max-pages", "30"];
+        let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).args(arguments).run().expect(0).json();
+        assert_eq!((&summary["pages"]["stored"], &summary["sequence"]), (&30.into(), &0.into()), "{reset}: {summary}");
+        assert_eq!(summary["cache"]["resets"]["rebuild"], 0, "{reset}: {summary}");
+    }
+}
+
 #[test]
 fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
     let server = serve(star(2_000));

@@ -160,6 +160,24 @@ fn a_batch_answers_as_its_keys_one_by_one() {
 }
 
 #[test]
+fn a_forecast_is_what_a_batch_comes_to_and_changes_nothing() {
+    for_all_batches(|subject, batches| {
+        let mut cache = (subject.make)();
+        for batch in batches {
+            let keys: Vec<_> = batch.iter().map(|&index| nth(1, index)).collect();
+            let (before, forecast) = (cache.occupancy(), cache.unknown_among(&keys));
+            prop_assert_eq!(cache.occupancy(), before);
+            let new = offer(&mut *cache, batch).iter().filter(|verdict| **verdict == Verdict::New).count();
+            let distinct: HashSet<_> = batch.iter().collect();
+            let twice = batch.len() - distinct.len();
+            prop_assert!(forecast >= new || may_forget(&*cache), "{} foretold, {} came", forecast, new);
+            prop_assert!(may_lose(&*cache) || forecast <= new + twice);
+        }
+        Ok(())
+    });
+}
+
+#[test]
 fn what_was_inserted_is_never_new_again() {
     for subject in subjects() {
         let mut cache = (subject.make)();

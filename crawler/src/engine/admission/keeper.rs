@@ -88,6 +88,16 @@ impl CacheKeeper {
         &self.verdicts
     }
 
+    /// How many of these it may call new. The few times when it makes a difference it has a look at each: most links of a
+    /// page are seen, and must not make the cache be reset.
+    pub(in crate::engine) fn new_among(&self, proposals: &[Proposal]) -> usize {
+        if !self.ledger.must_reset(&self.cache.occupancy(), proposals.len()) {
+            return proposals.len();
+        }
+        let keys: Vec<_> = proposals.iter().map(|proposal| key(proposal.key.as_str(), proposal.fingerprint)).collect();
+        self.cache.unknown_among(&keys)
+    }
+
     /// Sees to it that so many more answers keep the budget, as the reset policy says. A cache that is made anew has room
     /// for them afterwards.
     pub(in crate::engine) async fn make_room(

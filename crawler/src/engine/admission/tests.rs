@@ -101,7 +101,8 @@ impl Crawl {
     async fn page(&mut self, numbers: &[u64]) -> bool {
         let link = |number| PageLink { url: WebUrl::parse(&format!("http://h/{number}")).unwrap(), nofollow: false };
         let proposals = self.pure.links(numbers.iter().map(link).collect(), true);
-        match self.door.cache.make_room(numbers.len(), Moment::EPOCH, &self.writer).await.unwrap() {
+        let answers = self.door.cache.new_among(&proposals.passed);
+        match self.door.cache.make_room(answers, Moment::EPOCH, &self.writer).await.unwrap() {
             Room::Spent => return false,
             Room::Rebuilt | Room::Grown { .. } => self.resets += 1,
             Room::Enough => {}
