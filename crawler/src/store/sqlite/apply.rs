@@ -18,8 +18,17 @@ pub(super) struct Place {
     pub(super) sequence: u32,
     /// Whether any URL is known to be lost.
     pub(super) lost: bool,
-    /// Whether the URL cache forgets: what it calls new may be admitted already.
-    pub(super) forgets: bool,
+    /// What it is said to admit.
+    pub(super) rows: Rows,
+}
+
+/// Whether a step's rows are sure to be new to the sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rows {
+    /// They are.
+    New,
+    /// The URL cache forgets: some may be admitted already.
+    Proposed,
 }
 
 /// Writes the rows of a step; its counters are the writer's. Returns the URLs that were admitted already, of which nothing

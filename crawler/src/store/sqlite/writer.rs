@@ -5,7 +5,13 @@ use std::{fs::File, path::PathBuf, thread::JoinHandle, time::Duration, time::Ins
 use rusqlite::{Connection, params};
 use tokio::sync::mpsc::Receiver;
 
-use super::{CrawlDirectory, FailPoint, StoreError, apply, error::WriteError, lost, refill, sweep::Sweep};
+use super::{
+    CrawlDirectory, FailPoint, StoreError,
+    apply::{self, Rows},
+    error::WriteError,
+    lost, refill,
+    sweep::Sweep,
+};
 use crate::{
     candidate::UrlId,
     store::{Confirmed, Counters, Message, SequenceEnd, Step, SweepRequest, Swept, UrlRow},
@@ -156,11 +162,11 @@ impl WriterThread {
     fn apply(&mut self, message: Message) -> Result<(), WriteError> {
         match message {
             Message::Step(step, _room) => {
-                let known = self.step(&step, false)?;
+                let known = self.step(&step, Rows::New)?;
                 debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
             }
             Message::Propose(mut step, _room, reply) => {
-                let known = self.step(&step, true)?;
+                let known = self.step(&step, Rows::Proposed)?;
                 let rows = std::mem::take(&mut step.rows).into_iter().filter(|row| !known.contains(&row.id));
                 reply(Confirmed { queued: rows.map(UrlRow::queued).collect(), known });
             }
@@ -201,12 +207,12 @@ impl WriterThread {
         Ok(swept)
     }
 
-    fn step(&mut self, step: &Step, forgets: bool) -> rusqlite::Result<Vec<UrlId>> {
+    fn step(&mut self, step: &Step, rows: Rows) -> rusqlite::Result<Vec<UrlId>> {
         self.pass("before_step");
         if self.group.is_none() {
             self.begin()?;
         }
-        let place = apply::Place { sequence: self.settings.sequence, lost: self.lost, forgets };
+        let place = apply::Place { sequence: self.settings.sequence, lost: self.lost, rows };
         let known = apply::step(&self.connection, step, place)?;
         self.lost |= !step.lost.is_empty();
         self.pass("inside_step");

@@ -1,0 +1,83 @@
+//! Holds the layout `line` to what is promised of it: `cargo bench -p urlcache`, or with `-- --keys 100000000` for the large
+//! case, which needs a gigabyte and some minutes.
+//!
+//! The figures are those of `urlcache speed`, ratios of one run against the crate `fastbloom`. A machine that does something
+//! else now and then spoils a round, so three are tried.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use serde_json::Value;
+
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Keys of the full filters: 1000000 or 100000000
+    #[arg(long, default_value_t = 1_000_000)]
+    keys: u64,
+    /// The part of each promise that is asked for: machines that do much else measure less
+    #[arg(long, default_value_t = 1.0)]
+    part: f64,
+    /// What `cargo bench` adds
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// The most bits a key beside the plain filter's.
+const MOST_BITS: f64 = 1.2;
+
+const TRIES: u32 = 3;
+
+/// At how many keys and which rate, how many times as fast.
+struct Promise {
+    keys: u64,
+    rate: f64,
+    ratio: f64,
+}
+
+const PROMISES: [Promise; 4] = [
+    Promise { keys: 1_000_000, rate: 1e-2, ratio: 1.5 },
+    Promise { keys: 1_000_000, rate: 1e-4, ratio: 3.0 },
+    Promise { keys: 100_000_000, rate: 1e-2, ratio: 4.0 },
+    Promise { keys: 100_000_000, rate: 1e-4, ratio: 4.0 },
+];
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    ensure!(PROMISES.iter().any(|promise| promise.keys == arguments.keys), "nothing is promised at so many keys");
+    for attempt in 1..=TRIES {
+        let broken = broken(&arguments)?;
+        if broken.is_empty() {
+            println!("every promise is kept");
+            return Ok(ExitCode::SUCCESS);
+        }
+        println!("attempt {attempt}: {}", broken.join("; "));
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+/// The promises that one round did not keep.
+fn broken(arguments: &Arguments) -> Result<Vec<String>> {
+    let speed = ["speed", "--json", "--keys", &arguments.keys.to_string()];
+    let output = Command::new(env!("CARGO_BIN_EXE_urlcache")).args(speed).output()?;
+    ensure!(output.status.success(), "urlcache speed: {}", String::from_utf8_lossy(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    let rows = document["rows"].as_array().context("a list of rows")?;
+    let mut broken = Vec::new();
+    for promise in PROMISES.iter().filter(|promise| promise.keys == arguments.keys) {
+        let is_promised = |row: &&Value| (number(row, "rate") - promise.rate).abs() < 1e-9;
+        for row in rows.iter().filter(is_promised).filter(|row| row["against"] == "fastbloom") {
+            let (ratio, bits) =
+                (number(row, "ratio"), number(row, "bits_per_key") / number(row, "against_bits_per_key"));
+            println!("{} at {:e}: {ratio:.2} times as fast, {bits:.2} times the bits", row["op"], promise.rate);
+            if ratio < arguments.part * promise.ratio || bits > MOST_BITS {
+                broken.push(format!("{} at {:e} was promised {} times", row["op"], promise.rate, promise.ratio));
+            }
+        }
+    }
+    Ok(broken)
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or(f64::NAN)
+}
