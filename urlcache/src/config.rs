@@ -112,7 +112,9 @@ pub enum BuildError {
         strategy: Strategy,
     },
     /// Even an almost empty cache would pass the memory ceiling.
-    #[error("a URL cache of {keys} URLs does not fit into {limit} bytes: allow more memory or choose another cache")]
+    #[error(
+        "a URL cache of {keys} URLs does not fit into {limit} bytes: allow more memory, choose another cache, or have it rotate"
+    )]
     Ceiling {
         /// Keys it must hold.
         keys: u64,

@@ -299,15 +299,15 @@ impl UrlCache for FilterCache {
         self.cost
     }
 
-    fn grown_bits(&self) -> Option<u64> {
-        self.filter.grown_bits().filter(|_| self.grows)
+    fn growing_bits(&self) -> Option<u64> {
+        self.filter.growing_bits().filter(|_| self.grows)
     }
 
     fn grow(&mut self) -> Result<bool, BuildError> {
         if !self.grows {
             return Ok(false);
         }
-        let bytes = self.filter.grown_bits().unwrap_or(0) / 8;
+        let bytes = self.filter.growing_bits().unwrap_or(0) / 8;
         let grown = self.filter.grow().map_err(|source| BuildError::Memory { bytes, source })?;
         self.capacity = grown.map_or(self.capacity, |times| self.first_capacity.saturating_mul(times));
         Ok(grown.is_some())

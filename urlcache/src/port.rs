@@ -133,8 +133,8 @@ pub trait UrlCache: Send {
     /// What one test-and-set costs.
     fn cost(&self) -> Cost;
 
-    /// The bits it would have after [`UrlCache::grow`]; `None` if it cannot grow.
-    fn grown_bits(&self) -> Option<u64> {
+    /// The bits it has at most during [`UrlCache::grow`]; `None` if it cannot grow.
+    fn growing_bits(&self) -> Option<u64> {
         None
     }
 

@@ -172,9 +172,12 @@ fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
     assert!(run.stderr.contains("may not be as large as the loss budget asks"), "{}", run.stderr);
     let (lost, expected) = (2_000.0 - stored(&summary), number(&summary, "expected_lost"));
     assert!(expected > 100.0 && (lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} lost, {expected} expected");
-    let exact = ["--max-cache-memory", "8KiB", "--cache", "exact"];
-    let refused = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(exact).run().expect(1);
-    assert!(refused.stderr.contains("allow more memory or choose another cache"), "{}", refused.stderr);
+    // The table of 2,001 URLs has 4,096 slots of 17 bytes; as many as half of that lie beside it while it is made.
+    for (limit, code) in [("8KiB", 1), ("101KiB", 1), ("102KiB", 0)] {
+        let exact = ["--max-cache-memory", limit, "--cache", "exact"];
+        let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(exact).run().expect(code);
+        assert!(code == 0 || run.stderr.contains("allow more memory, choose another cache"), "{}", run.stderr);
+    }
 }
 
 fn stored(summary: &Value) -> f64 {

@@ -313,13 +313,14 @@ impl Filter for Fingerprints {
         fetch_ahead(&self.lines[self.spot(key.hash).home]);
     }
 
-    fn grown_bits(&self) -> Option<u64> {
+    fn growing_bits(&self) -> Option<u64> {
         let grows = self.doublings < MOST_DOUBLINGS && self.round() as u64 >= LEAST_GROWING;
-        grows.then(|| 2 * self.extent().bits)
+        // The allocator may have to move it.
+        grows.then(|| 3 * self.extent().bits)
     }
 
     fn grow(&mut self) -> Result<Option<u64>, TryReserveError> {
-        if self.grown_bits().is_none() {
+        if self.growing_bits().is_none() {
             return Ok(None);
         }
         let count = self.lines.len();

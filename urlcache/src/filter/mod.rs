@@ -75,8 +75,8 @@ pub(crate) trait Filter: Send {
     /// Writes it down after its tag, for [`read`].
     fn write(&self, out: &mut Vec<u8>);
 
-    /// The bits it would have after [`Filter::grow`]; `None` if it cannot grow any more.
-    fn grown_bits(&self) -> Option<u64> {
+    /// The bits it has at most during [`Filter::grow`]; `None` if it cannot grow any more.
+    fn growing_bits(&self) -> Option<u64> {
         None
     }
 
@@ -272,8 +272,8 @@ impl Filter for Box<dyn Filter> {
         (**self).write(out);
     }
 
-    fn grown_bits(&self) -> Option<u64> {
-        (**self).grown_bits()
+    fn growing_bits(&self) -> Option<u64> {
+        (**self).growing_bits()
     }
 
     fn grow(&mut self) -> Result<Option<u64>, TryReserveError> {

@@ -89,7 +89,7 @@ impl Filter for Slices {
         self.parts.iter().for_each(|slice| slice.fetch_ahead(key));
     }
 
-    fn grown_bits(&self) -> Option<u64> {
+    fn growing_bits(&self) -> Option<u64> {
         Some(self.extent().bits + self.growth.slice(self.count())?.bits())
     }
 

@@ -74,8 +74,8 @@ impl Filter for Spatial {
         self.filters.iter().for_each(|filter| filter.fetch_ahead(key));
     }
 
-    fn grown_bits(&self) -> Option<u64> {
-        self.filters.iter().map(Filter::grown_bits).sum()
+    fn growing_bits(&self) -> Option<u64> {
+        self.filters.iter().map(Filter::growing_bits).sum()
     }
 
     fn grow(&mut self) -> Result<Option<u64>, TryReserveError> {

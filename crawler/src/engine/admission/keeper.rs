@@ -91,8 +91,10 @@ impl CacheKeeper {
     /// How many of these it may call new. The few times when it makes a difference it has a look at each: most links of a
     /// page are seen, and must not make the cache be reset.
     pub(in crate::engine) fn new_among(&self, proposals: &[Proposal]) -> usize {
-        if !self.ledger.must_reset(&self.cache.occupancy(), proposals.len()) {
-            return proposals.len();
+        let (held, all) = (self.cache.occupancy(), proposals.len());
+        let fit = !self.ledger.must_reset(&held, all) && (!self.is_exact() || self.let_grow(&held, all as u64).is_ok());
+        if fit {
+            return all;
         }
         let keys: Vec<_> = proposals.iter().map(|proposal| key(proposal.key.as_str(), proposal.fingerprint)).collect();
         self.cache.unknown_among(&keys)
@@ -108,8 +110,7 @@ impl CacheKeeper {
     ) -> Result<Room, CacheFailure> {
         let held = self.cache.occupancy();
         if self.is_exact() {
-            // It grows by itself, and must not pass the ceiling.
-            self.config.design(self.generation, held.items + answers as u64)?;
+            self.let_grow(&held, answers as u64)?;
         }
         let trigger = self.ledger.trigger(&held, answers).map(Trigger::name);
         let Some(trigger) = trigger.or_else(|| self.is_too_old(now).then_some("age")) else { return Ok(Room::Enough) };
@@ -155,6 +156,17 @@ impl CacheKeeper {
         new
     }
 
+    /// The exact cache doubles its table by itself, and must not pass the ceiling meanwhile, when it has both.
+    fn let_grow(&self, held: &Occupancy, answers: u64) -> Result<(), BuildError> {
+        let keys = held.items + answers;
+        let design = self.config.design(self.generation, keys)?;
+        let most = if design.bits > held.bits { design.bits + design.bits / 2 } else { held.bits };
+        match self.config.max_memory {
+            Some(limit) if most / 8 > limit => Err(BuildError::Ceiling { keys, limit }),
+            _ => Ok(()),
+        }
+    }
+
     fn is_too_old(&self, now: Moment) -> bool {
         self.reset_every.is_some_and(|age| self.since + age <= now)
     }
@@ -186,7 +198,7 @@ impl CacheKeeper {
         let mut times = 0;
         while self.ledger.must_reset(&self.cache.occupancy(), answers) {
             let fits = |bits: u64| self.config.max_memory.is_none_or(|limit| bits / 8 <= limit);
-            if !self.cache.grown_bits().is_some_and(fits) || !self.cache.grow()? {
+            if !self.cache.growing_bits().is_some_and(fits) || !self.cache.grow()? {
                 self.ledger.hold();
                 let items = self.cache.occupancy().items;
                 tracing::warn!(items, "the URL cache cannot grow any more: it will lose more");
