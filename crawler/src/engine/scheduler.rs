@@ -164,8 +164,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::NeedsRefill(request) => self.refill(request).await?,
                 Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
                 Next::Blocked => return Ok(Wait::Event),
+                // Also where a limit holds URLs back: what was left to the next sequence may be within it.
+                Next::Held | Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
                 Next::Held => return Ok(Wait::End(End::Budget)),
-                Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
                 Next::Drained => {
                     return Ok(match self.drained().await? {
                         AtDrain::Wait => Wait::Event,

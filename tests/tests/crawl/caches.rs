@@ -164,3 +164,21 @@ fn a_killed_restart_goes_on() {
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &311.into()), "{summary}");
     assert_clean(&dir);
 }
+
+/// Shelves whose books have a page behind them.
+fn deep_shelves(asked: &Asked) -> Reply {
+    let book = asked.target.trim_start_matches('/').parse::<usize>().is_ok_and(|page| page >= 100);
+    if book { Reply::links([format!("{}/behind", asked.target)]) } else { shelves(asked) }
+}
+
+#[test]
+fn a_depth_limit_keeps_no_restart_from_the_pages_within_it() {
+    let server = serve(deep_shelves);
+    let folder = Folder::new();
+    let policy = ["--reset", "restart", "--max-lost-urls", "0.00001", "--expected-urls", "40"];
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).args(policy);
+    let summary = crawl.args(["--order", "depth", "--max-depth", "2"]).run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &311.into()), "{summary}");
+    assert!(summary["sequence"].as_u64() > Some(0) && summary["urls"]["refused"]["restart"].is_null(), "{summary}");
+    assert_clean(&folder.crawl());
+}
