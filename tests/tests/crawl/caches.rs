@@ -6,7 +6,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages_of},
 };
 
-use crate::{Folder, assert_law, crawl, serve, star};
+use crate::{Folder, assert_law, chain, crawl, serve, star};
 
 /// So small a budget that no test loses a URL by chance, and a first cache far too small.
 const STRICT: [&str; 4] = ["--max-lost-urls", "0.00001", "--expected-urls", "20"];
@@ -180,5 +180,16 @@ fn a_depth_limit_keeps_no_restart_from_the_pages_within_it() {
     let summary = crawl.args(["--order", "depth", "--max-depth", "2"]).run().expect(0).json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &311.into()), "{summary}");
     assert!(summary["sequence"].as_u64() > Some(0) && summary["urls"]["refused"]["restart"].is_null(), "{summary}");
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn links_that_an_exact_cache_leaves_to_the_next_sequence_are_not_lost() {
+    let server = serve(chain(40));
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = crawl.args(["--cache", "exact", "--reset", "restart", "--delay", "50ms"]);
+    let run = crawl.env("WEBLOOM_FAILPOINT", "after_begin_sequence:1").run();
+    assert!(run.code.is_none(), "{run:?}");
     assert_clean(&folder.crawl());
 }
