@@ -193,3 +193,13 @@ fn links_that_an_exact_cache_leaves_to_the_next_sequence_are_not_lost() {
     assert!(run.code.is_none(), "{run:?}");
     assert_clean(&folder.crawl());
 }
+
+#[test]
+fn an_exact_cache_that_fits_fits_the_next_sequence_too() {
+    let server = serve(star(860));
+    let folder = Folder::new();
+    let limits = ["--cache", "exact", "--reset", "restart", "--max-cache-memory", "17KiB"];
+    drop(crawl(&server, &folder.crawl(), &limits));
+    let summary = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0).json();
+    assert_eq!((&summary["sequence"], &summary["pages"]["stored"]), (&1.into(), &861.into()));
+}
