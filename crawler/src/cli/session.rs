@@ -82,10 +82,12 @@ impl Session {
     /// Runs the crawl and shows its summary.
     pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
         let (json, quiet, dir) = (self.output.json, self.output.quiet, self.dir.clone());
-        let mut ended = runtime()?.block_on(self.clone().crawl())?;
+        // One for all sequences: the time of a run is counted from its start.
+        let clock = Clock::start();
+        let mut ended = runtime()?.block_on(self.clone().crawl(clock))?;
         while ended.end == End::Restart {
             self.round = Round::Next;
-            ended = runtime()?.block_on(self.clone().crawl())?;
+            ended = runtime()?.block_on(self.clone().crawl(clock))?;
         }
         let summary = summary::read(&dir)?;
         if json {
@@ -99,9 +101,8 @@ impl Session {
         Ok(outcome::exit_code(ended.end))
     }
 
-    /// Runs the crawl within a runtime.
-    pub(super) async fn crawl(self) -> Result<Ended, Failure> {
-        let clock = Clock::start();
+    /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
+    pub(super) async fn crawl(self, clock: Clock) -> Result<Ended, Failure> {
         let fail_point = fail_point()?;
         // What the flags alone say is checked before a directory is made.
         self.layers.resolve()?;
