@@ -1,6 +1,7 @@
 //! One crawl from settings to its summary: what `crawl` and `demo` have in common.
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -236,14 +237,17 @@ impl Session {
         // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
         let before = areas.iter().filter(|area| area.source != AreaSource::Redirect);
         let before = before.filter_map(|area| WebUrl::parse(&area.url).ok()).map(|url| Start { url, guessed: false });
-        let mut starts: Vec<Start> = Vec::new();
+        let mut given = HashSet::new();
+        let mut starts = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
-            let given = starts.iter().any(|other| other.url == start.url);
-            if !given && !directory.has(seed.fingerprint(&Key::of(&start.url)))? {
-                starts.push(start);
+            let fingerprint = seed.fingerprint(&Key::of(&start.url));
+            if given.insert(fingerprint) {
+                starts.push((fingerprint, start));
             }
         }
-        Ok(starts)
+        let admitted = directory.admitted(&given)?;
+        starts.retain(|(fingerprint, _)| !admitted.contains(fingerprint));
+        Ok(starts.into_iter().map(|(_, start)| start).collect())
     }
 }
 
