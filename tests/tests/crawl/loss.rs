@@ -340,6 +340,24 @@ fn what_was_lost_before_the_audit_is_no_trial_of_it() {
 }
 
 #[test]
+fn what_the_audit_finds_lost_again_stays_a_trial_of_it() {
+    let (server, folder) = (serve(web), Folder::new());
+    let dir = folder.crawl();
+    let first = tiny(&server, &dir, &["--audit-sample", "0", "--sweep", "report"]).json();
+    let most = (count(&first["pages"]["stored"]) + 15).to_string();
+    let mut on = vec!["--audit-sample", "65536", "--audit-rescue", "off", "--max-pages", &most];
+    let added: Vec<_> = lost(&server).iter().step_by(3).map(|path| server.url(path)).collect();
+    on.extend(added.iter().flat_map(|start| ["--add", start]));
+    let audited = go_on(&server, &dir, &on).json();
+    let known = "SELECT count(*) FROM lost WHERE found_by = 'audit' AND swept";
+    let known: usize = database(&dir).query_row(known, [], |row| row.get(0)).unwrap();
+    assert!(known > 10, "{known}");
+    assert_eq!(audited["end"], "budget", "{audited}");
+    // Read again from rows, it is the same.
+    assert_eq!(go_on(&server, &dir, &on).json()["cache"]["audit"], audited["cache"]["audit"]);
+}
+
+#[test]
 fn what_another_link_lets_in_later_is_not_lost_any_more() {
     for more in [["--audit-rescue", "off", "--sweep", "off"], ["--audit-sample", "0", "--sweep", "rescue"]] {
         let (server, folder) = (serve(web), Folder::new());
