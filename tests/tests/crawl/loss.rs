@@ -475,6 +475,24 @@ fn robots_txt_holds_for_pages_fetched_again() {
 }
 
 #[test]
+fn what_a_depth_limit_holds_back_keeps_nobody_from_the_sweep() {
+    let (server, folder) = (serve(web), Folder::new());
+    let dir = folder.crawl();
+    let run = tiny(&server, &dir, &["--audit-sample", "0", "--max-depth", "3"]).json();
+    assert!(run["end"] == "budget" && count(&run["law"]["queued"]) > 0, "{run}");
+    let sweep = &run["cache"]["sweep"];
+    assert!(count(&sweep["rescued"]) > 10, "{run}");
+    let check = Webloom::new(["check", "--json"]).args([&dir]).run().expect(0).json();
+    assert_eq!(check["links_without_row"], 0, "{check}");
+    // A host that has all the pages it may have is not asked for one again.
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "30");
+    let spent = crawl.args(TINY).args(["--audit-sample", "0"]).run().expect(0).json();
+    assert_eq!((&spent["end"], &spent["pages"]["stored"]), (&"budget".into(), &30.into()), "{spent}");
+    assert_clean(&folder.crawl());
+}
+
+#[test]
 fn a_budget_holds_for_pages_fetched_again() {
     let (server, folder) = (serve(web), Folder::new());
     let dir = folder.crawl();
