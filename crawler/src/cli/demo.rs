@@ -12,6 +12,7 @@ use super::{
     starts, summary,
 };
 use crate::{
+    clock::Clock,
     config::{Layers, RawSettings, RawValue},
     engine::End,
     practice::{PracticeServer, PracticeSite, Shape},
@@ -48,7 +49,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
             output: args.output.clone(),
         };
-        let ended = Box::pin(session.crawl()).await;
+        let ended = Box::pin(session.crawl(Clock::start())).await;
         server.stop().await;
         ended
     })?;

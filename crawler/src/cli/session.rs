@@ -1,6 +1,7 @@
 //! One crawl from settings to its summary: what `crawl` and `demo` have in common.
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -82,10 +83,12 @@ impl Session {
     /// Runs the crawl and shows its summary.
     pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
         let (json, quiet, dir) = (self.output.json, self.output.quiet, self.dir.clone());
-        let mut ended = runtime()?.block_on(self.clone().crawl())?;
+        // One for all sequences: the time of a run is counted from its start.
+        let clock = Clock::start();
+        let mut ended = runtime()?.block_on(self.clone().crawl(clock))?;
         while ended.end == End::Restart {
             self.round = Round::Next;
-            ended = runtime()?.block_on(self.clone().crawl())?;
+            ended = runtime()?.block_on(self.clone().crawl(clock))?;
         }
         let summary = summary::read(&dir)?;
         if json {
@@ -99,9 +102,8 @@ impl Session {
         Ok(outcome::exit_code(ended.end))
     }
 
-    /// Runs the crawl within a runtime.
-    pub(super) async fn crawl(self) -> Result<Ended, Failure> {
-        let clock = Clock::start();
+    /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
+    pub(super) async fn crawl(self, clock: Clock) -> Result<Ended, Failure> {
         let fail_point = fail_point()?;
         // What the flags alone say is checked before a directory is made.
         self.layers.resolve()?;
@@ -235,14 +237,17 @@ impl Session {
         // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
         let before = areas.iter().filter(|area| area.source != AreaSource::Redirect);
         let before = before.filter_map(|area| WebUrl::parse(&area.url).ok()).map(|url| Start { url, guessed: false });
-        let mut starts: Vec<Start> = Vec::new();
+        let mut given = HashSet::new();
+        let mut starts = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
-            let given = starts.iter().any(|other| other.url == start.url);
-            if !given && !directory.has(seed.fingerprint(&Key::of(&start.url)))? {
-                starts.push(start);
+            let fingerprint = seed.fingerprint(&Key::of(&start.url));
+            if given.insert(fingerprint) {
+                starts.push((fingerprint, start));
             }
         }
-        Ok(starts)
+        let admitted = directory.admitted(&given)?;
+        starts.retain(|(fingerprint, _)| !admitted.contains(fingerprint));
+        Ok(starts.into_iter().map(|(_, start)| start).collect())
     }
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Owns: when a sweep is asked for, which lost URLs a page is fetched again for, and what becomes of them.
 //!
-//! Invariants: a sweep begins only when nothing is queued or leased; a lost URL is admitted once; what a round finds is
-//! committed before the next one begins. The rounds end because the writer names a page for a lost URL only once.
+//! Invariants: a sweep begins only when nothing is leased, nor queued but beyond a depth or page limit; a lost URL is
+//! admitted once; what a round finds is committed before the next one begins. The rounds end because the writer names a
+//! page for a lost URL only once.
 
 use std::collections::HashMap;
 
@@ -50,7 +51,7 @@ pub(super) enum AtDrain {
 }
 
 impl<F: Fetcher + 'static> Scheduler<F> {
-    /// Nothing is queued or leased.
+    /// Nothing is leased, and nothing is queued but what a limit holds back.
     pub(super) async fn drained(&mut self) -> Result<AtDrain, EngineError> {
         let then = match self.settings.cache.sweep {
             SweepChoice::Off => return Ok(AtDrain::End),

@@ -7,7 +7,7 @@ use tokio::{
     sync::{Semaphore, mpsc, watch},
     task::JoinSet,
 };
-use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START};
+use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
@@ -153,7 +153,7 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
 
 /// Runs the scheduler; when it returns, the writer's channel is closed.
 async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<Start>) -> Result<End, EngineError> {
-    let began = scheduler.clock.now();
+    let (began, cpu_before) = (scheduler.clock.now(), process::cpu_seconds());
     scheduler.restore().await?;
     scheduler.enter_starts(starts).await?;
     let end = match scheduler.run().await? {
@@ -165,7 +165,7 @@ async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<St
         end: end.as_str(),
         at: scheduler.clock.now(),
         seconds: scheduler.clock.now().since(began).as_secs_f64(),
-        cpu_seconds: process::cpu_seconds(),
+        cpu_seconds: process::cpu_seconds() - cpu_before,
         peak_memory: process::peak_memory(),
         cache: scheduler.cache_figures().to_string(),
     };
@@ -338,8 +338,12 @@ fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, C
     let as_before = resumed.admitted_before.map(|urls| urls + urls / MARGIN);
     // A smaller cache would save next to no memory, and lose more.
     config.expected_urls = match config.reset {
+        // It grows by itself, and loses nothing.
+        _ if config.strategy == Strategy::Exact => config.expected_urls,
         // Else it would be as full as before.
-        ResetPolicy::Restart => config.expected_urls.max(as_before),
+        ResetPolicy::Restart => {
+            as_before.map(|urls| urls.max(config.expected_urls.unwrap_or(SMALL_START))).or(config.expected_urls)
+        }
         _ => config.expected_urls.or(as_before.filter(|urls| *urls > SMALL_START)),
     };
     let counters = &resumed.counters;

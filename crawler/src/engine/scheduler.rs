@@ -167,16 +167,22 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
                 Next::Blocked => return Ok(Wait::Event),
                 Next::Held | Next::Drained if self.answers.are_unconfirmed() => return Ok(Wait::Event),
-                Next::Held => return Ok(Wait::End(End::Budget)),
-                Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
-                Next::Drained => {
-                    return Ok(match self.drained().await? {
-                        AtDrain::Wait => Wait::Event,
-                        AtDrain::End => Wait::End(End::Drained),
-                    });
-                }
+                // Also where a limit holds URLs back: what was left to the next sequence may be within it.
+                Next::Held | Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
+                // Pages on a host that has all that it may have are not fetched again either.
+                Next::Held if self.frontier.rescues() > 0 => return Ok(Wait::End(End::Budget)),
+                Next::Held => return self.swept_then(End::Budget).await,
+                Next::Drained => return self.swept_then(End::Drained).await,
             }
         }
+    }
+
+    /// Ends when the sweep has nothing more to do.
+    async fn swept_then(&mut self, end: End) -> Result<Wait, EngineError> {
+        Ok(match self.drained().await? {
+            AtDrain::Wait => Wait::Event,
+            AtDrain::End => Wait::End(end),
+        })
     }
 
     /// Leases that are being carried out, or wait for an answer of the writer.

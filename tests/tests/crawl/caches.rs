@@ -6,7 +6,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages_of},
 };
 
-use crate::{Folder, assert_law, crawl, serve, star};
+use crate::{Folder, assert_law, chain, crawl, loss::database, serve, star};
 
 /// So small a budget that no test loses a URL by chance, and a first cache far too small.
 const STRICT: [&str; 4] = ["--max-lost-urls", "0.00001", "--expected-urls", "20"];
@@ -254,4 +254,62 @@ fn a_killed_restart_goes_on() {
     let summary = Webloom::go_on(&dir).run().expect(0).json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &311.into()), "{summary}");
     assert_clean(&dir);
+}
+
+/// Shelves whose books have a page behind them.
+fn deep_shelves(asked: &Asked) -> Reply {
+    let book = asked.target.trim_start_matches('/').parse::<usize>().is_ok_and(|page| page >= 100);
+    if book { Reply::links([format!("{}/behind", asked.target)]) } else { shelves(asked) }
+}
+
+#[test]
+fn a_depth_limit_keeps_no_restart_from_the_pages_within_it() {
+    let server = serve(deep_shelves);
+    let folder = Folder::new();
+    let policy = ["--reset", "restart", "--max-lost-urls", "0.00001", "--expected-urls", "40"];
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).args(policy);
+    let summary = crawl.args(["--order", "depth", "--max-depth", "2"]).run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &311.into()), "{summary}");
+    assert!(summary["sequence"].as_u64() > Some(0) && summary["urls"]["refused"]["restart"].is_null(), "{summary}");
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn links_that_an_exact_cache_leaves_to_the_next_sequence_are_not_lost() {
+    let server = serve(chain(40));
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = crawl.args(["--cache", "exact", "--reset", "restart", "--delay", "50ms"]);
+    let run = crawl.env("WEBLOOM_FAILPOINT", "after_begin_sequence:1").run();
+    assert!(run.code.is_none(), "{run:?}");
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn an_exact_cache_that_fits_fits_the_next_sequence_too() {
+    let server = serve(star(860));
+    let folder = Folder::new();
+    let limits = ["--cache", "exact", "--reset", "restart", "--max-cache-memory", "17KiB"];
+    drop(crawl(&server, &folder.crawl(), &limits));
+    let summary = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0).json();
+    assert_eq!((&summary["sequence"], &summary["pages"]["stored"]), (&1.into(), &861.into()));
+}
+
+#[test]
+fn the_time_of_a_run_is_that_of_all_its_sequences() {
+    let server = serve(chain(1_000));
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = crawl.args(["--reset", "restart", "--delay", "20ms", "--max-time", "4s"]);
+    let run = crawl.patience(std::time::Duration::from_secs(15)).run().expect(0);
+    let summary = run.json();
+    assert!(summary["sequence"].as_u64() > Some(0) && summary["end"] == "budget", "{summary}");
+    // One that is told no number expects no fewer than the first.
+    assert_eq!(summary["cache"]["capacity"], 65_536);
+    // What the sequences before took is theirs.
+    let cpu = |sequence: u32| -> f64 {
+        let query = "SELECT cpu_seconds FROM sequence WHERE n = ?";
+        database(&folder.crawl()).query_row(query, [sequence], |row| row.get(0)).expect("it has ended")
+    };
+    assert!(cpu(2) < 0.8 * (cpu(0) + cpu(1)), "{} {} {}", cpu(0), cpu(1), cpu(2));
 }

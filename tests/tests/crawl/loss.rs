@@ -340,6 +340,24 @@ fn what_was_lost_before_the_audit_is_no_trial_of_it() {
 }
 
 #[test]
+fn what_the_audit_finds_lost_again_stays_a_trial_of_it() {
+    let (server, folder) = (serve(web), Folder::new());
+    let dir = folder.crawl();
+    let first = tiny(&server, &dir, &["--audit-sample", "0", "--sweep", "report"]).json();
+    let most = (count(&first["pages"]["stored"]) + 15).to_string();
+    let mut on = vec!["--audit-sample", "65536", "--audit-rescue", "off", "--max-pages", &most];
+    let added: Vec<_> = lost(&server).iter().step_by(3).map(|path| server.url(path)).collect();
+    on.extend(added.iter().flat_map(|start| ["--add", start]));
+    let audited = go_on(&server, &dir, &on).json();
+    let known = "SELECT count(*) FROM lost WHERE found_by = 'audit' AND swept";
+    let known: usize = database(&dir).query_row(known, [], |row| row.get(0)).unwrap();
+    assert!(known > 10, "{known}");
+    assert_eq!(audited["end"], "budget", "{audited}");
+    // Read again from rows, it is the same.
+    assert_eq!(go_on(&server, &dir, &on).json()["cache"]["audit"], audited["cache"]["audit"]);
+}
+
+#[test]
 fn what_another_link_lets_in_later_is_not_lost_any_more() {
     for more in [["--audit-rescue", "off", "--sweep", "off"], ["--audit-sample", "0", "--sweep", "rescue"]] {
         let (server, folder) = (serve(web), Folder::new());
@@ -454,6 +472,24 @@ fn robots_txt_holds_for_pages_fetched_again() {
     let summary = go_on(&server, &folder.crawl(), &["--sweep", "rescue"]).json();
     assert_eq!(summary["cache"]["sweep"]["parent_unreachable"], summary["cache"]["sweep"]["lost"]);
     assert_eq!(asked(&server), asked_before);
+}
+
+#[test]
+fn what_a_depth_limit_holds_back_keeps_nobody_from_the_sweep() {
+    let (server, folder) = (serve(web), Folder::new());
+    let dir = folder.crawl();
+    let run = tiny(&server, &dir, &["--audit-sample", "0", "--max-depth", "3"]).json();
+    assert!(run["end"] == "budget" && count(&run["law"]["queued"]) > 0, "{run}");
+    let sweep = &run["cache"]["sweep"];
+    assert!(count(&sweep["rescued"]) > 10, "{run}");
+    let check = Webloom::new(["check", "--json"]).args([&dir]).run().expect(0).json();
+    assert_eq!(check["links_without_row"], 0, "{check}");
+    // A host that has all the pages it may have is not asked for one again.
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "30");
+    let spent = crawl.args(TINY).args(["--audit-sample", "0"]).run().expect(0).json();
+    assert_eq!((&spent["end"], &spent["pages"]["stored"]), (&"budget".into(), &30.into()), "{spent}");
+    assert_clean(&folder.crawl());
 }
 
 #[test]

@@ -249,6 +249,9 @@ impl KeptLinks {
     fn read(&mut self, connection: &Connection, sequence: &Sequence) -> Result<()> {
         let admitted = admitted(connection, sequence.number)?;
         let recorded = sequence.swept.then(|| lost(connection, sequence.number)).transpose()?;
+        // A restart leaves links to the next sequence.
+        let counters: Option<Counters> = serde_json::from_str(&sequence.counters).ok();
+        let exact = sequence.exact && counters.is_none_or(|counters| counters.unjudged() == 0);
         let query = "SELECT id, url, links FROM visit WHERE typeof(links) = 'blob' AND sequence = ?";
         let mut select = connection.prepare(query)?;
         let mut rows = select.query([sequence.number])?;
@@ -263,7 +266,7 @@ impl KeptLinks {
                 self.without_row += 1;
                 let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
                 let example = || format!("visit {visit} of url {url}, link {link:016x}");
-                if sequence.exact {
+                if exact {
                     self.unexplained += 1;
                     self.example.get_or_insert_with(example);
                 }

@@ -1,6 +1,7 @@
 //! [`CrawlDirectory`]: finding, making and locking one.
 
 use std::{
+    collections::HashSet,
     fs::{File, TryLockError},
     io,
     path::{Path, PathBuf},
@@ -173,15 +174,26 @@ impl CrawlDirectory {
         resume::last_sequence(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
-    /// Whether a URL was admitted in the last sequence. May read all rows: for a few URLs before a run.
+    /// Which of these URLs were admitted in the last sequence. May read all rows, once: for starts before a run.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
-    pub fn has(&self, fingerprint: Fingerprint) -> Result<bool, StoreError> {
-        let query = "SELECT EXISTS (SELECT 1 FROM url WHERE fingerprint = ?
-                                    AND admitted_in = (SELECT max(n) FROM sequence))";
-        let found = self.connection.query_row(query, [fingerprint.to_bytes()], |row| row.get(0));
-        found.map_err(StoreError::database(self.path.join(DATABASE)))
+    pub fn admitted(&self, given: &HashSet<Fingerprint>) -> Result<HashSet<Fingerprint>, StoreError> {
+        let read = || {
+            let table = "CREATE TEMP TABLE given (fingerprint BLOB PRIMARY KEY) WITHOUT ROWID";
+            self.connection.execute_batch(table)?;
+            let mut insert = self.connection.prepare("INSERT INTO given VALUES (?)")?;
+            given.iter().try_for_each(|fingerprint| insert.execute([fingerprint.to_bytes()]).map(|_| ()))?;
+            let mut select = self.connection.prepare(
+                "SELECT fingerprint FROM url WHERE fingerprint IN (SELECT fingerprint FROM given)
+                                               AND admitted_in = (SELECT max(n) FROM sequence)",
+            )?;
+            let found = select.query_map([], |row| row.get(0).map(Fingerprint::from_bytes))?;
+            let found = found.collect::<rusqlite::Result<_>>()?;
+            self.connection.execute_batch("DROP TABLE given")?;
+            Ok(found)
+        };
+        read().map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Begins a crawl: its identity and sequence 0, in one transaction that survives a power loss.

@@ -53,12 +53,13 @@ pub(super) fn found(connection: &Connection, row: &UrlRow, sequence: u32) -> Res
     update.execute(params![LostState::Found.as_str(), id, row.url.as_str(), sequence, link]).map(|_| ())
 }
 
-/// The audit saw a URL refused: also one that the sweep has recorded is a trial of it from now on.
+/// The audit saw a URL refused: also one that the sweep has recorded is a trial of it from now on. By its new number it is
+/// known to have been found after the audit began.
 pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO lost (sequence, fingerprint, url, found_by, found_at, via, state, admitted)
          VALUES (?1, ?2, ?3, 'audit', ?4, ?5, ?6, ?7)
-         ON CONFLICT DO UPDATE SET found_by = 'audit', fingerprint = excluded.fingerprint, url = excluded.url,
+         ON CONFLICT DO UPDATE SET id = (SELECT max(id) + 1 FROM lost), found_by = 'audit', fingerprint = excluded.fingerprint, url = excluded.url,
              admitted = coalesce(excluded.admitted, admitted),
              state = iif(excluded.admitted IS NULL AND admitted IS NOT NULL, state, excluded.state)",
     )?;
