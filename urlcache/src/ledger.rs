@@ -82,6 +82,9 @@ impl LossLedger {
     /// would overrun this generation's share of the budget, the limit of the rate, or the fill limit. Never under
     /// [`ResetPolicy::None`], nor under [`ResetPolicy::Rotate`], which bounds the rate by itself.
     ///
+    /// From few keys nothing can be foretold of many: if the batch is larger than what is held, the question is only whether
+    /// it exceeds the capacity, up to which the cache is sized to keep its share.
+    ///
     /// Ask once a batch (`if`, not `while`), and make the next generation large enough for the batch as well:
     /// `build(generation, already.max(next_answers))`. A generation that has charged nothing yet must only end if the
     /// batch exceeds its capacity, and not twice in a row: a reset that helps nothing is not asked for again.
@@ -97,11 +100,12 @@ impl LossLedger {
             ResetPolicy::None | ResetPolicy::Rotate => None,
             ResetPolicy::Rebuild | ResetPolicy::Grow | ResetPolicy::Restart if self.held => None,
             ResetPolicy::Grow => room(),
-            ResetPolicy::Stop | ResetPolicy::Restart if now.items == 0 => room(),
+            ResetPolicy::Stop | ResetPolicy::Restart if next >= now.items as f64 => room(),
             ResetPolicy::Stop | ResetPolicy::Restart => {
                 self.overrun_by(&Forecast::of(now, next), now, |budget| budget - self.carried)
             }
             ResetPolicy::Rebuild if is_fresh(now) => room().filter(|_| !self.reset_was_futile),
+            ResetPolicy::Rebuild if next >= now.items as f64 => room(),
             ResetPolicy::Rebuild => self.overrun_by(&Forecast::of(now, next), now, |budget| self.share_of(budget)),
         }
     }
@@ -291,6 +295,17 @@ mod tests {
         assert!(!ledger.must_reset(&empty, 12_001));
         ledger.carry(&occupancy(500).1);
         assert!(ledger.must_reset(&empty, 12_001));
+    }
+
+    #[test]
+    fn few_keys_foretell_nothing_of_many() {
+        let (plan, _) = occupancy(1);
+        let few = Occupancy { expected_lost: 1e-60, ..occupancy(3).1 };
+        for reset in [ResetPolicy::Rebuild, ResetPolicy::Stop, ResetPolicy::Restart] {
+            let ledger = LossLedger::new(lost(2.0 * plan.expected_lost(0..12_000)), reset, 0.0);
+            assert_eq!(ledger.trigger(&few, 11_997), None, "{reset}");
+            assert_eq!(ledger.trigger(&few, 11_998), Some(Trigger::Room), "{reset}");
+        }
     }
 
     #[test]

@@ -86,7 +86,14 @@ impl Session {
         // One for all sequences: the time of a run is counted from its start.
         let clock = Clock::start();
         let mut ended = runtime()?.block_on(self.clone().crawl(clock))?;
-        while ended.end == End::Restart {
+        let mut admitted = 0;
+        while matches!(ended.end, End::Restart | End::Aged) {
+            let before = std::mem::replace(&mut admitted, summary::read(&dir)?.counts.admitted);
+            if ended.end == End::Restart && admitted <= before {
+                eprintln!("error: a larger URL cache was full before it held more URLs: allow more memory or losses");
+                ended.end = End::Loss;
+                break;
+            }
             self.round = Round::Next;
             ended = runtime()?.block_on(self.clone().crawl(clock))?;
         }

@@ -227,6 +227,7 @@ impl<F: Fetcher + 'static> Parts<F> {
             pages_in_flight: 0,
             loss_budget_is_spent: false,
             restarts,
+            is_aged: false,
             stop,
             progress,
             settings,

@@ -44,6 +44,8 @@ pub enum End {
     Loss,
     /// The loss policy ended the sequence, and the next is to begin.
     Restart,
+    /// The sequence is complete, and its URL cache so old that the next is to begin.
+    Aged,
     /// A signal stopped it.
     Signal(i32),
     /// No start URL could be fetched.
@@ -54,7 +56,7 @@ impl End {
     /// The word used in the database and in output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Drained => "drained",
+            Self::Drained | Self::Aged => "drained",
             Self::Budget => "budget",
             Self::Loss | Self::Restart => "loss",
             Self::Signal(_) => "signal",
@@ -96,6 +98,8 @@ pub(super) struct Scheduler<F> {
     pub(super) loss_budget_is_spent: bool,
     /// It ends the sequence, once what is queued is fetched: links are not judged any more.
     pub(super) restarts: bool,
+    /// The next sequence begins when nothing is left to fetch.
+    pub(super) is_aged: bool,
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -171,6 +175,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::Held | Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
                 // Pages on a host that has all that it may have are not fetched again either.
                 Next::Held if self.frontier.rescues() > 0 => return Ok(Wait::End(End::Budget)),
+                Next::Held | Next::Drained if self.is_aged => return self.swept_then(End::Aged).await,
                 Next::Held => return self.swept_then(End::Budget).await,
                 Next::Drained => return self.swept_then(End::Drained).await,
             }
@@ -298,6 +303,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Room::Enough => return Ok(true),
             Room::Rebuilt => (counters.rebuilds, counters.generations) = (1, 1),
             Room::Grown { times } => counters.growths = times,
+            Room::Aged => {
+                self.is_aged = true;
+                return Ok(true);
+            }
             Room::Spent if self.settings.cache.reset == ResetPolicy::Restart => self.restarts = true,
             Room::Spent => self.loss_budget_is_spent = true,
         }

@@ -30,6 +30,8 @@ pub(in crate::engine) enum Room {
     },
     /// There is no room, and the crawl, or its sequence, is to end.
     Spent,
+    /// There is room, but the sequence is to be the last with this cache.
+    Aged,
 }
 
 /// The URL cache of the crawl, its loss ledger, its reset policy, and the audit of its verdicts.
@@ -123,6 +125,14 @@ impl CacheKeeper {
             }
             ResetPolicy::Grow if trigger != "age" => self.grow(answers),
             ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger, writer).await,
+            ResetPolicy::Restart if trigger == "age" => {
+                tracing::info!("the URL cache is old: the next sequence begins when nothing is left to fetch");
+                Ok(Room::Aged)
+            }
+            ResetPolicy::Stop if trigger == "age" => {
+                tracing::warn!("the URL cache is as old as it may become");
+                Ok(Room::Spent)
+            }
             ResetPolicy::Stop | ResetPolicy::Restart => {
                 let expected_lost = self.expected_lost();
                 tracing::warn!(trigger, items = held.items, expected_lost, "the loss budget allows no more URLs");

@@ -105,7 +105,7 @@ impl Crawl {
         match self.door.cache.make_room(answers, Moment::EPOCH, &self.writer).await.unwrap() {
             Room::Spent => return false,
             Room::Rebuilt | Room::Grown { .. } => self.resets += 1,
-            Room::Enough => {}
+            Room::Enough | Room::Aged => {}
         }
         let fresh: Vec<u64> = numbers.iter().copied().filter(|number| self.offered.insert(*number)).collect();
         let (at, judge) = (Moment::EPOCH, Judge::Cache);
