@@ -122,8 +122,9 @@ impl Session {
         }
         let mut directory = CrawlDirectory::open(&self.dir)?;
         let stored = directory.settings()?;
+        let last = directory.last_sequence()?.filter(|_| self.round == Round::Next);
         if self.round == Round::Next {
-            self.refuse_unfinished(directory.last_sequence()?.as_ref())?;
+            self.refuse_unfinished(last.as_ref())?;
         }
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
@@ -131,7 +132,7 @@ impl Session {
         logs::start(&settings.log);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
         let fetcher = fetcher(&settings, &directory, &given)?;
-        engine::check(&settings)?;
+        engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
         if stored.is_none() {
             self.create(&mut directory, &json, &clock, fail_point.as_ref())?;

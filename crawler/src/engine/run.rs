@@ -103,12 +103,13 @@ pub enum EngineError {
     WriterGone,
 }
 
-/// Whether a sequence can begin with these settings. To be asked before anything is stored of them.
+/// Whether a sequence can begin with these settings, after one that admitted so many URLs, if there was one. To be asked before
+/// anything is stored of them.
 ///
 /// # Errors
 /// [`EngineError::Setup`] when its URL cache cannot be made.
-pub fn check(settings: &Settings) -> Result<(), EngineError> {
-    let empty = CacheKeeper::new(cache_config(settings, 0, 0), 0, 0.0, 0);
+pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), EngineError> {
+    let empty = CacheKeeper::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0);
     empty.map(drop).map_err(|failure| EngineError::Setup(Box::new(failure.into())))
 }
 
@@ -154,15 +155,13 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
 /// Runs the scheduler; when it returns, the writer's channel is closed.
 async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<Start>) -> Result<End, EngineError> {
     let (began, cpu_before) = (scheduler.clock.now(), process::cpu_seconds());
-    scheduler.restore().await?;
-    scheduler.enter_starts(starts).await?;
-    let end = match scheduler.run().await? {
-        End::Drained if scheduler.counters.stored == 0 => End::Failed,
-        end => end,
-    };
+    let end = scheduler.whole_run(starts).await;
+    if matches!(end, Err(EngineError::WriterGone)) {
+        return end;
+    }
     scheduler.publish();
     let ended = SequenceEnd {
-        end: end.as_str(),
+        end: end.as_ref().map_or(End::Failed, |end| *end).as_str(),
         at: scheduler.clock.now(),
         seconds: scheduler.clock.now().since(began).as_secs_f64(),
         cpu_seconds: process::cpu_seconds() - cpu_before,
@@ -170,7 +169,7 @@ async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<St
         cache: scheduler.cache_figures().to_string(),
     };
     scheduler.message(Message::End(Box::new(ended))).await?;
-    Ok(end)
+    end
 }
 
 /// What a scheduler is made of.
@@ -236,6 +235,15 @@ impl<F: Fetcher + 'static> Parts<F> {
 }
 
 impl<F: Fetcher + 'static> Scheduler<F> {
+    async fn whole_run(&mut self, starts: Vec<Start>) -> Result<End, EngineError> {
+        self.restore().await?;
+        self.enter_starts(starts).await?;
+        Ok(match self.run().await? {
+            End::Drained if self.counters.stored == 0 => End::Failed,
+            end => end,
+        })
+    }
+
     /// Fills the URL cache from the URL table.
     async fn restore(&mut self) -> Result<(), EngineError> {
         if self.frontier.counts().admitted > 0 {
@@ -335,24 +343,24 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
 
 fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
     let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
-    let mut config = cache_config(settings, seed, resumed.sequence);
-    let as_before = resumed.admitted_before.map(|urls| urls + urls / MARGIN);
-    // A smaller cache would save next to no memory, and lose more.
-    config.expected_urls = match config.reset {
-        // It grows by itself, and loses nothing.
-        _ if config.strategy == Strategy::Exact => config.expected_urls,
-        // Else it would be as full as before.
-        ResetPolicy::Restart => {
-            as_before.map(|urls| urls.max(config.expected_urls.unwrap_or(SMALL_START))).or(config.expected_urls)
-        }
-        _ => config.expected_urls.or(as_before.filter(|urls| *urls > SMALL_START)),
-    };
+    let config = CacheConfig { sequence: resumed.sequence, ..cache_config(settings, seed, resumed.admitted_before) };
     let counters = &resumed.counters;
     CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
 }
 
-fn cache_config(settings: &Settings, seed: u64, sequence: u32) -> CacheConfig {
+/// The cache of a first sequence, or of one after another that admitted so many URLs.
+fn cache_config(settings: &Settings, seed: u64, admitted_before: Option<u64>) -> CacheConfig {
     let chosen = &settings.cache;
+    let given = chosen.expected_urls.map(std::num::NonZeroU64::get);
+    let as_before = admitted_before.map(|urls| urls + urls / MARGIN);
+    // A smaller cache would save next to no memory, and lose more.
+    let expected_urls = match chosen.reset {
+        // It grows by itself, and loses nothing.
+        _ if chosen.strategy == Strategy::Exact => given,
+        // Else it would be as full as before.
+        ResetPolicy::Restart => as_before.map(|urls| urls.max(given.unwrap_or(SMALL_START))).or(given),
+        _ => given.or(as_before.filter(|urls| *urls > SMALL_START)),
+    };
     CacheConfig {
         layout: chosen.layout,
         reset: chosen.reset,
@@ -360,9 +368,8 @@ fn cache_config(settings: &Settings, seed: u64, sequence: u32) -> CacheConfig {
             max_lost_urls: chosen.max_lost_urls,
             max_false_positive_rate: chosen.max_false_positive_rate,
         },
-        expected_urls: chosen.expected_urls.map(std::num::NonZeroU64::get),
+        expected_urls,
         hashing: chosen.hashing,
-        sequence,
         filters: chosen.filters,
         layers: chosen.layers,
         max_memory: chosen.max_memory,

@@ -175,7 +175,10 @@ fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
     // The table of 2,001 URLs has 4,096 slots of 17 bytes; as many as half of that lie beside it while it is made.
     for (limit, code) in [("8KiB", 1), ("101KiB", 1), ("102KiB", 0)] {
         let exact = ["--max-cache-memory", limit, "--cache", "exact"];
-        let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(exact).run().expect(code);
+        let folder = Folder::new();
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(exact).run().expect(code);
+        let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run().expect(0).json();
+        assert_eq!(status["end"], if code == 0 { "drained" } else { "failed" });
         assert!(code == 0 || run.stderr.contains("allow more memory, choose another cache"), "{}", run.stderr);
     }
 }
@@ -318,6 +321,22 @@ fn an_exact_cache_that_fits_fits_the_next_sequence_too() {
     drop(crawl(&server, &folder.crawl(), &limits));
     let summary = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0).json();
     assert_eq!((&summary["sequence"], &summary["pages"]["stored"]), (&1.into(), &861.into()));
+}
+
+#[test]
+fn a_sequence_whose_cache_cannot_be_made_does_not_begin() {
+    let server = serve(star(600));
+    let folder = Folder::new();
+    let flags =
+        ["--cache", "multilayer", "--reset", "restart", "--expected-urls", "100", "--max-cache-memory", "1536B"];
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(flags).run().expect(2);
+    assert!(run.stderr.contains("does not fit into 1536 bytes"), "{}", run.stderr);
+    let sequences = "SELECT count(*) FROM sequence";
+    let sequences: u64 = database(&folder.crawl()).query_row(sequences, [], |row| row.get(0)).expect("it is there");
+    assert_eq!(sequences, 1);
+    // With more memory it goes on from where it was.
+    let summary = Webloom::go_on(&folder.crawl()).args(["--max-cache-memory", "1MiB"]).run().expect(0).json();
+    assert_eq!(summary["pages"]["stored"], 601, "{summary}");
 }
 
 #[test]

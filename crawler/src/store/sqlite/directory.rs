@@ -82,6 +82,8 @@ pub struct LastSequence {
     pub number: u32,
     /// How its last run ended; `None` after a kill, or when it has had none.
     pub end: Option<String>,
+    /// URLs that it admitted, and links that it did not judge.
+    pub admitted: u64,
 }
 
 impl CrawlDirectory {

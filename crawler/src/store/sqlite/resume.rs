@@ -83,8 +83,11 @@ pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
 }
 
 pub(super) fn last_sequence(connection: &Connection) -> Result<Option<LastSequence>> {
-    let last = |row: &rusqlite::Row<'_>| Ok(LastSequence { number: row.get(0)?, end: row.get(1)? });
-    connection.query_row("SELECT n, end FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
+    let last = |row: &rusqlite::Row<'_>| {
+        let admitted = to_expect(&parsed(row.get_ref(2)?.as_str()?)?);
+        Ok(LastSequence { number: row.get(0)?, end: row.get(1)?, admitted })
+    };
+    connection.query_row("SELECT n, end, counters FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
 }
 
 pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {
@@ -127,7 +130,12 @@ fn parsed(counters: &str) -> Result<Counters> {
 fn admitted_in(connection: &Connection, sequence: Option<u32>) -> Result<Option<u64>> {
     let query = "SELECT counters FROM sequence WHERE n = ?";
     let counters: Option<String> = connection.query_row(query, [sequence], |row| row.get(0)).optional()?;
-    counters.map(|counters| parsed(&counters).map(|counters| counters.admitted() + counters.unjudged())).transpose()
+    counters.map(|counters| parsed(&counters).map(|counters| to_expect(&counters))).transpose()
+}
+
+/// The URLs of a sequence that the next must reckon with.
+fn to_expect(counters: &Counters) -> u64 {
+    counters.admitted() + counters.unjudged()
 }
 
 /// The last number that was given: a row's own is the first that it got.
