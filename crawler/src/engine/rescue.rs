@@ -6,21 +6,22 @@
 //! admitted once; what a round finds is committed before the next one begins. The rounds end because the writer names a
 //! page for a lost URL only once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     EngineError,
     admission::{Found, Judge, Proposals},
     reports::counted,
     scheduler::Scheduler,
+    verdict::{Decision, decide},
     visit::{Answer, Content, Report},
 };
 use crate::{
     candidate::{Hop, HostId, UrlId},
     config::SweepChoice,
-    fetch::{FetchError, Fetcher},
-    frontier::{Asked, Lease, Queued},
-    store::{AfterSweep, Counters, LostState, Message, RescueRow, Step, SweepRequest, Swept},
+    fetch::{FetchError, Fetcher, Truncation},
+    frontier::{Asked, Lease, Queued, Work},
+    store::{AfterSweep, LostState, Message, RescueRow, Step, SweepRequest, Swept},
 };
 
 /// Where the sweep stands.
@@ -120,19 +121,24 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     pub(super) async fn rescue_finished(&mut self, report: Report) -> Result<(), EngineError> {
         let Report { lease, requests, result } = report;
         let now = self.clock.now();
-        let counters = Counters { rescue_fetches: 1, ..counted(requests, &result) };
-        let mut step = Step { counters, ..Step::default() };
+        let mut step = Step { counters: counted(requests, &result), ..Step::default() };
         self.heed_retry_after(&lease, &result, now);
         let asked = if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No };
+        let Work::Rescue(parent) = lease.work() else { return Ok(()) };
+        if let Decision::Retry { pause, reason } = decide(&result, parent.attempts, &self.settings.retry)
+            && !self.frontier.is_closed(lease.host())
+        {
+            tracing::debug!(url = %parent.url, %reason, "to be fetched again once more");
+            self.frontier.retry_rescue(lease, now + pause, asked, now);
+            return self.send(step).await;
+        }
+        step.counters.rescue_fetches = 1;
         let parent = self.frontier.complete_rescue(lease, asked, now);
         let why = if is_readable(&result) { LostState::NoLongerLinked } else { LostState::ParentUnreachable };
         let (mut proposals, found) = self.proposed_again(&parent, result);
         let orders = self.rescues.orders.get(&parent.id).map_or(&[][..], Vec::as_slice);
-        let mut wanted: Vec<u64> = orders.iter().copied().filter(|link| self.door.wanted.contains(link)).collect();
-        proposals.passed.retain(|proposal| {
-            let place = wanted.iter().position(|link| *link == proposal.fingerprint.short());
-            place.map(|place| wanted.swap_remove(place)).is_some()
-        });
+        let mut wanted: HashSet<u64> = orders.iter().copied().filter(|link| self.door.wanted.contains(link)).collect();
+        proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
         let links: Vec<u64> = proposals.kept_links();
         if !links.is_empty() && !self.make_room_for(&proposals.passed).await? {
@@ -171,7 +177,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     }
 }
 
-/// Whether a page, or a redirect, was there.
+/// Whether a page, or a redirect, was there, as much of it as is ever read.
 fn is_readable(result: &Result<Answer, FetchError>) -> bool {
-    matches!(result, Ok(Answer { content: Content::Page(_) | Content::Redirect(_), .. }))
+    let Ok(Answer { content: Content::Page(_) | Content::Redirect(_), truncated, .. }) = result else { return false };
+    !matches!(truncated, Some(Truncation::Disconnect | Truncation::Time))
 }

@@ -50,8 +50,8 @@ pub(super) struct HostQueue {
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
     pub(super) errands: VecDeque<Errand>,
-    /// Finished URLs to be fetched again.
-    pub(super) rescues: VecDeque<Queued>,
+    /// Finished URLs to be fetched again, by the moment before which they are not.
+    pub(super) rescues: BTreeMap<(Moment, UrlId), Queued>,
     pub(super) closed: bool,
     pub(super) levels: Levels,
     /// Queued rows without a due time, in memory or beyond the cursor.
@@ -80,7 +80,7 @@ impl HostQueue {
             ready_at: start.ready_at,
             prerequisite: Prerequisite::NeededAt(Moment::EPOCH),
             errands: VecDeque::new(),
-            rescues: VecDeque::new(),
+            rescues: BTreeMap::new(),
             closed: false,
             levels: Levels::default(),
             plain: start.plain,
@@ -230,9 +230,18 @@ impl HostQueue {
         match self.prerequisite {
             Prerequisite::Pending => Eligible::Waits,
             Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
-            Prerequisite::MetUntil(_) if !self.rescues.is_empty() => Eligible::At(self.ready_at),
-            Prerequisite::MetUntil(_) => self.pages_eligible(limits, level),
+            Prerequisite::MetUntil(_) => self.pages_eligible(limits, level).min(self.rescue_eligible()),
         }
+    }
+
+    fn rescue_eligible(&self) -> Eligible {
+        self.rescues.first_key_value().map_or(Eligible::Waits, |((due, _), _)| Eligible::At(self.ready_at.max(*due)))
+    }
+
+    /// Takes a URL that may be fetched again now, for a lease.
+    pub(super) fn take_rescue(&mut self, now: Moment) -> Option<Queued> {
+        let first = self.rescues.first_entry().filter(|entry| entry.key().0 <= now);
+        first.map(std::collections::btree_map::OccupiedEntry::remove)
     }
 
     fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {

@@ -334,7 +334,7 @@ impl Frontier {
         let work = if let Some(errand) = queue.errands.pop_front() {
             self.leased_errands += 1;
             Work::Errand(errand)
-        } else if let Some(queued) = queue.rescues.pop_front() {
+        } else if let Some(queued) = queue.take_rescue(now) {
             self.leased_rescues += 1;
             Work::Rescue(queued)
         } else {

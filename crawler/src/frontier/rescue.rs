@@ -12,10 +12,20 @@ impl Frontier {
         if queue.closed {
             return false;
         }
-        queue.rescues.push_back(queued);
+        queue.rescues.insert((Moment::EPOCH, queued.id), queued);
         self.rescues += 1;
         self.plan(host);
         true
+    }
+
+    /// Ends the lease of such a fetch that failed: it is done again, not before `due`.
+    pub fn retry_rescue(&mut self, lease: Lease, due: Moment, asked: Asked, now: Moment) {
+        let host = self.end_slot(&lease, asked, now);
+        let Work::Rescue(queued) = lease.work else { unreachable!("other work has a completion of its own") };
+        self.leased_rescues -= 1;
+        let queued = Queued { attempts: queued.attempts + 1, ..queued };
+        self.hosts[host.0 as usize].rescues.insert((due, queued.id), queued);
+        self.plan(host);
     }
 
     /// Ends the lease of such a fetch; returns what was fetched.
@@ -30,7 +40,7 @@ impl Frontier {
 
     /// Gives up what was to be fetched again on a host that was closed.
     pub fn drop_rescues(&mut self, host: HostId) -> Vec<Queued> {
-        let dropped: Vec<_> = self.hosts[host.0 as usize].rescues.drain(..).collect();
+        let dropped: Vec<_> = std::mem::take(&mut self.hosts[host.0 as usize].rescues).into_values().collect();
         self.rescues -= dropped.len() as u64;
         self.plan(host);
         dropped

@@ -50,8 +50,8 @@ struct Model {
     frontier: Frontier,
     now: Moment,
     rows: BTreeMap<u64, Row>,
-    /// Finished URLs that wait to be fetched again.
-    again: BTreeSet<u64>,
+    /// Finished URLs that wait to be fetched again, not before a moment.
+    again: BTreeMap<u64, Moment>,
     /// How often each was.
     fetched_again: HashMap<u64, usize>,
     leases: Vec<Lease>,
@@ -100,13 +100,13 @@ impl Model {
             self.rows.values().filter(|row| row.state == State::Finished && !leased.contains(&row.queued.url));
         let finished: Vec<_> = finished.map(|row| row.queued.clone()).collect();
         let Some(queued) = finished.get(pick % finished.len().max(1)) else { return };
-        if self.again.contains(&queued.id.0) {
+        if self.again.contains_key(&queued.id.0) {
             return;
         }
         let closed = self.frontier.is_closed(queued.host);
         assert_eq!(self.frontier.offer_rescue(queued.clone()), !closed);
         if !closed {
-            self.again.insert(queued.id.0);
+            self.again.insert(queued.id.0, Moment::EPOCH);
         }
     }
 
@@ -156,7 +156,7 @@ impl Model {
         if let Work::Rescue(queued) = lease.work() {
             assert!(self.met.get(&host).is_some_and(|until| self.now < *until), "fetched again before robots.txt");
             assert!(!self.spent(host), "fetched again beyond the host's page budget");
-            assert!(self.again.remove(&queued.id.0), "fetched again unasked");
+            assert!(self.again.remove(&queued.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
             *self.fetched_again.entry(queued.id.0).or_default() += 1;
         }
         self.leases.push(lease);
@@ -219,12 +219,23 @@ impl Model {
             let errand = errand.clone();
             self.complete_errand(lease, &errand, how);
         } else if matches!(lease.work(), Work::Rescue(_)) {
-            let url = lease.url().clone();
-            assert_eq!(self.frontier.complete_rescue(lease, Asked::Yes, self.now).url, url);
+            self.complete_rescue(lease, how);
         } else {
             self.complete_page(lease, how);
         }
         self.last_end.insert(host, self.now);
+    }
+
+    fn complete_rescue(&mut self, lease: Lease, how: u8) {
+        let Work::Rescue(queued) = lease.work() else { return };
+        let queued = queued.clone();
+        if how.is_multiple_of(4) && !self.frontier.is_closed(lease.host()) {
+            let due = self.now + Duration::from_millis(u64::from(how));
+            self.frontier.retry_rescue(lease, due, Asked::Yes, self.now);
+            self.again.insert(queued.id.0, due);
+        } else {
+            assert_eq!(self.frontier.complete_rescue(lease, Asked::Yes, self.now), queued);
+        }
     }
 
     fn complete_errand(&mut self, lease: Lease, errand: &Errand, how: u8) {
@@ -257,8 +268,11 @@ impl Model {
         if failed {
             let dropped = self.frontier.drop_rescues(errand.for_host).into_iter().map(|queued| queued.id.0);
             let dropped: BTreeSet<_> = dropped.collect();
-            let expected: BTreeSet<_> =
-                self.again.extract_if(.., |id| self.rows[id].queued.host == errand.for_host).collect();
+            let expected: BTreeSet<_> = self
+                .again
+                .extract_if(.., |id, _| self.rows[id].queued.host == errand.for_host)
+                .map(|(id, _)| id)
+                .collect();
             assert_eq!(dropped, expected);
         }
     }
@@ -348,7 +362,7 @@ proptest! {
             let done = matches!(row.state, State::Finished | State::Abandoned);
             prop_assert!(done || held(row), "left behind: {row:?}");
         }
-        for id in &model.again {
+        for id in model.again.keys() {
             prop_assert!(model.spent(model.rows[id].queued.host), "not fetched again: {id}");
         }
     }

@@ -407,29 +407,46 @@ const SWEPT_ONLY: &[&str] = &["--audit-sample", "0"];
 
 #[test]
 fn the_next_page_is_tried_where_the_first_has_changed_or_fails() {
-    let changes: [fn() -> Reply; 3] = [|| Reply::html("no links"), || Reply::status(500), Reply::hang_up];
-    for then in changes {
+    // Trouble that may pass is tried four times.
+    let changes: [(fn() -> Reply, _); 3] =
+        [(|| Reply::html("no links"), 1), (|| Reply::status(500), 4), (Reply::hang_up, 4)];
+    for (then, tries) in changes {
         let (server, folder) = (two_parents(&["/"], then), Folder::new());
         let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
         let sweep = &summary["cache"]["sweep"];
         assert!(count(&sweep["lost"]) > 10 && sweep["rescued"] == sweep["lost"], "{sweep}");
-        assert_eq!((server.count("/"), server.count("/other"), count(&sweep["fetched_again"])), (2, 2, 2));
+        assert_eq!((server.count("/"), server.count("/other"), count(&sweep["fetched_again"])), (1 + tries, 2, 2));
         assert!((1..=100).all(|page| server.count(&format!("/{page}")) == 1));
         assert_eq!(summary["pages"]["stored"], 102);
     }
 }
 
+/// Pages that give no answer while the server is started anew.
+#[test]
+fn an_outage_while_pages_are_fetched_again_loses_nothing() {
+    for trouble in [|| Reply::status(503), Reply::hang_up] {
+        let server = serve(move |asked| match asked.target.as_str() {
+            _ if (1..=3).contains(&asked.before) => trouble(),
+            _ => web(asked),
+        });
+        let folder = Folder::new();
+        let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
+        let sweep = &summary["cache"]["sweep"];
+        assert!(count(&sweep["lost"]) > 10 && sweep["rescued"] == sweep["lost"], "{sweep}");
+    }
+}
+
 #[test]
 fn what_no_page_links_to_any_more_is_named_and_the_rounds_end() {
-    let fates: [(fn() -> Reply, _); 2] =
-        [(|| Reply::html("no links"), "no_longer_linked"), (|| Reply::status(500), "parent_unreachable")];
-    for (then, fate) in fates {
+    let fates: [(fn() -> Reply, _, _); 2] =
+        [(|| Reply::html("no links"), "no_longer_linked", 2), (|| Reply::status(500), "parent_unreachable", 5)];
+    for (then, fate, asked) in fates {
         let (server, folder) = (two_parents(&["/", "/other"], then), Folder::new());
         let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
         let sweep = &summary["cache"]["sweep"];
         assert_eq!(summary["end"], "drained");
         assert!(count(&sweep["lost"]) > 10 && sweep[fate] == sweep["lost"] && sweep["rescued"] == 0, "{sweep}");
-        assert_eq!((server.count("/"), server.count("/other")), (2, 2));
+        assert_eq!((server.count("/"), server.count("/other")), (asked, asked));
         let lines = lost_pages(&folder.crawl());
         assert!(lines.iter().all(|line| line["outcome"] == "lost" && line["reason"] == fate), "{lines:?}");
         let stored = summary["pages"]["stored"].clone();
