@@ -20,7 +20,7 @@ pub(super) fn cache(summary: &StoredSummary) -> Value {
 
 fn sweep(counts: &SweepCounts, fetched_again: u64) -> Value {
     json!({
-        "links": counts.links, "lost": counts.lost, "rescued": counts.rescued,
+        "links": counts.links, "lost": counts.lost, "rescued": counts.rescued, "found": counts.found,
         "missed_with_them": counts.missed_with_them, "no_longer_linked": counts.no_longer_linked,
         "parent_unreachable": counts.parent_unreachable, "fetched_again": fetched_again,
     })
@@ -52,16 +52,17 @@ fn sweep_words(summary: &StoredSummary) -> String {
         let why = if off { "no sweep" } else { "no sweep yet: it follows when nothing is left to fetch" };
         return format!("{why}; nothing proves that no URL was lost");
     };
-    let SweepCounts { links, lost, rescued, missed_with_them, no_longer_linked, parent_unreachable } = counts;
+    let SweepCounts { links, lost, rescued, found, missed_with_them, no_longer_linked, parent_unreachable } = counts;
     if lost == 0 {
         return format!("sweep: each of {links} kept links leads to a known URL: nothing was lost");
     }
     let mut text = format!("sweep: {lost} URLs lost, among {links} kept links");
     let fates = [
         (rescued, "rescued"),
+        (found, "let in by another link"),
         (missed_with_them, "more found behind them"),
         (no_longer_linked, "no longer linked"),
-        (parent_unreachable, "whose page did not answer again"),
+        (parent_unreachable, "whose page could not be fetched again"),
     ];
     for (count, fate) in fates.iter().filter(|(count, _)| *count > 0) {
         text += &format!("; {count} {fate}");

@@ -106,6 +106,13 @@ fn judge(server: &Server, dir: &Path, run: &Run) {
     assert_clean(dir);
     assert_eq!(summary["requests"]["sent"], server.log().len());
     assert_eq!(Webloom::new(["status", "--json"]).args([dir]).run().expect(0).json(), summary);
+    let sweep = &summary["cache"]["sweep"];
+    if sweep.is_object() {
+        let fates = ["rescued", "found", "no_longer_linked", "parent_unreachable"].map(|fate| count(&sweep[fate]));
+        let settled = "SELECT count(*) FROM lost WHERE swept AND state <> 'lost'";
+        let settled: usize = database(dir).query_row(settled, [], |row| row.get(0)).expect("a count");
+        assert_eq!(fates.iter().sum::<usize>(), settled, "{sweep}");
+    }
 }
 
 /// The lines of `pages DIR --lost`.

@@ -29,7 +29,9 @@ pub struct SweepCounts {
     pub lost: u64,
     /// Those of them that were admitted therefore.
     pub rescued: u64,
-    /// URLs first found over those, not counting them.
+    /// Those that another link let in later.
+    pub found: u64,
+    /// URLs first found over those rescued, not counting them.
     pub missed_with_them: u64,
     /// Lost URLs that no page links to any more.
     pub no_longer_linked: u64,
@@ -136,15 +138,23 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<LostCount
                 count(*) FILTER (WHERE swept AND state = 'rescued'),
                 count(*) FILTER (WHERE swept AND state = 'no_longer_linked'),
                 count(*) FILTER (WHERE swept AND state = 'parent_unreachable'),
+                count(*) FILTER (WHERE swept AND state = 'found'),
                 (SELECT count(DISTINCT admitted) FROM lost WHERE recovered_in = ?1)
          FROM lost WHERE sequence = ?1",
         [sequence],
         |row| {
             let (lost, rescued) = (row.get(1)?, row.get(2)?);
-            let (no_longer_linked, parent_unreachable) = (row.get(3)?, row.get(4)?);
-            let of =
-                |links| SweepCounts { links, lost, rescued, missed_with_them, no_longer_linked, parent_unreachable };
-            Ok(LostCounts { audit_rescued: row.get(0)?, sweep: links.map(of), recovered: row.get(5)? })
+            let (no_longer_linked, parent_unreachable, found) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            let of = |links| SweepCounts {
+                links,
+                lost,
+                rescued,
+                found,
+                missed_with_them,
+                no_longer_linked,
+                parent_unreachable,
+            };
+            Ok(LostCounts { audit_rescued: row.get(0)?, sweep: links.map(of), recovered: row.get(6)? })
         },
     )
 }
