@@ -1,34 +1,37 @@
 //! START arguments: URLs, hosts without a scheme, and `@file` lists.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use super::Failure;
 use crate::{engine::Start, url::WebUrl};
 
 /// Reads START arguments; every one that is wrong is named.
 pub(super) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
-    let mut starts: Vec<Start> = Vec::new();
-    let mut faults = Vec::new();
-    for argument in arguments {
-        match argument.strip_prefix('@') {
-            Some(file) => match list(Path::new(file)) {
-                Ok(lines) => lines.iter().for_each(|(place, line)| add(line, place, &mut starts, &mut faults)),
-                Err(fault) => faults.push(fault),
-            },
-            None => add(argument, "START", &mut starts, &mut faults),
+    let (mut starts, mut given, mut faults) = (Vec::new(), HashSet::new(), Vec::new());
+    for line in arguments.iter().flat_map(|argument| lines(argument)) {
+        match line.and_then(|(place, text)| start(&text).map_err(|reason| fault(&place, &text, &reason))) {
+            Ok(start) if given.insert(start.clone()) => starts.push(start),
+            Ok(_) => {}
+            Err(fault) => faults.push(fault),
         }
     }
     if faults.is_empty() { Ok(starts) } else { Err(Failure::Usage(faults.join("\n"))) }
 }
 
-fn add(text: &str, place: &str, starts: &mut Vec<Start>, faults: &mut Vec<String>) {
-    match start(text) {
-        Ok(start) if starts.contains(&start) => {}
-        Ok(start) => starts.push(start),
-        Err(reason) => {
-            faults.push(format!("{place}: {text:?} is no start URL: {reason}; give http:// or https:// and a host"));
-        }
+/// A start's text, and where it stands.
+type Line = (String, String);
+
+/// What an argument stands for: itself, or the lines of a list.
+fn lines(argument: &str) -> Vec<Result<Line, String>> {
+    let Some(file) = argument.strip_prefix('@') else { return vec![Ok(("START".to_owned(), argument.to_owned()))] };
+    match list(Path::new(file)) {
+        Ok(lines) => lines.into_iter().map(Ok).collect(),
+        Err(fault) => vec![Err(fault)],
     }
+}
+
+fn fault(place: &str, text: &str, reason: &str) -> String {
+    format!("{place}: {text:?} is no start URL: {reason}; give http:// or https:// and a host")
 }
 
 fn start(text: &str) -> Result<Start, String> {
@@ -49,7 +52,7 @@ fn has_other_scheme(text: &str) -> bool {
     })
 }
 
-fn list(path: &Path) -> Result<Vec<(String, String)>, String> {
+fn list(path: &Path) -> Result<Vec<Line>, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read the list {}: {error}", path.display()))?;
     let lines = text.lines().zip(1..).map(|(line, number)| (format!("{}:{number}", path.display()), line.trim()));

@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 const MOST_HELD: usize = 64;
 
 /// A start URL as given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Start {
     /// What is fetched first.
     pub url: WebUrl,
@@ -28,14 +28,15 @@ pub struct Start {
 #[derive(Debug)]
 pub(super) struct StartPhase {
     pending: HashMap<UrlId, Origin>,
-    guessed: Vec<WebUrl>,
+    /// Those given without a scheme whose origin has not answered.
+    guessed: HashMap<Origin, Vec<WebUrl>>,
     ends: Moment,
     held: Vec<Report>,
 }
 
 impl StartPhase {
     pub(super) fn new(now: Moment) -> Self {
-        Self { pending: HashMap::new(), guessed: Vec::new(), ends: now + LONGEST, held: Vec::new() }
+        Self { pending: HashMap::new(), guessed: HashMap::new(), ends: now + LONGEST, held: Vec::new() }
     }
 
     /// The wait begins now.
@@ -50,26 +51,24 @@ impl StartPhase {
 
     /// The user gave no scheme for this start.
     pub(super) fn guess(&mut self, url: WebUrl) {
-        self.guessed.push(url);
+        self.guessed.entry(url.origin()).or_default().push(url);
     }
 
     /// Whether starts on this origin are only a guess.
     pub(super) fn is_guessed(&self, origin: &Origin) -> bool {
-        self.guessed.iter().any(|url| url.origin() == *origin)
+        self.guessed.contains_key(origin)
     }
 
     /// The origin of this URL answers: its scheme is no guess any more.
     pub(super) fn answered(&mut self, url: &WebUrl) {
         if !self.guessed.is_empty() {
-            self.guessed.retain(|guess| guess.origin() != url.origin());
+            self.guessed.remove(&url.origin());
         }
     }
 
     /// What to try instead, when an origin gave no answer.
     pub(super) fn instead(&mut self, origin: &Origin) -> Vec<WebUrl> {
-        let (failed, left) = self.guessed.drain(..).partition(|url| url.origin() == *origin);
-        self.guessed = left;
-        let failed: Vec<WebUrl> = failed;
+        let failed = self.guessed.remove(origin).unwrap_or_default();
         failed.iter().filter_map(|url| url.with_scheme("http")).collect()
     }
 
