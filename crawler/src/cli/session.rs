@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::{mpsc, watch},
+    sync::watch,
 };
 
 use super::{
@@ -81,22 +81,9 @@ pub(super) struct Ended {
 
 impl Session {
     /// Runs the crawl and shows its summary.
-    pub(super) fn run(mut self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let (json, quiet, dir) = (self.output.json, self.output.quiet, self.dir.clone());
-        // One for all sequences: the time of a run is counted from its start.
-        let clock = Clock::start();
-        let mut ended = runtime()?.block_on(self.clone().crawl(clock))?;
-        let mut admitted = 0;
-        while matches!(ended.end, End::Restart | End::Aged) {
-            let before = std::mem::replace(&mut admitted, summary::read(&dir)?.counts.admitted);
-            if ended.end == End::Restart && admitted <= before {
-                eprintln!("error: a larger URL cache was full before it held more URLs: allow more memory or losses");
-                ended.end = End::Loss;
-                break;
-            }
-            self.round = Round::Next;
-            ended = runtime()?.block_on(self.clone().crawl(clock))?;
-        }
+        let ended = runtime()?.block_on(self.sequences())?;
         let summary = summary::read(&dir)?;
         if json {
             outcome::print(&format!("{}\n", summary::document(&summary)))?;
@@ -109,8 +96,27 @@ impl Session {
         Ok(outcome::exit_code(ended.end))
     }
 
+    /// Runs one sequence after another, as the reset policy asks.
+    async fn sequences(mut self) -> Result<Ended, Failure> {
+        // One for all of them: the time of a run is counted from its start, and no signal is lost between two.
+        let (clock, stop) = (Clock::start(), stop_signal()?);
+        let mut ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
+        let mut admitted = 0;
+        while matches!(ended.end, End::Restart | End::Aged) {
+            let before = std::mem::replace(&mut admitted, summary::read(&self.dir)?.counts.admitted);
+            if ended.end == End::Restart && admitted <= before {
+                eprintln!("error: a larger URL cache was full before it held more URLs: allow more memory or losses");
+                ended.end = End::Loss;
+                break;
+            }
+            self.round = Round::Next;
+            ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
+        }
+        Ok(ended)
+    }
+
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
-    pub(super) async fn crawl(self, clock: Clock) -> Result<Ended, Failure> {
+    pub(super) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
         let fail_point = fail_point()?;
         // What the flags alone say is checked before a directory is made.
         self.layers.resolve()?;
@@ -160,7 +166,6 @@ impl Session {
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
         let view = progress::show(shown, self.output.progress_style());
-        let stop = StopSignal::new(signals()?, GRACE);
         let launch =
             Launch { directory, resumed, starts, settings, fetcher, clock, fail_point, stop, progress: published };
         let end = engine::run(launch).await;
@@ -356,8 +361,8 @@ fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) ->
 }
 
 /// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
-fn signals() -> Result<mpsc::Receiver<i32>, Failure> {
-    let (sender, receiver) = mpsc::channel(1);
+pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
+    let (sender, receiver) = watch::channel(None);
     let listen = |kind| signal(kind).map_err(Failure::system("cannot listen for signals"));
     let (mut interrupts, mut terminations) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     tokio::spawn(async move {
@@ -367,13 +372,13 @@ fn signals() -> Result<mpsc::Receiver<i32>, Failure> {
                 _ = interrupts.recv() => SignalKind::interrupt(),
                 _ = terminations.recv() => SignalKind::terminate(),
             };
-            if stopping || sender.try_send(kind.as_raw_value()).is_err() {
+            if stopping || sender.send(Some(kind.as_raw_value())).is_err() {
                 std::process::exit(128 + kind.as_raw_value());
             }
             stopping = true;
         }
     });
-    Ok(receiver)
+    Ok(StopSignal::new(receiver, GRACE))
 }
 
 /// What became of the starts, in a line.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::{
-    sync::mpsc,
+    sync::watch,
     time::{Instant, sleep_until},
 };
 
@@ -16,17 +16,17 @@ pub(super) enum Stop {
     Abort,
 }
 
-/// Receives the signal to stop, and measures the grace.
-#[derive(Debug)]
+/// Receives the signal to stop, and measures the grace. A clone made later has what came before.
+#[derive(Debug, Clone)]
 pub struct StopSignal {
-    signals: mpsc::Receiver<i32>,
+    signals: watch::Receiver<Option<i32>>,
     grace: Duration,
     aborts: Option<Instant>,
 }
 
 impl StopSignal {
     /// A stop that comes through `signals` (a signal's number), with so much time for what is in flight.
-    pub fn new(signals: mpsc::Receiver<i32>, grace: Duration) -> Self {
+    pub fn new(signals: watch::Receiver<Option<i32>>, grace: Duration) -> Self {
         Self { signals, grace, aborts: None }
     }
 
@@ -37,12 +37,11 @@ impl StopSignal {
             self.aborts = Some(Instant::now() + self.grace);
             return Stop::Abort;
         }
-        match self.signals.recv().await {
-            Some(signal) => {
-                self.aborts = Some(Instant::now() + self.grace);
-                Stop::Begin(signal)
-            }
-            None => std::future::pending().await,
-        }
+        let Some(signal) = self.signals.wait_for(Option::is_some).await.ok().and_then(|signal| *signal) else {
+            // Nobody is there any more who could ask.
+            return std::future::pending().await;
+        };
+        self.aborts = Some(Instant::now() + self.grace);
+        Stop::Begin(signal)
     }
 }
