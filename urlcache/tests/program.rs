@@ -61,6 +61,32 @@ fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
 }
 
 #[test]
+fn a_price_list_knows_what_rotating_and_growing_cost() {
+    let list = |reset| json(&["size", "--urls", "100000", "--reset", reset]);
+    let (none, rotate, grow) = (list("none"), list("rotate"), list("grow"));
+    for (plain, rotating) in rows(&none).iter().zip(rows(&rotate)) {
+        assert_eq!((&plain["strategy"], &plain["layout"]), (&rotating["strategy"], &rotating["layout"]));
+        if rotating["expected_lost"].is_null() {
+            continue;
+        }
+        assert!(rotating["errs"].as_str().unwrap().contains("seen called new"), "{rotating}");
+        // Twice as many lines to look at, each for half of the keys at half of the rate.
+        let more = number(rotating, "bits_per_url") / number(plain, "bits_per_url");
+        assert!((0.9..1.5).contains(&more), "{rotating}");
+    }
+    assert!(!rows(&grow).iter().any(|row| row["strategy"] == "multilayer") && rows(&grow).len() > 10);
+}
+
+#[test]
+fn a_rotating_cache_is_measured_beyond_its_capacity() {
+    let arguments = ["rate", "--urls", "2000", "--offer", "40000", "--rounds", "5", "--max-lost", "20"];
+    let measured = json(&[&arguments[..], &["--reset", "rotate", "--layout", "classic"]].concat());
+    assert!(number(&measured, "deviation_se").abs() < 4.0, "{measured}");
+    let lost = number(&measured, "lost");
+    assert!(lost > 100.0 && lost < 20.0 * 20.0, "{measured}");
+}
+
+#[test]
 fn counted_losses_are_the_charged_ones() {
     for arguments in [&["--strategy", "spatial"][..], &["--layout", "line"], &["--hashing", "murmur2"]] {
         let measured = json(&[&["rate", "--urls", "2000", "--rounds", "30", "--max-rate", "0.02"], arguments].concat());

@@ -33,6 +33,9 @@ pub(crate) struct RateArgs {
     /// Where positions come from: fingerprint, xxh3, lookup2, murmur2, md5, sha1 or functions
     #[arg(long, value_name = "HASHING", default_value = "fingerprint")]
     hashing: Hashing,
+    /// When more URLs come: none goes on, rotate forgets the oldest
+    #[arg(long, value_name = "POLICY", default_value = "none", value_parser = ["none", "rotate"])]
+    reset: String,
     /// Filters of the spatial strategies
     #[arg(long, value_name = "F", default_value_t = 2)]
     filters: u32,
@@ -110,7 +113,7 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
 fn config(args: &RateArgs) -> CacheConfig {
     CacheConfig {
         layout: args.layout,
-        reset: ResetPolicy::None,
+        reset: if args.reset == "rotate" { ResetPolicy::Rotate } else { ResetPolicy::None },
         budget: args.budget.budget(),
         expected_urls: Some(args.urls),
         hashing: args.hashing,

@@ -16,6 +16,9 @@ pub(crate) struct SizeArgs {
     urls: u64,
     #[command(flatten)]
     budget: Budget,
+    /// When more URLs come: none, stop, restart and rebuild begin with this size; grow adds to it; rotate forgets the oldest
+    #[arg(long, value_name = "POLICY", default_value = "none")]
+    reset: ResetPolicy,
     /// Filters of the spatial strategies
     #[arg(long, value_name = "F", default_value_t = 2)]
     filters: u32,
@@ -65,6 +68,7 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
                 Ok(row) => rows.push(row),
                 // One that is too large leaves room for the others.
                 Err(BuildError::Sizing(SizingError::Bits { .. }) | BuildError::TooManyKeys { .. }) => too_large += 1,
+                Err(BuildError::Growth { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
         }
@@ -85,7 +89,7 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
 fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row, BuildError> {
     let config = CacheConfig {
         layout,
-        reset: ResetPolicy::None,
+        reset: args.reset,
         budget: args.budget.budget(),
         expected_urls: Some(args.urls),
         filters: args.filters,
@@ -104,10 +108,12 @@ fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row, Build
         expected_lost: strategy.keeps_a_budget().then_some(design.expected_lost),
         hashes: design.cost.hashes,
         cache_lines: design.cost.cache_lines,
-        errs: match strategy {
-            Strategy::Exact => "never",
-            _ if strategy.keeps_a_budget() => "new called seen",
-            _ => "new called seen, most of all what is made of known segments",
+        errs: match (strategy, args.reset) {
+            (Strategy::Exact, ResetPolicy::Rotate) => "seen called new",
+            (Strategy::Exact, _) => "never",
+            _ if !strategy.keeps_a_budget() => "new called seen, most of all what is made of known segments",
+            (_, ResetPolicy::Rotate) => "new called seen, and seen called new",
+            _ => "new called seen",
         },
     })
 }
