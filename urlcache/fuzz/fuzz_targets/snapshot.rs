@@ -16,6 +16,11 @@ fuzz_target!(|bytes: &[u8]| {
         let url = format!("http://h{}/d{}/p{index}", index % 2, index % 3);
         cache.insert(UrlKey { bytes: url.as_bytes(), hash: index << 64 | index });
     }
+    cache.forgot(3);
+    cache.rotate();
+    let keys = [UrlKey { bytes: b"http://h0/", hash: 1 }; 2];
+    assert!(cache.unknown_among(&keys) <= 2);
+    cache.insert(keys[0]);
     let now = cache.occupancy();
     assert!((0.0..=1.0).contains(&now.expected_rate) && now.expected_lost >= 0.0, "{now:?}");
 });
