@@ -117,7 +117,8 @@ fn resets(counters: &Counters) -> String {
     let done = [(rebuilds, "rebuilt"), (growths, "enlarged"), (rotations, "rotated")];
     let mut text = String::new();
     for (times, what) in done.into_iter().filter(|(times, _)| *times > 0) {
-        text += &format!("; {what} {times} times");
+        let times = if times == 1 { "once".to_owned() } else { format!("{times} times") };
+        text += &format!("; {what} {times}");
     }
     if forgotten > 0 {
         text += &format!(", {forgotten} duplicates found by the URL table");
