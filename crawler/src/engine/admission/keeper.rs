@@ -48,6 +48,8 @@ pub(in crate::engine) struct CacheKeeper {
     reset_every: Option<Duration>,
     /// Rotations that were told.
     rotations: u64,
+    /// That rotating does not keep the budget was told.
+    told_overrun: bool,
     verdicts: Vec<Verdict>,
 }
 
@@ -72,8 +74,18 @@ impl CacheKeeper {
     ) -> Result<Self, CacheFailure> {
         let ledger = LossLedger::new(config.budget, config.reset, spent);
         let cache = config.build(generation, already)?;
-        let (since, reset_every, audit, rotations, verdicts) = (Moment::EPOCH, None, None, 0, Vec::new());
-        let mut keeper = Self { config, cache, ledger, generation, audit, since, reset_every, rotations, verdicts };
+        let mut keeper = Self {
+            config,
+            cache,
+            ledger,
+            generation,
+            audit: None,
+            since: Moment::EPOCH,
+            reset_every: None,
+            rotations: 0,
+            told_overrun: false,
+            verdicts: Vec::new(),
+        };
         keeper.heed_ceiling(already)?;
         Ok(keeper)
     }
@@ -159,7 +171,8 @@ impl CacheKeeper {
             let (now, expected_lost) = (self.cache.occupancy(), self.expected_lost());
             let (items, rate) = (now.items, now.expected_rate);
             tracing::info!(times = new, items, rate, expected_lost, "the URL cache has dropped its oldest URLs");
-            if self.budget().is_some_and(|budget| expected_lost > budget) {
+            let is_over = self.budget().is_some_and(|budget| expected_lost > budget);
+            if is_over && !std::mem::replace(&mut self.told_overrun, true) {
                 tracing::warn!(expected_lost, "rotating keeps the rate, but the lost URLs are more than allowed");
             }
         }
