@@ -12,15 +12,16 @@ pub(super) fn cache(summary: &StoredSummary) -> Value {
         if let Some(audit) = figures.get_mut("audit").and_then(Value::as_object_mut) {
             audit.insert("rescued".to_owned(), summary.lost.audit_rescued.into());
         }
-        let sweep = summary.lost.sweep.map(|counts| sweep(&counts, summary.counters.rescue_fetches));
+        let counts = &summary.lost.sweep;
+        let sweep = counts.links.map(|links| sweep(counts, links, summary.counters.rescue_fetches));
         figures.insert("sweep".to_owned(), sweep.unwrap_or_default());
     }
     cache
 }
 
-fn sweep(counts: &SweepCounts, fetched_again: u64) -> Value {
+fn sweep(counts: &SweepCounts, links: u64, fetched_again: u64) -> Value {
     json!({
-        "links": counts.links, "lost": counts.lost, "rescued": counts.rescued, "found": counts.found,
+        "links": links, "lost": counts.lost, "rescued": counts.rescued, "found": counts.found,
         "missed_with_them": counts.missed_with_them, "no_longer_linked": counts.no_longer_linked,
         "parent_unreachable": counts.parent_unreachable, "fetched_again": fetched_again,
     })
@@ -45,18 +46,16 @@ fn audit_words(audit: &Value) -> String {
 }
 
 fn sweep_words(summary: &StoredSummary) -> String {
-    let Some(counts) = summary.lost.sweep else {
-        let settings: Value =
-            summary.settings.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let off = settings["cache"]["sweep"] == "off";
-        let why = if off { "no sweep" } else { "no sweep yet: it follows when nothing is left to fetch" };
-        return format!("{why}; nothing proves that no URL was lost");
+    let SweepCounts { links, lost, rescued, found, missed_with_them, no_longer_linked, parent_unreachable } =
+        summary.lost.sweep;
+    let mut text = match (links, lost) {
+        (None, 0) => return format!("{}; nothing proves that no URL was lost", why_no_sweep(summary)),
+        (None, _) => format!("sweep: {lost} URLs lost so far; it has not come to its end"),
+        (Some(links), 0) => {
+            return format!("sweep: each of {links} kept links leads to a known URL: nothing was lost");
+        }
+        (Some(links), _) => format!("sweep: {lost} URLs lost, among {links} kept links"),
     };
-    let SweepCounts { links, lost, rescued, found, missed_with_them, no_longer_linked, parent_unreachable } = counts;
-    if lost == 0 {
-        return format!("sweep: each of {links} kept links leads to a known URL: nothing was lost");
-    }
-    let mut text = format!("sweep: {lost} URLs lost, among {links} kept links");
     let fates = [
         (rescued, "rescued"),
         (found, "let in by another link"),
@@ -68,4 +67,10 @@ fn sweep_words(summary: &StoredSummary) -> String {
         text += &format!("; {count} {fate}");
     }
     text
+}
+
+fn why_no_sweep(summary: &StoredSummary) -> &'static str {
+    let settings = summary.settings.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let off = settings.is_some_and(|settings| settings["cache"]["sweep"] == "off");
+    if off { "no sweep" } else { "no sweep yet: it follows when nothing is left to fetch" }
 }

@@ -14,8 +14,8 @@ use crate::{
 pub struct LostCounts {
     /// Those that the audit saw and let in at once.
     pub audit_rescued: u64,
-    /// What the sweep found; `None` where none proves this state.
-    pub sweep: Option<SweepCounts>,
+    /// What sweeps found.
+    pub sweep: SweepCounts,
     /// URLs that an earlier sequence lost and this one admitted.
     pub recovered: u64,
 }
@@ -23,8 +23,8 @@ pub struct LostCounts {
 /// What a sweep found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SweepCounts {
-    /// Kept links compared.
-    pub links: u64,
+    /// Kept links compared by a sweep that proves this state; `None` where none does.
+    pub links: Option<u64>,
     /// URLs that had no row.
     pub lost: u64,
     /// Those of them that were admitted therefore.
@@ -143,18 +143,16 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<LostCount
          FROM lost WHERE sequence = ?1",
         [sequence],
         |row| {
-            let (lost, rescued) = (row.get(1)?, row.get(2)?);
-            let (no_longer_linked, parent_unreachable, found) = (row.get(3)?, row.get(4)?, row.get(5)?);
-            let of = |links| SweepCounts {
+            let sweep = SweepCounts {
                 links,
-                lost,
-                rescued,
-                found,
+                lost: row.get(1)?,
+                rescued: row.get(2)?,
+                found: row.get(5)?,
                 missed_with_them,
-                no_longer_linked,
-                parent_unreachable,
+                no_longer_linked: row.get(3)?,
+                parent_unreachable: row.get(4)?,
             };
-            Ok(LostCounts { audit_rescued: row.get(0)?, sweep: links.map(of), recovered: row.get(6)? })
+            Ok(LostCounts { audit_rescued: row.get(0)?, sweep, recovered: row.get(6)? })
         },
     )
 }
