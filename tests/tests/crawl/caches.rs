@@ -98,6 +98,19 @@ fn what_a_rotating_cache_forgot_is_counted_as_a_duplicate() {
     assert_eq!(counts("rotate"), counts("rebuild"));
 }
 
+/// A run that ends has links on their way to the URL table.
+#[test]
+fn what_was_forgotten_is_told_of_the_links_before_an_end_too() {
+    let server = serve(winding);
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let rotate = ["--reset", "rotate", "--max-lost-urls", "0.00001", "--expected-urls", "60", "--max-pages", "301"];
+    let summary = Webloom::crawl(&dir, &server.url("/")).args(rotate).run().expect(0).json();
+    let counted = "SELECT counters ->> 'forgotten' FROM sequence";
+    let counted: u64 = database(&dir).query_row(counted, [], |row| row.get(0)).expect("a sum");
+    assert!(counted > 100 && summary["cache"]["forgotten"] == counted, "{counted}: {summary}");
+}
+
 #[test]
 fn a_rotating_cache_goes_on_and_begins_again() {
     let server = serve(winding);
