@@ -306,6 +306,20 @@ fn an_old_cache_gives_way_when_its_sequence_is_complete() {
     assert_eq!(swept, "drained rescue");
 }
 
+#[test]
+fn an_old_cache_gives_way_though_a_depth_limit_holds_urls_back() {
+    let server = serve(chain(40));
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = crawl.args(["--cache", "exact", "--reset", "restart", "--delay", "100ms", "--max-depth", "15"]);
+    let run = crawl.env("WEBLOOM_FAILPOINT", "after_begin_sequence:1").run();
+    assert!(run.code.is_none() && run.stderr.contains("the URL cache is old"), "{run:?}");
+    // Drained it is not.
+    let end = "SELECT end || ', ' || (SELECT count(*) FROM url WHERE state = 'queued') FROM sequence WHERE n = 0";
+    let end: String = database(&folder.crawl()).query_row(end, [], |row| row.get(0)).expect("it has ended");
+    assert_eq!(end, "budget, 1");
+}
+
 /// A start page with more links than a power of the one key before it can foretell.
 #[test]
 fn a_large_first_page_fits_into_a_cache_made_for_it() {
