@@ -155,6 +155,16 @@ fn a_crawl_stops_at_its_loss_budget_and_goes_on_with_more() {
     assert_clean(&dir);
 }
 
+#[test]
+fn a_crawl_stops_at_its_loss_budget_under_a_memory_ceiling_too() {
+    let server = serve(star(2_000));
+    let folder = Folder::new();
+    let policy = ["--reset", "stop", "--max-cache-memory", "1KiB", "--audit-rescue", "off"];
+    let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).args(policy).run().expect(3).json();
+    assert!(number(&summary, "expected_lost") <= 0.5, "{summary}");
+    assert_clean(&folder.crawl());
+}
+
 /// A thousand pages that all link to each other: each page has as many links as the whole cache has room for, and next to
 /// none of them is new.
 #[test]
