@@ -159,7 +159,8 @@ impl CacheConfig {
     /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`](crate::UrlCache::grow). Under [`ResetPolicy::Rotate`] it
     /// has two generations, which hold the expected URLs together at a rate with which these keep the budget.
     ///
-    /// A memory ceiling makes it smaller than the budget asks, if need be: [`CacheConfig::design`] tells. One that rotates
+    /// A memory ceiling makes it smaller than the budget asks, if need be: [`CacheConfig::design`] tells. Under
+    /// [`ResetPolicy::Stop`] it then has room for the keys with which the budget is kept. One that rotates
     /// keeps its rate under a ceiling, and holds less; if no number of URLs is expected, it takes all the memory it may have.
     ///
     /// # Errors
@@ -224,7 +225,28 @@ impl CacheConfig {
             return Ok(Sketch::Filters { blueprint, keys, at_ceiling: false });
         }
         let blueprint = self.squeezed(ceiling, keys.end)?;
+        let keys = if self.reset == ResetPolicy::Stop { 0..self.kept_by(&blueprint, keys.end) } else { keys };
         Ok(Sketch::Filters { blueprint, keys, at_ceiling: true })
+    }
+
+    /// With how many keys it keeps the budget, `most` at most. One that stops has room for no more: nothing is done when it
+    /// errs too often but to end.
+    fn kept_by(&self, blueprint: &Blueprint, most: u64) -> u64 {
+        let LossBudget { max_lost_urls, max_false_positive_rate } = self.budget;
+        let keeps = |keys| {
+            max_lost_urls.is_none_or(|losses| blueprint.expected_lost(0..keys) <= losses)
+                && max_false_positive_rate.is_none_or(|rate| blueprint.rate_at(keys) <= rate)
+        };
+        let (mut kept, mut beyond) = (0, most.saturating_add(1));
+        while beyond - kept > 1 {
+            let middle = kept + (beyond - kept) / 2;
+            if keeps(middle) {
+                kept = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        kept
     }
 
     /// The keys a generation has room for, from those it begins with, and the losses allowed meanwhile.
@@ -390,6 +412,24 @@ mod tests {
         let none = |strategy| CacheConfig { strategy, max_memory: Some(2_000), ..free.clone() }.build(0, 0).err();
         assert!(matches!(none(Strategy::Multilayer), Some(BuildError::Ceiling { .. })));
         assert!(matches!(none(Strategy::Exact), Some(BuildError::Ceiling { keys: 10_000, limit: 2_000 })));
+    }
+
+    /// It is not enlarged and must not err more: what it has room for is what it may lose.
+    #[test]
+    fn under_a_ceiling_a_cache_that_stops_has_room_for_its_budget() {
+        for (losses, rate) in [(Some(0.5), None), (None, Some(0.001)), (Some(9.0), Some(0.01))] {
+            let budget = LossBudget { max_lost_urls: losses, max_false_positive_rate: rate };
+            for max_memory in [64, 1_000, 20_000] {
+                let expected_urls = Some(65_536);
+                let stop =
+                    CacheConfig { budget, max_memory: Some(max_memory), ..config(ResetPolicy::Stop, expected_urls) };
+                let design = stop.design(0, 0).unwrap();
+                assert!(design.at_ceiling && design.capacity < 65_536, "{budget:?}, {max_memory}: {design:?}");
+                let kept = losses.is_none_or(|most| design.expected_lost <= most);
+                assert!(kept && rate.is_none_or(|most| design.rate <= most), "{budget:?}, {max_memory}: {design:?}");
+                assert_eq!(stop.build(0, 0).unwrap().occupancy().capacity, design.capacity);
+            }
+        }
     }
 
     #[test]

@@ -2,9 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::store::sqlite::{StoredSummary, SweepCounts};
+use crate::store::{
+    Counters,
+    sqlite::{StoredSummary, SweepCounts},
+};
 
-/// The URL cache's figures when it was left, with what the rows tell of lost URLs; null before that.
+/// The URL cache's figures when it was left, with what the rows tell of lost URLs, and the sums of what it did; null before
+/// that.
 pub(super) fn cache(summary: &StoredSummary) -> Value {
     let stored = summary.cache.as_deref().and_then(|cache| serde_json::from_str(cache).ok());
     let mut cache: Value = stored.unwrap_or_default();
@@ -15,6 +19,9 @@ pub(super) fn cache(summary: &StoredSummary) -> Value {
         let counts = &summary.lost.sweep;
         let sweep = counts.links.map(|links| sweep(counts, links, summary.counters.rescue_fetches));
         figures.insert("sweep".to_owned(), sweep.unwrap_or_default());
+        let Counters { rebuilds, growths, rotations, forgotten, .. } = summary.counters;
+        let resets = json!({"rebuild": rebuilds, "grow": growths, "rotate": rotations});
+        figures.extend([("resets".to_owned(), resets), ("forgotten".to_owned(), forgotten.into())]);
     }
     cache
 }

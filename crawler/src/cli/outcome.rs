@@ -21,7 +21,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 /// The exit code of a run.
 pub(super) fn exit_code(end: End) -> ExitCode {
     match end {
-        End::Drained | End::Aged | End::Budget => ExitCode::SUCCESS,
+        End::Drained | End::Aged { .. } | End::Budget => ExitCode::SUCCESS,
         End::Failed => ExitCode::FAILURE,
         End::Loss | End::Restart => ExitCode::from(3),
         End::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),

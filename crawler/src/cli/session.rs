@@ -102,7 +102,7 @@ impl Session {
         let (clock, stop) = (Clock::start(), stop_signal()?);
         let mut ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         let mut admitted = 0;
-        while matches!(ended.end, End::Restart | End::Aged) {
+        while matches!(ended.end, End::Restart | End::Aged { .. }) {
             let before = std::mem::replace(&mut admitted, summary::read(&self.dir)?.counts.admitted);
             if ended.end == End::Restart && admitted <= before {
                 eprintln!("error: a larger URL cache was full before it held more URLs: allow more memory or losses");

@@ -283,10 +283,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
             "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
             "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "resets": {
-                "rebuild": self.counters.rebuilds, "grow": self.counters.growths, "rotate": self.counters.rotations,
-            },
-            "forgotten": self.counters.forgotten, "audit": audit,
+            "audit": audit,
         })
     }
 }

@@ -44,8 +44,11 @@ pub enum End {
     Loss,
     /// The loss policy ended the sequence, and the next is to begin.
     Restart,
-    /// The sequence is complete, and its URL cache so old that the next is to begin.
-    Aged,
+    /// The sequence is complete, or a limit holds back what is left; its URL cache is so old that the next is to begin.
+    Aged {
+        /// Nothing is queued.
+        drained: bool,
+    },
     /// A signal stopped it.
     Signal(i32),
     /// No start URL could be fetched.
@@ -56,8 +59,8 @@ impl End {
     /// The word used in the database and in output.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Drained | Self::Aged => "drained",
-            Self::Budget => "budget",
+            Self::Drained | Self::Aged { drained: true } => "drained",
+            Self::Budget | Self::Aged { drained: false } => "budget",
             Self::Loss | Self::Restart => "loss",
             Self::Signal(_) => "signal",
             Self::Failed => "failed",
@@ -175,7 +178,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::Held | Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
                 // Pages on a host that has all that it may have are not fetched again either.
                 Next::Held if self.frontier.rescues() > 0 => return Ok(Wait::End(End::Budget)),
-                Next::Held | Next::Drained if self.is_aged => return self.swept_then(End::Aged).await,
+                Next::Held if self.is_aged => return self.swept_then(End::Aged { drained: false }).await,
+                Next::Drained if self.is_aged => return self.swept_then(End::Aged { drained: true }).await,
                 Next::Held => return self.swept_then(End::Budget).await,
                 Next::Drained => return self.swept_then(End::Drained).await,
             }

@@ -98,6 +98,19 @@ fn what_a_rotating_cache_forgot_is_counted_as_a_duplicate() {
     assert_eq!(counts("rotate"), counts("rebuild"));
 }
 
+/// A run that ends has links on their way to the URL table.
+#[test]
+fn what_was_forgotten_is_told_of_the_links_before_an_end_too() {
+    let server = serve(winding);
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let rotate = ["--reset", "rotate", "--max-lost-urls", "0.00001", "--expected-urls", "60", "--max-pages", "301"];
+    let summary = Webloom::crawl(&dir, &server.url("/")).args(rotate).run().expect(0).json();
+    let counted = "SELECT counters ->> 'forgotten' FROM sequence";
+    let counted: u64 = database(&dir).query_row(counted, [], |row| row.get(0)).expect("a sum");
+    assert!(counted > 100 && summary["cache"]["forgotten"] == counted, "{counted}: {summary}");
+}
+
 #[test]
 fn a_rotating_cache_goes_on_and_begins_again() {
     let server = serve(winding);
@@ -140,6 +153,16 @@ fn a_crawl_stops_at_its_loss_budget_and_goes_on_with_more() {
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &301.into()), "{summary}");
     assert_law(&summary);
     assert_clean(&dir);
+}
+
+#[test]
+fn a_crawl_stops_at_its_loss_budget_under_a_memory_ceiling_too() {
+    let server = serve(star(2_000));
+    let folder = Folder::new();
+    let policy = ["--reset", "stop", "--max-cache-memory", "1KiB", "--audit-rescue", "off"];
+    let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).args(policy).run().expect(3).json();
+    assert!(number(&summary, "expected_lost") <= 0.5, "{summary}");
+    assert_clean(&folder.crawl());
 }
 
 /// A thousand pages that all link to each other: each page has as many links as the whole cache has room for, and next to
@@ -291,6 +314,20 @@ fn an_old_cache_gives_way_when_its_sequence_is_complete() {
     let swept = "SELECT end || ' ' || swept FROM sequence WHERE n = 0";
     let swept: String = database(&folder.crawl()).query_row(swept, [], |row| row.get(0)).expect("it has ended");
     assert_eq!(swept, "drained rescue");
+}
+
+#[test]
+fn an_old_cache_gives_way_though_a_depth_limit_holds_urls_back() {
+    let server = serve(chain(40));
+    let folder = Folder::new();
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = crawl.args(["--cache", "exact", "--reset", "restart", "--delay", "100ms", "--max-depth", "15"]);
+    let run = crawl.env("WEBLOOM_FAILPOINT", "after_begin_sequence:1").run();
+    assert!(run.code.is_none() && run.stderr.contains("the URL cache is old"), "{run:?}");
+    // Drained it is not.
+    let end = "SELECT end || ', ' || (SELECT count(*) FROM url WHERE state = 'queued') FROM sequence WHERE n = 0";
+    let end: String = database(&folder.crawl()).query_row(end, [], |row| row.get(0)).expect("it has ended");
+    assert_eq!(end, "budget, 1");
 }
 
 /// A start page with more links than a power of the one key before it can foretell.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     candidate::UrlId,
-    store::{Confirmed, Counters, Message, SequenceEnd, Step, SweepRequest, Swept, UrlRow},
+    store::{Confirmed, Counters, Message, SequenceEnd, Step, SweepRequest, Swept},
 };
 
 /// How often a commit is synced.
@@ -167,8 +167,7 @@ impl WriterThread {
             }
             Message::Propose(mut step, _room, reply) => {
                 let known = self.step(&step, Rows::Proposed)?;
-                let rows = std::mem::take(&mut step.rows).into_iter().filter(|row| !known.contains(&row.id));
-                reply(Confirmed { queued: rows.map(UrlRow::queued).collect(), known });
+                reply(Confirmed::of(std::mem::take(&mut step.rows), known));
             }
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
