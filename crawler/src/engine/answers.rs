@@ -9,7 +9,7 @@ use crate::{
     candidate::HostId,
     fetch::Fetcher,
     frontier::{Lease, RefillAnswer, RefillRequest, Work},
-    store::{Abandonment, Confirmed, Counters, Message, Reply, Room, Step, Swept},
+    store::{Abandonment, Confirmed, Message, Reply, Swept},
 };
 
 /// What the writer read.
@@ -33,14 +33,12 @@ pub(super) struct Answers {
     parked: HashMap<HostId, Vec<Lease>>,
     /// Answers taken out to make room for a question that could not wait, in their order.
     early: VecDeque<Answer>,
-    /// Steps whose URLs are not confirmed.
-    unconfirmed: usize,
 }
 
 impl Answers {
     pub(super) fn new(slots: usize) -> Self {
         let (sender, receiver) = mpsc::channel(slots);
-        Self { sender, receiver, parked: HashMap::new(), early: VecDeque::new(), unconfirmed: 0 }
+        Self { sender, receiver, parked: HashMap::new(), early: VecDeque::new() }
     }
 
     /// Whether one more question may be asked.
@@ -61,19 +59,13 @@ impl Answers {
         self.parked.values().map(Vec::len).sum()
     }
 
-    /// Whether the writer has yet to say which URLs are new.
-    pub(super) fn are_unconfirmed(&self) -> bool {
-        self.unconfirmed > 0
-    }
-
     /// Where the answer goes which URLs of a step are new. Visits end when they end: if there is no slot for what they
     /// propose, answers wait outside of one. They are no more than the visits that were under way.
-    async fn confirmed(&mut self) -> Reply<Confirmed> {
+    pub(super) async fn confirmed(&mut self) -> Reply<Confirmed> {
         while self.sender.capacity() == 0 {
             let answer = self.receiver.recv().await;
             self.early.extend(answer);
         }
-        self.unconfirmed += 1;
         self.reply(Answer::Confirmed)
     }
 
@@ -92,28 +84,6 @@ impl Answers {
 }
 
 impl<F: Fetcher + 'static> Scheduler<F> {
-    /// Has the writer say which URLs of a step are new.
-    pub(super) async fn propose(&mut self, step: Box<Step>, room: Room) -> Result<(), EngineError> {
-        let reply = tokio::select! {
-            reply = self.answers.confirmed() => reply,
-            () = self.writer.closed() => return Err(EngineError::WriterGone),
-        };
-        self.message(Message::Propose(step, room, reply)).await
-    }
-
-    /// Queues the URLs of a step that are new.
-    fn confirmed(&mut self, confirmed: Confirmed) {
-        self.answers.unconfirmed -= 1;
-        for queued in confirmed.queued {
-            self.frontier.offer(queued);
-        }
-        for known in &confirmed.known {
-            self.starts.settle(*known);
-        }
-        self.counters.add(&Counters::of_forgotten(confirmed.known.len()));
-        self.door.cache.forgot(confirmed.known.len());
-    }
-
     /// Asks for queued rows of a host.
     pub(super) async fn refill(&mut self, request: RefillRequest) -> Result<(), EngineError> {
         let reply = self.answers.reply(move |rows| Answer::Rows(request.host, rows));

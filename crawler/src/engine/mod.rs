@@ -10,6 +10,7 @@
 
 mod admission;
 mod answers;
+mod confirmation;
 mod progress;
 mod reports;
 mod rescue;

@@ -6,7 +6,7 @@ use super::{
     EngineError,
     admission::{Found, Judge, Proposals},
     robots_book::{Patience, Reading},
-    scheduler::Scheduler,
+    scheduler::{Ending, Scheduler},
     verdict::{Decision, decide},
     visit::{Answer, Content, Page, Report},
 };
@@ -120,10 +120,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Content::Errand { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
-        if !proposals.passed.is_empty() && !self.restarts && !self.make_room_for(&proposals.passed).await? {
+        let judges = self.ending != Ending::Next && !proposals.passed.is_empty();
+        if judges && !self.make_room_for(&proposals.passed).await? {
             return Ok(None);
         }
-        if self.restarts {
+        if self.ending == Ending::Next {
             proposals.refuse_all(UNJUDGED);
         }
         let (depth, redirects) = match hop {

@@ -15,7 +15,7 @@ use super::{
     answers::Answers,
     rescue::Rescues,
     robots_book::RobotsBook,
-    scheduler::{MOST_ROWS, Scheduler},
+    scheduler::{Ending, MOST_ROWS, Scheduler},
     starts::StartPhase,
     throttle::Throttle,
     visit::Visitor,
@@ -159,6 +159,8 @@ async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<St
     if matches!(end, Err(EngineError::WriterGone)) {
         return end;
     }
+    scheduler.last_confirmations().await?;
+    scheduler.send_level().await?;
     scheduler.publish();
     let ended = SequenceEnd {
         end: end.as_ref().map_or(End::Failed, |end| *end).as_str(),
@@ -207,7 +209,7 @@ impl<F: Fetcher + 'static> Parts<F> {
         let starts = start_phase(&resumed, clock.now())?;
         let name = Arc::from(agent.as_str());
         let max_body = settings.fetch.max_body;
-        let restarts = resumed.counters.unjudged() > 0;
+        let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Scheduler {
             clock,
             visitor: Arc::new(Visitor { fetcher, max_body, agent: name, max_pause: settings.politeness.max_delay }),
@@ -224,9 +226,8 @@ impl<F: Fetcher + 'static> Parts<F> {
             answers: Answers::new(QUESTIONS),
             tasks: JoinSet::new(),
             pages_in_flight: 0,
-            loss_budget_is_spent: false,
-            restarts,
-            is_aged: false,
+            unconfirmed: 0,
+            ending,
             stop,
             progress,
             settings,

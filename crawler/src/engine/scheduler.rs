@@ -68,6 +68,19 @@ impl End {
     }
 }
 
+/// How the reset policy has the sequence end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// When nothing is left to fetch.
+    Complete,
+    /// The same, and then the next begins.
+    CompleteThenNext,
+    /// When what is queued is fetched, and then the next begins: links are not judged any more.
+    Next,
+    /// At once, and the crawl with it.
+    Stop,
+}
+
 /// What the scheduler can do next.
 enum Wait {
     /// Nothing before this moment, or an event.
@@ -97,12 +110,9 @@ pub(super) struct Scheduler<F> {
     pub(super) answers: Answers,
     pub(super) tasks: JoinSet<Report>,
     pub(super) pages_in_flight: u64,
-    /// The reset policy ends the crawl.
-    pub(super) loss_budget_is_spent: bool,
-    /// It ends the sequence, once what is queued is fetched: links are not judged any more.
-    pub(super) restarts: bool,
-    /// The next sequence begins when nothing is left to fetch.
-    pub(super) is_aged: bool,
+    /// Steps whose URLs the writer has not confirmed.
+    pub(super) unconfirmed: usize,
+    pub(super) ending: Ending,
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -114,7 +124,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let mut stopped = None;
         loop {
             self.release_held().await?;
-            stopped = stopped.or(self.loss_budget_is_spent.then_some(End::Loss));
+            stopped = stopped.or((self.ending == Ending::Stop).then_some(End::Loss));
             let wait = match stopped {
                 Some(end) if self.tasks.is_empty() => Wait::End(end),
                 Some(_) => Wait::Event,
@@ -163,9 +173,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             if let Some(moment) = self.throttle.wait(now) {
                 return Ok(Wait::Until(moment));
             }
-            // What is not confirmed may lie on a level that must be done before the next.
-            let level_is_open = self.answers.are_unconfirmed() && self.settings.budget.max_depth.is_some();
-            if !self.answers.has_room() || level_is_open {
+            if !self.answers.has_room() || self.level_is_open() {
                 return Ok(Wait::Event);
             }
             match self.frontier.next(now) {
@@ -173,13 +181,17 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::NeedsRefill(request) => self.refill(request).await?,
                 Next::WaitUntil(moment) => return Ok(Wait::Until(moment)),
                 Next::Blocked => return Ok(Wait::Event),
-                Next::Held | Next::Drained if self.answers.are_unconfirmed() => return Ok(Wait::Event),
+                Next::Held | Next::Drained if self.is_unconfirmed() => return Ok(Wait::Event),
                 // Also where a limit holds URLs back: what was left to the next sequence may be within it.
-                Next::Held | Next::Drained if self.restarts => return Ok(Wait::End(End::Restart)),
+                Next::Held | Next::Drained if self.ending == Ending::Next => return Ok(Wait::End(End::Restart)),
                 // Pages on a host that has all that it may have are not fetched again either.
                 Next::Held if self.frontier.rescues() > 0 => return Ok(Wait::End(End::Budget)),
-                Next::Held if self.is_aged => return self.swept_then(End::Aged { drained: false }).await,
-                Next::Drained if self.is_aged => return self.swept_then(End::Aged { drained: true }).await,
+                Next::Held if self.ending == Ending::CompleteThenNext => {
+                    return self.swept_then(End::Aged { drained: false }).await;
+                }
+                Next::Drained if self.ending == Ending::CompleteThenNext => {
+                    return self.swept_then(End::Aged { drained: true }).await;
+                }
                 Next::Held => return self.swept_then(End::Budget).await,
                 Next::Drained => return self.swept_then(End::Drained).await,
             }
@@ -272,8 +284,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         }
     }
 
-    /// Sends a step to the writer; what it counted is counted here too. Of what a cache that forgets calls new, the writer
-    /// is to say what is.
+    /// Sends a step to the writer; what it counted is counted here too.
     pub(super) async fn send(&mut self, step: Step) -> Result<(), EngineError> {
         self.counters.add(&step.counters);
         let step = Box::new(step);
@@ -282,10 +293,13 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             room = Arc::clone(&self.room).acquire_many_owned(rows) => Box::new(room),
             () = self.writer.closed() => return Err(EngineError::WriterGone),
         };
-        if self.door.cache.forgets() && !step.rows.is_empty() {
-            return self.propose(step, room).await;
-        }
-        self.message(Message::Step(step, room)).await
+        self.hand_over(step, room).await
+    }
+
+    /// Has the writer know what the URL cache is expected to have lost.
+    pub(super) async fn send_level(&mut self) -> Result<(), EngineError> {
+        let counters = Counters { expected_lost: self.door.cache.expected_lost(), ..Counters::default() };
+        self.send(Step { counters, ..Step::default() }).await
     }
 
     /// Waits while the writer is behind; fails when it is gone.
@@ -308,14 +322,14 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             Room::Rebuilt => (counters.rebuilds, counters.generations) = (1, 1),
             Room::Grown { times } => counters.growths = times,
             Room::Aged => {
-                self.is_aged = true;
+                self.ending = Ending::CompleteThenNext;
                 return Ok(true);
             }
-            Room::Spent if self.settings.cache.reset == ResetPolicy::Restart => self.restarts = true,
-            Room::Spent => self.loss_budget_is_spent = true,
+            Room::Spent if self.settings.cache.reset == ResetPolicy::Restart => self.ending = Ending::Next,
+            Room::Spent => self.ending = Ending::Stop,
         }
         self.send(Step { counters, ..Step::default() }).await?;
-        Ok(!self.loss_budget_is_spent)
+        Ok(self.ending != Ending::Stop)
     }
 
     pub(super) fn publish(&self) {

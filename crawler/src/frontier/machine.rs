@@ -167,12 +167,6 @@ impl Frontier {
         self.plan_earlier(host);
     }
 
-    /// Counts an admitted URL that is abandoned at once.
-    pub fn offer_abandoned(&mut self) {
-        self.counts.admitted += 1;
-        self.counts.abandoned += 1;
-    }
-
     /// What can be done now. Call it again after each lease and each refill request, until it answers something else.
     pub fn next(&mut self, now: Moment) -> Next {
         while let Some(&(at, _, host)) = self.agenda.first() {

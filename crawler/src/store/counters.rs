@@ -57,7 +57,9 @@ impl Counters {
         self.forgotten += step.forgotten;
         self.generations += step.generations;
         self.rescue_fetches += step.rescue_fetches;
-        self.expected_lost = self.expected_lost.max(step.expected_lost);
+        if step.expected_lost > 0.0 {
+            self.expected_lost = step.expected_lost;
+        }
         add_all(&mut self.refused, &step.refused);
         add_all(&mut self.by_status, &step.by_status);
         add_all(&mut self.errors, &step.errors);

@@ -52,9 +52,9 @@ pub struct Confirmed {
 
 impl Confirmed {
     /// Of these rows, some are known, which are given in the order of the rows. A page may have a million.
-    pub fn of(rows: Vec<UrlRow>, known: Vec<UrlId>) -> Self {
+    pub fn of(rows: &[UrlRow], known: Vec<UrlId>) -> Self {
         let mut rest = known.iter().peekable();
-        let new = rows.into_iter().filter(|row| rest.next_if(|id| **id == row.id).is_none());
+        let new = rows.iter().filter(|row| rest.next_if(|id| **id == row.id).is_none());
         Self { queued: new.map(UrlRow::queued).collect(), known }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
         let rows: Vec<_> = (0..400_000).map(row).collect();
         let known: Vec<_> = (0..400_000).filter(|id| id % 1_000 != 7).map(UrlId).collect();
         let began = Instant::now();
-        let confirmed = Confirmed::of(rows, known.clone());
+        let confirmed = Confirmed::of(&rows, known.clone());
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         let queued = confirmed.queued.iter().map(|queued| queued.id.0);
         assert!(queued.eq((0..400).map(|new| 1_000 * new + 7)));

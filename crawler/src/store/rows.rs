@@ -90,9 +90,9 @@ impl UrlRow {
     }
 
     /// What the frontier is to know of it.
-    pub fn queued(self) -> Queued {
-        let Self { id, host, url, hop, depth, redirects, .. } = self;
-        Queued { id, host, url, hop, depth, redirects, attempts: 0 }
+    pub fn queued(&self) -> Queued {
+        let Self { id, host, hop, depth, redirects, .. } = *self;
+        Queued { id, host, url: self.url.clone(), hop, depth, redirects, attempts: 0 }
     }
 
     /// The word for its state in the database.

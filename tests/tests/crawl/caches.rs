@@ -86,6 +86,25 @@ fn a_cache_that_rotates_stays_small_and_fetches_nothing_twice() {
     }
 }
 
+/// What is expected to be lost of a crawl does not depend on how often it was stopped.
+#[test]
+fn a_rotating_cache_charges_as_much_over_many_runs_as_over_one() {
+    let server = serve(winding);
+    let flags = ["--reset", "rotate", "--expected-urls", "60", "--max-lost-urls", "5", "--hash-seed", "1"];
+    let flags = [&flags[..], &["--audit-rescue", "off", "--sweep", "off"]].concat();
+    let folders = [Folder::new(), Folder::new()];
+    let whole = crawl(&server, &folders[0].crawl(), &flags);
+    let mut last = Webloom::crawl(&folders[1].crawl(), &server.url("/")).args(&flags).args(["--max-pages", "20"]);
+    for pages in (40..=700).step_by(20) {
+        drop(last.run().expect(0));
+        last = Webloom::go_on(&folders[1].crawl()).args(["--max-pages", &pages.to_string()]);
+    }
+    let parts = last.run().expect(0).json();
+    let [once, often] = [&whole, &parts].map(|summary| number(summary, "expected_lost"));
+    println!("{once} in one run, {often} in many");
+    assert!(once > 5.0 && often < 1.18 * once && often > 0.82 * once, "{once} in one run, {often} in many");
+}
+
 #[test]
 fn what_a_rotating_cache_forgot_is_counted_as_a_duplicate() {
     let server = serve(winding);
@@ -204,6 +223,9 @@ fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
         assert_eq!(status["end"], if code == 0 { "drained" } else { "failed" });
         assert!(code == 0 || run.stderr.contains("allow more memory, choose another cache"), "{}", run.stderr);
     }
+    let exact = ["--max-cache-memory", "101KiB", "--cache", "exact", "--reset", "stop"];
+    let stopped = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(exact).run().expect(3).json();
+    assert_eq!(stopped["end"], "loss");
 }
 
 fn stored(summary: &Value) -> f64 {

@@ -22,6 +22,8 @@ const CASES: &[(&str, &str)] = &[
         "a queued or abandoned URL has no visit in the sequence it was admitted in",
         "UPDATE url SET state = 'queued' WHERE id = 2",
     ),
+    ("a drained sequence has left nothing queued", "UPDATE url SET state = 'queued' WHERE id = 2"),
+    ("a drained sequence has left nothing queued", "UPDATE history SET state = 'queued' WHERE url = 2"),
     (
         "a visit belongs to a finished URL, once a sequence",
         "CREATE TEMP TABLE again AS SELECT * FROM visit WHERE id = 2;

@@ -21,11 +21,9 @@ pub(super) fn sketch(config: &CacheConfig) -> Result<Sketch, BuildError> {
 fn exact(config: &CacheConfig) -> Result<Sketch, BuildError> {
     let expected = config.expected_urls.map(generation);
     let fitting = config.max_memory.map(|limit| ExactCache::keys_in(limit / 2));
-    match [expected, fitting].into_iter().flatten().min() {
-        Some(0) => Err(too_small(config)),
-        Some(room) => Ok(Sketch::Exact { keys: 2 * room, room: Some(room) }),
-        // Nothing says how much it may hold.
-        None => Ok(Sketch::Exact { keys: 0, room: None }),
+    match [expected, fitting].into_iter().flatten().min().unwrap_or(generation(SMALL_START)) {
+        0 => Err(too_small(config)),
+        room => Ok(Sketch::Exact { keys: room.saturating_mul(2), room: Some(room) }),
     }
 }
 

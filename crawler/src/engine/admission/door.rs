@@ -10,7 +10,7 @@ use urlcache::{Observation, Standing, Verdict};
 use super::{CacheKeeper, Proposal, Proposals};
 use crate::{
     candidate::{Hop, HostId, UrlId},
-    frontier::{Frontier, HostStart, Order, Queued},
+    frontier::{Frontier, HostStart, Order},
     store::{Abandonment, HostRow, LostRow, Step, UrlRow},
     time::Moment,
     url::Origin,
@@ -65,9 +65,8 @@ impl Door {
         host
     }
 
-    /// Offers candidates: what is new gets a row in `step` and a place in the frontier. Returns the numbers of what was
-    /// admitted. If the cache forgets, all of that is provisional: the frontier is not told before the writer has confirmed
-    /// that a row is new.
+    /// Offers candidates: what is new gets a row in `step`. Returns the numbers of what was admitted; if the cache forgets,
+    /// that is provisional. The frontier hears of the rows when the step is handed over.
     pub(in crate::engine) fn admit(
         &mut self,
         proposals: Proposals,
@@ -139,9 +138,6 @@ impl Door {
         let abandoned = frontier.is_closed(host).then_some(Abandonment::RobotsUnreachable);
         let rank = self.order.rank(depth);
         let Proposal { url, key, fingerprint } = proposal;
-        if !self.cache.forgets() {
-            frontier.offer(Queued { id, host, url: url.clone(), hop, depth, redirects, attempts: 0 });
-        }
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id
     }

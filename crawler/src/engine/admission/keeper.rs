@@ -123,8 +123,14 @@ impl CacheKeeper {
         writer: &mpsc::Sender<Message>,
     ) -> Result<Room, CacheFailure> {
         let held = self.cache.occupancy();
-        if self.is_exact() {
-            self.let_grow(&held, answers as u64)?;
+        if self.is_exact()
+            && let Err(failure) = self.let_grow(&held, answers as u64)
+        {
+            if self.config.reset != ResetPolicy::Stop {
+                return Err(failure.into());
+            }
+            tracing::warn!(%failure, items = held.items, "the URL cache may hold no more URLs");
+            return Ok(Room::Spent);
         }
         let trigger = self.ledger.trigger(&held, answers).map(Trigger::name);
         let Some(trigger) = trigger.or_else(|| self.is_too_old(now).then_some("age")) else { return Ok(Room::Enough) };

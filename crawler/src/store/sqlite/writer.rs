@@ -165,9 +165,9 @@ impl WriterThread {
                 let known = self.step(&step, Rows::New)?;
                 debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
             }
-            Message::Propose(mut step, _room, reply) => {
+            Message::Propose(step, _room, reply) => {
                 let known = self.step(&step, Rows::Proposed)?;
-                reply(Confirmed::of(std::mem::take(&mut step.rows), known));
+                reply(Confirmed::of(&step.rows, known));
             }
             Message::Refill(request, reply) => {
                 self.pass("before_refill");

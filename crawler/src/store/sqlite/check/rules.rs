@@ -68,6 +68,11 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'url ' || id FROM url WHERE admitted_in NOT IN (SELECT n FROM sequence)",
     ),
     (
+        "a drained sequence has left nothing queued",
+        "SELECT 'sequence ' || n FROM sequence
+         WHERE end = 'drained' AND n IN (SELECT sequence FROM stand WHERE state = 'queued')",
+    ),
+    (
         "a visit was made in a sequence that exists",
         "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
     ),
