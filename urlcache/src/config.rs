@@ -185,8 +185,8 @@ impl CacheConfig {
         let sketch = self.sketch(generation, already)?;
         let bits = sketch.bits();
         Ok(match sketch {
-            Sketch::Exact { keys, .. } => {
-                let (layout, cost) = ("table", ExactCache::COST);
+            Sketch::Exact { keys, room } => {
+                let (layout, cost) = ("table", ExactCache::cost_of(if room.is_some() { 2 } else { 1 }));
                 Design { capacity: keys, bits, expected_lost: 0.0, rate: 0.0, layout, cost, at_ceiling: false }
             }
             Sketch::Filters { blueprint, keys, at_ceiling } => Design {

@@ -42,8 +42,10 @@ impl ExactCache {
     /// The most keys it may be asked to hold: 2^32, about 150 GB.
     pub const MAX_KEYS: u64 = 1 << 32;
 
-    /// The control bytes, and the fingerprint.
-    pub(crate) const COST: Cost = Cost { hashes: 1, cache_lines: 2 };
+    /// Of each table it may be the control bytes, and the fingerprint.
+    pub(crate) const fn cost_of(tables: u32) -> Cost {
+        Cost { hashes: 1, cache_lines: 2 * tables }
+    }
 
     /// An empty set that has no memory yet.
     pub fn new() -> Self {
@@ -198,7 +200,7 @@ impl UrlCache for ExactCache {
     }
 
     fn cost(&self) -> Cost {
-        Self::COST
+        Self::cost_of(if self.rotates() { 2 } else { 1 })
     }
 }
 
