@@ -4,6 +4,8 @@
 //!
 //! Does not know: when a URL is fetched, or how rows are kept.
 
+use std::num::NonZeroU64;
+
 use crate::{
     candidate::{Hop, HostId, UrlId},
     time::Moment,
@@ -104,6 +106,12 @@ pub struct RefillAnswer {
     pub next_due: Option<Moment>,
     /// Whether the table held more rows of the kind than `rows`.
     pub more: bool,
+}
+
+/// How many URLs may be fetched for so many pages, whatever comes of them: a site that answers with errors and redirects
+/// must end a budget of pages too.
+pub fn most_fetched(pages: NonZeroU64) -> u64 {
+    pages.get().saturating_mul(2).saturating_add(10)
 }
 
 /// The law: `admitted` = `queued` + `leased` + `finished` + `abandoned`.

@@ -7,6 +7,7 @@
 //!
 //! Does not know: how pages are fetched or kept.
 
+mod access;
 mod check;
 mod config_command;
 mod crawl;
@@ -15,6 +16,7 @@ mod explain;
 mod failure;
 pub mod flags;
 mod loss;
+mod open_files;
 mod outcome;
 mod pages;
 mod session;

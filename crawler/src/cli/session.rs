@@ -14,20 +14,15 @@ use tokio::{
 };
 
 use super::{
-    Failure,
+    Failure, access,
     flags::{CrawlFlags, OutputFlags},
+    open_files::{self, OpenFiles},
     outcome, summary,
 };
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, changed_keys, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
-    fetch::{
-        address::{AddressPolicy, Allowance},
-        dns::SystemResolver,
-        http::{FetchSettings, HttpFetcher},
-        resolve::ResolveOverride,
-    },
     observe::{logs, progress},
     store::{
         AreaRow, AreaSource,
@@ -35,6 +30,7 @@ use crate::{
             CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, Resumed, StoreError, pages,
         },
     },
+    time::Moment,
     url::{FingerprintSeed, Key, WebUrl},
 };
 
@@ -134,10 +130,12 @@ impl Session {
         }
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
-        let settings = Arc::new(resolved.settings);
+        let mut settings = resolved.settings;
         logs::start(&settings.log);
+        let files = OpenFiles::for_crawl(&mut settings.politeness)?;
+        let settings = Arc::new(settings);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
-        let fetcher = fetcher(&settings, &directory, &given)?;
+        let fetcher = access::fetcher(&settings, files, &directory.areas()?, &given)?;
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
         if stored.is_none() {
@@ -157,6 +155,7 @@ impl Session {
         }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.rank_by(engine::order(&settings))?;
+        clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
@@ -176,8 +175,16 @@ impl Session {
 
     /// The settings of this run; those stored are kept where nothing stronger is given.
     fn settings(&self, stored: Option<&str>) -> Result<Resolved, Failure> {
-        let Some(stored) = stored else { return Ok(self.layers.resolve()?) };
-        Ok(self.layers.clone().stored(stored).resolve()?)
+        let layers = match stored {
+            Some(stored) => self.layers.clone().stored(stored),
+            None => self.layers.clone(),
+        };
+        let resolved = layers.resolve()?;
+        let given = self.starts.iter().chain(&self.added);
+        match access::with_logins(given, &resolved.settings.fetch.credentials) {
+            Some(logins) => Ok(layers.flags(&logins).resolve()?),
+            None => Ok(resolved),
+        }
     }
 
     fn create(
@@ -232,7 +239,8 @@ impl Session {
 
     /// Starts of which the directory knows none belong to another crawl.
     fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
-        if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, areas)) {
+        let urls: HashSet<_> = areas.iter().map(|area| area.url.as_str()).collect();
+        if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, &urls)) {
             return Ok(());
         }
         let known: Vec<_> = areas.iter().take(3).map(|area| area.url.as_str()).collect();
@@ -248,8 +256,9 @@ impl Session {
         let areas = directory.areas()?;
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
         // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
-        let before = areas.iter().filter(|area| area.source != AreaSource::Redirect);
-        let before = before.filter_map(|area| WebUrl::parse(&area.url).ok()).map(|url| Start { url, guessed: false });
+        let before = areas.iter().filter(|area| area.source.is_given());
+        let before = before.filter_map(|area| WebUrl::parse(&area.url).ok());
+        let before = before.map(|url| Start { url: url.without_credentials(), guessed: false, credentials: None });
         let mut given = HashSet::new();
         let mut starts = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
@@ -287,11 +296,9 @@ fn area(start: &Start) -> AreaRow {
 }
 
 /// Whether a start is one of the crawl's; one given without a scheme also if it was given with `http`.
-fn is_known(start: &Start, areas: &[AreaRow]) -> bool {
+fn is_known(start: &Start, areas: &HashSet<&str>) -> bool {
     let http = start.url.with_scheme("http").filter(|_| start.guessed);
-    areas
-        .iter()
-        .any(|area| area.url == start.url.as_str() || http.as_ref().is_some_and(|http| area.url == http.as_str()))
+    areas.contains(start.url.as_str()) || http.is_some_and(|http| areas.contains(http.as_str()))
 }
 
 fn announce(changes: &[ChangedKey], dir: &Path) {
@@ -300,13 +307,19 @@ fn announce(changes: &[ChangedKey], dir: &Path) {
     }
 }
 
-/// A runtime for a crawl; as many files may be open as the system allows.
+/// A retry waits at most as long as the settings say, whatever the clock said when it was written.
+fn clamp_due(directory: &CrawlDirectory, settings: &Settings, now: Moment) -> Result<(), Failure> {
+    let longest = settings.retry.max_backoff.max(settings.politeness.max_delay);
+    let clamped = directory.clamp_due(now + longest)?;
+    if clamped > 0 {
+        tracing::warn!(urls = clamped, "retries were to wait longer than they ever should: was the clock ahead?");
+    }
+    Ok(())
+}
+
+/// A runtime for a crawl.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut files = getrlimit(Resource::Nofile);
-    files.current = files.maximum;
-    // Where it is not allowed the limit stays as it was, and connections fail one by one.
-    let _ = setrlimit(Resource::Nofile, files);
+    open_files::raise();
     // Visits are short: one thread for them and the scheduler costs a fifth less CPU than two. Big pages and the writer
     // have threads of their own.
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -328,36 +341,6 @@ fn random() -> Result<u64, Failure> {
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
         .map_err(Failure::system("cannot read randomness"))?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-/// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
-fn fetcher(settings: &Settings, directory: &CrawlDirectory, starts: &[Start]) -> Result<HttpFetcher, Failure> {
-    let limits = &settings.fetch;
-    let parse_all = |texts: &[String]| -> Result<Vec<Allowance>, Failure> {
-        texts
-            .iter()
-            .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--allow-private: {error}"))))
-            .collect()
-    };
-    let overrides: Result<Vec<ResolveOverride>, Failure> = limits
-        .resolve
-        .iter()
-        .map(|text| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}"))))
-        .collect();
-    let areas = directory.areas()?;
-    let given_before = areas.iter().filter(|area| area.source != AreaSource::Redirect);
-    let given_before = given_before.filter_map(|area| WebUrl::parse(&area.url).ok());
-    let own: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).chain(given_before).collect();
-    let mut fetch = FetchSettings::new(limits.user_agent.as_str());
-    fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
-    fetch.headers_for = own.iter().map(|url| url.authority().to_owned()).collect();
-    fetch.connect_timeout = limits.connect_timeout;
-    fetch.first_byte_timeout = limits.first_byte_timeout;
-    fetch.total_timeout = limits.total_timeout;
-    fetch.max_expansion = limits.max_expansion;
-    fetch.addresses = AddressPolicy::new(&own, parse_all(&limits.allow_private)?);
-    fetch.resolve = overrides?;
-    Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
 }
 
 /// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
@@ -395,5 +378,10 @@ fn why_no_start(dir: &Path) -> Result<String, Failure> {
     if reasons.is_empty() {
         return Ok("the scope rules (include, exclude, max_url_length) refuse every start".to_owned());
     }
-    Ok(format!("{}; check the URL and that the server can be reached from here", reasons.join(", ")))
+    let advice = if reasons.iter().all(|reason| reason.ends_with("(address)")) {
+        "the address is not on the public internet: name it with --allow-private if it is yours"
+    } else {
+        "check the URL and that the server can be reached from here"
+    };
+    Ok(format!("{}; {advice}", reasons.join(", ")))
 }

@@ -31,6 +31,7 @@ fn lines(argument: &str) -> Vec<Result<Line, String>> {
 }
 
 fn fault(place: &str, text: &str, reason: &str) -> String {
+    let text = shown(text);
     format!("{place}: {text:?} is no start URL: {reason}; give http:// or https:// and a host")
 }
 
@@ -38,8 +39,21 @@ fn start(text: &str) -> Result<Start, String> {
     // `localhost:8080/x` parses as a URL of the scheme `localhost`; only `://` tells that a scheme was meant.
     let guessed = !text.contains("://") && !has_other_scheme(text);
     let whole = if guessed { format!("https://{text}") } else { text.to_owned() };
-    let url = WebUrl::parse(&whole).map_err(|error| error.to_string())?;
-    Ok(Start { url, guessed })
+    let (url, credentials) = WebUrl::parse(&whole).map_err(|error| error.to_string())?.split_credentials();
+    Ok(Start { url, guessed, credentials })
+}
+
+/// A text as it may be printed: what may be a password is left out.
+fn shown(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").map_or((None, text), |(scheme, rest)| (Some(scheme), rest));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    match authority.rsplit_once('@') {
+        Some((secret, _)) if secret.contains(':') && !text.starts_with("mailto:") => {
+            let scheme = scheme.map(|scheme| format!("{scheme}://")).unwrap_or_default();
+            format!("{scheme}…{}", &rest[secret.len()..])
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// `mailto:me@x`, `data:…`: a scheme, and no port behind the colon.
@@ -82,6 +96,16 @@ mod tests {
     fn other_schemes_and_nonsense_are_refused() {
         for text in ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:f(1)", ""] {
             assert!(matches!(read_one(text), Err(Failure::Usage(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_kept_apart_and_never_repeated() {
+        let start = read_one("https://bob:s3cret@h/a").unwrap();
+        assert_eq!((start.url.as_str(), start.credentials.is_some()), ("https://h/a", true));
+        for text in ["bob:s3cret@h/", "ftp://bob:s3cret@h/", "http://bob:s3cret@h:x/", "http://bob:s3/cret@"] {
+            let message = read_one(text).unwrap_err().to_string();
+            assert!(!message.contains("s3cret"), "{message}");
         }
     }
 

@@ -36,8 +36,8 @@ pub use schema::{
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
     AuditRescue, BudgetSettings, CacheSettings, ExtractSettings, FetchLimits, FrontierSettings, HashSeed, Header,
-    LogFormat, LogSettings, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings, RobotsSettings, ScopeKind,
-    ScopeSettings, Settings, StoreSettings, SweepChoice, UserAgent,
+    LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings, RobotsSettings,
+    ScopeKind, ScopeSettings, Settings, StoreSettings, SweepChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

@@ -115,8 +115,10 @@ pub struct RawRobots {
 pub struct RawFetch {
     /// Product name and contact.
     pub user_agent: Option<RawValue>,
-    /// Headers sent with every request.
+    /// Headers sent to the origins of the start URLs.
     pub headers: Option<SecretValue>,
+    /// User names and passwords, by origin.
+    pub credentials: Option<SecretValue>,
     /// Time to connect.
     pub connect_timeout: Option<RawValue>,
     /// Time to the first byte.
@@ -125,6 +127,8 @@ pub struct RawFetch {
     pub total_timeout: Option<RawValue>,
     /// Longest body after decompression.
     pub max_body: Option<RawValue>,
+    /// Bytes a second that a body must come with.
+    pub min_rate: Option<RawValue>,
     /// Largest growth in decompression.
     pub max_expansion: Option<RawValue>,
     /// Redirects in a row.
@@ -151,6 +155,8 @@ pub struct RawRetry {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawExtract {
+    /// Links of a page that are kept.
+    pub max_links: Option<RawValue>,
     /// `follow` or `obey`.
     pub nofollow: Option<RawValue>,
 }

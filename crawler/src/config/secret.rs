@@ -1,4 +1,4 @@
-//! What must not be printed: the hash seed and the values of headers that log somebody in.
+//! What must not be printed: the hash seed, passwords, and the values of headers that log somebody in.
 
 use std::{convert::Infallible, fmt, str::FromStr};
 
@@ -65,6 +65,9 @@ pub(super) fn is_secret_header(name: &str) -> bool {
 pub(super) fn shown(key: &str, value: &RawValue) -> String {
     match (key, value.as_list()) {
         ("cache.hash_seed", _) if value.as_text() != Some("random") => HIDDEN.into(),
+        ("fetch.credentials", Some(logins)) => {
+            RawValue::List(logins.iter().map(|_| HIDDEN.to_owned()).collect()).to_string()
+        }
         ("fetch.headers", Some(headers)) => {
             RawValue::List(headers.iter().map(|header| shown_header(header)).collect()).to_string()
         }
@@ -89,6 +92,16 @@ pub(super) fn without_secrets(settings: &RawSettings) -> (RawSettings, Vec<&'sta
         }
         open.fetch.headers = Some(SecretValue(RawValue::List(kept)));
     }
+    if settings
+        .fetch
+        .credentials
+        .as_ref()
+        .and_then(|SecretValue(logins)| logins.as_list())
+        .is_some_and(|l| !l.is_empty())
+    {
+        open.fetch.credentials = None;
+        left_out.push("fetch.credentials");
+    }
     (open, left_out)
 }
 
@@ -112,6 +125,8 @@ mod tests {
         let value = RawValue::List(headers.map(str::to_owned).into());
         let text = shown("fetch.headers", &value);
         assert_eq!(text, r#"["X-Team: docs", "Cookie: (secret)", "(secret)", "(secret)"]"#);
+        let logins = RawValue::List(vec!["http://bob:s3cr3t@h".to_owned()]);
+        assert_eq!(shown("fetch.credentials", &logins), r#"["(secret)"]"#);
         assert_eq!(shown("cache.hash_seed", &RawValue::text("abc")), HIDDEN);
         assert_eq!(shown("cache.hash_seed", &RawValue::text("random")), "\"random\"");
         assert_eq!(format!("{:?}", SecretValue::new(value)), HIDDEN);

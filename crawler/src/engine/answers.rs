@@ -31,6 +31,8 @@ pub(super) struct Answers {
     receiver: mpsc::Receiver<Answer>,
     /// Leases of hosts whose robots.txt is being read again.
     parked: HashMap<HostId, Vec<Lease>>,
+    /// Those that may be carried out since: each waits for its turn, as a new one does.
+    ready: VecDeque<Lease>,
     /// Answers taken out to make room for a question that could not wait, in their order.
     early: VecDeque<Answer>,
 }
@@ -38,7 +40,7 @@ pub(super) struct Answers {
 impl Answers {
     pub(super) fn new(slots: usize) -> Self {
         let (sender, receiver) = mpsc::channel(slots);
-        Self { sender, receiver, parked: HashMap::new(), early: VecDeque::new() }
+        Self { sender, receiver, parked: HashMap::new(), ready: VecDeque::new(), early: VecDeque::new() }
     }
 
     /// Whether one more question may be asked.
@@ -54,9 +56,19 @@ impl Answers {
         }
     }
 
-    /// Leases that wait for an answer.
+    /// Leases that wait for an answer, or for their turn after it.
     pub(super) fn parked(&self) -> usize {
-        self.parked.values().map(Vec::len).sum()
+        self.parked.values().map(Vec::len).sum::<usize>() + self.ready.len()
+    }
+
+    /// Whether there is a lease whose answer came.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// The first of them.
+    pub(super) fn next_ready(&mut self) -> Option<Lease> {
+        self.ready.pop_front()
     }
 
     /// Where the answer goes which URLs of a step are new. Visits end when they end: if there is no slot for what they
@@ -121,7 +133,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     async fn unpark(&mut self, lease: Lease) -> Result<(), EngineError> {
         let (Work::Page(queued) | Work::Rescue(queued)) = lease.work() else { return Ok(()) };
         if self.robots.allows(queued.host, &queued.url) == Some(true) {
-            self.visit(lease);
+            self.answers.ready.push_back(lease);
             return Ok(());
         }
         self.pages_in_flight -= lease.pages();

@@ -11,6 +11,7 @@
 mod admission;
 mod answers;
 mod confirmation;
+mod own_trouble;
 mod progress;
 mod reports;
 mod rescue;
@@ -23,6 +24,7 @@ mod stop;
 mod throttle;
 mod verdict;
 mod visit;
+mod visits;
 
 pub use admission::CacheFailure;
 pub use progress::Progress;

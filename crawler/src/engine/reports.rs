@@ -8,10 +8,10 @@ use super::{
     robots_book::{Patience, Reading},
     scheduler::{Ending, Scheduler},
     verdict::{Decision, decide},
-    visit::{Answer, Content, Page, Report},
+    visit::{Answer, Content, Page, Report, shortened},
 };
 use crate::{
-    candidate::Hop,
+    candidate::{Hop, UrlId},
     fetch::{FetchError, Fetcher},
     frontier::{Asked, ErrandOutcome, Lease, PageOutcome, Queued, Work},
     scope::Refusal,
@@ -19,6 +19,12 @@ use crate::{
     time::Moment,
     url::{Origin, WebUrl},
 };
+
+/// Candidates of a page that are admitted in one step.
+const PART: usize = 2_000;
+
+/// Why a page with too many links is called truncated.
+const LINKS: &str = "links";
 
 /// The least time before a URL is fetched again.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
@@ -60,10 +66,15 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         }
         let mut step = Step { counters: counted(requests, &result), ..Step::default() };
         self.heed_retry_after(&lease, &result, now);
-        let asked = if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No };
+        let asked = asked(requests, &result);
         match decide(&result, queued.attempts, &self.settings.retry) {
+            Decision::Wait => {
+                self.own_machine_fails(&result, now);
+                self.frontier.complete_page(lease, PageOutcome::Released, asked, now);
+            }
             Decision::Retry { .. } if self.frontier.is_closed(lease.host()) => {
-                step.change = Some((queued.id, UrlChange::Abandoned(Abandonment::RobotsUnreachable)));
+                let why = self.door.why_closed(lease.host()).unwrap_or(Abandonment::RobotsUnreachable);
+                step.change = Some((queued.id, UrlChange::Abandoned(why)));
                 self.frontier.complete_page(lease, PageOutcome::Abandoned, asked, now);
             }
             Decision::Retry { pause, reason } => {
@@ -110,29 +121,29 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         visit.wire_bytes = answer.wire_bytes;
         visit.truncated = answer.truncated.map(crate::fetch::Truncation::name);
         let mut target_origin = None;
-        let (mut proposals, hop) = match answer.content {
+        // A page's room is given back at the end of this: all its links are rows by then.
+        let mut room = None;
+        let (proposals, hop) = match answer.content {
             Content::Redirect(target) => {
-                visit.redirect = Some(target.as_str().into());
+                let most = self.settings.scope.max_url_length as usize;
+                visit.redirect = Some(shortened(target.as_str(), most).into());
                 target_origin = Some(target.origin());
                 (self.redirected(queued, target, step), Hop::Redirect)
             }
-            Content::Page(page) | Content::Other(page) => (self.keep(*page, &mut visit), Hop::Link),
+            Content::Page(mut page) | Content::Other(mut page) => {
+                room = page.room.take();
+                (self.keep(*page, &mut visit), Hop::Link)
+            }
             Content::Errand { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
-        let judges = self.ending != Ending::Next && !proposals.passed.is_empty();
-        if judges && !self.make_room_for(&proposals.passed).await? {
-            return Ok(None);
-        }
-        if self.ending == Ending::Next {
-            proposals.refuse_all(UNJUDGED);
-        }
         let (depth, redirects) = match hop {
             Hop::Redirect => (queued.depth, queued.redirects + 1),
             Hop::Start | Hop::Link => (queued.depth + 1, 0),
         };
         let found = Found { hop, via: Some(queued.id), depth, redirects, judge: Judge::Cache, at: now };
-        let admitted = self.door.admit(proposals, found, &mut self.frontier, step);
+        let Some(admitted) = self.admit(proposals, found, step).await? else { return Ok(None) };
+        drop(room);
         if let Some(origin) = target_origin.filter(|_| self.starts.is_pending(queued.id)) {
             self.starts.settle(queued.id);
             for id in admitted {
@@ -142,13 +153,42 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         Ok(Some(visit))
     }
 
+    /// Offers candidates part by part. What a part admits is sent ahead of the step in which the page itself is: a kill
+    /// between two has the page fetched again, and loses nothing. `None` when the loss budget allows no more of them.
+    async fn admit(
+        &mut self,
+        proposals: Proposals,
+        found: Found,
+        step: &mut Step,
+    ) -> Result<Option<Vec<UrlId>>, EngineError> {
+        let mut admitted = Vec::new();
+        for mut part in proposals.in_parts(PART) {
+            if !step.rows.is_empty() {
+                self.send(std::mem::take(step)).await?;
+            }
+            let judges = self.ending != Ending::Next && !part.passed.is_empty();
+            if judges && !self.make_room_for(&part.passed).await? {
+                return Ok(None);
+            }
+            if self.ending == Ending::Next {
+                part.refuse_all(UNJUDGED);
+            }
+            admitted.extend(self.door.admit(part, found, &mut self.frontier, step));
+        }
+        Ok(Some(admitted))
+    }
+
     fn keep(&self, page: Page, visit: &mut VisitRow) -> Proposals {
         visit.content_type = page.content_type;
         visit.html = page.html;
         visit.bytes = page.bytes;
         visit.digest = (visit.outcome == VisitOutcome::Stored).then_some(page.digest);
         visit.title = page.title;
-        page.links.judged(&self.pure)
+        let proposals = page.links.judged(&self.pure);
+        if proposals.are_cut() {
+            visit.truncated.get_or_insert(LINKS);
+        }
+        proposals
     }
 
     /// A redirect's target as a candidate; that of a start widens the scope.
@@ -159,6 +199,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
         if queued.depth == 0 {
             tracing::warn!(from = %queued.url, to = %target, "the start URL is redirected; its target belongs to the crawl");
+            if target.origin() != queued.url.origin() {
+                self.warn_of_secrets(&target);
+            }
             if self.pure.widen(&target) {
                 step.areas.push(AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect });
             }
@@ -170,7 +213,23 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     fn try_http(&mut self, failed: &Origin, step: &mut Step) {
         for url in self.starts.instead(failed) {
             tracing::warn!(start = %url, "no answer by https, trying http");
-            self.enter_start(url, AreaSource::Start, Judge::Cache, step);
+            self.warn_of_secrets(&url);
+            self.enter_start(url, AreaSource::Fallback, Judge::Cache, step);
+        }
+    }
+
+    /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere is told.
+    fn warn_of_secrets(&self, url: &WebUrl) {
+        let fetch = &self.settings.fetch;
+        if !(fetch.headers.is_empty() && fetch.credentials.is_empty()) {
+            tracing::warn!(%url, "headers and passwords that were given are not sent there: if they should be, give it as a start URL");
+        }
+    }
+
+    /// What this machine failed to ask for is asked for later.
+    pub(super) fn own_machine_fails(&mut self, result: &Result<Answer, FetchError>, now: Moment) {
+        if let Err(error) = result {
+            self.own_trouble.again(now, self.visits.len(), error);
         }
     }
 
@@ -207,6 +266,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let now = self.clock.now();
         let step = Step { counters: counted(requests, &result), ..Step::default() };
         let (host, redirects) = (errand.for_host, errand.redirects);
+        if matches!(result, Err(FetchError::OwnMachine(_))) {
+            self.own_machine_fails(&result, now);
+            self.frontier.complete_errand(lease, ErrandOutcome::Retry { at: now }, Asked::No, now);
+            return self.send(step).await;
+        }
         let guess = self.starts.is_guessed(&errand.url.origin()) && result.is_err();
         if result.is_ok() {
             self.starts.answered(&errand.url);
@@ -246,16 +310,18 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 let host = self.door.host(to.origin(), &mut self.frontier, &mut step);
                 ErrandOutcome::Redirected { host, to }
             }
-            Reading::Failed { row } => {
+            Reading::Failed { row, why } => {
                 kept(row);
-                step.closed = Some((host, Abandonment::RobotsUnreachable));
+                step.closed = Some((host, why));
+                self.door.close(host, why);
                 ErrandOutcome::Failed
             }
         };
         let failed = (outcome == ErrandOutcome::Failed).then(|| self.frontier.origin(host).clone());
         let abandoned = self.frontier.complete_errand(lease, outcome, asked, now);
         if let Some(origin) = failed {
-            tracing::warn!(host = %origin, abandoned, "robots.txt cannot be read: what is queued on the host is abandoned");
+            let why = step.closed.map(|(_, why)| why.as_str());
+            tracing::warn!(host = %origin, why, abandoned, "robots.txt cannot be read: what is queued on the host is abandoned");
             self.starts.settle_all(&origin);
             self.try_http(&origin, &mut step);
             self.send(step).await?;
@@ -272,6 +338,16 @@ fn queued(lease: &Lease) -> Option<Queued> {
     }
 }
 
+/// Whether a host was asked, so that its delay begins.
+pub(super) fn asked(requests: u64, result: &Result<Answer, FetchError>) -> Asked {
+    match result {
+        Err(FetchError::OwnMachine(_)) => Asked::No,
+        Err(_) => Asked::Yes,
+        Ok(_) if requests > 0 => Asked::Yes,
+        Ok(_) => Asked::No,
+    }
+}
+
 /// What a response, or its lack, adds to the sums.
 pub(super) fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Counters {
     let mut counters = Counters { requests, ..Counters::default() };
@@ -280,6 +356,8 @@ pub(super) fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Cou
             counters.bytes_in = answer.wire_bytes;
             counters.by_status.insert(answer.status, 1);
         }
+        // No request that got no answer: none was made.
+        Err(FetchError::OwnMachine(_)) => {}
         Err(error) => {
             counters.errors.insert(error.name().to_owned(), 1);
         }

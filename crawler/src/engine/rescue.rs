@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use super::{
     EngineError,
     admission::{Found, Judge, Proposals},
-    reports::counted,
+    reports::{asked, counted},
     scheduler::Scheduler,
     verdict::{Decision, decide},
     visit::{Answer, Content, Report},
@@ -123,8 +123,13 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let now = self.clock.now();
         let mut step = Step { counters: counted(requests, &result), ..Step::default() };
         self.heed_retry_after(&lease, &result, now);
-        let asked = if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No };
+        let asked = asked(requests, &result);
         let Work::Rescue(parent) = lease.work() else { return Ok(()) };
+        if matches!(result, Err(FetchError::OwnMachine(_))) {
+            self.own_machine_fails(&result, now);
+            self.frontier.release_rescue(lease, now);
+            return self.send(step).await;
+        }
         if let Decision::Retry { pause, reason } = decide(&result, parent.attempts, &self.settings.retry)
             && !self.frontier.is_closed(lease.host())
         {
@@ -180,5 +185,5 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 /// Whether a page, or a redirect, was there, as much of it as is ever read.
 fn is_readable(result: &Result<Answer, FetchError>) -> bool {
     let Ok(Answer { content: Content::Page(_) | Content::Redirect(_), truncated, .. }) = result else { return false };
-    !matches!(truncated, Some(Truncation::Disconnect | Truncation::Time))
+    !matches!(truncated, Some(Truncation::Disconnect | Truncation::Time | Truncation::Slow))
 }

@@ -10,9 +10,9 @@ use super::{
 use crate::{
     candidate::HostId,
     config::RobotsSettings,
-    fetch::FetchError,
+    fetch::{FetchError, Truncation},
     robots::{Availability, ProductToken, Robots, availability},
-    store::RobotsRow,
+    store::{Abandonment, RobotsRow},
     time::Moment,
     url::{Origin, WebUrl},
 };
@@ -63,6 +63,8 @@ pub(super) enum Reading {
     Failed {
         /// What is kept of the failure.
         row: RobotsRow,
+        /// Why what is queued on the host is abandoned.
+        why: Abandonment,
     },
 }
 
@@ -103,7 +105,12 @@ impl RobotsBook {
         now: Moment,
     ) -> Reading {
         let row = RobotsRow { fetched: now, ..RobotsRow::default() };
-        let Ok(answer) = result else { return self.unreachable(host, row, patience, None) };
+        let answer = match result {
+            Ok(answer) => answer,
+            // The same address is refused however often it is tried.
+            Err(FetchError::AddressRefused(_)) => return Self::refused(row),
+            Err(_) => return self.unreachable(host, row, patience, None),
+        };
         let row = RobotsRow { status: Some(answer.status), ..row };
         let (body, location) = match answer.content {
             Content::Errand { body, location } => (body, location),
@@ -116,6 +123,10 @@ impl RobotsBook {
             };
         }
         match availability(answer.status) {
+            // What is missing might forbid everything. Only the limit of what is ever read may cut.
+            Availability::Parse if !matches!(answer.truncated, None | Some(Truncation::Size)) => {
+                self.unreachable(host, row, patience, None)
+            }
             Availability::Parse => {
                 let rules = Robots::parse(&body, &self.agent);
                 self.met(host, rules, RobotsRow { body: Some(body), ..row }, now)
@@ -133,6 +144,11 @@ impl RobotsBook {
         Reading::Met { row: RobotsRow { crawl_delay_millis, ..row }, crawl_delay, until: now + self.settings.max_age }
     }
 
+    fn refused(row: RobotsRow) -> Reading {
+        let row = RobotsRow { first_failed: Some(row.fetched), ..row };
+        Reading::Failed { row, why: Abandonment::Address }
+    }
+
     fn unreachable(&mut self, host: HostId, row: RobotsRow, patience: Patience, asked: Option<Duration>) -> Reading {
         let now = row.fetched;
         let failures = self.failures.entry(host).or_insert(Failures { count: 0, first: now });
@@ -141,7 +157,7 @@ impl RobotsBook {
         let row = RobotsRow { first_failed: Some(failures.first), ..row };
         let retries = if patience == Patience::None { 0 } else { self.settings.retries };
         if failures.count > retries {
-            return Reading::Failed { row };
+            return Reading::Failed { row, why: Abandonment::RobotsUnreachable };
         }
         Reading::Retry { row, at: now + pause.max(asked.unwrap_or_default()).min(MOST_BACK_OFF) }
     }

@@ -1,29 +1,29 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use thiserror::Error;
-use tokio::{
-    sync::{Semaphore, mpsc, watch},
-    task::JoinSet,
-};
+use tokio::sync::{Semaphore, mpsc, watch};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
     answers::Answers,
+    own_trouble::OwnTrouble,
     rescue::Rescues,
     robots_book::RobotsBook,
     scheduler::{Ending, MOST_ROWS, Scheduler},
     starts::StartPhase,
     throttle::Throttle,
     visit::Visitor,
+    visits::Visits,
 };
 use crate::{
     candidate::HostId,
     clock::Clock,
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
+    extract::LinkLimits,
     fetch::Fetcher,
     frontier::{Frontier, FrontierLimits, HostStart, Order},
     observe::process,
@@ -207,12 +207,10 @@ impl<F: Fetcher + 'static> Parts<F> {
             pure.widen(&stored(&area.url, WebUrl::parse)?);
         }
         let starts = start_phase(&resumed, clock.now())?;
-        let name = Arc::from(agent.as_str());
-        let max_body = settings.fetch.max_body;
         let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Scheduler {
             clock,
-            visitor: Arc::new(Visitor { fetcher, max_body, agent: name, max_pause: settings.politeness.max_delay }),
+            visitor: Arc::new(visitor(fetcher, &settings, &agent)),
             frontier,
             door,
             pure,
@@ -224,7 +222,8 @@ impl<F: Fetcher + 'static> Parts<F> {
             writer,
             room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
             answers: Answers::new(QUESTIONS),
-            tasks: JoinSet::new(),
+            visits: Visits::default(),
+            own_trouble: OwnTrouble::default(),
             pages_in_flight: 0,
             unconfirmed: 0,
             ending,
@@ -295,13 +294,27 @@ fn start_phase(resumed: &Resumed, now: Moment) -> Result<StartPhase, EngineError
     for pending in &resumed.pending_starts {
         starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
     }
+    let answered: HashSet<_> =
+        resumed.hosts.iter().filter(|host| host.answered).map(|host| host.origin.as_str()).collect();
     for area in resumed.areas.iter().filter(|area| area.source == AreaSource::GuessedStart) {
         let url = stored(&area.url, WebUrl::parse)?;
-        if !resumed.hosts.iter().any(|host| host.answered && host.origin == url.origin().as_str()) {
+        if !answered.contains(url.origin().as_str()) {
             starts.guess(url);
         }
     }
     Ok(starts)
+}
+
+fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<F> {
+    let links = settings.extract.max_links as usize;
+    Visitor {
+        fetcher,
+        max_body: settings.fetch.max_body,
+        links: LinkLimits::of(links),
+        link_room: Arc::new(Semaphore::new(links)),
+        agent: Arc::from(agent.as_str()),
+        max_pause: settings.politeness.max_delay,
+    }
 }
 
 fn frontier_limits(settings: &Settings) -> FrontierLimits {
@@ -397,6 +410,7 @@ fn host_start(host: &HostState, settings: &Settings, now: Moment) -> Result<Host
         held: host.held,
         next_due: host.next_due,
         stored: host.stored,
+        fetched: host.fetched,
         by_depth: host.by_depth.clone(),
     })
 }

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use tokio::{
-    sync::{Semaphore, mpsc, watch},
-    task::JoinSet,
-};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tracing::Instrument;
 use urlcache::ResetPolicy;
 
@@ -13,25 +10,31 @@ use super::{
     EngineError,
     admission::{Door, Proposal, PureHalf, Room},
     answers::Answers,
+    own_trouble::OwnTrouble,
     progress::Progress,
     rescue::{AtDrain, Rescues},
     robots_book::RobotsBook,
     starts::StartPhase,
     stop::{Stop, StopSignal},
     throttle::Throttle,
-    visit::{Judging, Report, Visitor},
+    visit::{Job, Judging, Report, Visitor},
+    visits::Visits,
 };
 use crate::{
     clock::Clock,
     config::Settings,
-    fetch::Fetcher,
+    fetch::{FetchError, Fetcher},
     frontier::{Asked, Frontier, Lease, Next, PageOutcome, Work},
+    queue::most_fetched,
     store::{Abandonment, Counters, Message, Step, UrlChange},
     time::Moment,
 };
 
 /// Rows of the URL table on their way to the writer; a page with more takes all the room.
 pub(super) const MOST_ROWS: u32 = 5_000;
+
+/// Leases granted in one turn.
+const MOST_GRANTS: usize = 64;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +90,8 @@ enum Wait {
     Until(Moment),
     /// Nothing before an event.
     Event,
+    /// More of the same, once signals and events were looked at.
+    Go,
     /// Nothing any more.
     End(End),
 }
@@ -108,7 +113,9 @@ pub(super) struct Scheduler<F> {
     /// Rows that may be on their way to the writer: a few pages with very many links must not fill the memory.
     pub(super) room: Arc<Semaphore>,
     pub(super) answers: Answers,
-    pub(super) tasks: JoinSet<Report>,
+    pub(super) visits: Visits,
+    /// How long this machine cannot make requests, and waits.
+    pub(super) own_trouble: OwnTrouble,
     pub(super) pages_in_flight: u64,
     /// Steps whose URLs the writer has not confirmed.
     pub(super) unconfirmed: usize,
@@ -126,7 +133,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             self.release_held().await?;
             stopped = stopped.or((self.ending == Ending::Stop).then_some(End::Loss));
             let wait = match stopped {
-                Some(end) if self.tasks.is_empty() => Wait::End(end),
+                Some(end) if self.visits.is_empty() => Wait::End(end),
                 Some(_) => Wait::Event,
                 None => self.grant().await?,
             };
@@ -137,20 +144,22 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                     return Ok(end);
                 }
                 Wait::Until(moment) => Some(moment),
-                Wait::Event => None,
+                Wait::Event | Wait::Go => None,
             };
+            let goes_on = matches!(wait, Wait::Go);
             let now = self.clock.now();
             let out_of_time =
                 self.settings.budget.max_time.map(|most| self.clock.started() + most).filter(|end| *end > now);
             let until = [until, self.starts.deadline(), out_of_time].into_iter().flatten().min();
             tokio::select! {
-                Some(report) = self.tasks.join_next() => self.reported(report).await?,
+                Some(report) = self.visits.next() => self.reported(report).await?,
                 // A lease that waits for an answer goes back to the queue when the run stops.
                 Some(answer) = self.answers.next(), if stopped.is_none() => self.answered(answer).await?,
                 () = sleep_until(self.clock, until), if until.is_some() => {}
+                () = std::future::ready(()), if goes_on => {}
                 stop = self.stop.next() => match stop {
                     Stop::Begin(signal) => stopped = Some(End::Signal(signal)),
-                    Stop::Abort => self.tasks.abort_all(),
+                    Stop::Abort => self.visits.abort(),
                 },
                 () = self.writer.closed() => return Err(EngineError::WriterGone),
                 _ = ticks.tick() => self.publish(),
@@ -158,19 +167,28 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         }
     }
 
-    /// Grants leases while it can.
+    /// Grants leases while it can, but not for ever: what needs no request could go on and on.
     async fn grant(&mut self) -> Result<Wait, EngineError> {
-        loop {
+        for _ in 0..MOST_GRANTS {
             let now = self.clock.now();
+            if self.answers.has_ready() {
+                if let Some(moment) = self.request_must_wait(now) {
+                    return Ok(Wait::Until(moment));
+                }
+                let ready = self.answers.next_ready();
+                ready.into_iter().for_each(|lease| self.visit(lease));
+                continue;
+            }
             let counts = self.frontier.counts();
             let to_do = counts.queued + counts.leased + self.frontier.rescues();
             if to_do > 0 && self.budget_is_spent(now) {
-                return Ok(if self.in_flight() == 0 { Wait::End(End::Budget) } else { Wait::Event });
+                return Ok(if self.in_flight() == 0 { self.end_by_budget() } else { Wait::Event });
             }
-            if self.in_flight() >= self.settings.politeness.concurrency.get() as usize {
+            let usual = self.settings.politeness.concurrency.get() as usize;
+            if self.in_flight() >= self.own_trouble.most(usual, now) {
                 return Ok(Wait::Event);
             }
-            if let Some(moment) = self.throttle.wait(now) {
+            if let Some(moment) = self.request_must_wait(now) {
                 return Ok(Wait::Until(moment));
             }
             if !self.answers.has_room() || self.level_is_open() {
@@ -196,6 +214,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 Next::Drained => return self.swept_then(End::Drained).await,
             }
         }
+        Ok(Wait::Go)
+    }
+
+    /// Until when no request may be sent, to whatever host.
+    fn request_must_wait(&mut self, now: Moment) -> Option<Moment> {
+        self.own_trouble.waits(now).or_else(|| self.throttle.wait(now))
     }
 
     /// Ends when the sweep has nothing more to do.
@@ -208,15 +232,30 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 
     /// Leases that are being carried out, or wait for an answer of the writer.
     fn in_flight(&self) -> usize {
-        self.tasks.len() + self.answers.parked()
+        self.visits.len() + self.answers.parked()
     }
 
     fn budget_is_spent(&self, now: Moment) -> bool {
         let budget = &self.settings.budget;
         let pages = self.counters.stored + self.pages_in_flight;
         budget.max_pages.is_some_and(|most| pages >= most.get())
+            || self.has_fetched_too_much()
             || budget.max_bytes.is_some_and(|most| self.counters.bytes_in >= most.get())
             || budget.max_time.is_some_and(|most| now >= self.clock.started() + most)
+    }
+
+    /// Whether so many URLs were fetched for so few pages that the budget of pages ends the crawl.
+    fn has_fetched_too_much(&self) -> bool {
+        let fetched = self.frontier.counts().finished + self.pages_in_flight;
+        self.settings.budget.max_pages.is_some_and(|most| fetched >= most_fetched(most))
+    }
+
+    fn end_by_budget(&self) -> Wait {
+        if self.has_fetched_too_much() {
+            let (pages, urls) = (self.counters.stored, self.frontier.counts().finished);
+            tracing::warn!(pages, urls, "--max-pages ends the crawl: few of the URLs that were fetched are pages");
+        }
+        Wait::End(End::Budget)
     }
 
     /// Begins a lease, unless it can be answered without a request.
@@ -230,7 +269,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                     (Some(true), _) => {}
                     (Some(false), _) => return self.abandon(lease, Abandonment::Robots).await,
                     (None, host) => {
-                        self.count(&lease);
+                        self.pages_in_flight += lease.pages();
                         return self.park(lease, host).await;
                     }
                 }
@@ -240,23 +279,19 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             }
             Work::Errand(_) => {}
         }
-        self.count(&lease);
+        self.pages_in_flight += lease.pages();
         self.visit(lease);
         Ok(())
     }
 
-    /// Counts a lease that will be carried out.
-    fn count(&mut self, lease: &Lease) {
+    /// Has a task carry a lease out, now that a request may be sent.
+    fn visit(&mut self, lease: Lease) {
         self.throttle.spend();
-        self.pages_in_flight += lease.pages();
-    }
-
-    /// Has a task carry a lease out.
-    pub(super) fn visit(&mut self, lease: Lease) {
-        let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit };
-        let (visitor, pure) = (Arc::clone(&self.visitor), self.pure.clone());
+        // As long as the scope may grow, no visit holds it: to change a copy would take as long as there are starts.
+        let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit(self.pure.clone()) };
+        let (visitor, job) = (Arc::clone(&self.visitor), Job::of(&lease));
         let span = tracing::info_span!("lease", url = %lease.url(), kind = ?lease.kind());
-        self.tasks.spawn(async move { visitor.visit(lease, pure, judging).await }.instrument(span));
+        self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
     }
 
     /// Ends a page's lease without a request.
@@ -268,12 +303,12 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.send(Step { change, ..Step::default() }).await
     }
 
-    async fn reported(&mut self, report: Result<Report, tokio::task::JoinError>) -> Result<(), EngineError> {
-        match report {
-            Ok(report) => self.finished(report).await,
-            Err(gone) if gone.is_cancelled() => Ok(()),
-            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    async fn reported(&mut self, report: Option<Report>) -> Result<(), EngineError> {
+        let Some(report) = report else { return Ok(()) };
+        if !matches!(report.result, Err(FetchError::OwnMachine(_))) {
+            self.own_trouble.is_over();
         }
+        self.finished(report).await
     }
 
     async fn finished(&mut self, report: Report) -> Result<(), EngineError> {
@@ -338,7 +373,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             pages: self.counters.stored,
             requests: self.counters.requests,
             queued: self.frontier.counts().queued,
-            in_flight: self.tasks.len() as u64,
+            in_flight: self.visits.len() as u64,
             errors: self.counters.errors.values().sum(),
             expected_lost: self.door.cache.expected_lost(),
             cache_items: occupancy.items,

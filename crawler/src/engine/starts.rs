@@ -1,12 +1,15 @@
 //! [`StartPhase`]: until the start URLs' redirects are known, links are not judged.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use super::visit::Report;
 use crate::{
     candidate::UrlId,
     time::Moment,
-    url::{Origin, WebUrl},
+    url::{Credentials, Origin, WebUrl},
 };
 
 /// How long all starts together may hold links back.
@@ -15,6 +18,9 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// Reports held back at most; one more ends the phase.
 const MOST_HELD: usize = 64;
 
+/// Links of theirs that are held back at most.
+const MOST_LINKS: usize = 100_000;
+
 /// A start URL as given.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Start {
@@ -22,21 +28,28 @@ pub struct Start {
     pub url: WebUrl,
     /// Whether the user gave no scheme: `http` is tried if `https` has no answer.
     pub guessed: bool,
+    /// User name and password given with it, for all requests to its origin. `url` has none.
+    pub credentials: Option<Credentials>,
 }
 
 /// Which starts have no final answer yet, and the pages that wait for them.
 #[derive(Debug)]
 pub(super) struct StartPhase {
     pending: HashMap<UrlId, Origin>,
+    /// The same by origin.
+    by_origin: HashMap<Origin, HashSet<UrlId>>,
     /// Those given without a scheme whose origin has not answered.
     guessed: HashMap<Origin, Vec<WebUrl>>,
     ends: Moment,
     held: Vec<Report>,
+    /// Links of theirs that are still to be judged.
+    links: usize,
 }
 
 impl StartPhase {
     pub(super) fn new(now: Moment) -> Self {
-        Self { pending: HashMap::new(), guessed: HashMap::new(), ends: now + LONGEST, held: Vec::new() }
+        let (pending, by_origin, guessed) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { pending, by_origin, guessed, ends: now + LONGEST, held: Vec::new(), links: 0 }
     }
 
     /// The wait begins now.
@@ -46,6 +59,7 @@ impl StartPhase {
 
     /// A start (or the target of its redirect) was admitted.
     pub(super) fn begin(&mut self, id: UrlId, origin: Origin) {
+        self.by_origin.entry(origin.clone()).or_default().insert(id);
         self.pending.insert(id, origin);
     }
 
@@ -79,12 +93,20 @@ impl StartPhase {
 
     /// A start has its answer.
     pub(super) fn settle(&mut self, id: UrlId) {
-        self.pending.remove(&id);
+        let Some(origin) = self.pending.remove(&id) else { return };
+        if let Some(ids) = self.by_origin.get_mut(&origin) {
+            ids.remove(&id);
+            if ids.is_empty() {
+                self.by_origin.remove(&origin);
+            }
+        }
     }
 
     /// The starts on this origin will have no answer.
     pub(super) fn settle_all(&mut self, origin: &Origin) {
-        self.pending.retain(|_, pending| pending != origin);
+        for id in self.by_origin.remove(origin).unwrap_or_default() {
+            self.pending.remove(&id);
+        }
     }
 
     /// Whether links are held back.
@@ -94,12 +116,14 @@ impl StartPhase {
 
     /// Holds a page back.
     pub(super) fn hold(&mut self, report: Report) {
+        self.links += report.unjudged_links();
         self.held.push(report);
     }
 
     /// Waits no longer.
     pub(super) fn give_up(&mut self) {
         self.pending.clear();
+        self.by_origin.clear();
     }
 
     /// When waiting ends at the latest, if pages are held back.
@@ -109,9 +133,13 @@ impl StartPhase {
 
     /// The pages that need not wait any longer.
     pub(super) fn released(&mut self, now: Moment) -> Vec<Report> {
-        if now >= self.ends || self.held.len() >= MOST_HELD {
+        if now >= self.ends || self.held.len() >= MOST_HELD || self.links >= MOST_LINKS {
             self.give_up();
         }
-        if self.holds() { Vec::new() } else { std::mem::take(&mut self.held) }
+        if self.holds() {
+            return Vec::new();
+        }
+        self.links = 0;
+        std::mem::take(&mut self.held)
     }
 }

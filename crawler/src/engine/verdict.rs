@@ -19,6 +19,8 @@ pub(super) enum Decision {
         /// What went wrong, in one word.
         reason: Option<Box<str>>,
     },
+    /// It was not asked for, because this machine could not: it stays as it is.
+    Wait,
     /// It is fetched again.
     Retry {
         /// After this pause.
@@ -41,11 +43,12 @@ pub(super) fn decide(result: &Result<Answer, FetchError>, failures: u32, retry: 
         Err(error) => match error.class() {
             RetryClass::Transient => again(error.name(), None),
             RetryClass::Permanent => None,
+            RetryClass::OwnMachine => Some(Decision::Wait),
         }
         .unwrap_or_else(|| last(VisitOutcome::Failed, Some(error.name()))),
         Ok(answer) => match &answer.content {
             Content::Page(_) => match answer.truncated {
-                Some(cut @ (Truncation::Disconnect | Truncation::Time)) => again(cut.name(), None),
+                Some(cut @ (Truncation::Disconnect | Truncation::Time | Truncation::Slow)) => again(cut.name(), None),
                 _ => None,
             }
             .unwrap_or_else(|| last(VisitOutcome::Stored, None)),
@@ -90,7 +93,7 @@ mod tests {
     fn pause(decision: &Decision) -> Option<u64> {
         match decision {
             Decision::Retry { pause, .. } => Some(pause.as_secs()),
-            Decision::Final { .. } => None,
+            Decision::Final { .. } | Decision::Wait => None,
         }
     }
 

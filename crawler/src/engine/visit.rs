@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration, time::SystemTime};
 
 use sha2::{Digest, Sha256};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::admission::{Proposals, PureHalf};
 use crate::{
-    extract::{self, MetaRobots, PageLinks},
+    extract::{self, LinkLimits, MetaRobots, PageLinks, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
     frontier::{Lease, Work},
     robots,
@@ -16,13 +17,41 @@ use crate::{
 /// Bodies of this size and more are parsed off the reactor.
 const BIG_BODY: usize = 512 * 1024;
 
+/// So many links and more are judged off it.
+const MANY_LINKS: usize = 5_000;
+
+/// The longest `Content-Type` that is kept, in bytes: no media type with its parameters needs more.
+const LONGEST_TYPE: usize = 256;
+
+/// Links of a page that need no room of their own: as many pages as there are requests at once may have so many.
+const FEW_LINKS: usize = 500;
+
 /// Whether a visit judges its links itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Judging {
     /// By the scope as it is when the lease is granted.
-    InVisit,
+    InVisit(PureHalf),
     /// Not: the redirects of other starts may still widen the scope.
     Later,
+}
+
+/// What is to be done with a lease.
+#[derive(Debug, Clone)]
+pub(super) enum Job {
+    /// Fetch and read a page.
+    Page(WebUrl),
+    /// Fetch a robots.txt.
+    Robots(WebUrl),
+}
+
+impl Job {
+    /// Of this lease, which stays where it is.
+    pub(super) fn of(lease: &Lease) -> Self {
+        match lease.work() {
+            Work::Page(queued) | Work::Rescue(queued) => Self::Page(queued.url.clone()),
+            Work::Errand(errand) => Self::Robots(errand.url.clone()),
+        }
+    }
 }
 
 /// What every visit of a run needs.
@@ -30,18 +59,38 @@ pub(super) enum Judging {
 pub(super) struct Visitor<F> {
     pub(super) fetcher: F,
     pub(super) max_body: u64,
+    pub(super) links: LinkLimits,
+    /// Room for the links of all visits.
+    pub(super) link_room: Arc<Semaphore>,
     pub(super) agent: Arc<str>,
     /// The longest pause a server may ask for.
     pub(super) max_pause: Duration,
+}
+
+/// What a visit brings back.
+#[derive(Debug)]
+pub(super) struct Visited {
+    /// Requests that reached a server.
+    pub(super) requests: u64,
+    pub(super) result: Result<Answer, FetchError>,
 }
 
 /// A visit that ended.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) lease: Lease,
-    /// Requests that reached a server.
     pub(super) requests: u64,
     pub(super) result: Result<Answer, FetchError>,
+}
+
+impl Report {
+    /// Links of its page that are still to be judged.
+    pub(super) fn unjudged_links(&self) -> usize {
+        match &self.result {
+            Ok(Answer { content: Content::Page(page), .. }) => page.links.unjudged(),
+            _ => 0,
+        }
+    }
 }
 
 /// A response, as far as the crawl keeps it.
@@ -82,6 +131,8 @@ pub(super) struct Page {
     pub(super) digest: [u8; 32],
     pub(super) title: Option<Box<str>>,
     pub(super) links: Links,
+    /// Given back when the page was taken in.
+    pub(super) room: Option<OwnedSemaphorePermit>,
 }
 
 /// The links of a page.
@@ -90,7 +141,7 @@ pub(super) enum Links {
     /// Judged by the pure half.
     Judged(Proposals),
     /// Still to be judged; `false` where the page asks not to follow.
-    Raw(Vec<extract::PageLink>, bool),
+    Raw(Box<ScannedPage>, bool),
 }
 
 impl Default for Links {
@@ -103,70 +154,104 @@ impl Links {
     pub(super) fn judged(self, by: &PureHalf) -> Proposals {
         match self {
             Self::Judged(proposals) => proposals,
-            Self::Raw(links, follows) => by.links(links, follows),
+            Self::Raw(scanned, follows) => judged(by, *scanned, follows),
+        }
+    }
+
+    /// How many are still to be judged.
+    pub(super) fn unjudged(&self) -> usize {
+        match self {
+            Self::Judged(_) => 0,
+            Self::Raw(scanned, _) => scanned.link_count(),
         }
     }
 }
 
+fn judged(pure: &PureHalf, page: ScannedPage, follows: bool) -> Proposals {
+    let PageLinks { links, beyond, .. } = page.links();
+    let mut proposals = pure.links(links, follows);
+    proposals.leave_out(beyond);
+    proposals
+}
+
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
-    pub(super) async fn visit(&self, lease: Lease, pure: PureHalf, judging: Judging) -> Report {
-        match lease.work() {
-            Work::Page(_) | Work::Rescue(_) => self.page(lease, pure, judging).await,
-            Work::Errand(_) => self.errand(lease).await,
+    pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
+        match job {
+            Job::Page(url) => self.page(url, judging).await,
+            Job::Robots(url) => self.robots(url).await,
         }
     }
 
-    async fn errand(&self, lease: Lease) -> Report {
-        let result = self.fetch(lease.url(), robots::MAX_BYTES as u64).await;
+    async fn robots(&self, url: WebUrl) -> Visited {
+        let result = self.fetch(&url, robots::MAX_BYTES as u64).await;
         let requests = reached(&result);
         let result = result.map(|mut response| {
-            let location = redirect_target(lease.url(), &response);
+            let location = redirect_target(&url, &response);
             let body = std::mem::take(&mut response.body);
             self.answer(&response, Content::Errand { body, location })
         });
-        Report { lease, requests, result }
+        Visited { requests, result }
     }
 
-    async fn page(&self, lease: Lease, pure: PureHalf, judging: Judging) -> Report {
-        let mut result = self.fetch(lease.url(), self.max_body).await;
+    async fn page(&self, url: WebUrl, judging: Judging) -> Visited {
+        let mut result = self.fetch(&url, self.max_body).await;
         let mut requests = reached(&result);
         if let Ok(response) = &result
-            && let Some(target) = redirect_target(lease.url(), response)
-            && Key::of(&target) == Key::of(lease.url())
+            && let Some(target) = redirect_target(&url, response)
+            && Key::of(&target) == Key::of(&url)
         {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once.
             result = self.fetch(&target, self.max_body).await;
             requests += reached(&result);
         }
         let result = match result {
-            Ok(response) => Ok(self.read(lease.url().clone(), response, pure, judging).await),
+            Ok(response) => Ok(self.read(url, response, judging).await),
             Err(error) => Err(error),
         };
-        Report { lease, requests, result }
+        Visited { requests, result }
     }
 
     async fn fetch(&self, url: &WebUrl, max_body: u64) -> Result<FetchResponse, FetchError> {
         self.fetcher.fetch(FetchRequest { url: url.clone(), max_body }).await
     }
 
-    async fn read(&self, url: WebUrl, response: FetchResponse, pure: PureHalf, judging: Judging) -> Answer {
+    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> Answer {
         if let Some(target) = redirect_target(&url, &response).filter(|target| Key::of(target) != Key::of(&url)) {
             return self.answer(&response, Content::Redirect(target));
         }
-        let agent = Arc::clone(&self.agent);
-        let big = response.body.len() >= BIG_BODY;
-        let read = move || {
-            let content = if (200..300).contains(&response.status) {
-                Content::Page(Box::new(page(&url, &response, &agent, &pure, judging)))
-            } else {
-                Content::Other(Box::new(record(&response)))
-            };
-            (response, content)
+        if !(200..300).contains(&response.status) {
+            return self.answer(&response, Content::Other(Box::new(record(&response))));
+        }
+        let (limits, agent) = (self.links, Arc::clone(&self.agent));
+        let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
+            let (page, scanned) = page(&url, &response, &agent, limits);
+            (response, page, scanned)
+        })
+        .await;
+        // Nobody needs the body any more. Its room is held until there is room for its links: so what waits there is little.
+        response.body = Vec::new();
+        let page = match scanned {
+            Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
+            None => page,
         };
-        let (response, content) =
-            if big { tokio::task::spawn_blocking(read).await.expect("reading a page never panics") } else { read() };
-        self.answer(&response, content)
+        self.answer(&response, Content::Page(Box::new(page)))
+    }
+
+    /// A page with its links: judged, unless that is to be done later.
+    async fn judge(&self, mut page: Page, scanned: ScannedPage, follows: bool, judging: Judging) -> Page {
+        let Judging::InVisit(pure) = judging else {
+            page.links = Links::Raw(Box::new(scanned), follows);
+            return page;
+        };
+        let links = scanned.link_count();
+        if links > FEW_LINKS {
+            let room = u32::try_from(links).unwrap_or(u32::MAX);
+            page.room = Arc::clone(&self.link_room).acquire_many_owned(room).await.ok();
+        }
+        let judged = apart_if(links > MANY_LINKS, move || judged(&pure, scanned, follows)).await;
+        page.links = Links::Judged(judged);
+        page
     }
 
     fn answer(&self, response: &FetchResponse, content: Content) -> Answer {
@@ -181,28 +266,47 @@ impl<F: Fetcher> Visitor<F> {
     }
 }
 
-fn page(url: &WebUrl, response: &FetchResponse, agent: &str, pure: &PureHalf, judging: Judging) -> Page {
+/// Does heavy work on another thread, so that others are not kept waiting.
+async fn apart_if<T: Send + 'static>(heavy: bool, work: impl FnOnce() -> T + Send + 'static) -> T {
+    if !heavy {
+        return work();
+    }
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
+
+/// The record of a page, and of HTML its links, with whether they may be followed.
+fn page(
+    url: &WebUrl,
+    response: &FetchResponse,
+    agent: &str,
+    limits: LinkLimits,
+) -> (Page, Option<(ScannedPage, bool)>) {
     let mut page = record(response);
     page.digest = Sha256::digest(&response.body).into();
-    if page.html {
-        let PageLinks { links, title, meta_robots, .. } = extract::links(&response.body, response.content_type(), url);
-        let follows = !(meta_robots.nofollow || header_robots(response, agent).nofollow);
-        page.title = title;
-        page.links = match judging {
-            Judging::InVisit => Links::Judged(pure.links(links, follows)),
-            Judging::Later => Links::Raw(links, follows),
-        };
+    if !page.html {
+        return (page, None);
     }
-    page
+    let mut scanned = extract::scan(&response.body, response.content_type(), url, limits);
+    let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
+    page.title = scanned.title.take();
+    (page, Some((scanned, follows)))
 }
 
 fn record(response: &FetchResponse) -> Page {
     Page {
-        content_type: response.content_type().map(Into::into),
+        content_type: response.content_type().map(|text| shortened(text, LONGEST_TYPE).into()),
         html: extract::is_html(response.content_type(), &response.body),
         bytes: response.body.len() as u64,
         ..Page::default()
     }
+}
+
+/// The beginning of a text that is too long.
+pub(super) fn shortened(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 fn header_robots(response: &FetchResponse, agent: &str) -> MetaRobots {
@@ -213,7 +317,11 @@ fn header_robots(response: &FetchResponse, agent: &str) -> MetaRobots {
 /// Where a 3xx leads, if that is a URL.
 fn redirect_target(url: &WebUrl, response: &FetchResponse) -> Option<WebUrl> {
     let redirects = matches!(response.status, 301 | 302 | 303 | 307 | 308);
-    redirects.then(|| response.location()).flatten().and_then(|location| url.join(location).ok())
+    redirects
+        .then(|| response.location())
+        .flatten()
+        .and_then(|location| url.join(location).ok())
+        .map(WebUrl::without_credentials)
 }
 
 /// Whether the request got as far as a server: what its log would show.
@@ -225,11 +333,13 @@ fn reached(result: &Result<FetchResponse, FetchError>) -> u64 {
             | FetchError::AddressRefused(_)
             | FetchError::Connect(_)
             | FetchError::Tls(_)
+            | FetchError::OwnMachine(_)
             | FetchError::TimedOut(Phase::Connect) => 0,
             FetchError::TimedOut(Phase::FirstByte | Phase::Total)
             | FetchError::Closed(_)
             | FetchError::Protocol(_)
-            | FetchError::Decode(_) => 1,
+            | FetchError::Decode(_)
+            | FetchError::Internal => 1,
         },
     }
 }

@@ -11,7 +11,7 @@ use super::{
     directives::MetaRobots,
     foreign::Foreign,
     reader::PageReader,
-    references::References,
+    references::{LinkLimits, References},
     tags::{Name, Slot, Tag, Values, Wanted},
 };
 
@@ -38,14 +38,19 @@ pub(super) struct Found {
 }
 
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
-pub(super) fn collect(html: &[u8], wanted: Wanted) -> Found {
+pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits) -> Found {
     let attention = Attention::new();
-    collect_from(PageReader::new(html, &attention, wanted), &attention, wanted)
+    let found = Found { links: References::within(limits), ..Found::default() };
+    collect_from(PageReader::new(html, &attention, wanted), &attention, wanted, found)
 }
 
-/// As [`collect`], from any reader.
-pub(super) fn collect_from(reader: impl Reader<Error = Infallible>, attention: &Attention, wanted: Wanted) -> Found {
-    let mut found = Found::default();
+/// As [`collect`], from any reader, in addition to what was `found` before.
+pub(super) fn collect_from(
+    reader: impl Reader<Error = Infallible>,
+    attention: &Attention,
+    wanted: Wanted,
+    mut found: Found,
+) -> Found {
     let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, &mut found, wanted)).finish();
     found
 }

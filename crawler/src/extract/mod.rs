@@ -32,4 +32,5 @@ mod tests;
 
 pub use directives::{MetaRobots, robots_header};
 pub use html::is_html;
-pub use page::{PageLink, PageLinks, PageReferences, everything, links};
+pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, scan};
+pub use references::LinkLimits;

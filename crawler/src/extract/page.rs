@@ -1,10 +1,14 @@
 //! The results: references as written become URLs against the page's base.
 
+use std::{collections::hash_map::RandomState, hash::BuildHasher};
+
+use hashbrown::HashTable;
+
 use super::{
     charset::{Decoded, decode},
     collector::{Found, collect},
     directives::MetaRobots,
-    references::{Marks, Once, References},
+    references::{LinkLimits, Marks, References},
     tags::Wanted,
 };
 use crate::url::WebUrl;
@@ -26,6 +30,8 @@ const LONGEST_BASE: usize = 2048;
 pub struct PageLinks {
     /// Targets of `a` and `area`: http(s) only, without fragments, each once, in document order.
     pub links: Vec<PageLink>,
+    /// Links beyond the limits: how often there was one.
+    pub beyond: u64,
     /// Text of the first `title`, white space collapsed (at most 4096 bytes of it); `None` if there is none or it is
     /// blank.
     pub title: Option<Box<str>>,
@@ -70,23 +76,55 @@ pub struct PageReferences {
     pub title: Option<Box<str>>,
 }
 
-/// The links of a page, and what else a visit needs of it. `content_type` is the response's header; `url` is where the
-/// page was fetched.
-pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
+/// A page that was read, its links still as they are written there: little beside the page itself.
+#[derive(Debug)]
+pub struct ScannedPage {
+    /// As [`PageLinks::title`].
+    pub title: Option<Box<str>>,
+    /// As [`PageLinks::meta_robots`].
+    pub meta_robots: MetaRobots,
+    /// As [`PageLinks::charset`].
+    pub charset: &'static str,
+    references: References,
+    base: Base,
+    limits: LinkLimits,
+}
+
+/// Reads a page. `content_type` is the response's header; `url` is where the page was fetched.
+pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, limits: LinkLimits) -> ScannedPage {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Links);
-    let base = Base::of(&found, url);
-    let links = base.resolve(&found.links, |url, marks| PageLink { url, nofollow: !marks.some_follow });
-    PageLinks { links, title: title(&found), meta_robots: found.robots, base: base.url, charset }
+    let found = collect(&html, Wanted::Links, limits);
+    let (title, base) = (title(&found), Base::of(&found, url));
+    ScannedPage { title, meta_robots: found.robots, charset, references: found.links, base, limits }
+}
+
+impl ScannedPage {
+    /// How many links are kept of it, at most.
+    pub fn link_count(&self) -> usize {
+        self.references.len()
+    }
+
+    /// The links as URLs.
+    pub fn links(self) -> PageLinks {
+        let Self { title, meta_robots, charset, references, base, limits } = self;
+        let (links, left) =
+            base.resolve(&references, limits.bytes, |url, marks| PageLink { url, nofollow: !marks.some_follow });
+        PageLinks { links, beyond: references.beyond + left, title, meta_robots, base: base.url, charset }
+    }
+}
+
+/// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::links`].
+pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
+    scan(body, content_type, url, LinkLimits::NONE).links()
 }
 
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.
 pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Everything);
+    let found = collect(&html, Wanted::Everything, LinkLimits::NONE);
     let base = Base::of(&found, url);
-    let urls = |references| base.resolve(references, |url, _| url);
-    let links = base.resolve(&found.links, |url, marks| (url, marks));
+    let urls = |references| base.resolve(references, usize::MAX, |url, _| url).0;
+    let (links, _) = base.resolve(&found.links, usize::MAX, |url, marks| (url, marks));
     PageReferences {
         nofollow: links.iter().filter(|(_, marks)| marks.some_nofollow).map(|(url, _)| url.clone()).collect(),
         links: links.into_iter().map(|(url, _)| url).collect(),
@@ -101,6 +139,7 @@ pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Page
 }
 
 /// What references are resolved against (HTML standard, 2.4.1 and 4.2.3).
+#[derive(Debug)]
 struct Base {
     url: WebUrl,
     /// The page's base is not on the web (`ftp:`, `about:`), or too long: only absolute references lead anywhere.
@@ -124,19 +163,27 @@ impl Base {
         if self.off_web { WebUrl::parse(reference).ok() } else { self.url.join(reference).ok() }
     }
 
-    /// Each reference as a URL, once; references that differ as written and lead to the same URL are one.
-    fn resolve<T>(&self, references: &References, make: impl Fn(WebUrl, Marks) -> T) -> Vec<T> {
-        let mut once = Once::with_capacity(references.len());
+    /// Each reference as a URL, once; references that differ as written and lead to the same URL are one. Beyond so many
+    /// bytes of URLs references are left out, and counted.
+    fn resolve<T>(&self, references: &References, most: usize, make: impl Fn(WebUrl, Marks) -> T) -> (Vec<T>, u64) {
+        let mut table: HashTable<usize> = HashTable::with_capacity(references.len());
+        let hasher = RandomState::new();
         let mut urls: Vec<(WebUrl, Marks)> = Vec::with_capacity(references.len());
+        let (mut bytes, mut left) = (0, 0);
         for (reference, marks) in references.iter() {
             let Some(url) = self.join(&reference) else { continue };
-            let number = once.number(url.as_str().as_bytes());
-            match urls.get_mut(number) {
-                Some((_, known)) => *known = known.and(marks),
-                None => urls.push((url, marks)),
+            let hash = hasher.hash_one(url.as_str());
+            if let Some(&number) = table.find(hash, |&number| urls[number].0 == url) {
+                urls[number].1 = urls[number].1.and(marks);
+            } else if bytes + url.as_str().len() > most {
+                left += 1;
+            } else {
+                bytes += url.as_str().len();
+                table.insert_unique(hash, urls.len(), |&number| hasher.hash_one(urls[number].0.as_str()));
+                urls.push((url, marks));
             }
         }
-        urls.into_iter().map(|(url, marks)| make(url, marks)).collect()
+        (urls.into_iter().map(|(url, marks)| make(url, marks)).collect(), left)
     }
 }
 

@@ -180,9 +180,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{
-        super::collector::{collect, collect_from},
+        super::collector::{Found, collect, collect_from},
         *,
     };
+    use crate::extract::LinkLimits;
 
     /// Pieces that make up pages, and the spots where tokenizers go wrong.
     const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü -
@@ -217,8 +218,8 @@ mod tests {
         #[test]
         fn passing_over_changes_nothing(html in prop_oneof![soup(), bytes(), tags()]) {
             for wanted in [Wanted::Links, Wanted::Everything] {
-                let plainly = collect_from(html.to_reader(), &Attention::new(), wanted);
-                prop_assert_eq!(format!("{:?}", collect(&html, wanted)), format!("{:?}", plainly));
+                let plainly = collect_from(html.to_reader(), &Attention::new(), wanted, Found::default());
+                prop_assert_eq!(format!("{:?}", collect(&html, wanted, LinkLimits::NONE)), format!("{:?}", plainly));
             }
         }
     }

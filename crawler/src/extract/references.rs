@@ -15,18 +15,14 @@ pub(super) struct Once {
 }
 
 impl Once {
-    /// Empty, with room for this many.
-    pub(super) fn with_capacity(strings: usize) -> Self {
-        Self { ends: Vec::with_capacity(strings), table: HashTable::with_capacity(strings), ..Self::default() }
-    }
-
-    /// The number of this string: the next one if it is new.
-    pub(super) fn number(&mut self, string: &[u8]) -> usize {
+    /// The number of this string: the next one if it is new, none if it is new and there is no room for it.
+    fn number(&mut self, string: &[u8], limits: LinkLimits) -> Option<usize> {
         let hash = self.hasher.hash_one(string);
         let found = self.table.find(hash, |(other, number)| *other == hash && self.get(*number) == string);
         match found {
-            Some((_, number)) => *number,
-            None => self.add(hash, string),
+            Some((_, number)) => Some(*number),
+            None if self.len() >= limits.links || self.text.len() + string.len() > limits.bytes => None,
+            None => Some(self.add(hash, string)),
         }
     }
 
@@ -75,18 +71,55 @@ impl Marks {
     }
 }
 
+/// How much is kept of what a page refers to. Beyond it references are only counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkLimits {
+    /// Different references of one kind.
+    pub links: usize,
+    /// Their bytes together: as they are written, and once more as absolute URLs.
+    pub bytes: usize,
+}
+
+impl LinkLimits {
+    /// Everything is kept.
+    pub const NONE: Self = Self { links: usize::MAX, bytes: usize::MAX };
+
+    /// So many links, which may have this many bytes each on average.
+    pub fn of(links: usize) -> Self {
+        const BYTES_EACH: usize = 160;
+        Self { links, bytes: links.saturating_mul(BYTES_EACH) }
+    }
+}
+
 /// References of one kind (links, frames, …) as written, without fragments.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct References {
     once: Once,
     marks: Vec<Marks>,
+    limits: LinkLimits,
+    /// Occurrences of references that there was no room for.
+    pub(super) beyond: u64,
+}
+
+impl Default for References {
+    fn default() -> Self {
+        Self::within(LinkLimits::NONE)
+    }
 }
 
 impl References {
+    /// Empty, and never more than this.
+    pub(super) fn within(limits: LinkLimits) -> Self {
+        Self { once: Once::default(), marks: Vec::new(), limits, beyond: 0 }
+    }
+
     /// Takes an attribute's value, unless it cannot name a web page (`mailto:`, `javascript:`, …).
     pub(super) fn offer(&mut self, value: Option<&[u8]>, nofollow: bool) {
         let Some(reference) = value.map(trim).filter(|value| !has_other_scheme(value)) else { return };
-        let number = self.once.number(without_fragment(reference));
+        let Some(number) = self.once.number(without_fragment(reference), self.limits) else {
+            self.beyond += 1;
+            return;
+        };
         if number == self.marks.len() {
             self.marks.push(Marks::default());
         }
@@ -167,6 +200,20 @@ mod tests {
         assert_eq!(listed(&["javascript:a", "MAILTO:x", "data:,y", " tel:1"]), [""; 0]);
         let kept = ["http:a", "HTTPS://h", "a/b:c", "?a:b", "1a:b", "java\nscript:x", "a"];
         assert_eq!(listed(&kept), kept);
+    }
+
+    #[test]
+    fn what_is_beyond_the_limits_is_counted() {
+        let mut references = References::within(LinkLimits { links: 2, bytes: 10 });
+        for value in ["a", "b", "c", "a", "c", "d"] {
+            references.offer(Some(value.as_bytes()), false);
+        }
+        assert_eq!((references.len(), references.beyond), (2, 3));
+        let mut long = References::within(LinkLimits { links: 9, bytes: 10 });
+        for value in ["seven c", "four", "two", "seven c"] {
+            long.offer(Some(value.as_bytes()), false);
+        }
+        assert_eq!((long.len(), long.beyond), (2, 1));
     }
 
     #[test]

@@ -33,6 +33,12 @@ pub enum FetchError {
     /// What came is not HTTP, or headers beyond all bounds; or the URL cannot be put in a request line.
     #[error("no valid HTTP: {0}")]
     Protocol(#[source] Cause),
+    /// This machine cannot ask: no file descriptor, port or memory is left. Nobody else's fault.
+    #[error("this machine cannot connect: {0}")]
+    OwnMachine(#[source] Cause),
+    /// A fault of this program, which the log describes.
+    #[error("a fault of this program")]
+    Internal,
     /// The body is not in the content coding that the headers announce.
     #[error("cannot decode the body: {0}")]
     Decode(#[from] DecodeError),
@@ -56,6 +62,8 @@ pub enum RetryClass {
     Transient,
     /// It will not, as long as settings and server stay as they are.
     Permanent,
+    /// It may, once this machine can ask again: no request was made, so that it is no attempt.
+    OwnMachine,
 }
 
 /// The error below a [`FetchError`], shared so that an outcome can be kept twice; it prints as the innermost one, which
@@ -73,7 +81,8 @@ impl FetchError {
                 DecodeError::Corrupt(_) => RetryClass::Transient,
                 DecodeError::TooManyCodings => RetryClass::Permanent,
             },
-            Self::AddressRefused(_) | Self::Tls(_) | Self::Protocol(_) => RetryClass::Permanent,
+            Self::AddressRefused(_) | Self::Tls(_) | Self::Protocol(_) | Self::Internal => RetryClass::Permanent,
+            Self::OwnMachine(_) => RetryClass::OwnMachine,
         }
     }
 
@@ -87,6 +96,8 @@ impl FetchError {
             Self::TimedOut(_) => "timeout",
             Self::Closed(_) => "closed",
             Self::Protocol(_) => "protocol",
+            Self::OwnMachine(_) => "own_machine",
+            Self::Internal => "internal",
             Self::Decode(_) => "decode",
         }
     }

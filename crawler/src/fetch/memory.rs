@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use super::{Cause, FetchError, FetchRequest, FetchResponse, Fetcher, Timings};
+use super::{BodyRoom, Cause, FetchError, FetchRequest, FetchResponse, Fetcher, Timings};
 use crate::url::WebUrl;
 
 /// Answers from a map; a URL it does not hold is [`FetchError::Connect`]. It keeps what it was asked for, in order.
@@ -32,6 +32,7 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Fe
         status,
         headers: headers.iter().map(|(name, value)| ((*name).into(), value.as_bytes().into())).collect(),
         body: body.to_vec(),
+        room: BodyRoom::default(),
         wire_bytes: body.len() as u64,
         truncated: None,
         remote: None,

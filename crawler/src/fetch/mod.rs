@@ -22,14 +22,14 @@ pub mod resolve;
 mod response;
 
 pub use error::{Cause, FetchError, Phase, RetryClass};
-pub use response::{FetchResponse, Timings, Truncation};
+pub use response::{BodyRoom, FetchResponse, Timings, Truncation};
 
 use crate::url::WebUrl;
 
 /// One GET.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchRequest {
-    /// What is fetched; credentials in it are sent as basic authentication.
+    /// What is fetched. User name and password in it are not sent: those of an origin are the fetcher's.
     pub url: WebUrl,
     /// Bytes of decoded body that are kept at most; the rest is not read ([`Truncation::Size`]).
     pub max_body: u64,

@@ -1,18 +1,21 @@
 //! [`FetchResponse`]: what a server answered.
 
+use std::any::Any;
 use std::fmt;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A status with headers, and as much of the body as came within the limits.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use webloom::fetch::{FetchResponse, Timings};
+/// use webloom::fetch::{BodyRoom, FetchResponse, Timings};
 /// let response = FetchResponse {
 ///     status: 503,
 ///     headers: vec![("retry-after".into(), b"120".as_slice().into())],
 ///     body: Vec::new(),
+///     room: BodyRoom::default(),
 ///     wire_bytes: 0,
 ///     truncated: None,
 ///     remote: None,
@@ -29,6 +32,8 @@ pub struct FetchResponse {
     pub headers: Vec<(Box<str>, Box<[u8]>)>,
     /// The body after all content codings that we know were undone.
     pub body: Vec<u8>,
+    /// Memory that is held for the body: whoever takes the body out drops it afterwards.
+    pub room: BodyRoom,
     /// Bytes of the body as received: before decoding, without chunk framing.
     pub wire_bytes: u64,
     /// Why the body is not whole, if it is not.
@@ -48,6 +53,37 @@ pub struct Timings {
     pub total: Duration,
 }
 
+/// Memory that a body was given; it is given back when this is dropped. Small bodies have none.
+#[derive(Clone, Default)]
+pub struct BodyRoom(Option<Arc<dyn Any + Send + Sync>>);
+
+impl BodyRoom {
+    /// Keeps what stands for the memory.
+    pub fn new(permit: impl Any + Send + Sync) -> Self {
+        Self(Some(Arc::new(permit)))
+    }
+
+    /// Whether there is none.
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl fmt::Debug for BodyRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_none() { "BodyRoom(none)" } else { "BodyRoom(held)" })
+    }
+}
+
+/// No part of what was answered: equal to any other.
+impl PartialEq for BodyRoom {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for BodyRoom {}
+
 /// Why a body ends before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Truncation {
@@ -55,6 +91,8 @@ pub enum Truncation {
     Size,
     /// The limit of the whole request ended; what had come is kept.
     Time,
+    /// It came slower than it must.
+    Slow,
     /// Decoding it yields too many bytes for each received one.
     Expansion,
     /// The connection or the compressed stream ended before the body did.
@@ -96,6 +134,7 @@ impl Truncation {
         match self {
             Self::Size => "size",
             Self::Time => "time",
+            Self::Slow => "slow",
             Self::Expansion => "expansion",
             Self::Disconnect => "disconnect",
         }
@@ -117,6 +156,7 @@ mod tests {
             status: 200,
             headers: vec![(name.into(), value.into())],
             body: Vec::new(),
+            room: BodyRoom::default(),
             wire_bytes: 0,
             truncated: None,
             remote: None,

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    num::NonZeroU64,
     time::Duration,
 };
 
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::{
     candidate::{HostId, UrlId},
+    queue::most_fetched,
     time::Moment,
     url::Origin,
 };
@@ -23,7 +23,7 @@ use crate::{
 pub(super) enum Eligible {
     /// A lease, at this moment or later.
     At(Moment),
-    /// Nothing before something is completed, offered or answered.
+    /// Nothing before something is completed, offered or fetched.
     Waits,
 }
 
@@ -63,6 +63,8 @@ pub(super) struct HostQueue {
     leased_slots: usize,
     leased_pages: Vec<LeasedPage>,
     stored: u64,
+    /// URLs with a final answer, stored or not.
+    fetched: u64,
     head: BTreeMap<Place, Queued>,
     cursor: Place,
     retries: BTreeMap<Place, Queued>,
@@ -89,6 +91,7 @@ impl HostQueue {
             leased_slots: 0,
             leased_pages: Vec::new(),
             stored: start.stored,
+            fetched: start.fetched,
             head: BTreeMap::new(),
             cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
             retries: BTreeMap::new(),
@@ -140,12 +143,15 @@ impl HostQueue {
         self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
     }
 
+    /// A lease ends with a final answer.
     pub(super) fn finish(&mut self, id: UrlId, stored: bool) {
         self.end_lease(id);
         self.stored += u64::from(stored);
+        self.fetched += 1;
     }
 
-    fn end_lease(&mut self, id: UrlId) {
+    /// A lease ends, and its URL is not queued any more.
+    pub(super) fn end_lease(&mut self, id: UrlId) {
         self.leased_pages.retain(|leased| leased.id != id);
         if let Some(refill) = &mut self.refill {
             refill.settled(id);
@@ -168,7 +174,14 @@ impl HostQueue {
 
     /// Whether the host has all the pages it may have: what is queued on it waits for a larger budget.
     pub(super) fn is_spent(&self, limits: &FrontierLimits) -> bool {
-        limits.max_pages_per_host.is_some_and(|most| self.stored >= most.get())
+        self.has_all(limits, 0)
+    }
+
+    /// The same when all that is leased, so many URLs, comes to an answer.
+    fn has_all(&self, limits: &FrontierLimits, leased: u64) -> bool {
+        limits
+            .max_pages_per_host
+            .is_some_and(|most| self.stored + leased >= most.get() || self.fetched + leased >= most_fetched(most))
     }
 
     /// Everything queued is abandoned.
@@ -223,14 +236,15 @@ impl HostQueue {
         if !self.errands.is_empty() {
             return Eligible::At(self.ready_at);
         }
-        let spent = |most: NonZeroU64| self.stored + self.leased_pages.len() as u64 >= most.get();
-        if !self.has_work() || limits.max_pages_per_host.is_some_and(spent) {
+        if !self.has_work() || self.has_all(limits, self.leased_pages.len() as u64) {
             return Eligible::Waits;
         }
         match self.prerequisite {
             Prerequisite::Pending => Eligible::Waits,
             Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
-            Prerequisite::MetUntil(_) => self.pages_eligible(limits, level).min(self.rescue_eligible()),
+            Prerequisite::Unused(_) | Prerequisite::MetUntil(_) => {
+                self.pages_eligible(limits, level).min(self.rescue_eligible())
+            }
         }
     }
 
@@ -303,7 +317,7 @@ impl HostQueue {
         let last = answer.rows.last().map(|queued| queued.id);
         let placed: Vec<_> = answer.rows.into_iter().map(|queued| (place(&queued), queued)).collect();
         match refill.kind {
-            // Evicted below the place asked from: what was answered lies beyond the cursor again.
+            // Evicted below the place asked from: what was fetched lies beyond the cursor again.
             RefillKind::Beyond(from) if self.cursor < from => {}
             RefillKind::Beyond(from) => {
                 let rows = PlacedRows { placed, more: answer.more };

@@ -44,6 +44,8 @@ pub struct HostStart {
     pub next_due: Option<Moment>,
     /// Pages stored in this sequence.
     pub stored: u64,
+    /// URLs with a final answer in this sequence.
+    pub fetched: u64,
     /// Queued rows by depth, up to the depth limit.
     pub by_depth: Vec<(u32, u64)>,
 }
@@ -52,7 +54,8 @@ impl HostStart {
     /// A host never seen before.
     pub fn new(origin: Origin, delay: Duration) -> Self {
         let (ready_at, next_due, by_depth) = (Moment::EPOCH, None, Vec::new());
-        Self { origin, ready_at, delay, plain: 0, waiting: 0, held: 0, next_due, stored: 0, by_depth }
+        let (stored, fetched) = (0, 0);
+        Self { origin, ready_at, delay, plain: 0, waiting: 0, held: 0, next_due, stored, fetched, by_depth }
     }
 }
 
@@ -65,7 +68,7 @@ pub enum Next {
     WaitUntil(Moment),
     /// Ask the table for these rows, then ask again; the answer goes to [`Frontier::refilled`].
     NeedsRefill(RefillRequest),
-    /// Nothing before a lease is completed or a refill answered.
+    /// Nothing before a lease is completed or a refill fetched.
     Blocked,
     /// Nothing is leased; all that is queued, or waits to be fetched again, is beyond a depth or page limit.
     Held,
@@ -98,6 +101,8 @@ pub struct Frontier {
     agenda: BTreeSet<(Moment, u64, HostId)>,
     entries: Vec<Option<(Moment, u64)>>,
     tick: u64,
+    /// The latest moment that was told.
+    now: Moment,
     levels: Levels,
     counts: Counts,
     leased_errands: u64,
@@ -116,6 +121,7 @@ impl Frontier {
             agenda: BTreeSet::new(),
             entries: Vec::new(),
             tick: 0,
+            now: Moment::EPOCH,
             levels: Levels::default(),
             counts: Counts::default(),
             leased_errands: 0,
@@ -169,6 +175,7 @@ impl Frontier {
 
     /// What can be done now. Call it again after each lease and each refill request, until it answers something else.
     pub fn next(&mut self, now: Moment) -> Next {
+        self.now = self.now.max(now);
         while let Some(&(at, _, host)) = self.agenda.first() {
             if at > now {
                 return Next::WaitUntil(at);
@@ -230,7 +237,7 @@ impl Frontier {
                 self.counts.queued += 1;
             }
             PageOutcome::Abandoned | PageOutcome::Retry { .. } | PageOutcome::Released => {
-                queue.finish(id, false);
+                queue.end_lease(id);
                 self.counts.abandoned += 1;
             }
         }
@@ -251,7 +258,7 @@ impl Frontier {
         let mut abandoned = 0;
         let waiting = errand.for_host;
         match outcome {
-            ErrandOutcome::Met { until } => self.set_prerequisite(waiting, Prerequisite::MetUntil(until)),
+            ErrandOutcome::Met { until } => self.set_prerequisite(waiting, Prerequisite::Unused(until)),
             ErrandOutcome::Retry { at } => self.set_prerequisite(waiting, Prerequisite::NeededAt(at)),
             ErrandOutcome::Redirected { host: target, to } => {
                 let next = Errand { for_host: waiting, url: to, redirects: errand.redirects + 1 };
@@ -330,9 +337,11 @@ impl Frontier {
             Work::Errand(errand)
         } else if let Some(queued) = queue.take_rescue(now) {
             self.leased_rescues += 1;
+            queue.prerequisite.is_used();
             Work::Rescue(queued)
         } else {
             let queued = queue.leasable(level).then(|| queue.take_best()).flatten()?;
+            queue.prerequisite.is_used();
             self.counts.queued -= 1;
             self.counts.leased += 1;
             Work::Page(queued)
@@ -386,9 +395,17 @@ impl Frontier {
 
     /// As [`Self::plan`], but a host that has its turn already keeps it.
     fn plan_earlier(&mut self, host: HostId) {
-        let eligible = self.hosts[host.0 as usize].eligible(&self.limits, self.level());
-        if self.entries[host.0 as usize].is_none_or(|(at, _)| eligible < Eligible::At(at)) {
+        let planned = self.entries[host.0 as usize];
+        if planned.is_none_or(|(at, _)| self.turn(host).is_some_and(|turn| turn < at)) {
             self.plan(host);
+        }
+    }
+
+    /// When the host's turn is. Hosts whose time has come are equal, however long ago that was: they take turns.
+    fn turn(&self, host: HostId) -> Option<Moment> {
+        match self.hosts[host.0 as usize].eligible(&self.limits, self.level()) {
+            Eligible::At(at) => Some(at.max(self.now)),
+            Eligible::Waits => None,
         }
     }
 
@@ -398,7 +415,7 @@ impl Frontier {
         if let Some((at, tick)) = self.entries[index].take() {
             self.agenda.remove(&(at, tick, host));
         }
-        if let Eligible::At(at) = self.hosts[index].eligible(&self.limits, self.level()) {
+        if let Some(at) = self.turn(host) {
             self.tick += 1;
             self.agenda.insert((at, self.tick, host));
             self.entries[index] = Some((at, self.tick));

@@ -9,6 +9,9 @@ pub(super) enum Prerequisite {
     NeededAt(Moment),
     /// An errand for it is queued or leased somewhere.
     Pending,
+    /// Fetched, and no URL was leased since. It is good for one however long the host's delay is: a robots.txt that is
+    /// too old before the first page may be asked for would be fetched for ever.
+    Unused(Moment),
     /// Fetched; good until then.
     MetUntil(Moment),
 }
@@ -16,6 +19,17 @@ pub(super) enum Prerequisite {
 impl Prerequisite {
     /// Whether pages may be leased now.
     pub(super) fn is_met(self, now: Moment) -> bool {
-        matches!(self, Self::MetUntil(until) if now < until)
+        match self {
+            Self::NeededAt(_) | Self::Pending => false,
+            Self::Unused(_) => true,
+            Self::MetUntil(until) => now < until,
+        }
+    }
+
+    /// A URL is leased.
+    pub(super) fn is_used(&mut self) {
+        if let Self::Unused(until) = *self {
+            *self = Self::MetUntil(until);
+        }
     }
 }

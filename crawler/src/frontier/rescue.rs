@@ -28,6 +28,15 @@ impl Frontier {
         self.plan(host);
     }
 
+    /// Ends the lease of such a fetch that was not made; it is as if it had not been granted.
+    pub fn release_rescue(&mut self, lease: Lease, now: Moment) {
+        let host = self.end_slot(&lease, Asked::No, now);
+        let Work::Rescue(queued) = lease.work else { unreachable!("other work has a completion of its own") };
+        self.leased_rescues -= 1;
+        self.hosts[host.0 as usize].rescues.insert((Moment::EPOCH, queued.id), queued);
+        self.plan(host);
+    }
+
     /// Ends the lease of such a fetch; returns what was fetched.
     pub fn complete_rescue(&mut self, lease: Lease, asked: Asked, now: Moment) -> Queued {
         let host = self.end_slot(&lease, asked, now);

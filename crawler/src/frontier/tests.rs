@@ -57,7 +57,8 @@ struct Model {
     leases: Vec<Lease>,
     last_end: HashMap<HostId, Moment>,
     /// Until when each host's robots.txt is good.
-    met: HashMap<HostId, Moment>,
+    /// Until when a robots.txt is good, and whether a URL was leased under it.
+    met: HashMap<HostId, (Moment, bool)>,
     /// Hosts whose robots.txt is being fetched.
     seeking: BTreeSet<HostId>,
     answers: Vec<(HostId, RefillAnswer)>,
@@ -136,7 +137,7 @@ impl Model {
             assert!(self.now >= end + DELAY, "asked before its delay had passed");
         }
         if let Work::Page(queued) = lease.work() {
-            assert!(self.met.get(&host).is_some_and(|until| self.now < *until), "leased before robots.txt");
+            assert!(self.use_robots(host), "leased before robots.txt");
             assert!(!self.spent(host), "leased beyond the host's page budget");
             let spent: Vec<bool> = (0..self.setup.hosts).map(|host| self.spent(HostId(host))).collect();
             let counts = |row: &&Row| {
@@ -154,12 +155,18 @@ impl Model {
             assert!(self.seeking.insert(*for_host), "robots.txt is fetched twice at a time");
         }
         if let Work::Rescue(queued) = lease.work() {
-            assert!(self.met.get(&host).is_some_and(|until| self.now < *until), "fetched again before robots.txt");
+            assert!(self.use_robots(host), "fetched again before robots.txt");
             assert!(!self.spent(host), "fetched again beyond the host's page budget");
             assert!(self.again.remove(&queued.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
             *self.fetched_again.entry(queued.id.0).or_default() += 1;
         }
         self.leases.push(lease);
+    }
+
+    /// Whether a URL may be leased by the host's robots.txt: one may be, however old it is.
+    fn use_robots(&mut self, host: HostId) -> bool {
+        let Some((until, used)) = self.met.get_mut(&host) else { return false };
+        !std::mem::replace(used, true) || self.now < *until
     }
 
     fn spent(&self, host: HostId) -> bool {
@@ -253,7 +260,7 @@ impl Model {
             self.seeking.remove(&errand.for_host);
         }
         if let ErrandOutcome::Met { until } = outcome {
-            self.met.insert(errand.for_host, until);
+            self.met.insert(errand.for_host, (until, false));
         }
         let failed = outcome == ErrandOutcome::Failed;
         let dropped = self.frontier.complete_errand(lease, outcome, Asked::Yes, self.now);
@@ -444,4 +451,62 @@ fn a_slot_freed_early_counts_once() {
         model.frontier.complete_page(lease, PageOutcome::Finished { stored: true }, Asked::Yes, model.now);
     }
     assert_eq!(model.frontier.next(model.now), Next::Drained);
+}
+
+/// Where leases end without a request, as where robots.txt forbids all of a host, others wait for their turn alone.
+#[test]
+fn a_host_whose_leases_end_without_a_request_starves_nobody() {
+    let (mut frontier, one) = (plain_frontier(500), WebUrl::parse("http://h/").unwrap());
+    let hosts = [0, 1].map(|_| frontier.add_host(HostStart::new(one.origin(), DELAY)));
+    (1..300).for_each(|id| frontier.offer(queued(id, hosts[0], &one)));
+    (300..303).for_each(|id| frontier.offer(queued(id, hosts[1], &one)));
+    for moment in [1, 2] {
+        let now = Moment::from_millis(moment);
+        let Next::Lease(robots) = frontier.next(now) else { panic!("both hosts need their robots.txt") };
+        frontier.complete_errand(robots, ErrandOutcome::Met { until: now + DAY }, Asked::Yes, now);
+    }
+    let now = Moment::from_millis(3) + DELAY;
+    let mut leased = Vec::new();
+    while leased.len() < 6 {
+        let Next::Lease(lease) = frontier.next(now) else { panic!("there is enough to lease") };
+        leased.push(lease.host().0);
+        frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, now);
+    }
+    assert_eq!(leased, [0, 1, 0, 1, 0, 1]);
+}
+
+#[test]
+fn a_robots_txt_that_is_too_old_at_once_is_good_for_one_url() {
+    let (mut frontier, url) = (plain_frontier(10), WebUrl::parse("http://h/").unwrap());
+    let host = frontier.add_host(HostStart::new(url.origin(), DELAY));
+    (1..3).for_each(|id| frontier.offer(queued(id, host, &url)));
+    let mut now = Moment::from_millis(5);
+    let mut kinds = Vec::new();
+    while kinds.len() < 4 {
+        match frontier.next(now) {
+            Next::Lease(lease) => {
+                kinds.push(lease.kind());
+                if lease.pages() > 0 {
+                    frontier.complete_page(lease, PageOutcome::Finished { stored: true }, Asked::Yes, now);
+                } else {
+                    let met = ErrandOutcome::Met { until: now + DELAY / 2 };
+                    frontier.complete_errand(lease, met, Asked::Yes, now);
+                }
+            }
+            Next::WaitUntil(at) => now = at,
+            other => panic!("{other:?} after {kinds:?}"),
+        }
+    }
+    let (robots, page) = (LeaseKind::Prerequisite, LeaseKind::Discover);
+    assert_eq!(kinds, [robots, page, robots, page]);
+}
+
+fn plain_frontier(heads: usize) -> Frontier {
+    let (one, heads) = (NonZeroUsize::MIN, NonZeroUsize::new(heads).expect("some heads"));
+    let (order, max_depth, max_pages_per_host) = (Order::Breadth, None, None);
+    Frontier::new(FrontierLimits { heads_per_host: heads, per_host: one, order, max_depth, max_pages_per_host })
+}
+
+fn queued(id: u64, host: HostId, url: &WebUrl) -> Queued {
+    Queued { id: UrlId(id), host, url: url.clone(), hop: Hop::Link, depth: 0, redirects: 0, attempts: 0 }
 }

@@ -6,7 +6,7 @@
 //!
 //! Does not know: who proposed a URL, robots.txt, or whether it was seen.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 use regex::Regex;
 
@@ -76,13 +76,14 @@ impl Refusal {
 #[derive(Debug, Clone)]
 pub struct Scope {
     rules: ScopeRules,
-    areas: BTreeSet<String>,
+    /// By authority the folders that belong to it, each with its `/` at the end; a whole host is the folder of its root.
+    areas: HashMap<Box<str>, HashSet<Box<str>>>,
 }
 
 impl Scope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, areas: BTreeSet::new() }
+        Self { rules, areas: HashMap::new() }
     }
 
     /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
@@ -90,7 +91,11 @@ impl Scope {
         if self.reached(start) {
             return false;
         }
-        self.areas.insert(area(start, self.rules.reach));
+        let folder = match self.rules.reach {
+            Reach::Host => "/",
+            Reach::Prefix => folders(start.path()).last().unwrap_or("/"),
+        };
+        self.areas.entry(start.authority().into()).or_default().insert(folder.into());
         true
     }
 
@@ -114,26 +119,16 @@ impl Scope {
         }
     }
 
+    /// However many starts there are, this looks up one host and the folders above the URL.
     fn reached(&self, url: &WebUrl) -> bool {
-        match self.rules.reach {
-            Reach::Host => self.areas.contains(url.authority()),
-            Reach::Prefix => self
-                .areas
-                .iter()
-                .any(|area| area.strip_prefix(url.authority()).is_some_and(|dir| url.path().starts_with(dir))),
-        }
+        let Some(areas) = self.areas.get(url.authority()) else { return false };
+        folders(url.path()).any(|folder| areas.contains(folder))
     }
 }
 
-fn area(start: &WebUrl, reach: Reach) -> String {
-    let authority = start.authority();
-    match reach {
-        Reach::Host => authority.to_owned(),
-        Reach::Prefix => {
-            let folder = start.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-            format!("{authority}{folder}/")
-        }
-    }
+/// The folders that a path lies in, from the root down, each with its `/` at the end.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..=at])
 }
 
 #[cfg(test)]

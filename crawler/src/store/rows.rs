@@ -34,6 +34,8 @@ pub enum AreaSource {
     GuessedStart,
     /// A start URL was redirected there.
     Redirect,
+    /// Tried by `http`, because a start given without a scheme has no answer by `https`.
+    Fallback,
 }
 
 impl AreaSource {
@@ -43,7 +45,14 @@ impl AreaSource {
             Self::Start => "start",
             Self::GuessedStart => "guessed",
             Self::Redirect => "redirect",
+            Self::Fallback => "fallback",
         }
+    }
+
+    /// Whether the user gave it as it stands. What a server or a guess led to is trusted with no address, header or
+    /// password.
+    pub fn is_given(self) -> bool {
+        matches!(self, Self::Start | Self::GuessedStart)
     }
 
     /// Reads [`AreaSource::as_str`]; an unknown word counts as a start.
@@ -51,6 +60,7 @@ impl AreaSource {
         match word {
             "guessed" => Self::GuessedStart,
             "redirect" => Self::Redirect,
+            "fallback" => Self::Fallback,
             _ => Self::Start,
         }
     }
@@ -110,6 +120,8 @@ pub enum Abandonment {
     Robots,
     /// robots.txt could not be read, for good.
     RobotsUnreachable,
+    /// The crawl may not connect to its host's address.
+    Address,
 }
 
 impl Abandonment {
@@ -119,6 +131,7 @@ impl Abandonment {
             Self::Scope => "scope",
             Self::Robots => "robots",
             Self::RobotsUnreachable => "robots_unreachable",
+            Self::Address => "address",
         }
     }
 }

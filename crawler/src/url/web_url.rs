@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 use url::{ParseError, Url};
 
-use super::Origin;
+use super::{Credentials, Origin};
 
 /// An absolute `http` or `https` URL without a fragment, parsed and serialised by the WHATWG URL standard.
 ///
@@ -116,6 +116,28 @@ impl WebUrl {
     /// `host` or `host:port` (not the default port of the scheme), without credentials: what a scope compares.
     pub fn authority(&self) -> &str {
         &self.0[url::Position::BeforeHost..url::Position::AfterPort]
+    }
+
+    /// This URL without user name and password, and these: what a page or a redirect says of them is nobody's login, and
+    /// what a user says is kept where it never prints.
+    #[must_use]
+    pub fn split_credentials(mut self) -> (Self, Option<Credentials>) {
+        let credentials = Credentials::take(&mut self.0);
+        (self, credentials)
+    }
+
+    /// The same without asking what they were.
+    #[must_use]
+    pub fn without_credentials(self) -> Self {
+        self.split_credentials().0
+    }
+
+    /// This URL with user name and password, for the request alone.
+    #[must_use]
+    pub fn with_credentials(&self, credentials: &Credentials) -> Self {
+        let mut url = self.0.clone();
+        credentials.put(&mut url);
+        Self(url)
     }
 
     /// This URL with `https` or `http` instead (the port is kept only if it was explicit).

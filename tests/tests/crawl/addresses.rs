@@ -112,7 +112,7 @@ fn a_start_by_name_opens_neither_its_address_nor_the_way_there() {
     assert_eq!((&summary["urls"]["refused"]["scope"], &summary["pages"]["stored"]), (&1.into(), &1.into()));
     let pages = pages(&folder.crawl());
     for path in ["", "linked"] {
-        assert_eq!(pages[&format!("{by_name}{path}")]["reason"], "robots_unreachable");
+        assert_eq!(pages[&format!("{by_name}{path}")]["reason"], "address");
     }
     assert!(neighbour.log().is_empty());
 }

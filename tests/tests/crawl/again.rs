@@ -211,10 +211,10 @@ fn a_depth_limit_holds_and_is_raised() {
 #[test]
 fn trouble_is_overcome_with_few_heads() {
     let site = Versions::serve(|version, path, before| match (path, version) {
-        ("/", _) => Reply::links((1..=40).map(|page| format!("/{page}"))),
-        (_, 1) if before < 3 => Reply::status(503),
+        ("/", _) => Reply::links((1..=40).map(|page| format!("/{page}"))).header("connection: close"),
+        (_, 1) if before < 3 => Reply::status(503).header("connection: close"),
         (_, 1) if path.ends_with('7') => Reply::hang_up(),
-        _ => Reply::links(["/"]),
+        _ => Reply::links(["/"]).header("connection: close"),
     });
     let folder = Folder::new();
     let dir = folder.crawl();

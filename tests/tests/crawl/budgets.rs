@@ -104,3 +104,41 @@ fn pages_of_a_host() {
         assert_eq!(server.log().len(), 3, "robots.txt and two pages");
     }
 }
+
+/// A budget of pages ends also where nothing is a page: twice as many URLs, and ten, are fetched at most.
+#[test]
+fn pages_where_there_are_none() {
+    let dead = serve(|asked| match asked.target.as_str() {
+        "/" => Reply::links((1..5_000).map(|page| format!("/{page}"))),
+        _ => Reply::status(404),
+    });
+    let moving = serve(|asked| match asked.target.trim_start_matches('/').parse::<u32>() {
+        Ok(page) if page < 20_000 => Reply::redirect(302, format!("/{}", page + 20_000)),
+        Ok(page) => Reply::redirect(302, format!("/{}", page - 19_999)),
+        Err(_) if asked.target == "/" => Reply::links((1..5_000).map(|page| format!("/{page}"))),
+        Err(_) => Reply::status(404),
+    });
+    for server in [&dead, &moving] {
+        for slots in ["1", "4"] {
+            let folder = Folder::new();
+            let before = server.log().len();
+            let run =
+                Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "20", "--per-host", slots]);
+            let run = run.env("WEBLOOM_FETCH_MAX_REDIRECTS", "50").run().expect(0);
+            let summary = run.json();
+            assert_law(&summary);
+            assert_eq!((&summary["end"], server.log().len() - before), (&"budget".into(), 1 + 50));
+            assert!(run.stderr.contains("max-pages"), "{}", run.stderr);
+            assert_clean(&folder.crawl());
+            // Raised, it goes on where it stood.
+            let more = Webloom::go_on(&folder.crawl()).args(["--max-pages", "30"]).run().expect(0).json();
+            assert_eq!((&more["end"], server.log().len() - before), (&"budget".into(), 2 + 70));
+        }
+    }
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &dead.url("/")).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "20");
+    let summary = run.run().expect(0).json();
+    assert_eq!((&summary["end"], &summary["law"]["finished"]), (&"budget".into(), &50.into()));
+    let more = Webloom::go_on(&folder.crawl()).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "30").run().expect(0).json();
+    assert_eq!((&more["end"], &more["law"]["finished"]), (&"budget".into(), &70.into()));
+}

@@ -16,7 +16,7 @@ use webloom_tests::{
     webloom::{Run, Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_law, serve};
+use crate::{Folder, assert_law, closing, serve};
 
 /// A filter made for 20 URLs that is kept for all of them.
 const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none", "--cache-layout", "classic"];
@@ -401,13 +401,13 @@ fn a_rebuild_does_not_disturb_the_audit() {
 /// of `changed` gets `then`.
 fn two_parents(changed: &'static [&'static str], then: fn() -> Reply) -> Server {
     let targets = || (1..=100).map(|page| format!("/{page}"));
-    serve(move |asked| match asked.target.as_str() {
+    serve(closing(move |asked| match asked.target.as_str() {
         "/robots.txt" => Reply::status(404),
         target if asked.before > 0 && changed.contains(&target) => then(),
         "/" => Reply::links(std::iter::once("/other".to_owned()).chain(targets())),
         "/other" => Reply::links(targets()),
         _ => Reply::html("a leaf"),
-    })
+    }))
 }
 
 const SWEPT_ONLY: &[&str] = &["--audit-sample", "0"];
@@ -432,10 +432,10 @@ fn the_next_page_is_tried_where_the_first_has_changed_or_fails() {
 #[test]
 fn an_outage_while_pages_are_fetched_again_loses_nothing() {
     for trouble in [|| Reply::status(503), Reply::hang_up] {
-        let server = serve(move |asked| match asked.target.as_str() {
+        let server = serve(closing(move |asked| match asked.target.as_str() {
             _ if (1..=3).contains(&asked.before) => trouble(),
             _ => web(asked),
-        });
+        }));
         let folder = Folder::new();
         let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
         let sweep = &summary["cache"]["sweep"];

@@ -3,13 +3,18 @@
 mod addresses;
 mod again;
 mod again_killed;
+mod big_pages;
 mod budgets;
 mod caches;
+mod clocks;
+mod descriptors;
 mod hostile;
 mod interrupted;
+mod keep_alive;
 mod loss;
 mod lost_again;
 mod many_hosts;
+mod own_faults;
 mod politeness;
 mod practice;
 mod reading;
@@ -18,6 +23,7 @@ mod resume;
 mod retries;
 mod robots;
 mod robots_memory;
+mod secrets;
 mod secure;
 mod starts;
 mod usage;
@@ -47,6 +53,11 @@ impl Folder {
 /// A server at `127.0.0.1`.
 fn serve(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Server {
     Server::start("127.0.0.1", answer).expect("a free port")
+}
+
+/// The same answers, each on a connection of its own: what hangs up then does so before a request that was sent once.
+fn closing(answer: impl Fn(&Asked) -> Reply) -> impl Fn(&Asked) -> Reply {
+    move |asked| answer(asked).header("connection: close")
 }
 
 /// A site whose `/` links to `/1` and so on up to `/N`, which link back.

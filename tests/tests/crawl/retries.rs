@@ -7,15 +7,15 @@ use webloom_tests::{
     webloom::{Webloom, pages},
 };
 
-use crate::{Folder, assert_law, crawl, serve};
+use crate::{Folder, assert_law, closing, crawl, serve};
 
 /// A site whose `/` links to `/x`, which answers so when asked for the nth time.
 fn with_trouble(answer: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Server {
-    serve(move |asked| match asked.target.as_str() {
+    serve(closing(move |asked| match asked.target.as_str() {
         "/" => Reply::links(["/x"]),
         "/x" => answer(asked.before),
         _ => Reply::status(404),
-    })
+    }))
 }
 
 fn cut_short() -> Reply {

@@ -202,3 +202,65 @@ fn what_waits_for_a_retry_is_abandoned_with_a_host_that_gives_none_any_more() {
         assert_eq!(pages[&server.url(page)]["reason"], "robots_unreachable", "{page}");
     }
 }
+
+/// What is not there might forbid what is asked for next.
+#[test]
+fn one_that_is_cut_short_is_as_good_as_none() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
+    let rules = "User-agent: *\nDisallow: /2\n";
+    let cut = move || Reply::Raw(format!("{head}content-length: 500\r\n\r\n{rules}").into());
+    let chunk = format!("{head}transfer-encoding: chunked\r\n\r\n{:x}\r\n{rules}\r\n", rules.len());
+    let chunked = move || Reply::Raw(chunk.clone().into());
+    let dripped = move || {
+        Reply::Script(Box::new(move |stream| {
+            stream.write_all(format!("{head}content-length: 500\r\n\r\n{rules}").as_bytes())?;
+            loop {
+                stream.write_all(b"#")?;
+                thread::sleep(Duration::from_millis(50));
+            }
+        }))
+    };
+    let replies: [Box<dyn Fn() -> Reply + Send + Sync>; 3] = [Box::new(cut), Box::new(chunked), Box::new(dripped)];
+    for reply in replies {
+        let server = with_robots(move |_| reply());
+        let folder = Folder::new();
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "1");
+        let summary = run.env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "1s").run().expect(1).json();
+        assert_law(&summary);
+        assert_eq!(server.targets(), ["/robots.txt"; 2]);
+        assert_eq!(summary["urls"]["abandoned"]["robots_unreachable"], 1);
+    }
+}
+
+#[test]
+fn one_that_comes_whole_the_second_time_counts() {
+    let server = with_robots(|before| match before {
+        0 => Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\nUser-agent: *\nDisallow: /2".to_vec()),
+        _ => Reply::text("User-agent: *\nDisallow: /1\n"),
+    });
+    crawl(&server, &Folder::new().crawl(), &[]);
+    assert_eq!(server.targets(), ["/robots.txt", "/robots.txt", "/", "/2"]);
+}
+
+#[test]
+fn a_refused_address_is_final_and_named() {
+    let folder = Folder::new();
+    let (start, resolve) = ("http://inside.test/", "inside.test:80:127.0.0.1");
+    let run = Webloom::crawl(&folder.crawl(), start).args(["--resolve", resolve]);
+    let run = run.env("WEBLOOM_ROBOTS_BACKOFF", "1h").run().expect(1);
+    let summary = run.json();
+    assert_eq!((&summary["requests"]["errors"]["address"], &summary["requests"]["sent"]), (&1.into(), &0.into()));
+    assert_eq!(summary["urls"]["abandoned"]["address"], 1);
+    assert_eq!(pages(&folder.crawl())[start]["reason"], "address");
+    let last = run.stderr.lines().last().unwrap_or_default();
+    assert!(last.contains("--allow-private"), "{}", run.stderr);
+}
+
+#[test]
+fn one_that_ages_faster_than_the_delay_passes_is_good_for_one_page() {
+    let server = with_robots(|_| Reply::text(""));
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(["--delay", "1200ms"]);
+    let summary = run.env("WEBLOOM_ROBOTS_MAX_AGE", "1s").run().expect(0).json();
+    assert_eq!(summary["pages"]["stored"], 3);
+    assert_eq!(server.targets(), ["/robots.txt", "/", "/robots.txt", "/1", "/robots.txt", "/2"]);
+}

@@ -58,3 +58,16 @@ fn a_budget_counts_the_pages_that_wait_for_it() {
     assert_eq!((&rest["end"], &rest["pages"]["stored"]), (&"drained".into(), &(3 * u64::from(HOSTS)).into()));
     assert!(hosts.iter().all(|host| host.count("/1") == 1));
 }
+
+/// What waits for the database is not sent in a burst when the answer comes.
+#[test]
+fn the_rate_holds_for_what_waited() {
+    let (hosts, folder) = (hosts(), Folder::new());
+    let run = crawl(&hosts, &folder).args(["--max-rate", "50", "--max-pages", "100"]);
+    run.run().expect(0);
+    let mut began: Vec<_> = hosts.iter().flat_map(Server::log).map(|hit| hit.began).collect();
+    began.sort_unstable();
+    // In a fifth of a second ten, and some that a busy machine sends late.
+    let most = began.windows(16).map(|window| window[15] - window[0]).min().expect("so many requests");
+    assert!(most > std::time::Duration::from_millis(200), "{most:?} for 16 requests");
+}

@@ -41,6 +41,8 @@ pub struct RetrySettings {
 /// What is read from pages.
 #[derive(Debug, Clone)]
 pub struct ExtractSettings {
+    /// Different links of a page that are kept.
+    pub max_links: u32,
     /// What becomes of links marked `rel=nofollow`.
     pub nofollow: NofollowChoice,
 }
@@ -78,7 +80,10 @@ impl RetrySettings {
 
 impl ExtractSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        Self { nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)) }
+        Self {
+            max_links: reader.read("extract.max_links", &Count(1..=10_000_000)),
+            nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)),
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! `[fetch]`.
 
-use std::{fmt, time::Duration};
+use std::{fmt, num::NonZeroU64, time::Duration};
 
 use super::host::{private, resolution};
 use crate::config::{
     reader::Reader,
-    rules::{Count, Each, Parsed, Size, Span},
+    rules::{Count, Each, Parsed, Size, Span, Unless},
     secret::is_secret_header,
 };
+use crate::url::{Credentials, Origin, WebUrl};
 
 /// Headers that the program sets itself.
 const OWN_HEADERS: [&str; 8] =
@@ -23,14 +24,18 @@ const USER_AGENT: Parsed<UserAgent> = Parsed {
 pub struct FetchLimits {
     /// Who asks.
     pub user_agent: UserAgent,
-    /// Headers sent with every request.
+    /// Headers sent to the origins of the start URLs.
     pub headers: Vec<Header>,
+    /// User names and passwords, each for one origin.
+    pub credentials: Vec<Login>,
     /// Time to connect, TLS included.
     pub connect_timeout: Duration,
     /// Time from the request to the first byte of the answer.
     pub first_byte_timeout: Duration,
     /// Time for the whole request.
     pub total_timeout: Duration,
+    /// Bytes a second that a body must come with, over ten seconds.
+    pub min_rate: Option<NonZeroU64>,
     /// Longest body in bytes, after decompression.
     pub max_body: u64,
     /// Largest growth in decompression, as a factor.
@@ -50,7 +55,16 @@ pub struct UserAgent {
     token_length: usize,
 }
 
-/// A header sent with every request; the value of one that logs in is never printed.
+/// A user name and a password for all requests to one origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Login {
+    /// Scheme, name and port.
+    pub origin: Origin,
+    /// They never print.
+    pub credentials: Credentials,
+}
+
+/// A header that the user gave; the value of one that logs in is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Header {
     /// As given.
@@ -71,6 +85,14 @@ impl UserAgent {
     }
 }
 
+impl Login {
+    /// As the setting has it: `https://user:password@host`. To be stored, not shown.
+    pub fn to_secret_text(&self) -> String {
+        let root = WebUrl::parse(self.origin.as_str()).expect("an origin is a URL");
+        root.with_credentials(&self.credentials).as_str().to_owned()
+    }
+}
+
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = if is_secret_header(&self.name) { "(secret)" } else { &self.value };
@@ -82,14 +104,18 @@ impl FetchLimits {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let timeout = Span(Duration::from_millis(1)..=Duration::from_hours(24));
         let headers = Each(Parsed { allowed: "\"Name: value\"", parse: header });
+        let logins = Each(Parsed { allowed: "https://user:password@host", parse: login });
+        let rate = Unless { word: "none", rule: Size(1..=1 << 40) };
         let networks = Each(Parsed { allowed: "CIDR, ADDRESS or NAME, with :PORT or without", parse: private });
         let names = Each(Parsed { allowed: "NAME:PORT:ADDRESS", parse: resolution });
         Self {
             user_agent: reader.read("fetch.user_agent", &USER_AGENT),
             headers: reader.read("fetch.headers", &headers),
+            credentials: reader.read("fetch.credentials", &logins),
             connect_timeout: reader.read("fetch.connect_timeout", &timeout),
             first_byte_timeout: reader.read("fetch.first_byte_timeout", &timeout),
             total_timeout: reader.read("fetch.total_timeout", &timeout),
+            min_rate: reader.read("fetch.min_rate", &rate).and_then(NonZeroU64::new),
             max_body: reader.read("fetch.max_body", &Size(1 << 10..=4 << 30)),
             max_expansion: reader.read("fetch.max_expansion", &Count(1..=100_000)),
             max_redirects: reader.read("fetch.max_redirects", &Count(0..=50)),
@@ -140,6 +166,16 @@ fn header(text: &str) -> Result<Header, String> {
     Ok(Header { name: name.to_owned(), value: value.to_owned() })
 }
 
+/// Reads an origin with a user name. An error never repeats the text.
+fn login(text: &str) -> Result<Login, String> {
+    let (url, credentials) = WebUrl::parse(text).map_err(|error| error.to_string())?.split_credentials();
+    if url.path_and_query() != "/" {
+        return Err("it has more than an origin".into());
+    }
+    let credentials = credentials.ok_or("there is no user name")?;
+    Ok(Login { origin: url.origin(), credentials })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +192,17 @@ mod tests {
             ["", "a", "a/1", "a/1 (x@y)", "bot2/1 http://x", "/1 http://x", "a b/1 http://x", "a/1 http://\u{fc}"]
         {
             user_agent(text).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_login_is_of_one_origin() {
+        let found = login("https://bob:s%40cret@h:444").unwrap();
+        assert_eq!((found.origin.as_str(), &*found.to_secret_text()), ("https://h:444", "https://bob:s%40cret@h:444/"));
+        assert_eq!(login(&found.to_secret_text()), Ok(found.clone()));
+        assert!(!format!("{found:?}").contains("cret@"), "{found:?}");
+        for text in ["", "bob:secret", "https://h", "https://bob:secret@h/a", "ftp://bob:secret@h", "bob:secret@h"] {
+            assert!(!login(text).unwrap_err().contains("secret"), "{text}");
         }
     }
 

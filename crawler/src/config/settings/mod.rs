@@ -12,7 +12,7 @@ mod scope;
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use crawl::{ExtractSettings, FrontierSettings, NofollowChoice, OrderChoice, RetrySettings, StoreSettings};
-pub use fetch::{FetchLimits, Header, UserAgent};
+pub use fetch::{FetchLimits, Header, Login, UserAgent};
 pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
 pub use scope::{ScopeKind, ScopeSettings};

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 35] = [
+const RANGES: [(&str, [&str; 4]); 37] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -24,12 +24,14 @@ const RANGES: [(&str, [&str; 4]); 35] = [
     ("fetch.connect_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
     ("fetch.first_byte_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
     ("fetch.total_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
+    ("fetch.min_rate", ["0", "1", "\"1TiB\"", "\"2TiB\""]),
     ("fetch.max_body", ["1023", "\"1KiB\"", "\"4GiB\"", "4294967297"]),
     ("fetch.max_expansion", ["0", "1", "100000", "100001"]),
     ("fetch.max_redirects", ["-1", "0", "50", "51"]),
     ("retry.attempts", ["0", "1", "20", "21"]),
     ("retry.backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
     ("retry.max_backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
+    ("extract.max_links", ["0", "1", "10000000", "10000001"]),
     ("cache.filters", ["0", "1", "64", "65"]),
     ("cache.layers", ["0", "1", "63", "64"]),
     ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),

@@ -42,6 +42,8 @@ pub(in crate::engine) enum Judge {
 pub(in crate::engine) struct Door {
     pub(in crate::engine) cache: CacheKeeper,
     hosts: HashMap<Origin, HostId>,
+    /// Hosts whose prerequisite failed for good, and what that makes of their URLs.
+    closed: HashMap<HostId, Abandonment>,
     last: u64,
     order: Order,
     delay: Duration,
@@ -54,7 +56,8 @@ pub(in crate::engine) struct Door {
 impl Door {
     /// A door behind which URLs up to `last` are numbered; hosts get `delay` as their pause.
     pub(in crate::engine) fn new(cache: CacheKeeper, last: u64, order: Order, delay: Duration) -> Self {
-        Self { cache, hosts: HashMap::new(), last, order, delay, audit_rescues: true, wanted: HashSet::new() }
+        let (hosts, closed, wanted) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { cache, hosts, closed, last, order, delay, audit_rescues: true, wanted }
     }
 
     /// A host from the crawl directory, in the order of their numbers.
@@ -127,6 +130,16 @@ impl Door {
         id
     }
 
+    /// Nothing of this host is fetched any more.
+    pub(in crate::engine) fn close(&mut self, host: HostId, why: Abandonment) {
+        self.closed.insert(host, why);
+    }
+
+    /// Why that is so, if it is.
+    pub(in crate::engine) fn why_closed(&self, host: HostId) -> Option<Abandonment> {
+        self.closed.get(&host).copied()
+    }
+
     fn enter(&mut self, proposal: Proposal, found: Found, frontier: &mut Frontier, step: &mut Step) -> UrlId {
         let Found { hop, via, depth, redirects, .. } = found;
         let host = self.host(proposal.url.origin(), frontier, step);
@@ -135,7 +148,7 @@ impl Door {
         }
         self.last += 1;
         let id = UrlId(self.last);
-        let abandoned = frontier.is_closed(host).then_some(Abandonment::RobotsUnreachable);
+        let abandoned = self.why_closed(host);
         let rank = self.order.rank(depth);
         let Proposal { url, key, fingerprint } = proposal;
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });

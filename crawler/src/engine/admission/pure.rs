@@ -11,6 +11,9 @@ use crate::{
 /// The reason under which links are counted that a page or its author asks not to follow.
 const NOFOLLOW: &str = "nofollow";
 
+/// The reason under which links are counted that are more than are kept of a page.
+const MAX_LINKS: &str = "max_links";
+
 /// Which links with `nofollow` are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum LinkRelation {
@@ -78,6 +81,8 @@ impl PureHalf {
     }
 
     fn judge(&self, url: WebUrl, proposals: &mut Proposals) {
+        // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
+        let url = url.without_credentials();
         match self.scope.judge(&url) {
             Ok(()) => {
                 let key = Key::of(&url);
@@ -106,6 +111,31 @@ impl Proposals {
 
     fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
+    }
+
+    /// Counts links of a page that were not kept.
+    pub(in crate::engine) fn leave_out(&mut self, links: u64) {
+        if links > 0 {
+            self.refused.insert(MAX_LINKS, links);
+        }
+    }
+
+    /// Whether the page had more links than are kept.
+    pub(in crate::engine) fn are_cut(&self) -> bool {
+        self.refused.contains_key(MAX_LINKS)
+    }
+
+    /// These in parts of at most so many that passed; the first counts what was refused. There is always one.
+    pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
+        let (mut passed, mut refused) = (self.passed.into_iter(), Some(self.refused));
+        std::iter::from_fn(move || {
+            let refused = refused.take();
+            if refused.is_none() && passed.len() == 0 {
+                return None;
+            }
+            let part = passed.by_ref().take(size).collect();
+            Some(Self { passed: part, refused: refused.unwrap_or_default() })
+        })
     }
 
     /// How many candidates there were.

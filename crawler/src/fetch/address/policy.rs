@@ -1,5 +1,6 @@
 //! [`AddressPolicy`]: the public internet, the user's own starts, and what the user allows besides.
 
+use std::collections::HashSet;
 use std::net::IpAddr;
 
 use super::{Allowance, plain_host, special_use};
@@ -19,7 +20,7 @@ use crate::url::WebUrl;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressPolicy {
-    starts: Vec<Start>,
+    starts: HashSet<Start>,
     allowed: Vec<Allowance>,
 }
 
@@ -33,7 +34,7 @@ pub enum Trust {
 }
 
 /// A host that is allowed since the user started there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Start {
     /// This address where a URL spells it; no name that resolves to it.
     Literal(IpAddr),

@@ -127,6 +127,16 @@ impl BodyDecoder {
         self.sink.wire_bytes()
     }
 
+    /// Decoded bytes so far.
+    pub fn decoded_bytes(&self) -> u64 {
+        self.sink.decoded_bytes()
+    }
+
+    /// Whether the body is as long as what is received: it has no coding.
+    pub fn is_plain(&self) -> bool {
+        self.stages.is_empty()
+    }
+
     /// What was decoded so far, at the end of the input or before.
     pub fn finish(self) -> Decoded {
         let wire_bytes = self.sink.wire_bytes();

@@ -54,6 +54,10 @@ impl Sink {
         self.wire_bytes
     }
 
+    pub(super) fn decoded_bytes(&self) -> u64 {
+        self.body.len() as u64
+    }
+
     pub(super) fn into_body(self) -> Vec<u8> {
         self.body
     }

@@ -1,4 +1,4 @@
-//! The one HTTP client of a fetcher.
+//! The HTTP clients of a fetcher.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,19 +20,35 @@ const ACCEPTED: HeaderValue =
 const ACCEPTED_CODINGS: HeaderValue = HeaderValue::from_static("gzip, br, zstd, deflate");
 
 /// How long an unused connection is kept: longer than a usual crawl delay, shorter than most servers' patience.
-const IDLE: Duration = Duration::from_secs(30);
-/// Unused connections to one origin.
-const IDLE_PER_HOST: usize = 32;
+pub(super) const IDLE: Duration = Duration::from_secs(30);
+/// Unused connections to one origin at most.
+const IDLE_PER_ORIGIN: usize = 32;
 /// Header lines of an HTTP/1 response; hyper's own limit is 100. Their bytes together are limited to about 400 KiB by
 /// its buffer.
 const HEADER_LINES: usize = 256;
 /// Bytes of headers of an HTTP/2 response.
 const HEADER_BYTES: u32 = 256 * 1024;
 
-pub(super) fn build(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Client, SetupError> {
+/// A client that keeps connections open for the next request, and one that closes each.
+pub(super) fn pair(
+    settings: &Arc<FetchSettings>,
+    resolver: &Arc<dyn Resolver>,
+) -> Result<(Client, Client), SetupError> {
+    let tls = tls()?;
+    let names = || CheckedNames::new(Arc::clone(settings), Arc::clone(resolver));
+    let most = settings.kept_per_origin.min(IDLE_PER_ORIGIN);
+    Ok((build(settings, names(), tls.clone(), most)?, build(settings, names(), tls, 0)?))
+}
+
+fn build(
+    settings: &FetchSettings,
+    names: CheckedNames,
+    tls: ClientConfig,
+    idle_per_origin: usize,
+) -> Result<Client, SetupError> {
     let client = Client::builder()
-        .tls_backend_preconfigured(tls()?)
-        .dns_resolver(CheckedNames::new(Arc::clone(settings), resolver))
+        .tls_backend_preconfigured(tls)
+        .dns_resolver(names)
         .connector_layer(Watch)
         .connect_timeout(settings.connect_timeout)
         .no_proxy()
@@ -40,7 +56,7 @@ pub(super) fn build(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) 
         .retry(reqwest::retry::never())
         .referer(false)
         .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(IDLE_PER_HOST)
+        .pool_max_idle_per_host(idle_per_origin)
         .http1_max_headers(HEADER_LINES)
         .http1_allow_obsolete_multiline_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)

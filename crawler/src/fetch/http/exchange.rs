@@ -51,23 +51,25 @@ enum Stage {
     Connected(Instant),
 }
 
+/// Which connection a request went over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Connection {
+    /// One that was made for it, or was to be.
+    Fresh,
+    /// One that an earlier request left open.
+    Reused,
+}
+
 /// Awaits an answer; `Err` says what took too long. Connecting has its own limit in the client and does not count
 /// towards the first byte.
 pub(super) async fn in_time<T>(
     exchange: Exchange,
     patience: Patience,
     answer: impl Future<Output = T>,
-) -> Result<T, Phase> {
+) -> (Result<T, Phase>, Connection) {
     let waiting = async {
-        let mut answer = pin!(answer);
-        let mut alarm = pin!(sleep_until(patience.due(patience.started)));
-        loop {
-            tokio::select! {
-                biased;
-                answer = &mut answer => return Ok(answer),
-                () = &mut alarm => alarm.as_mut().reset(patience.look(Instant::now())?),
-            }
-        }
+        let answer = patience.wait_for(answer).await;
+        (answer, EXCHANGE.with(Exchange::connection))
     };
     EXCHANGE.scope(exchange, waiting).await
 }
@@ -80,6 +82,13 @@ pub(super) fn current() -> Option<(Trust, u16)> {
 impl Exchange {
     pub(super) fn new(trust: Trust, port: u16) -> Self {
         Self { trust, port, stage: Cell::new(Stage::Started) }
+    }
+
+    fn connection(&self) -> Connection {
+        match self.stage.get() {
+            Stage::Started => Connection::Reused,
+            Stage::Connecting | Stage::Connected(_) => Connection::Fresh,
+        }
     }
 }
 
@@ -95,6 +104,18 @@ impl Patience {
 
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    async fn wait_for<T>(&self, answer: impl Future<Output = T>) -> Result<T, Phase> {
+        let mut answer = pin!(answer);
+        let mut alarm = pin!(sleep_until(self.due(self.started)));
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut answer => return Ok(answer),
+                () = &mut alarm => alarm.as_mut().reset(self.look(Instant::now())?),
+            }
+        }
     }
 
     /// When to look whether there is an answer, counting from `since`.

@@ -4,12 +4,15 @@ use std::error::Error;
 use std::io;
 use std::iter::successors;
 
+use rustix::io::Errno;
+
 use super::names::Refused;
 use crate::fetch::{Cause, FetchError, Phase};
 
 /// What an error in the chain tells by its type.
 enum Sign {
     Refused(std::net::IpAddr),
+    OwnMachine,
     Tls,
     Malformed,
 }
@@ -21,6 +24,9 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
     let sign = chain(&error).find_map(sign);
     match sign {
         Some(Sign::Refused(address)) => FetchError::AddressRefused(address),
+        Some(Sign::OwnMachine) => FetchError::OwnMachine(Cause::new(error)),
+        // The resolver hides that it could not open its socket.
+        _ if dns && no_file_can_be_opened() => FetchError::OwnMachine(Cause::new(error)),
         Some(Sign::Tls) => FetchError::Tls(Cause::new(error)),
         _ if dns => FetchError::Resolve(Cause::new(error)),
         _ if connect && timeout => FetchError::TimedOut(Phase::Connect),
@@ -52,12 +58,26 @@ fn sign(error: &(dyn Error + 'static)) -> Option<Sign> {
     if error.is::<rustls::Error>() {
         return Some(Sign::Tls);
     }
+    if error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error).is_some_and(is_own) {
+        return Some(Sign::OwnMachine);
+    }
     let unparsed = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
     // Broken chunk framing.
     let unframed = error.downcast_ref::<io::Error>().is_some_and(|error| {
         matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) && !wraps_tls(error)
     });
     (unparsed || unframed).then_some(Sign::Malformed)
+}
+
+/// What the system says when it has no descriptor, memory, buffer or local port left.
+fn is_own(code: i32) -> bool {
+    [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::ADDRNOTAVAIL]
+        .iter()
+        .any(|e| e.raw_os_error() == code)
+}
+
+fn no_file_can_be_opened() -> bool {
+    std::fs::File::open("/dev/null").is_err_and(|error| error.raw_os_error().is_some_and(is_own))
 }
 
 fn wraps_tls(error: &io::Error) -> bool {

@@ -5,17 +5,21 @@
 //! connected to and passes on only addresses that the policy admits, so that there is no moment between check and use;
 //! URLs with an IP literal, which reach no resolver, are judged before.
 //!
-//! Invariants: no redirect is followed, nothing is sent twice, proxies in the environment are not used (they would
-//! connect on our behalf, unchecked), a connection is used again only for the scheme, host and port it was made for,
-//! and it is dropped when a body is given up.
+//! Invariants: no redirect is followed; nothing is sent twice, but that a request which finds its kept connection closed
+//! is sent once on a fresh one; proxies in the environment are not used (they would connect on our behalf, unchecked); a
+//! connection is used again only for the scheme, host and port it was made for, and it is dropped when a body is given
+//! up; what the user gave for an origin (headers, a password) is sent to that origin alone.
 //!
 //! Does not know: how names are resolved (see [`Resolver`]), robots, politeness, what a status means.
 
 mod body;
 mod client;
+mod connections;
 mod exchange;
 mod fault;
 mod names;
+mod pace;
+mod room;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -25,11 +29,16 @@ use std::sync::Arc;
 use reqwest::Client;
 use tokio::time::Instant;
 
-use self::body::Ending;
-use self::exchange::{Exchange, Patience};
+use self::body::{BodyReader, Ending};
+use self::connections::Connections;
+use self::exchange::{Connection, Exchange, Patience};
+use self::pace::Pace;
+use self::room::BodyMemory;
+use super::address::Trust;
 use super::decode::{BodyDecoder, BodyLimits, Decoded};
 use super::resolve::Resolver;
-use super::{FetchError, FetchRequest, FetchResponse, Fetcher, Timings, Truncation};
+use super::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Timings, Truncation};
+use crate::url::{Origin, WebUrl};
 
 pub use self::settings::{FetchSettings, SetupError};
 
@@ -51,8 +60,9 @@ pub use self::settings::{FetchSettings, SetupError};
 /// ```
 #[derive(Clone)]
 pub struct HttpFetcher {
-    client: Client,
-    /// Headers that the user gave, for some hosts.
+    connections: Connections,
+    memory: BodyMemory,
+    /// Headers that the user gave, for some origins.
     given: reqwest::header::HeaderMap,
     settings: Arc<FetchSettings>,
 }
@@ -64,53 +74,102 @@ impl HttpFetcher {
     /// [`SetupError`] when a header cannot be sent as given, or TLS cannot be set up.
     pub fn new(settings: FetchSettings, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
         let settings = Arc::new(settings);
-        let client = client::build(&settings, resolver)?;
+        let connections = Connections::new(&settings, &resolver)?;
         let given = client::given_headers(&settings)?;
-        Ok(Self { client, given, settings })
+        let memory = BodyMemory::new(settings.body_memory);
+        Ok(Self { connections, memory, given, settings })
     }
 
     fn patience(&self, started: Instant) -> Patience {
         Patience::new(started, self.settings.first_byte_timeout, self.settings.total_timeout)
+    }
+
+    /// Sends a request once.
+    async fn send(&self, client: &Client, asked: &Asked<'_>, patience: Patience) -> Sent {
+        let settings = &self.settings;
+        let login = settings.credentials.get(asked.origin);
+        let mut get = match login {
+            Some(login) => client.get(asked.url.with_credentials(login).as_str()),
+            None => client.get(asked.url.as_str()),
+        };
+        if settings.headers_for.contains(asked.origin) {
+            get = get.headers(self.given.clone());
+        }
+        let exchange = Exchange::new(asked.trust, asked.url.port());
+        let (answer, connection) = exchange::in_time(exchange, patience, get.send()).await;
+        let answer = match answer {
+            Ok(answer) => answer.map_err(fault::of),
+            Err(phase) => Err(FetchError::TimedOut(phase)),
+        };
+        Sent { answer, connection }
+    }
+
+    /// Turns a response whose headers are there into ours, and reads its body.
+    async fn receive(
+        &self,
+        mut response: reqwest::Response,
+        max_body: u64,
+        patience: Patience,
+    ) -> Result<FetchResponse, FetchError> {
+        let first_byte = patience.elapsed();
+        let limits = BodyLimits { max_body, max_expansion: self.settings.max_expansion };
+        let codings = response.headers().get_all(reqwest::header::CONTENT_ENCODING).iter();
+        let mut body = BodyDecoder::new(codings.map(reqwest::header::HeaderValue::as_bytes), limits)?;
+        let pace = Pace::new(Instant::now(), patience.end(), self.settings.min_rate);
+        let mut reader = BodyReader { pace, memory: &self.memory, max_body, room: BodyRoom::default() };
+        let ending = reader.read(&mut response, &mut body).await?;
+        let decoded = body.finish();
+        let truncated = truncation(ending, &decoded, response.status().is_success())?;
+        Ok(FetchResponse {
+            status: response.status().as_u16(),
+            headers: headers(&response),
+            body: decoded.body,
+            room: reader.room,
+            wire_bytes: decoded.wire_bytes,
+            truncated,
+            remote: response.remote_addr(),
+            timings: Timings { first_byte, total: patience.elapsed() },
+        })
+    }
+}
+
+/// A request on its way.
+struct Asked<'a> {
+    /// Without user name and password.
+    url: &'a WebUrl,
+    origin: &'a Origin,
+    trust: Trust,
+}
+
+/// What came of it.
+struct Sent {
+    answer: Result<reqwest::Response, FetchError>,
+    connection: Connection,
+}
+
+impl Sent {
+    /// Whether the server closed a connection that it had kept open for us, before it could know of the request.
+    fn found_it_closed(&self) -> bool {
+        self.connection == Connection::Reused && matches!(self.answer, Err(FetchError::Closed(_)))
     }
 }
 
 impl Fetcher for HttpFetcher {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
         let patience = self.patience(Instant::now());
-        let trust = self.settings.addresses.judge(&request.url).map_err(FetchError::AddressRefused)?;
-        let exchange = Exchange::new(trust, request.url.port());
-        let mut get = self.client.get(request.url.as_str());
-        if self.settings.headers_for.iter().any(|host| host == request.url.authority()) {
-            get = get.headers(self.given.clone());
+        let (url, max_body) = (request.url.without_credentials(), request.max_body);
+        let trust = self.settings.addresses.judge(&url).map_err(FetchError::AddressRefused)?;
+        let asked = Asked { url: &url, origin: &url.origin(), trust };
+        let mut sent = self.send(&self.connections.client(asked.origin), &asked, patience).await;
+        if sent.found_it_closed() {
+            // Servers close idle connections when they like, often just as long after an answer as a crawler waits.
+            sent = self.send(self.connections.closing(), &asked, patience).await;
         }
-        let sent = get.send();
-        let answered = exchange::in_time(exchange, patience, sent).await.map_err(FetchError::TimedOut)?;
-        let limits = BodyLimits { max_body: request.max_body, max_expansion: self.settings.max_expansion };
-        receive(answered.map_err(fault::of)?, limits, patience).await
+        if matches!(sent.answer, Err(FetchError::OwnMachine(_))) {
+            self.connections.keep_none();
+        }
+        self.receive(sent.answer?, max_body, patience).await
     }
-}
-
-/// Turns a response whose headers are there into ours, and reads its body.
-async fn receive(
-    mut response: reqwest::Response,
-    limits: BodyLimits,
-    patience: Patience,
-) -> Result<FetchResponse, FetchError> {
-    let first_byte = patience.elapsed();
-    let codings = response.headers().get_all(reqwest::header::CONTENT_ENCODING).iter();
-    let mut body = BodyDecoder::new(codings.map(reqwest::header::HeaderValue::as_bytes), limits)?;
-    let ending = body::read(&mut response, &mut body, patience.end()).await?;
-    let decoded = body.finish();
-    let truncated = truncation(ending, &decoded, response.status().is_success())?;
-    Ok(FetchResponse {
-        status: response.status().as_u16(),
-        headers: headers(&response),
-        body: decoded.body,
-        wire_bytes: decoded.wire_bytes,
-        truncated,
-        remote: response.remote_addr(),
-        timings: Timings { first_byte, total: patience.elapsed() },
-    })
 }
 
 /// What the end of a body means. A success whose connection broke before the first byte of its body has answered

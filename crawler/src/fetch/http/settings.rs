@@ -1,21 +1,26 @@
 //! [`FetchSettings`]: what a fetcher is told once.
 
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::fetch::address::AddressPolicy;
 use crate::fetch::resolve::ResolveOverride;
+use crate::url::{Credentials, Origin};
 
 /// Settings of an [`HttpFetcher`](super::HttpFetcher). It does not print: headers may hold secrets.
 #[derive(Clone)]
 pub struct FetchSettings {
     /// `User-Agent`; a crawler's names it and has a URL where its operator is found.
     pub user_agent: String,
-    /// Further headers of every request to the hosts of `headers_for`; one of ours by name replaces ours.
+    /// Further headers of every request to `headers_for`; one of ours by name replaces ours.
     pub headers: Vec<(String, String)>,
-    /// Authorities (`host` or `host:port`) that get them. They may be credentials: no other host does.
-    pub headers_for: Vec<String>,
+    /// Origins that get them. They may log in: no other origin does.
+    pub headers_for: HashSet<Origin>,
+    /// User names and passwords, by the one origin that gets them.
+    pub credentials: HashMap<Origin, Credentials>,
     /// Longest time for addresses, connection and TLS together.
     pub connect_timeout: Duration,
     /// Longest time from a request on a standing connection to the end of the headers.
@@ -25,6 +30,15 @@ pub struct FetchSettings {
     /// Decoded bytes for each received one, once a body has decoded to
     /// [`BodyLimits::FREE_EXPANSION`](crate::fetch::decode::BodyLimits::FREE_EXPANSION).
     pub max_expansion: u32,
+    /// Bytes a second that a body must come with, over some seconds; it is cut where it does not.
+    pub min_rate: Option<NonZeroU64>,
+    /// What bodies of more than a quarter of a megabyte may take together, in bytes: one that finds no room waits. It is
+    /// at least 16 MiB, and should be as much as one body may be.
+    pub body_memory: u64,
+    /// Origins to which connections are kept open between two requests,
+    pub kept_origins: usize,
+    /// and how many to each at most.
+    pub kept_per_origin: usize,
     /// Which addresses may be connected to.
     pub addresses: AddressPolicy,
     /// Addresses given by the user instead of looked up.
@@ -49,16 +63,22 @@ pub enum SetupError {
 }
 
 impl FetchSettings {
-    /// Ten seconds to connect, thirty to the first byte, two minutes in all, an expansion of 200, the public internet.
+    /// Ten seconds to connect, thirty to the first byte, two minutes in all, no rate, an expansion of 200, connections kept
+    /// to 256 origins, the public internet.
     pub fn new(user_agent: impl Into<String>) -> Self {
         Self {
             user_agent: user_agent.into(),
             headers: Vec::new(),
-            headers_for: Vec::new(),
+            headers_for: HashSet::new(),
+            credentials: HashMap::new(),
             connect_timeout: Duration::from_secs(10),
             first_byte_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_mins(2),
             max_expansion: 200,
+            min_rate: None,
+            body_memory: 0,
+            kept_origins: 256,
+            kept_per_origin: 32,
             addresses: AddressPolicy::default(),
             resolve: Vec::new(),
         }

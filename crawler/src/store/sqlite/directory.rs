@@ -2,8 +2,9 @@
 
 use std::{
     collections::HashSet,
-    fs::{File, TryLockError},
-    io,
+    fs::{File, Permissions, TryLockError},
+    io::{self, Write},
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -20,6 +21,9 @@ use crate::{
 const DATABASE: &str = "webloom.sqlite";
 const SETTINGS_COPY: &str = "crawl.toml";
 const LOCK: &str = "lock";
+
+/// The mode of all files of a crawl directory.
+const OWN: u32 = 0o600;
 
 /// A crawl directory, locked for this process until it is dropped.
 #[derive(Debug)]
@@ -105,6 +109,8 @@ impl CrawlDirectory {
         let lock = lock(path)?;
         let database = path.join(DATABASE);
         let failed = || StoreError::database(&database);
+        // What the database makes beside its file has the mode of that file.
+        private(&database).and_then(|_| own_files(path)).map_err(unwritable)?;
         let mut connection = Connection::open(&database).map_err(failed())?;
         schema::prepare(&connection).map_err(failed())?;
         let version = schema::version(&connection, &database)?;
@@ -270,6 +276,17 @@ impl CrawlDirectory {
         self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
+    /// Has no retry of the last sequence wait beyond `latest`, the longest that one could have been told to wait: a clock
+    /// that was ahead wrote what lies beyond it. Returns how many there were.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn clamp_due(&self, latest: Moment) -> Result<usize, StoreError> {
+        let clamp = "UPDATE url INDEXED BY url_retry SET due = ?1 WHERE state = 'queued' AND due > ?1
+                     AND admitted_in = (SELECT max(n) FROM sequence)";
+        self.connection.execute(clamp, [latest.millis()]).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
     /// Notes that the current sequence is being crawled, whether with a URL cache that cannot err, and whether with an
     /// audit; what an earlier sweep proved holds no longer. What was not audited cannot be audited afterwards, so the
     /// smallest sample counts, and an audit that was off begins anew.
@@ -298,8 +315,12 @@ impl CrawlDirectory {
     /// # Errors
     /// [`StoreError`] when the file cannot be written.
     pub fn write_settings_copy(&self, toml: &str) -> Result<(), StoreError> {
-        let source = std::fs::write(self.path.join(SETTINGS_COPY), toml);
-        source.map_err(|source| StoreError::Unwritable { path: self.path.clone(), source })
+        let write = || {
+            let mut copy = private(&self.path.join(SETTINGS_COPY))?;
+            copy.set_len(0)?;
+            copy.write_all(toml.as_bytes())
+        };
+        write().map_err(|source| StoreError::Unwritable { path: self.path.clone(), source })
     }
 
     /// The connection for the writer, and what keeps the directory locked.
@@ -316,6 +337,26 @@ fn sync_folder(path: &Path) -> Result<(), StoreError> {
     synced.map_err(|source| StoreError::Unwritable { path: path.to_owned(), source })
 }
 
+/// Opens a file, or makes it, which only its owner may read: a crawl may hold passwords and what is behind them.
+pub(super) fn private(path: &Path) -> io::Result<File> {
+    File::options().create(true).truncate(false).read(true).write(true).mode(OWN).open(path)
+}
+
+/// Takes files that an earlier version made from the eyes of others. Those of another user are left as they are.
+fn own_files(path: &Path) -> io::Result<()> {
+    for file in [DATABASE, "webloom.sqlite-wal", "webloom.sqlite-shm", SETTINGS_COPY, LOCK] {
+        let file = path.join(file);
+        match std::fs::metadata(&file) {
+            Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {
+                drop(std::fs::set_permissions(file, Permissions::from_mode(OWN)));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// A lock and nothing else may be left by a process that died early.
 fn is_empty(path: &Path) -> io::Result<bool> {
     for entry in std::fs::read_dir(path)? {
@@ -328,7 +369,7 @@ fn is_empty(path: &Path) -> io::Result<bool> {
 
 fn lock(path: &Path) -> Result<File, StoreError> {
     let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
-    let file = File::options().create(true).truncate(false).write(true).open(path.join(LOCK)).map_err(unwritable)?;
+    let file = private(&path.join(LOCK)).map_err(unwritable)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned() }),

@@ -74,6 +74,8 @@ pub struct HostState {
     pub next_due: Option<Moment>,
     /// Pages stored in the sequence.
     pub stored: u64,
+    /// URLs with a final answer in it.
+    pub fetched: u64,
     /// Queued rows by depth, up to the depth limit.
     pub by_depth: Vec<(u32, u64)>,
 }
@@ -195,20 +197,21 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
             held: 0,
             next_due: None,
             stored: 0,
+            fetched: 0,
             by_depth: Vec::new(),
         })
     };
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
     count_queued(connection, &mut hosts, sequence, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, count(*) FROM url JOIN visit ON visit.id = url.visit
-         WHERE visit.outcome = 'stored' AND visit.sequence = ? GROUP BY 1",
+        "SELECT url.host, count(*) FILTER (WHERE visit.outcome = 'stored'), count(*)
+         FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ? GROUP BY 1",
     )?;
     let mut rows = stored.query([sequence])?;
     while let Some(row) = rows.next()? {
         let id: u32 = row.get(0)?;
         if let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) {
-            hosts[position].stored = row.get(1)?;
+            (hosts[position].stored, hosts[position].fetched) = (row.get(1)?, row.get(2)?);
         }
     }
     Ok(hosts)

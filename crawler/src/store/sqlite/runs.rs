@@ -5,6 +5,7 @@
 //!
 //! Does not know: what the numbers are.
 
+use super::directory::private;
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
@@ -155,7 +156,7 @@ impl Run {
 /// A file that is gone when it is closed, whatever ends the process.
 fn nameless(folder: &Path) -> io::Result<File> {
     let path = folder.join(NAME);
-    let file = File::options().create(true).truncate(true).read(true).write(true).open(&path)?;
+    let file = private(&path)?;
     std::fs::remove_file(path)?;
     Ok(file)
 }

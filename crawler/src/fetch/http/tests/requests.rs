@@ -3,13 +3,14 @@
 use super::server::{plain, send};
 use super::*;
 use crate::fetch::http::SetupError;
+use crate::url::Origin;
 
 #[tokio::test]
 async fn sends_what_a_polite_crawler_sends() {
     let server = Server::start(vec![vec![plain("200 OK", "", b"")]]).await;
     let mut settings = settings();
     settings.headers = vec![("Accept-Language".into(), "de".into()), ("accept".into(), "text/html".into())];
-    settings.headers_for = vec![server.address().to_string()];
+    settings.headers_for = [request(&server.url("/")).url.origin()].into();
     fetcher(settings, FixedNames::default()).fetch(request(&server.url("/a/b?c=d"))).await.unwrap();
     let head = server.requests().remove(0).to_lowercase();
     assert!(head.starts_with("get /a/b?c=d http/1.1\r\n"), "{head}");
@@ -28,13 +29,15 @@ async fn sends_what_a_polite_crawler_sends() {
 }
 
 #[tokio::test]
-async fn given_headers_go_to_their_hosts_alone() {
+async fn given_headers_go_to_their_origins_alone() {
     let server = Server::start(vec![vec![plain("200 OK", "", b"")]]).await;
-    let mut settings = settings();
-    settings.headers = vec![("Authorization".into(), "secret".into())];
-    settings.headers_for = vec!["other.example".into()];
-    fetcher(settings, FixedNames::default()).fetch(request(&server.url("/"))).await.unwrap();
-    assert!(!server.requests().remove(0).to_lowercase().contains("authorization"));
+    for other in ["http://other.example", &server.url("").replace("http:", "https:"), "http://127.0.0.1"] {
+        let mut settings = settings();
+        settings.headers = vec![("Authorization".into(), "secret".into())];
+        settings.headers_for = [Origin::parse(other).unwrap()].into();
+        fetcher(settings, FixedNames::default()).fetch(request(&server.url("/"))).await.unwrap();
+        assert!(!server.requests().remove(0).to_lowercase().contains("authorization"), "{other}");
+    }
 }
 
 #[tokio::test]
@@ -49,11 +52,49 @@ async fn puts_any_url_on_the_wire_as_it_is_written() {
 }
 
 #[tokio::test]
-async fn sends_credentials_of_the_url_to_its_host() {
+async fn sends_credentials_to_their_origin_and_none_of_a_url() {
     let server = Server::start(vec![vec![plain("401 Unauthorized", "", b"")]]).await;
-    let url = server.url("/").replace("http://", "http://me:p%40ss@");
-    assert_eq!(fetcher(settings(), FixedNames::default()).fetch(request(&url)).await.unwrap().status, 401);
+    let given = server.url("/").replace("http://", "http://me:p%40ss@");
+    let (url, credentials) = WebUrl::parse(&given).unwrap().split_credentials();
+    let mut own = settings();
+    own.credentials = [(url.origin(), credentials.unwrap())].into();
+    let chosen = server.url("/").replace("http://", "http://you:x@");
+    assert_eq!(fetcher(own, FixedNames::default()).fetch(request(&chosen)).await.unwrap().status, 401);
     assert!(server.requests()[0].contains("uthorization: Basic bWU6cEBzcw==\r\n"), "{:?}", server.requests());
+    fetcher(settings(), FixedNames::default()).fetch(request(&given)).await.unwrap();
+    assert!(!server.requests()[1].contains("uthorization"), "{:?}", server.requests());
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_was_closed_is_no_failure() {
+    let page = || plain("200 OK", "", b"page");
+    // The second request on the first connection is read, and then the connection ends without a word.
+    let server = Server::start(vec![vec![page(), Act::Next], vec![page()]]).await;
+    let fetcher = fetcher(settings(), FixedNames::default());
+    for _ in 0..2 {
+        assert_eq!(fetcher.fetch(request(&server.url("/"))).await.unwrap().body, b"page");
+    }
+    assert_eq!((server.connections(), server.requests().len()), (2, 3));
+}
+
+#[tokio::test]
+async fn a_fresh_connection_that_is_closed_is_one() {
+    let server = Server::start(vec![vec![]]).await;
+    let result = fetcher(settings(), FixedNames::default()).fetch(request(&server.url("/"))).await;
+    assert_eq!((name(&result), server.requests().len()), ("closed", 1));
+}
+
+#[tokio::test]
+async fn connections_are_kept_for_as_many_origins_as_allowed() {
+    for (kept_origins, connections) in [(0, 3), (1, 1)] {
+        let script = std::iter::repeat_n([plain("200 OK", "", b"page"), Act::Next], 3).flatten().collect();
+        let server = Server::start(vec![script]).await;
+        let fetcher = fetcher(FetchSettings { kept_origins, ..settings() }, FixedNames::default());
+        for _ in 0..3 {
+            fetcher.fetch(request(&server.url("/"))).await.unwrap();
+        }
+        assert_eq!(server.connections(), connections);
+    }
 }
 
 #[tokio::test]

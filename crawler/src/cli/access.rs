@@ -1,0 +1,74 @@
+//! Whom a crawl may ask, and as whom: the fetcher, made from settings and starts.
+//!
+//! Invariant: what the user gave for a start (its address, headers, a password) is for that start's origin alone, and for
+//! nothing that a server or a guess led to.
+
+use std::sync::Arc;
+
+use super::{Failure, open_files::OpenFiles};
+use crate::{
+    config::{Login, RawSettings, RawValue, SecretValue, Settings},
+    engine::Start,
+    fetch::{
+        address::{AddressPolicy, Allowance},
+        dns::SystemResolver,
+        http::{FetchSettings, HttpFetcher},
+        resolve::ResolveOverride,
+    },
+    store::AreaRow,
+    url::WebUrl,
+};
+
+/// The layer of settings that the passwords in these starts make, besides those `known`; none if there are none.
+pub(super) fn with_logins<'a>(starts: impl Iterator<Item = &'a Start>, known: &[Login]) -> Option<RawSettings> {
+    let login = |start: &Start| {
+        let credentials = start.credentials.clone()?;
+        Some(Login { origin: start.url.origin(), credentials })
+    };
+    let given: Vec<Login> = starts.filter_map(login).collect();
+    if given.is_empty() {
+        return None;
+    }
+    let kept = known.iter().filter(|known| given.iter().all(|given| given.origin != known.origin));
+    let texts = kept.chain(&given).map(Login::to_secret_text).collect();
+    let mut raw = RawSettings::default();
+    raw.fetch.credentials = Some(SecretValue::new(RawValue::List(texts)));
+    Some(raw)
+}
+
+/// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
+pub(super) fn fetcher(
+    settings: &Settings,
+    files: OpenFiles,
+    areas: &[AreaRow],
+    starts: &[Start],
+) -> Result<HttpFetcher, Failure> {
+    let limits = &settings.fetch;
+    let given_before = areas.iter().filter(|area| area.source.is_given());
+    let given_before = given_before.filter_map(|area| WebUrl::parse(&area.url).ok());
+    let own: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).chain(given_before).collect();
+    let mut fetch = FetchSettings::new(limits.user_agent.as_str());
+    fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
+    fetch.headers_for = own.iter().map(WebUrl::origin).collect();
+    fetch.credentials = limits.credentials.iter().map(|of| (of.origin.clone(), of.credentials.clone())).collect();
+    fetch.connect_timeout = limits.connect_timeout;
+    fetch.first_byte_timeout = limits.first_byte_timeout;
+    fetch.total_timeout = limits.total_timeout;
+    fetch.max_expansion = limits.max_expansion;
+    fetch.min_rate = limits.min_rate;
+    fetch.body_memory = limits.max_body;
+    (fetch.kept_origins, fetch.kept_per_origin) = (files.kept_origins, files.kept_per_origin);
+    fetch.addresses = AddressPolicy::new(&own, allowances(&limits.allow_private)?);
+    fetch.resolve = overrides(&limits.resolve)?;
+    Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
+}
+
+fn allowances(texts: &[String]) -> Result<Vec<Allowance>, Failure> {
+    let read = |text: &String| text.parse().map_err(|error| Failure::Usage(format!("--allow-private: {error}")));
+    texts.iter().map(read).collect()
+}
+
+fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, Failure> {
+    let read = |text: &String| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}")));
+    texts.iter().map(read).collect()
+}

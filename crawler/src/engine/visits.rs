@@ -1,0 +1,62 @@
+//! [`Visits`]: the leases that are being carried out, each by a task.
+//!
+//! Owns: the leases meanwhile. A task has what it needs of one, never the lease itself: so a lease comes back whatever
+//! becomes of its task.
+
+use std::collections::HashMap;
+
+use tokio::task::{Id, JoinError, JoinSet};
+
+use super::visit::{Report, Visited};
+use crate::{fetch::FetchError, frontier::Lease};
+
+/// Tasks and their leases.
+#[derive(Debug, Default)]
+pub(super) struct Visits {
+    tasks: JoinSet<Visited>,
+    leases: HashMap<Id, Lease>,
+}
+
+impl Visits {
+    /// Has a task carry a lease out.
+    pub(super) fn begin(&mut self, lease: Lease, visit: impl Future<Output = Visited> + Send + 'static) {
+        let task = self.tasks.spawn(visit);
+        self.leases.insert(task.id(), lease);
+    }
+
+    /// The next visit that ends: `None` when there is none; `Some(None)` for one that was given up.
+    pub(super) async fn next(&mut self) -> Option<Option<Report>> {
+        let (task, visited) = match self.tasks.join_next_with_id().await? {
+            Ok((task, visited)) => (task, Ok(visited)),
+            Err(error) => (error.id(), Err(error)),
+        };
+        let lease = self.leases.remove(&task).expect("each task has a lease");
+        Some(match visited {
+            Ok(Visited { requests, result }) => Some(Report { lease, requests, result }),
+            Err(error) => panicked(lease, error),
+        })
+    }
+
+    /// Gives all up.
+    pub(super) fn abort(&mut self) {
+        self.tasks.abort_all();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+}
+
+/// A fault of ours in a visit is the outcome of that visit: the crawl goes on without the page.
+fn panicked(lease: Lease, error: JoinError) -> Option<Report> {
+    let panic = error.try_into_panic().ok()?;
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    let panic = text.as_deref().unwrap_or("it does not say why");
+    tracing::error!(url = %lease.url(), panic, "a fault of this program: the URL counts as failed; please report it");
+    Some(Report { lease, requests: 1, result: Err(FetchError::Internal) })
+}

@@ -1,0 +1,103 @@
+//! [`Connections`]: which requests may leave a connection open behind them.
+//!
+//! The client keeps idle connections for each origin by itself, and knows no bound over all origins. A crawl of thousands
+//! of hosts would run out of file descriptors. So there are two clients: one that keeps connections, for as many origins
+//! as there is room for, and one that closes each after its answer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hashlink::LinkedHashMap;
+use reqwest::Client;
+use tokio::time::Instant;
+
+use super::client;
+use super::settings::{FetchSettings, SetupError};
+use crate::fetch::resolve::Resolver;
+use crate::url::Origin;
+
+/// How long an origin counts after its last request: as long as the client keeps its connections, and a little more.
+const COUNTED: Duration = client::IDLE.saturating_add(Duration::from_secs(2));
+
+/// The two clients. Clones share them.
+#[derive(Clone)]
+pub(super) struct Connections {
+    closing: Client,
+    keeping: Arc<Mutex<Keeping>>,
+}
+
+struct Keeping {
+    /// None once this machine had no descriptor left.
+    client: Option<Client>,
+    kept: Kept,
+}
+
+/// The origins that may have idle connections, the one asked longest ago first.
+struct Kept {
+    origins: LinkedHashMap<Origin, Instant>,
+    most: usize,
+}
+
+impl Connections {
+    pub(super) fn new(settings: &Arc<FetchSettings>, resolver: &Arc<dyn Resolver>) -> Result<Self, SetupError> {
+        let (keeping, closing) = client::pair(settings, resolver)?;
+        let kept = Kept { origins: LinkedHashMap::new(), most: settings.kept_origins };
+        let keeping = Keeping { client: Some(keeping), kept };
+        Ok(Self { closing, keeping: Arc::new(Mutex::new(keeping)) })
+    }
+
+    /// The client for a request to this origin.
+    pub(super) fn client(&self, origin: &Origin) -> Client {
+        let mut keeping = self.keeping();
+        let kept = keeping.kept.keeps(origin, Instant::now());
+        keeping.client.as_ref().filter(|_| kept).unwrap_or(&self.closing).clone()
+    }
+
+    /// No connection is kept any more, now that there are too few descriptors: with the client the idle ones are closed,
+    /// once its last request has ended.
+    pub(super) fn keep_none(&self) {
+        self.keeping().client = None;
+    }
+
+    fn keeping(&self) -> MutexGuard<'_, Keeping> {
+        self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client that uses no connection again and leaves none.
+    pub(super) fn closing(&self) -> &Client {
+        &self.closing
+    }
+}
+
+impl Kept {
+    /// Whether the origin is among those whose connections are kept, from `now` on if it was not.
+    fn keeps(&mut self, origin: &Origin, now: Instant) -> bool {
+        while self.origins.front().is_some_and(|(_, asked)| *asked + COUNTED <= now) {
+            self.origins.pop_front();
+        }
+        if self.origins.len() >= self.most && !self.origins.contains_key(origin) {
+            return false;
+        }
+        self.origins.insert(origin.clone(), now);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_origins_are_kept_as_there_is_room_for() {
+        let origin = |number: u32| Origin::parse(&format!("http://h{number}")).unwrap();
+        let mut kept = Kept { origins: LinkedHashMap::new(), most: 2 };
+        let now = Instant::now();
+        assert!(kept.keeps(&origin(1), now) && kept.keeps(&origin(2), now));
+        assert!(!kept.keeps(&origin(3), now) && kept.keeps(&origin(1), now));
+        let later = now + COUNTED / 2;
+        assert!(kept.keeps(&origin(1), later));
+        let much_later = now + COUNTED;
+        assert!(kept.keeps(&origin(3), much_later), "the second was not asked for long");
+        assert!(!kept.keeps(&origin(4), much_later), "the first was");
+    }
+}

@@ -1,0 +1,138 @@
+//! Pages made to fill memory or disk: what is kept of them is bounded.
+
+use std::{fs, path::Path, sync::Arc};
+
+use serde_json::Value;
+use webloom_tests::{
+    server::{Reply, Server},
+    webloom::{Webloom, assert_clean, pages},
+};
+
+use crate::{Folder, assert_law};
+
+const MB: u64 = 1_000_000;
+
+/// A server whose start page is this; there is nothing else.
+fn with_page(address: u8, page: &Arc<String>) -> Server {
+    let page = Arc::clone(page);
+    let answer = move |asked: &webloom_tests::server::Asked| match asked.target.as_str() {
+        "/" => Reply::html(&*page),
+        _ => Reply::status(404),
+    };
+    Server::start(&format!("127.0.0.{address}"), answer).expect("a free port")
+}
+
+/// Links to `/0`, `/1` and so on.
+fn links(number: u32) -> String {
+    (0..number).map(|link| format!("<a href={link}>")).collect()
+}
+
+/// Crawls the start pages of these alone; the summary and the largest the log ever was.
+fn crawl_starts(servers: &[Server], dir: &Path) -> Value {
+    let starts = servers[1..].iter().map(|server| server.url("/"));
+    let run = Webloom::crawl(dir, &servers[0].url("/")).args(starts);
+    let summary = run.args(["--max-pages", &servers.len().to_string()]).run().expect(0).json();
+    assert_law(&summary);
+    assert_clean(dir);
+    assert_eq!(summary["pages"]["stored"], servers.len());
+    summary
+}
+
+fn peak(summary: &Value) -> u64 {
+    summary["peak_memory_bytes"].as_u64().expect("this system tells it")
+}
+
+#[test]
+fn a_long_base_and_a_million_links() {
+    let base = format!("<base href=/{}/>", "b".repeat(2000));
+    let page = Arc::new(base + &links(1_200_000));
+    let folder = Folder::new();
+    let summary = crawl_starts(&[with_page(1, &page)], &folder.crawl());
+    assert!(peak(&summary) < 150 * MB, "{}", peak(&summary));
+    let size = fs::metadata(folder.crawl().join("webloom.sqlite")).unwrap().len();
+    assert!(size < 100 * MB, "{size}");
+    assert_eq!(summary["pages"]["truncated"], 1);
+    assert!(summary["urls"]["refused"]["max_links"].as_u64() > Some(1_000_000), "{summary}");
+}
+
+#[test]
+fn short_links_by_the_million_on_several_hosts_at_once() {
+    let page = Arc::new(links(900_000));
+    let servers: Vec<_> = (1..=8).map(|address| with_page(address, &page)).collect();
+    let folder = Folder::new();
+    let summary = crawl_starts(&servers, &folder.crawl());
+    assert!(peak(&summary) < 150 * MB, "{}", peak(&summary));
+    assert_eq!(summary["urls"]["refused"]["max_links"], 8 * 800_000);
+    assert_eq!(summary["law"]["admitted"], 8 * 100_001);
+    for page in pages(&folder.crawl()).values().filter(|page| page["outcome"] == "stored") {
+        assert_eq!(page["truncated"], "links");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_links_are_all_kept() {
+    let page = Arc::new(links(100_000));
+    let folder = Folder::new();
+    let summary = crawl_starts(&[with_page(1, &page)], &folder.crawl());
+    assert!(peak(&summary) < 100 * MB, "{}", peak(&summary));
+    assert_eq!((&summary["law"]["admitted"], &summary["pages"]["truncated"]), (&100_001.into(), &0.into()));
+}
+
+#[test]
+fn the_limit_is_a_setting() {
+    let page = Arc::new(links(30) + &links(40));
+    let server = with_page(1, &page);
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_EXTRACT_MAX_LINKS", "25");
+    let summary = run.run().expect(0).json();
+    // Links beyond the limit are counted as often as they stand there.
+    let refused = &summary["urls"]["refused"]["max_links"];
+    assert_eq!((refused, &summary["law"]["admitted"]), (&20.into(), &26.into()));
+    assert_eq!(pages(&folder.crawl())[&server.url("/")]["truncated"], "links");
+}
+
+#[test]
+fn header_values_are_kept_up_to_a_length() {
+    const PAGES: usize = 60;
+    let server = Server::start("127.0.0.1", |asked| match asked.target.as_str() {
+        "/" => Reply::links((0..PAGES).flat_map(|page| [format!("/type{page}"), format!("/to{page}")])),
+        target if target.starts_with("/type") => {
+            Reply::Whole(200, vec![format!("content-type: text/{}", "x".repeat(300_000))], b"page".to_vec())
+        }
+        target if target.starts_with("/to") => Reply::redirect(302, format!("/{}", "y".repeat(300_000))),
+        _ => Reply::status(404),
+    });
+    let (server, folder) = (server.unwrap(), Folder::new());
+    let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(0).json();
+    assert_law(&summary);
+    assert_clean(&folder.crawl());
+    assert_eq!(summary["urls"]["refused"]["too_long"], PAGES);
+    let size = fs::metadata(folder.crawl().join("webloom.sqlite")).unwrap().len();
+    assert!(size < 2 * MB, "{size} bytes of database");
+    let pages = pages(&folder.crawl());
+    let kept = |path: &str, column: &str| pages[&server.url(path)][column].as_str().map(str::len);
+    assert_eq!((kept("/type1", "content_type"), kept("/to1", "redirect")), (Some(256), Some(2048)));
+}
+
+#[test]
+fn a_body_that_drips_is_given_up() {
+    let server = Server::start("127.0.0.1", |asked| match asked.target.as_str() {
+        "/" => Reply::links(["/drip", "/quick"]),
+        "/drip" => Reply::Script(Box::new(|stream| {
+            use std::io::Write;
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 100000\r\n\r\n")?;
+            loop {
+                stream.write_all(b"<a href=/seen>")?;
+                std::thread::sleep(std::time::Duration::from_millis(500));
+            }
+        })),
+        _ => Reply::html("page"),
+    });
+    let (server, folder) = (server.unwrap(), Folder::new());
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_RETRY_ATTEMPTS", "1").run().expect(0);
+    assert!((8..40).contains(&run.took.as_secs()), "{:?}", run.took);
+    let pages = pages(&folder.crawl());
+    let page = &pages[&server.url("/drip")];
+    assert_eq!((&page["outcome"], &page["truncated"]), (&"stored".into(), &"slow".into()));
+    assert_eq!(pages[&server.url("/seen")]["outcome"], "stored");
+}

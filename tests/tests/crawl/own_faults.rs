@@ -1,0 +1,115 @@
+//! Faults of the program itself, and work that could keep it from everything else.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+use rustix::process::Signal;
+use tokio::sync::watch;
+use webloom::{
+    clock::Clock,
+    config::Layers,
+    engine::{self, End, Launch, Progress, Start, StopSignal},
+    fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Timings},
+    store::{
+        AreaRow, AreaSource,
+        sqlite::{CrawlDirectory, NewCrawl},
+    },
+    url::{FingerprintSeed, WebUrl},
+};
+use webloom_tests::{
+    server::{Reply, Server},
+    webloom::{Webloom, assert_clean, pages},
+};
+
+use crate::{Folder, serve};
+
+/// Answers with links to `/1` to `/5`, and panics over `/3`.
+struct Panicking;
+
+impl Fetcher for Panicking {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+        assert!(request.url.path() != "/3", "of all pages this one");
+        let robots = request.url.path() == "/robots.txt";
+        let body = if robots { String::new() } else { (1..6).map(|page| format!("<a href=/{page}>")).collect() };
+        Ok(FetchResponse {
+            status: if robots { 404 } else { 200 },
+            headers: vec![("content-type".into(), b"text/html".as_slice().into())],
+            wire_bytes: body.len() as u64,
+            body: body.into_bytes(),
+            room: webloom::fetch::BodyRoom::default(),
+            truncated: None,
+            remote: None,
+            timings: Timings::default(),
+        })
+    }
+}
+
+#[test]
+fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
+    let folder = Folder::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let end = runtime.block_on(async {
+        let resolved = Layers::new().file_text("f", "[politeness]\ndelay = 0").resolve()?;
+        let (clock, url) = (Clock::start(), WebUrl::parse("http://h/")?);
+        let mut directory = CrawlDirectory::open(&folder.crawl())?;
+        let crawl = NewCrawl {
+            at: clock.now(),
+            fingerprint_seed: FingerprintSeed::new(1),
+            hash_seed: 2,
+            settings: resolved.effective.to_json(),
+            areas: vec![AreaRow { url: url.as_str().to_owned(), source: AreaSource::Start }],
+        };
+        directory.create(&crawl, None)?;
+        let resumed = directory.resume(None)?.expect("it was just made");
+        let (_signals, receiver) = watch::channel(None);
+        let launch = Launch {
+            directory,
+            resumed,
+            starts: vec![Start { url, guessed: false, credentials: None }],
+            settings: Arc::new(resolved.settings),
+            fetcher: Panicking,
+            clock,
+            fail_point: None,
+            stop: StopSignal::new(receiver, Duration::from_secs(1)),
+            progress: watch::channel(Progress::default()).0,
+        };
+        anyhow::Ok(engine::run(launch).await?)
+    })?;
+    assert_eq!(end, End::Drained);
+    assert_clean(&folder.crawl());
+    let pages = pages(&folder.crawl());
+    assert_eq!(pages.values().filter(|page| page["outcome"] == "stored").count(), 5);
+    let page = &pages["http://h/3"];
+    assert_eq!((&page["outcome"], &page["reason"]), (&"failed".into(), &"internal".into()));
+    Ok(())
+}
+
+/// A site of three pages of 60,000 links each, all of them forbidden from the second robots.txt on.
+fn closed_later() -> Server {
+    serve(|asked| match (asked.target.as_str(), asked.before) {
+        ("/robots.txt", 0) => Reply::status(404),
+        ("/robots.txt", _) => Reply::text("User-agent: *\nDisallow: /x\n"),
+        ("/", _) => Reply::links(["/1", "/2", "/3"]),
+        (list, _) => Reply::links((0..60_000).map(|link| format!("/x{list}/{link}"))),
+    })
+}
+
+#[test]
+fn what_needs_no_request_holds_up_neither_signals_nor_other_hosts() {
+    let (server, folder) = (closed_later(), Folder::new());
+    let other = Server::start("127.0.0.2", |_| Reply::html("page")).unwrap();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "4"]).run().expect(0);
+    assert_eq!(run.json()["law"]["queued"], 180_000);
+    let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--add", &other.url("/")]).spawn();
+    other.wait_for("/", 1);
+    run.signal(Signal::TERM);
+    let signalled = Instant::now();
+    let summary = run.wait().expect(143).json();
+    assert!(signalled.elapsed() < Duration::from_secs(5), "{:?}", signalled.elapsed());
+    let queued = summary["law"]["queued"].as_u64();
+    assert!(queued > Some(20_000), "the other host was asked when all of this one was abandoned: {summary}");
+    assert_clean(&folder.crawl());
+}
