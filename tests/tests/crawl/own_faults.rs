@@ -87,12 +87,12 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
     Ok(())
 }
 
-/// A site of three pages of 60,000 links each, all of them forbidden from the second robots.txt on.
+/// A site of five pages of 60,000 links each, all of them forbidden from the second robots.txt on.
 fn closed_later() -> Server {
     serve(|asked| match (asked.target.as_str(), asked.before) {
         ("/robots.txt", 0) => Reply::status(404),
         ("/robots.txt", _) => Reply::text("User-agent: *\nDisallow: /x\n"),
-        ("/", _) => Reply::links(["/1", "/2", "/3"]),
+        ("/", _) => Reply::links(["/1", "/2", "/3", "/4", "/5"]),
         (list, _) => Reply::links((0..60_000).map(|link| format!("/x{list}/{link}"))),
     })
 }
@@ -100,10 +100,16 @@ fn closed_later() -> Server {
 #[test]
 fn what_needs_no_request_holds_up_neither_signals_nor_other_hosts() {
     let (server, folder) = (closed_later(), Folder::new());
-    let other = Server::start("127.0.0.2", |_| Reply::html("page")).unwrap();
-    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "4"]).run().expect(0);
-    assert_eq!(run.json()["law"]["queued"], 180_000);
-    let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--add", &other.url("/")]).spawn();
+    // By the time its page may be asked for, the first host is being abandoned.
+    let other = Server::start("127.0.0.2", |asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::text("User-agent: *\nCrawl-delay: 2\n"),
+        _ => Reply::html("page"),
+    });
+    let other = other.unwrap();
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "6"]).run().expect(0);
+    assert_eq!(run.json()["law"]["queued"], 300_000);
+    let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--add", &other.url("/")]);
+    let run = run.env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "1000000").spawn();
     other.wait_for("/", 1);
     run.signal(Signal::TERM);
     let signalled = Instant::now();
