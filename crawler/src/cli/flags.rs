@@ -102,7 +102,7 @@ struct ScopeFlags {
 #[expect(clippy::struct_field_names, reason = "fields are named as their flags are")]
 #[command(next_help_heading = "Budgets (what is over them stays queued)")]
 struct BudgetFlags {
-    /// Pages fetched in one sequence [default: unlimited]
+    /// Pages stored in one sequence; at most twice as many URLs, and ten, are fetched for them [default: unlimited]
     #[arg(long, value_name = "N")]
     max_pages: Option<String>,
     /// Links followed from a start URL; 0 fetches the start URLs alone [default: unlimited]
@@ -180,7 +180,7 @@ struct AccessFlags {
     /// Who asks.
     #[arg(long, value_name = "TEXT", help = USER_AGENT_HELP)]
     user_agent: Option<String>,
-    /// A header sent to the hosts of the start URLs; may be repeated [default: none]
+    /// A header sent to the origins (scheme, host, port) of the start URLs; may be repeated [default: none]
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<SecretText>,
     /// A private network, address or name that may be asked; may be repeated [default: none]

@@ -14,6 +14,9 @@ const OTHERS: u64 = 24;
 /// A request may hold two: a look-up and a connection, or two connections of which the first to answer is taken.
 const A_REQUEST: u64 = 2;
 
+/// Idle connections at most, however many files may be open: each takes some 20 KB of memory.
+const MOST_IDLE: u64 = 1_000;
+
 /// Room for idle connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OpenFiles {
@@ -55,7 +58,7 @@ impl OpenFiles {
             );
             politeness.concurrency = most;
         }
-        let idle = free - A_REQUEST * u64::from(politeness.concurrency.get());
+        let idle = (free - A_REQUEST * u64::from(politeness.concurrency.get())).min(MOST_IDLE);
         let per_origin = u64::from(politeness.per_host.min(politeness.concurrency).get()).min(idle);
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         Ok(Self { kept_origins: count(idle / per_origin.max(1)), kept_per_origin: count(per_origin) })
@@ -82,6 +85,7 @@ mod tests {
     fn requests_and_idle_connections_share_what_there_is() {
         assert_eq!(within(1024, 64, 1), Some((64, 872, 1)));
         assert_eq!(within(1024, 64, 16), Some((64, 54, 16)));
+        assert_eq!(within(20_000, 64, 2), Some((64, 500, 2)));
         assert_eq!(within(64, 64, 1), Some((13, 14, 1)));
         assert_eq!(within(64, 64, 64), Some((13, 1, 13)));
         assert_eq!(within(27, 1, 1), Some((1, 1, 1)));

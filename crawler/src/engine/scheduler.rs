@@ -175,8 +175,9 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 if let Some(moment) = self.request_must_wait(now) {
                     return Ok(Wait::Until(moment));
                 }
-                let ready = self.answers.next_ready();
-                ready.into_iter().for_each(|lease| self.visit(lease));
+                if let Some(lease) = self.answers.next_ready() {
+                    self.visit(lease);
+                }
                 continue;
             }
             let counts = self.frontier.counts();

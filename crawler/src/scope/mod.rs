@@ -180,4 +180,21 @@ mod tests {
         assert!(!scope.widen(&url("https://www.h.example/again")));
         assert_eq!(scope.judge(&url("https://www.h.example/x")), Ok(()));
     }
+
+    /// To look at each start for each URL would take minutes here.
+    #[test]
+    fn many_starts_cost_no_more_than_one() {
+        let rules = ScopeRules { reach: Reach::Prefix, include: vec![], exclude: vec![], max_url_length: 60 };
+        let mut scope = Scope::new(rules);
+        for number in 0..20_000 {
+            scope.widen(&url(&format!("http://h{}.example/{number}/", number % 10_000)));
+        }
+        let began = std::time::Instant::now();
+        let inside = url("http://h7.example/10007/a/b/c");
+        let outside = url("http://h8.example/10007/a/b/c");
+        for _ in 0..50_000 {
+            assert_eq!((scope.judge(&inside), scope.judge(&outside)), (Ok(()), Err(Refusal::Scope)));
+        }
+        assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+    }
 }

@@ -24,7 +24,7 @@ fn with_page(address: u8, page: &Arc<String>) -> Server {
 
 /// Links to `/0`, `/1` and so on.
 fn links(number: u32) -> String {
-    (0..number).map(|link| format!("<a href={link}>")).collect()
+    (0..number).map(|link| format!("<a href={link}>")).collect::<Vec<_>>().concat()
 }
 
 /// Crawls the start pages of these alone; the summary and the largest the log ever was.

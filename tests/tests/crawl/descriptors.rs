@@ -39,7 +39,7 @@ fn a_hundred_hosts_with_sixty_four() {
 #[test]
 fn those_that_others_took_are_waited_for() {
     // More are taken than the program can know of: some connections must fail for want of one.
-    let taken: String = (20..60).map(|number| format!(" {number}</dev/null")).collect();
+    let taken = (20..60).map(|number| format!(" {number}</dev/null")).collect::<Vec<_>>().concat();
     let stderr = complete(&hosts(40), &format!("ulimit -n 64; exec{taken}"));
     assert!(stderr.contains("no request can be made"), "{stderr}");
 }

@@ -25,8 +25,8 @@ fn serve_once(stream: TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result<()
         reader.read_line(&mut line)?;
     }
     log.lock().expect("no connection panics").push(target.clone());
-    let body: String = match target.as_str() {
-        "/" => (0..PAGES).map(|page| format!("<a href=/{page}>")).collect(),
+    let body = match target.as_str() {
+        "/" => (0..PAGES).map(|page| format!("<a href=/{page}>")).collect::<Vec<_>>().concat(),
         _ => "page".to_owned(),
     };
     let status = if target == "/robots.txt" { "404 Not Found" } else { "200 OK" };

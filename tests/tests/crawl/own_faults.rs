@@ -33,12 +33,13 @@ impl Fetcher for Panicking {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
         assert!(request.url.path() != "/3", "of all pages this one");
         let robots = request.url.path() == "/robots.txt";
-        let body = if robots { String::new() } else { (1..6).map(|page| format!("<a href=/{page}>")).collect() };
+        let links = "<a href=/1><a href=/2><a href=/3><a href=/4><a href=/5>";
+        let body = if robots { "" } else { links };
         Ok(FetchResponse {
             status: if robots { 404 } else { 200 },
             headers: vec![("content-type".into(), b"text/html".as_slice().into())],
             wire_bytes: body.len() as u64,
-            body: body.into_bytes(),
+            body: body.into(),
             room: webloom::fetch::BodyRoom::default(),
             truncated: None,
             remote: None,

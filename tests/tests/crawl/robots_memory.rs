@@ -67,11 +67,15 @@ fn a_budget_counts_the_pages_that_wait_for_it() {
 fn the_rate_holds_for_what_waited() {
     let (hosts, folder) = (hosts(), Folder::new());
     let run = crawl(&hosts, &folder).args(["--max-rate", "50"]).spawn();
-    hosts.iter().for_each(|host| host.wait_for("/robots.txt", 1));
+    for host in &hosts {
+        host.wait_for("/robots.txt", 1);
+    }
     // While somebody else writes, nothing is read again, and leases wait for it.
     let mut other = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
     let lock = other.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-    hosts.iter().for_each(|host| host.wait_for_silence(Duration::from_millis(100)));
+    for host in &hosts {
+        host.wait_for_silence(Duration::from_millis(100));
+    }
     let released = Instant::now();
     drop(lock);
     assert_eq!(run.wait().expect(0).json()["pages"]["stored"], 3 * u64::from(HOSTS));

@@ -30,14 +30,11 @@ const HEADER_LINES: usize = 256;
 const HEADER_BYTES: u32 = 256 * 1024;
 
 /// A client that keeps connections open for the next request, and one that closes each.
-pub(super) fn pair(
-    settings: &Arc<FetchSettings>,
-    resolver: &Arc<dyn Resolver>,
-) -> Result<(Client, Client), SetupError> {
+pub(super) fn pair(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<(Client, Client), SetupError> {
     let tls = tls()?;
-    let names = || CheckedNames::new(Arc::clone(settings), Arc::clone(resolver));
+    let names = CheckedNames::new(Arc::clone(settings), resolver);
     let most = settings.kept_per_origin.min(IDLE_PER_ORIGIN);
-    Ok((build(settings, names(), tls.clone(), most)?, build(settings, names(), tls, 0)?))
+    Ok((build(settings, names.clone(), tls.clone(), most)?, build(settings, names, tls, 0)?))
 }
 
 fn build(

@@ -39,7 +39,7 @@ struct Kept {
 }
 
 impl Connections {
-    pub(super) fn new(settings: &Arc<FetchSettings>, resolver: &Arc<dyn Resolver>) -> Result<Self, SetupError> {
+    pub(super) fn new(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
         let (keeping, closing) = client::pair(settings, resolver)?;
         let kept = Kept { origins: LinkedHashMap::new(), most: settings.kept_origins };
         let keeping = Keeping { client: Some(keeping), kept };

@@ -74,7 +74,7 @@ impl HttpFetcher {
     /// [`SetupError`] when a header cannot be sent as given, or TLS cannot be set up.
     pub fn new(settings: FetchSettings, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
         let settings = Arc::new(settings);
-        let connections = Connections::new(&settings, &resolver)?;
+        let connections = Connections::new(&settings, resolver)?;
         let given = client::given_headers(&settings)?;
         let memory = BodyMemory::new(settings.body_memory);
         Ok(Self { connections, memory, given, settings })

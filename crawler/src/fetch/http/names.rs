@@ -12,6 +12,7 @@ use crate::fetch::resolve::Resolver;
 
 /// Resolves a name by the user's overrides or a resolver, and passes on what the policy admits: what it returns is what
 /// is connected to.
+#[derive(Clone)]
 pub(super) struct CheckedNames {
     settings: Arc<FetchSettings>,
     resolver: Arc<dyn Resolver>,
