@@ -1,6 +1,6 @@
 //! [`OwnTrouble`]: this machine cannot make requests.
 //!
-//! No file descriptors, ports or memory left: that is no host's fault and no URL's. Nothing is leased for a while, what
+//! No file descriptors or memory left: that is no host's fault and no URL's. Nothing is leased for a while, what
 //! was leased goes back, and then it is tried again with fewer requests at once, for as long as it takes.
 
 use std::time::Duration;

@@ -33,7 +33,7 @@ pub enum FetchError {
     /// What came is not HTTP, or headers beyond all bounds; or the URL cannot be put in a request line.
     #[error("no valid HTTP: {0}")]
     Protocol(#[source] Cause),
-    /// This machine cannot ask: no file descriptor, port or memory is left. Nobody else's fault.
+    /// This machine cannot ask: no file descriptor or memory is left. Nobody else's fault.
     #[error("this machine cannot connect: {0}")]
     OwnMachine(#[source] Cause),
     /// A fault of this program, which the log describes.

@@ -69,11 +69,10 @@ fn sign(error: &(dyn Error + 'static)) -> Option<Sign> {
     (unparsed || unframed).then_some(Sign::Malformed)
 }
 
-/// What the system says when it has no descriptor, memory, buffer or local port left.
+/// What the system says when it has no descriptor, memory or buffer left. (That it has no address is not among them: it
+/// says so also of hosts that it can never reach.)
 fn is_own(code: i32) -> bool {
-    [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::ADDRNOTAVAIL]
-        .iter()
-        .any(|e| e.raw_os_error() == code)
+    [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS].iter().any(|own| own.raw_os_error() == code)
 }
 
 fn no_file_can_be_opened() -> bool {
