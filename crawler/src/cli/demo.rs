@@ -36,7 +36,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         let server = PracticeServer::start(PracticeSite::new(Shape::demo()));
         let server = server.await.map_err(Failure::system("cannot serve the practice site"))?;
         if !args.output.quiet {
-            eprintln!("a practice site is served at {} and crawled with delay 0", server.url());
+            outcome::tell(&format!("a practice site is served at {} and crawled with delay 0", server.url()));
         }
         let mut own_site = RawSettings::default();
         own_site.politeness.delay = Some(RawValue::text("0"));
@@ -55,7 +55,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     })?;
     let summary = summary::read(&dir)?;
     if args.output.json {
-        outcome::print(&format!("{}\n", summary::document(&summary)))?;
+        outcome::document(&summary::document(&summary))?;
     } else if !args.output.quiet {
         outcome::print(&summary::lines(&summary, &dir))?;
         outcome::print(&tour(&dir)?)?;

@@ -22,9 +22,11 @@ mod starts;
 mod status;
 mod summary;
 
-use std::process::ExitCode;
+use std::{borrow::Cow, process::ExitCode};
 
 use clap::{Parser, Subcommand};
+
+use crate::observe::escape;
 
 pub use failure::Failure;
 
@@ -56,11 +58,26 @@ enum Command {
     Explain(explain::ExplainCommand),
 }
 
-/// Runs the command that was given.
-///
-/// # Errors
-/// [`Failure`], which knows its exit code.
-pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
+/// Runs the command that the program's arguments ask for; on failure says why on stderr.
+pub fn start() -> ExitCode {
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    run(cli).unwrap_or_else(|failure| {
+        outcome::tell(&format!("error: {failure}"));
+        failure.exit_code()
+    })
+}
+
+/// Help, or what is wrong with the arguments: these are repeated, and may be anybody's.
+fn refuse(error: &clap::Error) -> ! {
+    let plain = error.to_string();
+    if let Cow::Owned(shown) = escape::lines(&plain) {
+        outcome::tell(shown.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+fn run(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Crawl(args) => crawl::run(*args),
         Command::Demo(args) => demo::run(&args),

@@ -13,14 +13,18 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::store::sqlite::{CrawlDirectory, PageFilter, PageLine, pages};
+use crate::{
+    observe::escape,
+    store::sqlite::{CrawlDirectory, PageFilter, PageLine, pages},
+};
 
 /// Arguments of `pages`.
 #[derive(Debug, Args)]
 pub(super) struct PagesArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Form of the lines
+    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
+    /// cell that a spreadsheet would take for a formula begins with '
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Only URLs whose last answer had this status
@@ -118,11 +122,10 @@ fn write_line(out: &mut impl Write, line: &PageLine, format: Format) -> io::Resu
         other => other.to_string(),
     });
     match format {
-        Format::Jsonl => writeln!(out, "{object}"),
-        Format::Csv => writeln!(out, "{}", cells.map(|cell| csv(&cell)).collect::<Vec<_>>().join(",")),
+        Format::Jsonl => writeln!(out, "{}", escape::json(&object)),
+        Format::Csv => writeln!(out, "{}", cells.map(|cell| escape::csv(&cell)).collect::<Vec<_>>().join(",")),
         Format::Table => {
-            let plain = |cell: String| cell.replace(['\t', '\n', '\r'], " ");
-            writeln!(out, "{}", cells.map(plain).collect::<Vec<_>>().join("\t"))
+            writeln!(out, "{}", cells.map(|cell| escape::text(&cell).into_owned()).collect::<Vec<_>>().join("\t"))
         }
     }
 }
@@ -138,20 +141,4 @@ fn object(line: &PageLine) -> Value {
         "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
         "fields": null, "found_by": line.found_by,
     })
-}
-
-/// A CSV cell (RFC 4180).
-fn csv(cell: &str) -> String {
-    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_cells_are_quoted_where_they_must_be() {
-        assert_eq!(csv("a b"), "a b");
-        assert_eq!(csv("a,\"b\""), "\"a,\"\"b\"\"\"");
-    }
 }

@@ -28,7 +28,7 @@ use crate::{
         http::{FetchSettings, HttpFetcher},
         resolve::ResolveOverride,
     },
-    observe::{logs, progress},
+    observe::{escape, logs, progress},
     store::{
         AreaRow, AreaSource,
         sqlite::{
@@ -86,12 +86,12 @@ impl Session {
         let ended = runtime()?.block_on(self.sequences())?;
         let summary = summary::read(&dir)?;
         if json {
-            outcome::print(&format!("{}\n", summary::document(&summary)))?;
+            outcome::document(&summary::document(&summary))?;
         } else if !quiet {
             outcome::print(&summary::lines(&summary, &dir))?;
         }
         if ended.end == End::Failed {
-            eprintln!("error: no start URL could be fetched: {}", why_no_start(&dir)?);
+            outcome::tell(&format!("error: no start URL could be fetched: {}", why_no_start(&dir)?));
         }
         Ok(outcome::exit_code(ended.end))
     }
@@ -159,7 +159,7 @@ impl Session {
         directory.rank_by(engine::order(&settings))?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
-            eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
+            outcome::tell(&format!("{}: nothing is left to fetch; this sequence is complete", self.dir.display()));
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
         // Rates are of this run: earlier pages are there before the first one is counted.
@@ -235,7 +235,7 @@ impl Session {
         if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, areas)) {
             return Ok(());
         }
-        let known: Vec<_> = areas.iter().take(3).map(|area| area.url.as_str()).collect();
+        let known: Vec<_> = areas.iter().take(3).map(|area| escape::text(&area.url)).collect();
         Err(Failure::Usage(format!(
             "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
             self.dir.display(),
@@ -296,7 +296,7 @@ fn is_known(start: &Start, areas: &[AreaRow]) -> bool {
 
 fn announce(changes: &[ChangedKey], dir: &Path) {
     for change in changes {
-        eprintln!("{}: {} is now {} (was {})", dir.display(), change.key, change.after, change.before);
+        outcome::tell(&format!("{}: {} is now {} (was {})", dir.display(), change.key, change.after, change.before));
     }
 }
 
@@ -389,7 +389,7 @@ fn why_no_start(dir: &Path) -> Result<String, Failure> {
     pages(&connection, &PageFilter { sequence, ..PageFilter::default() }, |line| {
         let why =
             line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
-        reasons.push(format!("{} ({why})", line.url.unwrap_or_default()));
+        reasons.push(format!("{} ({})", escape::text(&line.url.unwrap_or_default()), escape::text(&why)));
         reasons.len() < 5
     })?;
     if reasons.is_empty() {

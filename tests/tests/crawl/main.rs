@@ -5,6 +5,7 @@ mod again;
 mod again_killed;
 mod budgets;
 mod caches;
+mod escapes;
 mod hostile;
 mod interrupted;
 mod loss;
