@@ -13,6 +13,7 @@ mod lost_again;
 mod many_hosts;
 mod politeness;
 mod practice;
+mod readers_memory;
 mod reading;
 mod redirects;
 mod resume;

@@ -70,6 +70,31 @@ pub enum StoreError {
     },
 }
 
+/// Why a reader ends.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// `SQLite` refuses.
+    #[error("cannot read the crawl directory: {0}")]
+    Database(rusqlite::Error),
+    /// What does not fit into memory has no other place.
+    #[error("no temporary file can be used: {0}; set TMPDIR to a folder with room that can be written")]
+    Temporary(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        let temporary = extended == Some(rusqlite::ffi::SQLITE_IOERR_GETTEMPPATH);
+        if temporary { Self::Temporary(error.into()) } else { Self::Database(error) }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Temporary(error.into())
+    }
+}
+
 /// Why the writer ends.
 #[derive(Debug, Error)]
 pub(super) enum WriteError {

@@ -26,7 +26,7 @@ mod writer;
 
 pub use check::{CheckReport, Finding, check, invariants};
 pub use directory::{CrawlDirectory, Errs, LastSequence, NewCrawl, NextSequence, RunStart};
-pub use error::StoreError;
+pub use error::{ReadError, StoreError};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use lost::{LostCounts, SweepCounts};
 pub use pages::{PageFilter, PageLine, pages};

@@ -78,14 +78,15 @@ const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
 /// How every URL stands: its latest state.
 const LATEST: &str = "SELECT id AS place, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit, NULL AS found_by FROM url";
 
-/// How the URLs of a sequence stood at its end, or stand; `{of}` and `{which}` pick those of the table `lost`.
+/// How the URLs of a sequence stood at its end, or stand; `{of}` and `{which}` pick those of the table `lost`. Both halves
+/// come in the order of their place by themselves.
 const OF_SEQUENCE: &str =
     "SELECT url.id AS place, url.url, key, admitted_in AS sequence, hop, url.via, depth, url.state, reason, visit,
             {found_by} AS found_by
      FROM {of} url WHERE admitted_in = ?1 AND {which}
      UNION ALL
-     SELECT url.id, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
-     FROM {of} url JOIN history AS past ON past.url = url.id WHERE past.sequence = ?1 AND {which}";
+     SELECT past.url, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
+     FROM {of} history AS past CROSS JOIN url ON url.id = past.url WHERE past.sequence = ?1 AND {which}";
 
 /// The URLs that a sequence lost and did not admit.
 const LOST: &str =
@@ -121,11 +122,12 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
             conditions.push(condition.replace("?1", "?").replace('?', &format!("?{}", values.len())));
         }
     }
-    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again.
+    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again. The place
+    // is selected so that two halves which have that order are merged, and not sorted.
     let mut select = connection.prepare(&format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
-                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone'), stand.found_by
+                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone'), stand.found_by, stand.place
          FROM ({stands}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
