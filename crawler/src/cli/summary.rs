@@ -22,7 +22,7 @@ pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
 
 fn of(connection: &Connection, dir: &Path) -> Result<StoredSummary, Failure> {
     let summary = stored_summary(connection)?;
-    summary.ok_or_else(|| StoreError::Missing { path: dir.to_owned() }.into())
+    summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
 }
 
 /// The document of `--json`.

@@ -30,6 +30,12 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
+    /// Its crawl was never begun.
+    #[error("no crawl has begun in {}: give `webloom crawl` a start URL and this directory", path.display())]
+    Empty {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Another process has it.
     #[error("{} is in use by another webloom process; wait for it or stop it", path.display())]
     Locked {

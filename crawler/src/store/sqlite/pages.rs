@@ -1,7 +1,11 @@
 //! `pages`: one line per URL, in its latest state or that of a sequence.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 use rusqlite::{Connection, Result, Row, types::ToSql};
+
+use super::summary;
 
 /// A URL in its latest state, or that of a sequence.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,8 +173,38 @@ fn sequence(connection: &Connection, filter: &PageFilter) -> Result<Option<u32>>
     if filter.sequence.is_some() || !(filter.recovered || filter.asks_for_lost()) {
         return Ok(filter.sequence);
     }
-    let last = connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get::<_, Option<u32>>(0))?;
-    Ok(Some(last.unwrap_or_default()))
+    Ok(Some(summary::last_sequence(connection)?.unwrap_or_default()))
+}
+
+/// The content types of a crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentTypes {
+    /// Whether one begins with what was asked for.
+    pub is_match: bool,
+    /// If none does, some that there are, without parameters, in order.
+    pub others: Vec<String>,
+}
+
+/// Looks for a content type that begins with `prefix`, as [`PageFilter::content_type`] does; names others, `most` of them,
+/// if there is none. None begins with nothing.
+///
+/// # Errors
+/// `SQLite`'s, when the database cannot be read.
+pub fn content_types(connection: &Connection, prefix: &str, most: usize) -> Result<ContentTypes> {
+    let mut select = connection.prepare("SELECT content_type FROM visit WHERE content_type IS NOT NULL")?;
+    let (mut rows, mut others) = (select.query([])?, BTreeSet::new());
+    while let Some(row) = rows.next()? {
+        let found = row.get_ref(0)?.as_str()?;
+        let begins = found.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+        if begins && !prefix.is_empty() {
+            return Ok(ContentTypes { is_match: true, others: Vec::new() });
+        }
+        let plain = found.split(';').next().unwrap_or_default().trim();
+        if others.len() < most && !others.contains(plain) {
+            others.insert(plain.to_owned());
+        }
+    }
+    Ok(ContentTypes { is_match: false, others: others.into_iter().collect() })
 }
 
 fn line(row: &Row<'_>) -> Result<PageLine> {

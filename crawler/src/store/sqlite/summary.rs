@@ -62,6 +62,14 @@ pub struct StoredSummary {
     pub settings: Option<String>,
 }
 
+/// The number of the last sequence; `None` when no crawl has begun.
+///
+/// # Errors
+/// `SQLite`'s, when the database cannot be read.
+pub fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
+    connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get(0))
+}
+
 /// Reads the summary of the last sequence; `None` when no crawl has begun.
 ///
 /// # Errors
