@@ -29,6 +29,12 @@ pub(super) struct DemoArgs {
     output: OutputFlags,
 }
 
+impl DemoArgs {
+    pub(super) fn is_quiet(&self) -> bool {
+        self.output.quiet
+    }
+}
+
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let dir = args.dir.clone().unwrap_or_else(default_dir);
     let runtime = session::runtime()?;

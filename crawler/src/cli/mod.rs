@@ -30,6 +30,9 @@ use crate::observe::escape;
 
 pub use failure::Failure;
 
+/// Lines on stderr at most, under `-q`, when a command is refused.
+const MOST_LINES: usize = 8;
+
 /// Crawls an area of the web completely, and tells what it may have missed
 #[derive(Debug, Parser)]
 #[command(name = "webloom", version, max_term_width = 110)]
@@ -61,8 +64,10 @@ enum Command {
 /// Runs the command that the program's arguments ask for; on failure says why on stderr.
 pub fn start() -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    let quiet = cli.command.is_quiet();
     run(cli).unwrap_or_else(|failure| {
-        outcome::tell(&format!("error: {failure}"));
+        let why = format!("error: {failure}");
+        outcome::tell(&if quiet { shortened(&why) } else { why });
         failure.exit_code()
     })
 }
@@ -77,6 +82,16 @@ fn refuse(error: &clap::Error) -> ! {
     error.exit()
 }
 
+/// Of many lines the first, and how many more there are.
+fn shortened(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    if lines.len() <= MOST_LINES {
+        return text.to_owned();
+    }
+    let (shown, more) = lines.split_at(MOST_LINES - 1);
+    format!("{}\nand {} more", shown.join("\n"), more.len())
+}
+
 fn run(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Crawl(args) => crawl::run(*args),
@@ -86,5 +101,15 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config_command::run(command),
         Command::Explain(command) => explain::run(&command),
+    }
+}
+
+impl Command {
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Crawl(args) => args.is_quiet(),
+            Self::Demo(args) => args.is_quiet(),
+            _ => false,
+        }
     }
 }
