@@ -72,6 +72,8 @@ pub(super) struct Session {
     pub(super) round: Round,
     pub(super) layers: Layers,
     pub(super) output: OutputFlags,
+    /// Whether what holds for the whole run was said in a sequence before.
+    pub(super) told: bool,
 }
 
 /// How a session ended.
@@ -109,7 +111,7 @@ impl Session {
                 ended.end = End::Loss;
                 break;
             }
-            self.round = Round::Next;
+            (self.round, self.told) = (Round::Next, true);
             ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         }
         Ok(ended)
@@ -162,6 +164,7 @@ impl Session {
             outcome::tell(&format!("{}: nothing is left to fetch; this sequence is complete", self.dir.display()));
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
+        self.ask_for_contact(&settings, &directory.areas()?)?;
         // Rates are of this run: earlier pages are there before the first one is counted.
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
@@ -208,6 +211,21 @@ impl Session {
             Round::GoOn => resume_check(&stored, new)?,
             Round::Next => changed_keys(&stored, new),
         })
+    }
+
+    /// The contact in the default user agent is nobody's.
+    fn ask_for_contact(&self, settings: &Settings, areas: &[AreaRow]) -> Result<(), Failure> {
+        let default = Layers::new().resolve()?.settings.fetch.user_agent;
+        let given = self.starts.iter().chain(&self.added).map(|start| start.url.clone());
+        let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
+        let heard = self.output.quiet || self.told || settings.fetch.user_agent.as_str() != default.as_str();
+        if !heard && all.any(|url| !is_loopback(&url)) {
+            outcome::tell(
+                "nobody can be reached at the contact of the default user agent; \
+                 give your own with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
+            );
+        }
+        Ok(())
     }
 
     fn nothing_to_repeat(&self) -> Failure {
@@ -262,6 +280,11 @@ impl Session {
         starts.retain(|(fingerprint, _)| !admitted.contains(fingerprint));
         Ok(starts.into_iter().map(|(_, start)| start).collect())
     }
+}
+
+/// Whether a URL is on this machine, by its own words.
+fn is_loopback(url: &WebUrl) -> bool {
+    url.ip_literal().map_or_else(|| url.host() == "localhost", |address| address.is_loopback())
 }
 
 /// Whether nothing is left to do. A sequence that was killed between its last commit and its end runs once more, and
