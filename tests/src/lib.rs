@@ -2,6 +2,7 @@
 
 pub mod conformance;
 pub mod debian;
+pub mod grown;
 pub mod nginx;
 pub mod oracle;
 pub mod server;

@@ -3,10 +3,13 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Failure, outcome};
-use crate::store::sqlite::{CheckReport, CrawlDirectory, check};
+use crate::{
+    observe::escape,
+    store::sqlite::{CheckReport, CrawlDirectory, check},
+};
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -21,11 +24,15 @@ pub(super) struct CheckArgs {
 pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let connection = CrawlDirectory::read(&args.dir)?;
     let report = check(&connection)?;
-    outcome::print(&if args.json { document(&report) } else { lines(&report) })?;
+    if args.json {
+        outcome::document(&document(&report))?;
+    } else {
+        outcome::print(&lines(&report))?;
+    }
     Ok(if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn document(report: &CheckReport) -> String {
+fn document(report: &CheckReport) -> Value {
     let finding = |finding: &crate::store::sqlite::Finding| json!({"invariant": finding.invariant, "count": finding.count, "example": finding.example});
     let findings: Vec<_> = report.findings.iter().map(finding).collect();
     let counts = &report.counts;
@@ -33,12 +40,11 @@ fn document(report: &CheckReport) -> String {
         "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased, "finished": counts.finished,
         "abandoned": counts.abandoned,
     });
-    let document = json!({
+    json!({
         "clean": findings.is_empty(), "law": law, "visits": report.visits, "links": report.links,
         "links_without_row": report.links_without_row, "lost": report.lost, "lost_admitted": report.lost_admitted,
         "findings": findings,
-    });
-    format!("{document}\n")
+    })
 }
 
 fn lines(report: &CheckReport) -> String {
@@ -59,7 +65,8 @@ fn lines(report: &CheckReport) -> String {
             &format!("{} URLs recorded as lost, {} of them admitted after all\n", report.lost, report.lost_admitted);
     }
     for finding in &report.findings {
-        text += &format!("broken: {} ({} rows, such as {})\n", finding.invariant, finding.count, finding.example);
+        let example = escape::text(&finding.example);
+        text += &format!("broken: {} ({} rows, such as {example})\n", finding.invariant, finding.count);
     }
     text.push_str(if report.findings.is_empty() { "clean\n" } else { "not clean\n" });
     text

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::{Failure, flags::CrawlFlags, outcome, session};
-use crate::config::DEFAULT_TOML;
+use crate::{config::DEFAULT_TOML, observe::escape};
 
 /// The commands under `config`.
 #[derive(Debug, Subcommand)]
@@ -28,7 +28,12 @@ pub(super) fn run(command: ConfigCommand) -> Result<ExitCode, Failure> {
         ConfigCommand::Default => outcome::print(DEFAULT_TOML)?,
         ConfigCommand::Show(args) => {
             for key in session::layers(&args.flags).describe()? {
-                outcome::print(&format!("{} = {}  # {}\n", key.key, key.value, key.origin))?;
+                outcome::print(&format!(
+                    "{} = {}  # {}\n",
+                    key.key,
+                    escape::text(&key.value),
+                    escape::text(&key.origin)
+                ))?;
             }
         }
     }

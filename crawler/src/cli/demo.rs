@@ -29,6 +29,12 @@ pub(super) struct DemoArgs {
     output: OutputFlags,
 }
 
+impl DemoArgs {
+    pub(super) fn is_quiet(&self) -> bool {
+        self.output.quiet
+    }
+}
+
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let dir = args.dir.clone().unwrap_or_else(default_dir);
     let runtime = session::runtime()?;
@@ -36,7 +42,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         let server = PracticeServer::start(PracticeSite::new(Shape::demo()));
         let server = server.await.map_err(Failure::system("cannot serve the practice site"))?;
         if !args.output.quiet {
-            eprintln!("a practice site is served at {} and crawled with delay 0", server.url());
+            outcome::tell(&format!("a practice site is served at {} and crawled with delay 0", server.url()));
         }
         let mut own_site = RawSettings::default();
         own_site.politeness.delay = Some(RawValue::text("0"));
@@ -48,6 +54,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             round: Round::GoOn,
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
             output: args.output.clone(),
+            told: false,
         };
         let ended = Box::pin(session.crawl(Clock::start(), session::stop_signal()?)).await;
         server.stop().await;
@@ -55,7 +62,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     })?;
     let summary = summary::read(&dir)?;
     if args.output.json {
-        outcome::print(&format!("{}\n", summary::document(&summary)))?;
+        outcome::document(&summary::document(&summary))?;
     } else if !args.output.quiet {
         outcome::print(&summary::lines(&summary, &dir))?;
         outcome::print(&tour(&dir)?)?;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::Failure;
 use crate::{
     extract,
+    observe::escape,
     robots::{self, ProductToken, Question},
     url::{Key, UrlError, WebUrl},
 };
@@ -38,7 +39,7 @@ pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, Failure> {
             ExplainCommand::Robots => answer(&line, explain_robots),
             ExplainCommand::Links => answer(&line, explain_links),
         };
-        match writeln!(out, "{answer}") {
+        match writeln!(out, "{}", escape::json(&answer)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
             written => written.map_err(Failure::system("cannot write to stdout"))?,
         }

@@ -8,7 +8,7 @@ use crate::{
     config::ConfigFaults,
     engine::EngineError,
     fetch::http::SetupError,
-    store::sqlite::{BadFailPoint, StoreError},
+    store::sqlite::{BadFailPoint, ReadError, StoreError},
 };
 
 /// Why a command failed; it knows its exit code.
@@ -40,9 +40,15 @@ pub enum Failure {
         /// Why not.
         source: std::io::Error,
     },
-    /// SQLite refuses to read.
-    #[error("cannot read the crawl directory: {0}")]
-    Read(#[from] rusqlite::Error),
+    /// What is there cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Read(error.into())
+    }
 }
 
 impl Failure {

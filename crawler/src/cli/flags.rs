@@ -146,7 +146,8 @@ struct CacheFlags {
     /// How the filter's bits are arranged [default: auto]
     #[arg(long, value_name = "auto|classic|line|fingerprint")]
     cache_layout: Option<String>,
-    /// URLs that one sequence may be expected to lose [default: 0.5]
+    /// URLs that one sequence may be expected to lose; none: no budget, and the cache keeps the rate that is allowed it, or
+    /// 1 % [default: 0.5]
     #[arg(long, value_name = "X|none")]
     max_lost_urls: Option<String>,
     /// URLs the cache is made for at first [default: auto]

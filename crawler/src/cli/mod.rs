@@ -24,11 +24,16 @@ mod starts;
 mod status;
 mod summary;
 
-use std::process::ExitCode;
+use std::{borrow::Cow, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
+use crate::observe::escape;
+
 pub use failure::Failure;
+
+/// Lines on stderr at most, under `-q`, when a command is refused.
+const MOST_LINES: usize = 8;
 
 /// Crawls an area of the web completely, and tells what it may have missed
 #[derive(Debug, Parser)]
@@ -58,11 +63,38 @@ enum Command {
     Explain(explain::ExplainCommand),
 }
 
-/// Runs the command that was given.
-///
-/// # Errors
-/// [`Failure`], which knows its exit code.
-pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
+/// Runs the command that the program's arguments ask for; on failure says why on stderr.
+pub fn start() -> ExitCode {
+    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    let quiet = cli.command.is_quiet();
+    run(cli).unwrap_or_else(|failure| {
+        let why = format!("error: {failure}");
+        outcome::tell(&if quiet { shortened(&why) } else { why });
+        failure.exit_code()
+    })
+}
+
+/// Help, or what is wrong with the arguments: these are repeated, and may be anybody's.
+fn refuse(error: &clap::Error) -> ! {
+    let plain = error.to_string();
+    if let Cow::Owned(shown) = escape::lines(&plain) {
+        outcome::tell(shown.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// Of many lines the first, and how many more there are.
+fn shortened(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    if lines.len() <= MOST_LINES {
+        return text.to_owned();
+    }
+    let (shown, more) = lines.split_at(MOST_LINES - 1);
+    format!("{}\nand {} more", shown.join("\n"), more.len())
+}
+
+fn run(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Crawl(args) => crawl::run(*args),
         Command::Demo(args) => demo::run(&args),
@@ -71,5 +103,15 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config_command::run(command),
         Command::Explain(command) => explain::run(&command),
+    }
+}
+
+impl Command {
+    fn is_quiet(&self) -> bool {
+        match self {
+            Self::Crawl(args) => args.is_quiet(),
+            Self::Demo(args) => args.is_quiet(),
+            _ => false,
+        }
     }
 }

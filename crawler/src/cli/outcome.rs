@@ -5,17 +5,29 @@ use std::{
     process::ExitCode,
 };
 
-use super::Failure;
-use crate::engine::End;
+use serde_json::Value;
 
-/// Prints to stdout. A reader that has gone away (`| head`) is no failure.
+use super::Failure;
+use crate::{engine::End, observe::escape};
+
+/// Prints lines to stdout. A reader that has gone away (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    match io::stdout().lock().write_all(escape::lines(text).as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::System { what: "cannot write to stdout", source: error })
         }
         _ => Ok(()),
     }
+}
+
+/// Prints one JSON document to stdout.
+pub(super) fn document(document: &Value) -> Result<(), Failure> {
+    print(&format!("{}\n", escape::json(document)))
+}
+
+/// Says something on stderr.
+pub(super) fn tell(text: &str) {
+    eprintln!("{}", escape::lines(text));
 }
 
 /// The exit code of a run.

@@ -10,24 +10,29 @@ use clap::{Args, ValueEnum};
 use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use regex::Regex;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::Failure;
-use crate::store::sqlite::{CrawlDirectory, PageFilter, PageLine, pages};
+use super::{Failure, outcome};
+use crate::{
+    observe::escape,
+    store::sqlite::{CrawlDirectory, PageFilter, PageLine, StoreError, content_types, last_sequence, pages},
+};
 
 /// Arguments of `pages`.
 #[derive(Debug, Args)]
 pub(super) struct PagesArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Form of the lines
+    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
+    /// cell that a spreadsheet would take for a formula begins with '
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
     /// Only URLs whose last answer had this status
-    #[arg(long, value_name = "CODE")]
+    #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(100..=999))]
     status: Option<u16>,
-    /// Only URLs in this state: stored, redirected, broken, gone, failed, abandoned, queued or lost
-    #[arg(long)]
+    /// Only URLs in this state
+    #[arg(long, value_parser = OUTCOMES)]
     outcome: Option<String>,
     /// Only URLs whose content type begins with this, such as text/html
     #[arg(long = "type", value_name = "TYPE")]
@@ -56,6 +61,11 @@ enum Format {
     Csv,
 }
 
+/// Content types that are named at most.
+const NAMED: usize = 5;
+
+const OUTCOMES: [&str; 8] = ["stored", "redirected", "broken", "gone", "failed", "abandoned", "queued", "lost"];
+
 const COLUMNS: [&str; 19] = [
     "url",
     "key",
@@ -80,33 +90,60 @@ const COLUMNS: [&str; 19] = [
 
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
     let connection = CrawlDirectory::read(&args.dir)?;
-    let filter = PageFilter {
-        status: args.status,
-        outcome: args.outcome.clone(),
-        content_type: args.content_type.clone(),
-        max_depth: args.max_depth,
-        matching: args.matching.clone(),
-        sequence: args.sequence,
-        lost: args.lost,
-        recovered: args.recovered,
-    };
+    args.check(&connection)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = match args.format {
         Format::Jsonl => Ok(()),
         Format::Csv => writeln!(out, "{}", COLUMNS.join(",")),
         Format::Table => writeln!(out, "{}", COLUMNS.join("\t")),
     };
-    pages(&connection, &filter, |line| {
+    let mut none = true;
+    pages(&connection, &args.filter(), |line| {
+        none = false;
         written = written
             .as_mut()
             .map_or_else(|error| Err(io::Error::new(error.kind(), "")), |()| write_line(&mut out, &line, args.format));
         written.is_ok()
     })?;
+    if none {
+        outcome::tell("no URL matches");
+    }
     match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::System { what: "cannot write to stdout", source: error })
         }
         _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+impl PagesArgs {
+    fn filter(&self) -> PageFilter {
+        PageFilter {
+            status: self.status,
+            outcome: self.outcome.clone(),
+            content_type: self.content_type.clone(),
+            max_depth: self.max_depth,
+            matching: self.matching.clone(),
+            sequence: self.sequence,
+            lost: self.lost,
+            recovered: self.recovered,
+        }
+    }
+
+    /// What the crawl does not have is a slip; that nothing of what it has passes all filters is an answer.
+    fn check(&self, connection: &Connection) -> Result<(), Failure> {
+        let last = last_sequence(connection)?.ok_or_else(|| StoreError::Empty { path: self.dir.clone() })?;
+        if let Some(asked) = self.sequence.filter(|asked| *asked > last) {
+            let there = if last == 0 { "only sequence 0".to_owned() } else { format!("the sequences 0 to {last}") };
+            return Err(Failure::Usage(format!("--sequence {asked}: {} has {there}", self.dir.display())));
+        }
+        let Some(prefix) = &self.content_type else { return Ok(()) };
+        let types = content_types(connection, prefix, NAMED)?;
+        if types.is_match {
+            return Ok(());
+        }
+        let there = if types.others.is_empty() { "none has any".to_owned() } else { types.others.join(", ") };
+        Err(Failure::Usage(format!("--type {prefix:?}: no page is of such a type; there are: {there}")))
     }
 }
 
@@ -118,11 +155,10 @@ fn write_line(out: &mut impl Write, line: &PageLine, format: Format) -> io::Resu
         other => other.to_string(),
     });
     match format {
-        Format::Jsonl => writeln!(out, "{object}"),
-        Format::Csv => writeln!(out, "{}", cells.map(|cell| csv(&cell)).collect::<Vec<_>>().join(",")),
+        Format::Jsonl => writeln!(out, "{}", escape::json(&object)),
+        Format::Csv => writeln!(out, "{}", cells.map(|cell| escape::csv(&cell)).collect::<Vec<_>>().join(",")),
         Format::Table => {
-            let plain = |cell: String| cell.replace(['\t', '\n', '\r'], " ");
-            writeln!(out, "{}", cells.map(plain).collect::<Vec<_>>().join("\t"))
+            writeln!(out, "{}", cells.map(|cell| escape::text(&cell).into_owned()).collect::<Vec<_>>().join("\t"))
         }
     }
 }
@@ -138,20 +174,4 @@ fn object(line: &PageLine) -> Value {
         "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
         "fields": null, "found_by": line.found_by,
     })
-}
-
-/// A CSV cell (RFC 4180).
-fn csv(cell: &str) -> String {
-    if cell.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_cells_are_quoted_where_they_must_be() {
-        assert_eq!(csv("a b"), "a b");
-        assert_eq!(csv("a,\"b\""), "\"a,\"\"b\"\"\"");
-    }
 }

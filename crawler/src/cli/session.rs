@@ -23,7 +23,7 @@ use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, changed_keys, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
-    observe::{logs, progress},
+    observe::{escape, logs, progress},
     store::{
         AreaRow, AreaSource,
         sqlite::{
@@ -68,6 +68,8 @@ pub(super) struct Session {
     pub(super) round: Round,
     pub(super) layers: Layers,
     pub(super) output: OutputFlags,
+    /// Whether what holds for the whole run was said in a sequence before.
+    pub(super) told: bool,
 }
 
 /// How a session ended.
@@ -82,12 +84,12 @@ impl Session {
         let ended = runtime()?.block_on(self.sequences())?;
         let summary = summary::read(&dir)?;
         if json {
-            outcome::print(&format!("{}\n", summary::document(&summary)))?;
+            outcome::document(&summary::document(&summary))?;
         } else if !quiet {
             outcome::print(&summary::lines(&summary, &dir))?;
         }
         if ended.end == End::Failed {
-            eprintln!("error: no start URL could be fetched: {}", why_no_start(&dir)?);
+            outcome::tell(&format!("error: no start URL could be fetched: {}", why_no_start(&dir)?));
         }
         Ok(outcome::exit_code(ended.end))
     }
@@ -105,7 +107,7 @@ impl Session {
                 ended.end = End::Loss;
                 break;
             }
-            self.round = Round::Next;
+            (self.round, self.told) = (Round::Next, true);
             ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         }
         Ok(ended)
@@ -158,9 +160,10 @@ impl Session {
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
-            eprintln!("{}: nothing is left to fetch; this sequence is complete", self.dir.display());
+            outcome::tell(&format!("{}: nothing is left to fetch; this sequence is complete", self.dir.display()));
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
         }
+        self.ask_for_contact(&settings, &directory.areas()?)?;
         // Rates are of this run: earlier pages are there before the first one is counted.
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
@@ -217,6 +220,21 @@ impl Session {
         })
     }
 
+    /// The contact in the default user agent is nobody's.
+    fn ask_for_contact(&self, settings: &Settings, areas: &[AreaRow]) -> Result<(), Failure> {
+        let default = Layers::new().resolve()?.settings.fetch.user_agent;
+        let given = self.starts.iter().chain(&self.added).map(|start| start.url.clone());
+        let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
+        let heard = self.output.quiet || self.told || settings.fetch.user_agent.as_str() != default.as_str();
+        if !heard && all.any(|url| !is_loopback(&url)) {
+            outcome::tell(
+                "nobody can be reached at the contact of the default user agent; \
+                 give your own with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
+            );
+        }
+        Ok(())
+    }
+
     fn nothing_to_repeat(&self) -> Failure {
         let dir = self.dir.display();
         Failure::Usage(format!("{dir} holds no crawl that could be crawled again: leave --again out"))
@@ -243,7 +261,7 @@ impl Session {
         if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, &urls)) {
             return Ok(());
         }
-        let known: Vec<_> = areas.iter().take(3).map(|area| area.url.as_str()).collect();
+        let known: Vec<_> = areas.iter().take(3).map(|area| escape::text(&area.url)).collect();
         Err(Failure::Usage(format!(
             "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
             self.dir.display(),
@@ -271,6 +289,11 @@ impl Session {
         starts.retain(|(fingerprint, _)| !admitted.contains(fingerprint));
         Ok(starts.into_iter().map(|(_, start)| start).collect())
     }
+}
+
+/// Whether a URL is on this machine, by its own words.
+fn is_loopback(url: &WebUrl) -> bool {
+    url.ip_literal().map_or_else(|| url.host() == "localhost", |address| address.is_loopback())
 }
 
 /// Whether nothing is left to do. A sequence that was killed between its last commit and its end runs once more, and
@@ -303,7 +326,7 @@ fn is_known(start: &Start, areas: &HashSet<&str>) -> bool {
 
 fn announce(changes: &[ChangedKey], dir: &Path) {
     for change in changes {
-        eprintln!("{}: {} is now {} (was {})", dir.display(), change.key, change.after, change.before);
+        outcome::tell(&format!("{}: {} is now {} (was {})", dir.display(), change.key, change.after, change.before));
     }
 }
 
@@ -372,7 +395,7 @@ fn why_no_start(dir: &Path) -> Result<String, Failure> {
     pages(&connection, &PageFilter { sequence, ..PageFilter::default() }, |line| {
         let why =
             line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
-        reasons.push(format!("{} ({why})", line.url.unwrap_or_default()));
+        reasons.push(format!("{} ({})", escape::text(&line.url.unwrap_or_default()), escape::text(&why)));
         reasons.len() < 5
     })?;
     if reasons.is_empty() {

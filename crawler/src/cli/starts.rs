@@ -1,6 +1,6 @@
-//! START arguments: URLs, hosts without a scheme, and `@file` lists.
+//! START arguments: URLs, hosts without a scheme, `@file` lists, and `-` for a list on stdin.
 
-use std::{collections::HashSet, path::Path};
+use std::{collections::HashSet, io};
 
 use super::Failure;
 use crate::{engine::Start, url::WebUrl};
@@ -21,12 +21,26 @@ pub(super) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
 /// A start's text, and where it stands.
 type Line = (String, String);
 
+/// What reads the list on stdin, if any does.
+const STDIN: &str = "-";
+
+/// A list on stdin can be read once.
+pub(super) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+    let lists = arguments.filter(|argument| *argument == STDIN).count();
+    let twice = || Failure::Usage("- is given more than once: stdin can be read once".to_owned());
+    if lists > 1 { Err(twice()) } else { Ok(()) }
+}
+
 /// What an argument stands for: itself, or the lines of a list.
 fn lines(argument: &str) -> Vec<Result<Line, String>> {
-    let Some(file) = argument.strip_prefix('@') else { return vec![Ok(("START".to_owned(), argument.to_owned()))] };
-    match list(Path::new(file)) {
-        Ok(lines) => lines.into_iter().map(Ok).collect(),
-        Err(fault) => vec![Err(fault)],
+    let (place, text) = match argument.strip_prefix('@') {
+        Some(file) => (file, std::fs::read_to_string(file)),
+        None if argument == STDIN => ("stdin", io::read_to_string(io::stdin())),
+        None => return vec![Ok(("START".to_owned(), argument.to_owned()))],
+    };
+    match text {
+        Ok(text) => list(place, &text).map(Ok).collect(),
+        Err(error) => vec![Err(format!("cannot read the list {place}: {error}"))],
     }
 }
 
@@ -66,18 +80,18 @@ fn has_other_scheme(text: &str) -> bool {
     })
 }
 
-fn list(path: &Path) -> Result<Vec<Line>, String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read the list {}: {error}", path.display()))?;
-    let lines = text.lines().zip(1..).map(|(line, number)| (format!("{}:{number}", path.display()), line.trim()));
-    Ok(lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(place, line)| (place, line.to_owned()))
-        .collect())
+/// The lines of a list that are neither empty nor comments. Some editors begin a file with a mark of no width.
+fn list(place: &str, text: &str) -> impl Iterator<Item = Line> {
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
+    lines
+        .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
+        .map(move |(line, number)| (format!("{place}:{number}"), line.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn read_one(text: &str) -> Result<Start, Failure> {
@@ -117,5 +131,14 @@ mod tests {
             assert!(!read(&[list]).unwrap().is_empty());
         }
         assert!(read(&["@/nowhere".to_owned()]).unwrap_err().to_string().contains("/nowhere"));
+    }
+
+    #[test]
+    fn a_list_has_comments_and_empty_lines() {
+        let lines: Vec<_> = list("l", "\u{feff}# starts\r\n\r\n  http://h/ \n#x\nh2").collect();
+        assert_eq!(
+            lines,
+            [("l:3", "http://h/"), ("l:5", "h2")].map(|(place, line)| (place.to_owned(), line.to_owned()))
+        );
     }
 }

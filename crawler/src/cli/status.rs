@@ -19,7 +19,7 @@ pub(super) struct StatusArgs {
 pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     let summary = summary::read(&args.dir)?;
     if args.json {
-        outcome::print(&format!("{}\n", summary::document(&summary)))?;
+        outcome::document(&summary::document(&summary))?;
     } else {
         outcome::print(&summary::lines(&summary, &args.dir))?;
     }

@@ -6,8 +6,13 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Failure, loss};
-use crate::store::Counters;
-use crate::store::sqlite::{CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary};
+use crate::{
+    observe::escape,
+    store::{
+        Counters,
+        sqlite::{CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary},
+    },
+};
 
 /// Reads the summary of a crawl directory's last sequence.
 pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
@@ -17,7 +22,7 @@ pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
 
 fn of(connection: &Connection, dir: &Path) -> Result<StoredSummary, Failure> {
     let summary = stored_summary(connection)?;
-    summary.ok_or_else(|| StoreError::Missing { path: dir.to_owned() }.into())
+    summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
 }
 
 /// The document of `--json`.
@@ -53,7 +58,7 @@ pub(super) fn document(summary: &StoredSummary) -> Value {
 /// The lines for people.
 pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
     let StoredSummary { counters, counts, pages, .. } = summary;
-    let end = summary.end.as_deref().unwrap_or("still running, or killed");
+    let end = escape::text(summary.end.as_deref().unwrap_or("still running, or killed"));
     let cumulative = if summary.runs > 1 { format!(" over {} runs", summary.runs) } else { String::new() };
     let again = if summary.sequence > 0 { format!("sequence {}: ", summary.sequence) } else { String::new() };
     let mut text = format!(
@@ -80,7 +85,7 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
     if let Some(line) = cache_line(summary) {
         text.push_str(&line);
     }
-    text += &format!("kept in   {}\n", dir.display());
+    text += &format!("kept in   {}\n", escape::text(&dir.display().to_string()));
     text
 }
 
@@ -92,7 +97,8 @@ fn changes(summary: &StoredSummary) -> String {
 }
 
 fn refused(summary: &StoredSummary) -> String {
-    let reasons: Vec<_> = summary.counters.refused.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    let reasons: Vec<_> =
+        summary.counters.refused.iter().map(|(reason, count)| format!("{count} {}", escape::text(reason))).collect();
     if reasons.is_empty() { String::new() } else { format!("; refused: {}", reasons.join(", ")) }
 }
 
@@ -101,8 +107,8 @@ fn cache_line(summary: &StoredSummary) -> Option<String> {
     let budget = cache["budget_lost"].as_f64().map_or("none".to_owned(), |budget| budget.to_string());
     Some(format!(
         "URL cache {} ({}), {} URLs in {} KiB; expected lost {:.2e} of a budget of {budget}{}\n{}",
-        cache["strategy"].as_str()?,
-        cache["layout"].as_str()?,
+        escape::text(cache["strategy"].as_str()?),
+        escape::text(cache["layout"].as_str()?),
         cache["items"],
         cache["bits"].as_u64()? / 8 / 1024,
         cache["expected_lost"].as_f64()?,

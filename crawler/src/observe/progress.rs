@@ -9,7 +9,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::{sync::watch, task::JoinHandle};
 
-use super::process;
+use super::{escape, process};
 use crate::engine::Progress;
 
 /// Time between two plain lines.
@@ -62,7 +62,26 @@ pub fn lines() -> impl Write {
     LogLine
 }
 
+/// The same for lines of JSON.
+pub fn json_lines() -> impl Write {
+    JsonLine
+}
+
 struct LogLine;
+
+struct JsonLine;
+
+impl Write for JsonLine {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let shown = String::from_utf8_lossy(line);
+        LogLine.write_all(escape::written_json(&shown).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        LogLine.flush()
+    }
+}
 
 impl Write for LogLine {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {

@@ -37,6 +37,33 @@ fn every_cache_covers_a_site() {
 }
 
 #[test]
+fn without_a_budget_a_cache_keeps_the_usual_rate() {
+    let server = serve(star(300));
+    for (reset, more) in [
+        ("rebuild", &["--expected-urls", "20"] as &[&str]),
+        ("grow", &["--expected-urls", "20"]),
+        ("rotate", &["--expected-urls", "400"]),
+        ("restart", &[]),
+        ("stop", &[]),
+        ("none", &["--cache", "multilayer"]),
+        ("rebuild", &["--cache", "exact"]),
+    ] {
+        let folder = Folder::new();
+        let arguments = [&["--max-lost-urls", "none", "--reset", reset], more].concat();
+        let summary = crawl(&server, &folder.crawl(), &arguments);
+        assert_eq!(summary["pages"]["stored"], 301, "{reset}");
+        assert!(summary["cache"]["budget_lost"].is_null(), "{summary}");
+        assert!(number(&summary, "expected_rate") <= 0.01, "{summary}");
+        let status = Webloom::new(["status"]).args([folder.crawl()]).run().expect(0).stdout;
+        assert!(status.contains(" of a budget of none"), "{status}");
+    }
+    // Room for 65536 URLs at 1 % takes 9.6 bits each.
+    let folder = Folder::new();
+    let bits = number(&crawl(&server, &folder.crawl(), &["--max-lost-urls", "none"]), "bits");
+    assert!((600_000.0..800_000.0).contains(&bits), "{bits}");
+}
+
+#[test]
 fn a_cache_grows_where_it_stands() {
     let server = serve(star(300));
     for (strategy, layout, growths) in [("single", "fingerprint", 4), ("spatial", "line", 2)] {

@@ -92,13 +92,40 @@ fn pages_have_the_same_columns_in_every_form() {
         (["--type", "text/html"], vec!["/"]),
         (["--max-depth", "0"], vec!["/"]),
         (["--match", "/m.*d$"], vec!["/moved"]),
-        (["--sequence", "1"], vec![]),
+        (["--sequence", "0"], vec!["/", "/text", "/gone", "/moved"]),
         (["--outcome", "lost"], vec![]),
+        (["--status", "503"], vec![]),
     ] {
-        let lines = listed(&["--format", "jsonl", filter[0], filter[1]]).json_lines();
+        let run = listed(&["--format", "jsonl", filter[0], filter[1]]);
+        assert_eq!(run.stderr, if expected.is_empty() { "no URL matches\n" } else { "" });
+        let lines = run.json_lines();
         let urls: Vec<_> = lines.iter().map(|line| line["url"].as_str().unwrap().to_owned()).collect();
         assert_eq!(urls, expected.iter().map(|path| server.url(path)).collect::<Vec<_>>(), "{filter:?}");
     }
+}
+
+#[test]
+fn a_filter_that_nothing_can_pass_is_a_slip() {
+    let server = small();
+    let folder = Folder::new();
+    crawl(&server, &folder.crawl(), &[]);
+    for (filter, words) in [
+        (["--outcome", "borken"], ["borken", "'broken'"]),
+        (["--status", "1000"], ["1000", "100..=999"]),
+        (["--status", "99"], ["99", "100..=999"]),
+        (["--sequence", "9"], ["9", "only sequence 0"]),
+        (["--type", "image/png"], ["image/png", "text/html, text/plain"]),
+        (["--type", ""], ["\"\"", "text/html, text/plain"]),
+        (["--match", "("], ["--match", "regex"]),
+        (["--max-depth", "deep"], ["deep", "--max-depth"]),
+    ] {
+        let run = Webloom::new(["pages"]).args([folder.crawl()]).args(filter).run().expect(2);
+        assert!(words.iter().all(|word| run.stderr.contains(word)), "{filter:?}: {}", run.stderr);
+        assert!(run.stderr.lines().count() <= 8 && run.stdout.is_empty(), "{run:?}");
+    }
+    Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--again"]).run().expect(0);
+    let run = Webloom::new(["pages", "--sequence", "2"]).args([folder.crawl()]).run().expect(2);
+    assert!(run.stderr.contains("the sequences 0 to 1") && run.stderr.lines().count() == 1, "{}", run.stderr);
 }
 
 #[test]

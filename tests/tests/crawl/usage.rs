@@ -80,6 +80,54 @@ fn settings_that_are_wrong() {
 }
 
 #[test]
+fn many_faults_are_few_lines_where_it_is_quiet() {
+    let folder = Folder::new();
+    let file = folder.0.path().join("own.toml");
+    let keys: Vec<_> = (1..=11).map(|number| format!("bad{number} = 1")).collect();
+    fs::write(&file, format!("[budget]\n{}", keys.join("\n"))).unwrap();
+    let list = folder.0.path().join("list");
+    fs::write(&list, "ftp://h/\n".repeat(11)).unwrap();
+    let (config, list) = (file.to_str().unwrap(), format!("@{}", list.display()));
+    for (faulty, word) in [(["--config", config], "bad1:"), ([&list, "http://127.0.0.1:1/"], "list:1:")] {
+        let run = |quiet: &[&str]| Webloom::new(["crawl"]).args(quiet).args(faulty).args(["http://127.0.0.1:1/"]).run();
+        let (all, few) = (run(&[]).expect(2).stderr, run(&["-q"]).expect(2).stderr);
+        assert_eq!((all.lines().count(), few.lines().count()), (11, 8), "{few}");
+        assert!(few.contains(word) && few.ends_with("\nand 4 more\n"), "{few}");
+        assert!(all.lines().take(7).eq(few.lines().take(7)));
+    }
+}
+
+#[test]
+fn directories_that_hold_no_crawl() {
+    let folder = Folder::new();
+    let (file, half, empty) =
+        (folder.0.path().join("file"), folder.0.path().join("half"), folder.0.path().join("empty"));
+    fs::write(&file, "a file").unwrap();
+    fs::create_dir(&empty).unwrap();
+    let server = serve(star(1));
+    let killed = Webloom::crawl(&half, &server.url("/")).run().expect(0);
+    assert_eq!(killed.json()["end"], "drained");
+    let database = Connection::open(half.join("webloom.sqlite")).unwrap();
+    let rows = "PRAGMA foreign_keys = OFF; DELETE FROM url; DELETE FROM visit; DELETE FROM sequence; DELETE FROM crawl";
+    database.execute_batch(rows).unwrap();
+    for command in ["status", "pages"] {
+        assert_one_line(&Webloom::new([command]).args([&half]).run().expect(2), &["half", "no crawl has begun"]);
+    }
+    for (dir, name) in [(&file, "file"), (&empty, "empty")] {
+        for command in ["status", "pages", "check"] {
+            assert_one_line(&Webloom::new([command]).args([dir]).run().expect(2), &[name, "no crawl in"]);
+        }
+    }
+}
+
+#[test]
+fn no_host_names_a_folder_elsewhere() {
+    for start in ["http://./", "http://../", "http://.../", "."] {
+        fails(&[start], 2, &["host", "--dir"]);
+    }
+}
+
+#[test]
 fn directories_that_cannot_be_written_or_are_not_ours() {
     let folder = Folder::new();
     let at = |name: &str| folder.0.path().join(name).to_str().unwrap().to_owned();

@@ -47,6 +47,9 @@ words! {
     }
 }
 
+/// The false-positive rate of a cache without any budget: the one that filters are usually made for.
+const RATE_WITHOUT_BUDGET: f64 = 0.01;
+
 /// Most URLs that an audit holds: about 3 GB.
 const MOST_AUDITED: u64 = 100_000_000;
 
@@ -69,7 +72,8 @@ pub struct CacheSettings {
     pub layers: u32,
     /// URLs one sequence may be expected to lose, above 0; `None` is no limit.
     pub max_lost_urls: Option<f64>,
-    /// A ceiling on the false-positive rate, beside `max_lost_urls`; `None` is none.
+    /// A ceiling on the false-positive rate, beside `max_lost_urls`; `None` is none. Where neither is given it is 1 %: a
+    /// filter must have some size.
     pub max_false_positive_rate: Option<f64>,
     /// URLs it is made for at first; `None` starts small.
     pub expected_urls: Option<NonZeroU64>,
@@ -110,7 +114,7 @@ impl CacheSettings {
         let rate = Unless { word: "none", rule: Real(1e-12..=0.5) };
         let urls = Unless { word: "auto", rule: Count(NonZeroU64::MIN..=MOST_URLS) };
         let seed = Unless { word: "random", rule: Parsed { allowed: "1 to 16 hexadecimal digits", parse: hash_seed } };
-        Self {
+        let mut cache = Self {
             strategy: reader.read("cache.strategy", &OneOf(PhantomData)),
             layout: reader.read("cache.layout", &OneOf(PhantomData)),
             hashing: reader.read("cache.hashing", &OneOf(PhantomData)),
@@ -126,7 +130,11 @@ impl CacheSettings {
             audit_sample: reader.read("cache.audit_sample", &Count(0..=MOST_AUDITED)),
             audit_rescue: reader.read("cache.audit_rescue", &OneOf(PhantomData)),
             sweep: reader.read("cache.sweep", &OneOf(PhantomData)),
+        };
+        if cache.max_lost_urls.is_none() {
+            cache.max_false_positive_rate.get_or_insert(RATE_WITHOUT_BUDGET);
         }
+        cache
     }
 }
 

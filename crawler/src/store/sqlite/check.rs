@@ -1,17 +1,25 @@
 //! `check`: recounts the law and every invariant from rows alone.
+//!
+//! Invariant: memory does not grow with the crawl. Rules are answered row by row, and what must be compared whole is
+//! sorted in temporary files: in the crawl directory, or where that cannot be written in the system's folder for them.
 
+mod links;
 mod rules;
+mod urls;
 
-use std::collections::HashSet;
+use std::path::PathBuf;
 
-use rusqlite::{Connection, Error, OptionalExtension, Result, Row};
+use rusqlite::{Connection, Error, Result, Row};
 
-use self::rules::{LOST_RULES, RULES, STAND};
-use crate::{
-    queue::Counts,
-    store::Counters,
-    url::{FingerprintSeed, Key, Origin, WebUrl},
+use self::{
+    links::KeptLinks,
+    rules::{LOST_RULES, RULES, STAND},
 };
+use super::{ReadError, runs::Sorter};
+use crate::{queue::Counts, store::Counters};
+
+/// Memory for one sort.
+const MEMORY: usize = 4 << 20;
 
 /// An invariant that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +70,8 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
 ///
 /// # Errors
-/// `SQLite`'s, when the database cannot be read at all.
-pub fn check(connection: &Connection) -> Result<CheckReport> {
+/// [`ReadError`], when the database cannot be read at all, or no temporary file can be used.
+pub fn check(connection: &Connection) -> Result<CheckReport, ReadError> {
     // One moment of a crawl that may be running.
     let _snapshot = connection.unchecked_transaction()?;
     let damage = damage(connection);
@@ -72,11 +80,29 @@ pub fn check(connection: &Connection) -> Result<CheckReport> {
             report.findings.splice(0..0, damage);
             Ok(report)
         }
-        (Err(_), Some(damage)) => Ok(nothing_but(damage)),
-        (Err(error), None) if is_of_wrong_type(&error) => {
+        (Err(ReadError::Database(_)), Some(damage)) => Ok(nothing_but(damage)),
+        (Err(ReadError::Database(error)), None) if is_of_wrong_type(&error) => {
             Ok(nothing_but(Finding { invariant: READABLE, count: 1, example: error.to_string() }))
         }
-        (Err(error), None) => Err(error),
+        (Err(error), _) => Err(error),
+    }
+}
+
+/// What is compared whole is read from here, and sorted there.
+struct Source<'c> {
+    connection: &'c Connection,
+    folders: Vec<PathBuf>,
+}
+
+impl<'c> Source<'c> {
+    fn new(connection: &'c Connection) -> Self {
+        let beside = connection.path().and_then(|path| PathBuf::from(path).parent().map(PathBuf::from));
+        Self { connection, folders: beside.into_iter().chain([std::env::temp_dir()]).collect() }
+    }
+
+    fn sorter(&self) -> Sorter {
+        let folders: Vec<_> = self.folders.iter().map(PathBuf::as_path).collect();
+        Sorter::new(&folders, MEMORY)
     }
 }
 
@@ -110,19 +136,20 @@ fn nothing_but(finding: Finding) -> CheckReport {
     }
 }
 
-fn recount(connection: &Connection) -> Result<CheckReport> {
+fn recount(connection: &Connection) -> Result<CheckReport, ReadError> {
     let mut findings = Vec::new();
     for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
         findings.extend(rule(connection, invariant, broken)?);
     }
+    let source = Source::new(connection);
     let mut counts = Counts::default();
     let mut kept = KeptLinks::default();
     for sequence in sequences(connection)? {
         counts = super::resume::counts(connection, sequence.number)?;
         findings.extend(sums(connection, &sequence, counts.admitted)?);
-        kept.read(connection, &sequence)?;
+        kept.read(&source, &sequence)?;
     }
-    findings.extend(UrlTable::read(connection)?.findings);
+    findings.extend(urls::findings(&source)?);
     if let Some(example) = kept.example {
         findings.push(Finding { invariant: KEPT, count: kept.unexplained, example });
     }
@@ -179,123 +206,4 @@ fn sums(connection: &Connection, sequence: &Sequence, admitted: u64) -> Result<O
         counters.candidates, counters.duplicate, counters.stored
     );
     Ok((!holds).then_some(Finding { invariant, count: 1, example }))
-}
-
-/// The URL table read once: its fingerprints, and what is wrong with single rows.
-struct UrlTable {
-    fingerprints: HashSet<u64>,
-    findings: Vec<Finding>,
-}
-
-impl UrlTable {
-    fn read(connection: &Connection) -> Result<Self> {
-        let seed: Option<i64> =
-            connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).optional()?;
-        let seed = FingerprintSeed::new(seed.unwrap_or_default().cast_unsigned());
-        let mut table = Self { fingerprints: HashSet::new(), findings: Vec::new() };
-        let mut select = connection.prepare(
-            "SELECT url.id, url.url, coalesce(key, url.url), fingerprint, origin FROM url LEFT JOIN host ON host.id = url.host",
-        )?;
-        let mut rows = select.query([])?;
-        while let Some(row) = rows.next()? {
-            let id: u64 = row.get(0)?;
-            let (text, key): (String, String) = (row.get(1)?, row.get(2)?);
-            let origin: Option<String> = row.get(4)?;
-            let Ok(url) = WebUrl::parse(&text) else {
-                table.found(IS_URL, format!("url {id}: {text:?}"));
-                continue;
-            };
-            if origin.is_some_and(|origin| Origin::parse(&origin).ok() != Some(url.origin())) {
-                table.found(OWN_HOST, format!("url {id}: {text}"));
-            }
-            table.fingerprint(seed, id, &key, row.get_ref(3)?.as_blob().unwrap_or_default());
-        }
-        Ok(table)
-    }
-
-    fn fingerprint(&mut self, seed: FingerprintSeed, id: u64, key: &str, stored: &[u8]) {
-        let expected = WebUrl::parse(key).map(|url| seed.fingerprint(&Key::of(&url)));
-        if expected.as_ref().map_or(true, |expected| expected.to_bytes() != stored) {
-            self.found(FINGERPRINT, format!("url {id}: {key}"));
-        } else if expected.is_ok_and(|expected| !self.fingerprints.insert(expected.short())) {
-            self.found(ONCE, format!("url {id}: {key}"));
-        }
-    }
-
-    fn found(&mut self, invariant: &'static str, example: String) {
-        match self.findings.iter_mut().find(|finding| finding.invariant == invariant) {
-            Some(finding) => finding.count += 1,
-            None => self.findings.push(Finding { invariant, count: 1, example }),
-        }
-    }
-}
-
-/// The links kept with the visits, against what their sequence admitted.
-#[derive(Default)]
-struct KeptLinks {
-    visits: u64,
-    links: u64,
-    without_row: u64,
-    /// Those of them under an exact cache,
-    unexplained: u64,
-    /// and one of these.
-    example: Option<String>,
-    /// Those of the sequences that a sweep has proved, and that it did not record.
-    unrecorded: u64,
-    unrecorded_example: Option<String>,
-}
-
-impl KeptLinks {
-    fn read(&mut self, connection: &Connection, sequence: &Sequence) -> Result<()> {
-        let admitted = admitted(connection, sequence.number)?;
-        let recorded = sequence.swept.then(|| lost(connection, sequence.number)).transpose()?;
-        // A restart leaves links to the next sequence.
-        let counters: Option<Counters> = serde_json::from_str(&sequence.counters).ok();
-        let exact = sequence.exact && counters.is_none_or(|counters| counters.unjudged() == 0);
-        let query = "SELECT id, url, links FROM visit WHERE typeof(links) = 'blob' AND sequence = ?";
-        let mut select = connection.prepare(query)?;
-        let mut rows = select.query([sequence.number])?;
-        while let Some(row) = rows.next()? {
-            self.visits += 1;
-            for link in row.get_ref(2)?.as_blob().unwrap_or_default().chunks_exact(8) {
-                self.links += 1;
-                let link = u64::from_be_bytes(link.try_into().expect("chunks of 8 bytes"));
-                if admitted.contains(&link) {
-                    continue;
-                }
-                self.without_row += 1;
-                let (visit, url): (u64, u64) = (row.get(0)?, row.get(1)?);
-                let example = || format!("visit {visit} of url {url}, link {link:016x}");
-                if exact {
-                    self.unexplained += 1;
-                    self.example.get_or_insert_with(example);
-                }
-                if recorded.as_ref().is_some_and(|recorded| !recorded.contains(&link)) {
-                    self.unrecorded += 1;
-                    self.unrecorded_example.get_or_insert_with(example);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The leading halves of the fingerprints that a sequence admitted.
-fn admitted(connection: &Connection, sequence: u32) -> Result<HashSet<u64>> {
-    let mut select = connection.prepare(
-        "SELECT fingerprint FROM url WHERE admitted_in = ?1
-         UNION ALL SELECT fingerprint FROM history JOIN url ON url.id = history.url WHERE sequence = ?1",
-    )?;
-    select.query_map([sequence], leading)?.filter_map(Result::transpose).collect()
-}
-
-/// The leading halves of the fingerprints that a sequence lost.
-fn lost(connection: &Connection, sequence: u32) -> Result<HashSet<u64>> {
-    let mut select = connection.prepare("SELECT fingerprint FROM lost WHERE sequence = ?")?;
-    select.query_map([sequence], leading)?.filter_map(Result::transpose).collect()
-}
-
-fn leading(row: &Row<'_>) -> Result<Option<u64>> {
-    let leading = row.get_ref(0)?.as_blob().ok().and_then(|bytes| bytes.first_chunk().copied());
-    Ok(leading.map(u64::from_be_bytes))
 }

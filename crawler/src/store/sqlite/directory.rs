@@ -23,7 +23,7 @@ const SETTINGS_COPY: &str = "crawl.toml";
 const LOCK: &str = "lock";
 
 /// The mode of all files of a crawl directory.
-const OWN: u32 = 0o600;
+pub(super) const OWN: u32 = 0o600;
 
 /// A crawl directory, locked for this process until it is dropped.
 #[derive(Debug)]
@@ -338,7 +338,7 @@ fn sync_folder(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens a file, or makes it, which only its owner may read: a crawl may hold passwords and what is behind them.
-pub(super) fn private(path: &Path) -> io::Result<File> {
+fn private(path: &Path) -> io::Result<File> {
     File::options().create(true).truncate(false).read(true).write(true).mode(OWN).open(path)
 }
 

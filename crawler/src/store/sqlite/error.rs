@@ -30,6 +30,12 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
+    /// Its crawl was never begun.
+    #[error("no crawl has begun in {}: give `webloom crawl` a start URL and this directory", path.display())]
+    Empty {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Another process has it.
     #[error("{} is in use by another webloom process; wait for it or stop it", path.display())]
     Locked {
@@ -68,6 +74,31 @@ pub enum StoreError {
         /// `SQLite`'s reason.
         source: rusqlite::Error,
     },
+}
+
+/// Why a reader ends.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// `SQLite` refuses.
+    #[error("cannot read the crawl directory: {0}")]
+    Database(rusqlite::Error),
+    /// What does not fit into memory has no other place.
+    #[error("no temporary file can be used: {0}; set TMPDIR to a folder with room that can be written")]
+    Temporary(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        let temporary = extended == Some(rusqlite::ffi::SQLITE_IOERR_GETTEMPPATH);
+        if temporary { Self::Temporary(error.into()) } else { Self::Database(error) }
+    }
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Temporary(error.into())
+    }
 }
 
 /// Why the writer ends.

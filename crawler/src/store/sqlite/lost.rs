@@ -162,7 +162,7 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<LostCount
 fn missed(connection: &Connection, sequence: u32) -> Result<u64> {
     let rescued = "SELECT url.id, url.ticket FROM lost JOIN url ON url.id = lost.admitted
                    WHERE lost.sequence = ? AND swept AND lost.state = 'rescued'";
-    let mut below = std::collections::HashSet::new();
+    let mut below = IdSet::default();
     let mut first: Option<i64> = None;
     let mut select = connection.prepare(rescued)?;
     let mut rows = select.query([sequence])?;
@@ -182,9 +182,45 @@ fn missed(connection: &Connection, sequence: u32) -> Result<u64> {
     let mut rows = select.query([first, i64::from(sequence)])?;
     while let Some(row) = rows.next()? {
         let (id, via): (i64, i64) = (row.get(0)?, row.get(1)?);
-        if below.contains(&via) && below.insert(id) {
+        if below.contains(via) && below.insert(id) {
             count += 1;
         }
     }
     Ok(count)
+}
+
+/// Numbers of rows, which lie close together: a bit each.
+#[derive(Default)]
+struct IdSet(std::collections::HashMap<i64, u64>);
+
+impl IdSet {
+    fn contains(&self, id: i64) -> bool {
+        self.0.get(&(id >> 6)).is_some_and(|bits| bits & Self::bit(id) != 0)
+    }
+
+    /// Whether it is new.
+    fn insert(&mut self, id: i64) -> bool {
+        let bits = self.0.entry(id >> 6).or_default();
+        let new = *bits & Self::bit(id) == 0;
+        *bits |= Self::bit(id);
+        new
+    }
+
+    fn bit(id: i64) -> u64 {
+        1 << (id & 63)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_ids_is_one() {
+        let (mut ids, mut model) = (IdSet::default(), std::collections::HashSet::new());
+        for id in [0, 1, 63, 64, 65, -1, -64, -65, i64::MAX, i64::MIN, 63, -1] {
+            assert_eq!(ids.insert(id), model.insert(id), "{id}");
+        }
+        assert!((-200..200).all(|id| ids.contains(id) == model.contains(&id)));
+    }
 }

@@ -26,10 +26,10 @@ mod writer;
 
 pub use check::{CheckReport, Finding, check, invariants};
 pub use directory::{CrawlDirectory, Errs, LastSequence, NewCrawl, NextSequence, RunStart};
-pub use error::StoreError;
+pub use error::{ReadError, StoreError};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use lost::{LostCounts, SweepCounts};
-pub use pages::{PageFilter, PageLine, pages};
+pub use pages::{ContentTypes, PageFilter, PageLine, content_types, pages};
 pub use resume::{HostState, PendingStart, Resumed};
-pub use summary::{PageCounts, StoredSummary, UrlCounts, stored_summary};
+pub use summary::{PageCounts, StoredSummary, UrlCounts, last_sequence, stored_summary};
 pub use writer::{Writer, WriterSettings};

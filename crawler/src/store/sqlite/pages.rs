@@ -1,7 +1,11 @@
 //! `pages`: one line per URL, in its latest state or that of a sequence.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 use rusqlite::{Connection, Result, Row, types::ToSql};
+
+use super::summary;
 
 /// A URL in its latest state, or that of a sequence.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,14 +82,15 @@ const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
 /// How every URL stands: its latest state.
 const LATEST: &str = "SELECT id AS place, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit, NULL AS found_by FROM url";
 
-/// How the URLs of a sequence stood at its end, or stand; `{of}` and `{which}` pick those of the table `lost`.
+/// How the URLs of a sequence stood at its end, or stand; `{of}` and `{which}` pick those of the table `lost`. Both halves
+/// come in the order of their place by themselves.
 const OF_SEQUENCE: &str =
     "SELECT url.id AS place, url.url, key, admitted_in AS sequence, hop, url.via, depth, url.state, reason, visit,
             {found_by} AS found_by
      FROM {of} url WHERE admitted_in = ?1 AND {which}
      UNION ALL
-     SELECT url.id, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
-     FROM {of} url JOIN history AS past ON past.url = url.id WHERE past.sequence = ?1 AND {which}";
+     SELECT past.url, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
+     FROM {of} history AS past CROSS JOIN url ON url.id = past.url WHERE past.sequence = ?1 AND {which}";
 
 /// The URLs that a sequence lost and did not admit.
 const LOST: &str =
@@ -121,11 +126,12 @@ pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(
             conditions.push(condition.replace("?1", "?").replace('?', &format!("?{}", values.len())));
         }
     }
-    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again.
+    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again. The place
+    // is selected so that two halves which have that order are merged, and not sorted.
     let mut select = connection.prepare(&format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
-                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone'), stand.found_by
+                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone'), stand.found_by, stand.place
          FROM ({stands}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
@@ -167,8 +173,38 @@ fn sequence(connection: &Connection, filter: &PageFilter) -> Result<Option<u32>>
     if filter.sequence.is_some() || !(filter.recovered || filter.asks_for_lost()) {
         return Ok(filter.sequence);
     }
-    let last = connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get::<_, Option<u32>>(0))?;
-    Ok(Some(last.unwrap_or_default()))
+    Ok(Some(summary::last_sequence(connection)?.unwrap_or_default()))
+}
+
+/// The content types of a crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentTypes {
+    /// Whether one begins with what was asked for.
+    pub is_match: bool,
+    /// If none does, some that there are, without parameters, in order.
+    pub others: Vec<String>,
+}
+
+/// Looks for a content type that begins with `prefix`, as [`PageFilter::content_type`] does; names others, `most` of them,
+/// if there is none. None begins with nothing.
+///
+/// # Errors
+/// `SQLite`'s, when the database cannot be read.
+pub fn content_types(connection: &Connection, prefix: &str, most: usize) -> Result<ContentTypes> {
+    let mut select = connection.prepare("SELECT content_type FROM visit WHERE content_type IS NOT NULL")?;
+    let (mut rows, mut others) = (select.query([])?, BTreeSet::new());
+    while let Some(row) = rows.next()? {
+        let found = row.get_ref(0)?.as_str()?;
+        let begins = found.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
+        if begins && !prefix.is_empty() {
+            return Ok(ContentTypes { is_match: true, others: Vec::new() });
+        }
+        let plain = found.split(';').next().unwrap_or_default().trim();
+        if others.len() < most && !others.contains(plain) {
+            others.insert(plain.to_owned());
+        }
+    }
+    Ok(ContentTypes { is_match: false, others: others.into_iter().collect() })
 }
 
 fn line(row: &Row<'_>) -> Result<PageLine> {

@@ -156,22 +156,16 @@ fn pending_starts(connection: &Connection, sequence: u32) -> Result<Vec<PendingS
 
 /// The law of a sequence that is the last, or was once.
 pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
-    let mut counts = Counts::default();
-    let mut select = connection.prepare(
-        "SELECT state, count(*) FROM url WHERE admitted_in = ?1 GROUP BY state
-         UNION ALL SELECT state, count(*) FROM history WHERE sequence = ?1 GROUP BY state",
-    )?;
-    let mut rows = select.query([sequence])?;
-    while let Some(row) = rows.next()? {
-        let count: u64 = row.get(1)?;
-        counts.admitted += count;
-        match row.get_ref(0)?.as_str()? {
-            "finished" => counts.finished += count,
-            "abandoned" => counts.abandoned += count,
-            _ => counts.queued += count,
-        }
-    }
-    Ok(counts)
+    // Sums in one pass each: groups would be sorted first.
+    let sums = |rows: &str| {
+        let query = format!(
+            "SELECT count(*), count(*) FILTER (WHERE state = 'finished'), count(*) FILTER (WHERE state = 'abandoned') FROM {rows} = ?"
+        );
+        connection.query_row(&query, [sequence], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
+    };
+    let [latest, past]: [[u64; 3]; 2] = [sums("url WHERE admitted_in")?, sums("history WHERE sequence")?];
+    let [admitted, finished, abandoned] = std::array::from_fn(|sum| latest[sum] + past[sum]);
+    Ok(Counts { admitted, finished, abandoned, queued: admitted - finished - abandoned, ..Counts::default() })
 }
 
 pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
@@ -204,39 +198,44 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
     count_queued(connection, &mut hosts, sequence, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, count(*) FILTER (WHERE visit.outcome = 'stored'), count(*)
-         FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ? GROUP BY 1",
+        "SELECT url.host, visit.outcome = 'stored' FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
     )?;
     let mut rows = stored.query([sequence])?;
     while let Some(row) = rows.next()? {
-        let id: u32 = row.get(0)?;
-        if let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) {
-            (hosts[position].stored, hosts[position].fetched) = (row.get(1)?, row.get(2)?);
+        if let Some(host) = host_of(&mut hosts, row.get(0)?) {
+            host.fetched += 1;
+            host.stored += row.get::<_, u64>(1)?;
         }
     }
     Ok(hosts)
 }
 
+fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
+    let position = hosts.binary_search_by_key(&id, |host| host.id.0).ok()?;
+    Some(&mut hosts[position])
+}
+
+/// Row by row: groups would be sorted first.
 fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: u32) -> Result<()> {
-    let mut queued = connection.prepare(
-        "SELECT host, depth, count(*) - count(due), count(due), min(due) FROM url
-         WHERE state = 'queued' AND admitted_in = ? GROUP BY 1, 2",
-    )?;
+    let query = "SELECT host, depth, due FROM url WHERE state = 'queued' AND admitted_in = ?";
+    let mut queued = connection.prepare(query)?;
     let mut rows = queued.query([sequence])?;
     while let Some(row) = rows.next()? {
-        let id: u32 = row.get(0)?;
-        let Ok(position) = hosts.binary_search_by_key(&id, |host| host.id.0) else { continue };
-        let host = &mut hosts[position];
-        let (depth, plain, waiting): (u32, u64, u64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let Some(host) = host_of(hosts, row.get(0)?) else { continue };
+        let (depth, due): (u32, Option<u64>) = (row.get(1)?, row.get(2)?);
         if depth > max_depth {
-            host.held += plain + waiting;
+            host.held += 1;
             continue;
         }
-        host.plain += plain;
-        host.waiting += waiting;
-        let due = row.get::<_, Option<u64>>(4)?.map(Moment::from_millis);
-        host.next_due = [host.next_due, due].into_iter().flatten().min();
-        host.by_depth.push((depth, plain + waiting));
+        match due {
+            Some(_) => host.waiting += 1,
+            None => host.plain += 1,
+        }
+        host.next_due = host.next_due.into_iter().chain(due.map(Moment::from_millis)).min();
+        match host.by_depth.binary_search_by_key(&depth, |(depth, _)| *depth) {
+            Ok(there) => host.by_depth[there].1 += 1,
+            Err(place) => host.by_depth.insert(place, (depth, 1)),
+        }
     }
     Ok(())
 }

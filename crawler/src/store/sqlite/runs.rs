@@ -5,18 +5,19 @@
 //!
 //! Does not know: what the numbers are.
 
-use super::directory::private;
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
     fs::File,
     io::{self, Write},
-    os::unix::fs::FileExt,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
-/// The file's name, for the moment between its making and its unlinking.
-const NAME: &str = "sweep.tmp";
+use super::directory::OWN;
+
+/// Names that a file may have for the moment between its making and its unlinking.
+const NAMES: std::ops::Range<u8> = 0..100;
 
 const NUMBER: usize = size_of::<u64>();
 
@@ -26,7 +27,7 @@ const LEAST_READ: usize = 4096;
 /// Takes numbers in any order; gives them back ascending, each once.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    folder: PathBuf,
+    folders: Vec<PathBuf>,
     most: usize,
     buffer: Vec<u64>,
     spilled: Option<Spilled>,
@@ -58,9 +59,11 @@ struct Run {
 }
 
 impl Sorter {
-    /// A sorter that takes some `memory` bytes, and makes its file in `folder` when that is not enough.
-    pub(super) fn new(folder: &Path, memory: usize) -> Self {
-        Self { folder: folder.to_owned(), most: (memory / NUMBER).max(1), buffer: Vec::new(), spilled: None }
+    /// A sorter that takes some `memory` bytes, and makes its file when that is not enough: in the first of `folders` that
+    /// takes one.
+    pub(super) fn new(folders: &[&Path], memory: usize) -> Self {
+        let folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
+        Self { folders, most: (memory / NUMBER).max(1), buffer: Vec::new(), spilled: None }
     }
 
     /// Takes a number.
@@ -96,7 +99,7 @@ impl Sorter {
         self.buffer.dedup();
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
-            none => none.insert(Spilled { file: nameless(&self.folder)?, ends: Vec::new() }),
+            none => none.insert(Spilled { file: nameless_in(&self.folders)?, ends: Vec::new() }),
         };
         let mut writer = io::BufWriter::new(&spilled.file);
         self.buffer.iter().try_for_each(|number| writer.write_all(&number.to_le_bytes()))?;
@@ -153,12 +156,28 @@ impl Run {
     }
 }
 
-/// A file that is gone when it is closed, whatever ends the process.
+/// The reason of the first folder counts when all refuse.
+fn nameless_in(folders: &[PathBuf]) -> io::Result<File> {
+    let mut made = folders.iter().map(|folder| nameless(folder));
+    let first = made.next().unwrap_or_else(|| Err(io::ErrorKind::NotFound.into()));
+    first.or_else(|error| made.find_map(Result::ok).ok_or(error))
+}
+
+/// A file that is gone when it is closed, whatever ends the process. Another process may make one at the same moment, so
+/// each has a name that was free.
 fn nameless(folder: &Path) -> io::Result<File> {
-    let path = folder.join(NAME);
-    let file = private(&path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
+    let mut made = Err(io::ErrorKind::AlreadyExists.into());
+    for name in NAMES {
+        let path = folder.join(format!("sort-{name}.tmp"));
+        made = File::options().create_new(true).read(true).write(true).mode(OWN).open(&path);
+        match &made {
+            Ok(_) => std::fs::remove_file(path)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(_) => {}
+        }
+        break;
+    }
+    made
 }
 
 /// Shows each of `some` that is not among `others` to `each`.
@@ -188,7 +207,7 @@ mod tests {
     use super::*;
 
     fn sorted(folder: &Path, memory: usize, numbers: &[u64]) -> Sorted {
-        let mut sorter = Sorter::new(folder, memory);
+        let mut sorter = Sorter::new(&[folder], memory);
         for number in numbers {
             sorter.push(*number).unwrap();
         }
@@ -234,7 +253,7 @@ mod tests {
         let numbers: Vec<u64> = (0..100_000_u64).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         let mut expected = numbers.clone();
         expected.sort_unstable();
-        let mut sorter = Sorter::new(folder.path(), 20_000);
+        let mut sorter = Sorter::new(&[folder.path()], 20_000);
         for number in &numbers {
             sorter.push(*number).unwrap();
         }
@@ -243,10 +262,16 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_an_error() {
+    fn the_first_folder_that_takes_a_file_has_it() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(NAME)).unwrap();
-        let mut sorter = Sorter::new(folder.path(), 16);
-        assert!((0..10).try_for_each(|number| sorter.push(number)).is_err());
+        let none = folder.path().join("none");
+        let numbers = |folders: &[&Path]| {
+            let mut sorter = Sorter::new(folders, 16);
+            (0..10).rev().try_for_each(|number| sorter.push(number)).and_then(|()| sorter.sorted()).map(all)
+        };
+        std::fs::write(folder.path().join("sort-0.tmp"), "somebody else's").unwrap();
+        assert_eq!(numbers(&[&none, folder.path()]).unwrap(), (0..10).collect::<Vec<_>>());
+        assert_eq!(numbers(&[&none, &none]).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(std::fs::read(folder.path().join("sort-0.tmp")).unwrap(), b"somebody else's");
     }
 }

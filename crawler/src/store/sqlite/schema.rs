@@ -193,7 +193,6 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32
 
 /// Lets this connection read a database of an older schema as if it were of the newest.
 pub(super) fn stand_in(connection: &Connection, found: u32) -> rusqlite::Result<()> {
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
     STAND_INS.iter().skip(found.saturating_sub(1) as usize).try_for_each(|added| connection.execute_batch(added))
 }
 

@@ -62,6 +62,14 @@ pub struct StoredSummary {
     pub settings: Option<String>,
 }
 
+/// The number of the last sequence; `None` when no crawl has begun.
+///
+/// # Errors
+/// `SQLite`'s, when the database cannot be read.
+pub fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
+    connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get(0))
+}
+
 /// Reads the summary of the last sequence; `None` when no crawl has begun.
 ///
 /// # Errors
@@ -132,8 +140,16 @@ fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
 }
 
 fn abandoned(connection: &Connection, sequence: u32) -> Result<UrlCounts> {
-    let query =
-        "SELECT coalesce(reason, ''), count(*) FROM url WHERE state = 'abandoned' AND admitted_in = ? GROUP BY 1";
+    let query = "SELECT coalesce(reason, '') FROM url WHERE state = 'abandoned' AND admitted_in = ?";
     let mut select = connection.prepare(query)?;
-    select.query_map([sequence], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    let mut rows = select.query([sequence])?;
+    let mut counts = UrlCounts::new();
+    while let Some(row) = rows.next()? {
+        let reason = row.get_ref(0)?.as_str()?;
+        match counts.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => drop(counts.insert(reason.to_owned(), 1)),
+        }
+    }
+    Ok(counts)
 }

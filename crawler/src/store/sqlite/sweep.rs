@@ -53,7 +53,8 @@ impl<'a> Sweep<'a> {
 
     /// Compares, records what has no row, and names the pages to be fetched again.
     pub(super) fn run(&self, request: SweepRequest) -> Result<Swept, WriteError> {
-        let (mut links, mut rows) = (Sorter::new(self.folder, self.memory), Sorter::new(self.folder, self.memory));
+        let sorter = || Sorter::new(&[self.folder], self.memory);
+        let (mut links, mut rows) = (sorter(), sorter());
         let mut swept = Swept::default();
         self.each_link(|_, link| {
             swept.links += 1;
@@ -318,10 +319,10 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_an_error_that_says_so() {
         let connection = crawled(&[(1, &[50, 51, 52, 53])]);
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("sweep.tmp")).unwrap();
-        let sweep = Sweep { connection: &connection, folder: folder.path(), sequence: 0, moment: &|| {}, memory: 16 };
+        let gone = folder.path().join("gone");
+        let sweep = Sweep { connection: &connection, folder: &gone, sequence: 0, moment: &|| {}, memory: 16 };
         let error = sweep.run(SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue }).unwrap_err();
-        let error = error.of(&folder.path().join("webloom.sqlite")).to_string();
+        let error = error.of(&gone.join("webloom.sqlite")).to_string();
         assert!(error.contains("temporary file") && error.contains("--sweep off"), "{error}");
         assert_eq!(swept_as(&connection), None);
         let full =

@@ -24,14 +24,18 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a visit belongs to a finished URL, once a sequence",
         "SELECT 'visit ' || id || ' of url ' || url FROM visit
-         WHERE id NOT IN (SELECT visit FROM stand WHERE state = 'finished' AND visit IS NOT NULL)",
+         WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND url.visit = visit.id AND state = 'finished')
+             AND NOT EXISTS (SELECT 1 FROM history AS past
+                             WHERE past.url = visit.url AND past.visit = visit.id AND state = 'finished')",
     ),
     (
         "a visit tells what changed since the copy before it",
-        "SELECT 'visit ' || id || ' is ' || quote(change) FROM (
-             SELECT id, change, digest, lag(digest) OVER (PARTITION BY url ORDER BY sequence) AS copy
-             FROM visit WHERE outcome = 'stored')
-         WHERE change IS NOT CASE WHEN copy IS NULL THEN 'new' WHEN copy = digest THEN 'unchanged' ELSE 'changed' END
+        "SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
+         WHERE outcome = 'stored' AND change IS NOT CASE digest = (
+                 SELECT copy.digest FROM history AS past CROSS JOIN visit AS copy ON copy.id = past.visit
+                 WHERE past.url = visit.url AND past.sequence < visit.sequence AND copy.outcome = 'stored'
+                 ORDER BY past.sequence DESC LIMIT 1)
+             WHEN 1 THEN 'unchanged' WHEN 0 THEN 'changed' ELSE 'new' END
          UNION ALL SELECT 'visit ' || id || ' is ' || change FROM visit
          WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
     ),
@@ -60,7 +64,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "hosts are numbered from 0 without a gap, each once",
-        "SELECT 'host ' || id FROM (SELECT id, row_number() OVER (ORDER BY id) - 1 AS place FROM host) WHERE id <> place
+        "SELECT 'host ' || id FROM host
+         WHERE id <> 0 AND NOT EXISTS (SELECT 1 FROM host AS before WHERE before.id = host.id - 1)
          UNION ALL SELECT 'host ' || max(id) FROM host GROUP BY origin HAVING count(*) > 1",
     ),
     (
@@ -69,8 +74,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "a drained sequence has left nothing queued",
-        "SELECT 'sequence ' || n FROM sequence
-         WHERE end = 'drained' AND n IN (SELECT sequence FROM stand WHERE state = 'queued')",
+        "SELECT 'sequence ' || n FROM stand CROSS JOIN sequence ON n = stand.sequence WHERE state = 'queued' AND end = 'drained'",
     ),
     (
         "a visit was made in a sequence that exists",
@@ -83,7 +87,9 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a link is one deeper than the page it was found at, a redirect's target as deep",
         "SELECT 'url ' || stand.url FROM stand
-         LEFT JOIN stand AS via ON (via.url, via.sequence) = (stand.via, stand.sequence) WHERE stand.hop <> 'start' AND stand.depth IS NOT via.depth + (stand.hop = 'link')",
+         WHERE hop <> 'start' AND depth IS NOT (hop = 'link') + coalesce(
+             (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
+             (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence))",
     ),
     (
         "a URL's place in the order follows from its depth",
@@ -131,15 +137,19 @@ pub(super) const LOST_RULES: &[(&str, &str)] = &[
     (
         "a lost URL was admitted in the sequence that lost it, or in a later one that recovered it",
         "SELECT 'lost ' || lost.id FROM lost
-         LEFT JOIN stand ON (stand.url, stand.sequence) = (admitted, coalesce(recovered_in, lost.sequence))
          WHERE recovered_in <= lost.sequence OR (admitted IS NULL AND recovered_in IS NOT NULL)
-             OR (admitted IS NOT NULL AND stand.url IS NULL)",
+             OR (admitted IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM url
+                                 WHERE url.id = admitted AND admitted_in = coalesce(recovered_in, lost.sequence))
+                 AND NOT EXISTS (SELECT 1 FROM history AS past
+                                 WHERE past.url = admitted AND past.sequence = coalesce(recovered_in, lost.sequence)))",
     ),
     (
         "what was lost in a sequence and not admitted in it has no state in it",
-        "SELECT 'lost ' || lost.id FROM lost JOIN url ON substr(url.fingerprint, 1, 8) = substr(lost.fingerprint, 1, 8)
-         JOIN stand ON (stand.url, stand.sequence) = (url.id, lost.sequence)
-         WHERE lost.admitted IS NULL OR lost.recovered_in IS NOT NULL",
+        "SELECT 'lost ' || lost.id FROM url
+         CROSS JOIN lost ON substr(lost.fingerprint, 1, 8) = substr(url.fingerprint, 1, 8)
+         WHERE (lost.admitted IS NULL OR lost.recovered_in IS NOT NULL) AND (url.admitted_in = lost.sequence
+             OR EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = lost.sequence))",
     ),
 ];
 
@@ -149,16 +159,31 @@ mod tests {
 
     use super::*;
 
-    /// A look at a whole table for each row of another takes for ever where both are large.
-    #[test]
-    fn no_rule_reads_a_table_once_a_row() {
+    /// How each rule is answered: steps by number, with that of the step around each.
+    fn plans() -> impl Iterator<Item = (&'static str, Vec<(u32, u32, String)>)> {
         let mut connection = Connection::open_in_memory().unwrap();
         super::super::super::schema::migrate(&mut connection, 0).unwrap();
-        for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
+        RULES.iter().chain(LOST_RULES).map(move |(invariant, broken)| {
             let query = format!("EXPLAIN QUERY PLAN WITH {STAND} {broken}");
             let mut plan = connection.prepare(&query).unwrap();
             let steps = plan.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(3)?))).unwrap();
-            let steps: Vec<(u32, u32, String)> = steps.collect::<Result<_, _>>().unwrap();
+            (*invariant, steps.collect::<Result<_, _>>().unwrap())
+        })
+    }
+
+    /// Whatever is kept aside grows with the crawl; hosts are few beside its URLs.
+    #[test]
+    fn no_rule_keeps_a_table_aside() {
+        for (invariant, steps) in plans().filter(|(invariant, _)| !invariant.contains("host")) {
+            let aside = |step: &str| ["MATERIALIZE", "USE TEMP", "AUTOMATIC"].iter().any(|word| step.contains(word));
+            assert_eq!(steps.iter().find(|(_, _, step)| aside(step)), None, "{invariant}");
+        }
+    }
+
+    /// A look at a whole table for each row of another takes for ever where both are large.
+    #[test]
+    fn no_rule_reads_a_table_once_a_row() {
+        for (invariant, steps) in plans() {
             let correlated = steps.iter().filter(|(_, _, step)| step.starts_with("CORRELATED"));
             for (of, ..) in correlated {
                 let scan = steps.iter().find(|(_, parent, step)| parent == of && step.starts_with("SCAN"));

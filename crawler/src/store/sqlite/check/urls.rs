@@ -1,0 +1,91 @@
+//! The URL table read once: what is wrong with single rows, and which keys are there twice.
+
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use super::{FINGERPRINT, Finding, IS_URL, ONCE, OWN_HOST, ReadError, Source};
+use crate::{
+    store::sqlite::runs::Sorter,
+    url::{FingerprintSeed, Key, Origin, WebUrl},
+};
+
+/// One of the rows whose key is there before.
+const TWICE: &str = "SELECT id, coalesce(key, url) FROM url WHERE substr(fingerprint, 1, 8) IN (
+        SELECT substr(fingerprint, 1, 8) FROM url GROUP BY 1 HAVING count(*) > 1)
+    ORDER BY substr(fingerprint, 1, 8), id LIMIT 1 OFFSET 1";
+
+/// What is wrong with it.
+pub(super) fn findings(source: &Source<'_>) -> Result<Vec<Finding>, ReadError> {
+    let seed: Option<i64> =
+        source.connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).optional()?;
+    let seed = FingerprintSeed::new(seed.unwrap_or_default().cast_unsigned());
+    let mut table = UrlTable { seed, fingerprints: source.sorter(), right: 0, findings: Vec::new() };
+    table.read(source.connection)?;
+    table.once(source.connection)
+}
+
+struct UrlTable {
+    seed: FingerprintSeed,
+    /// The leading halves of those that are right, and how many these are.
+    fingerprints: Sorter,
+    right: u64,
+    findings: Vec<Finding>,
+}
+
+impl UrlTable {
+    fn read(&mut self, connection: &Connection) -> Result<(), ReadError> {
+        let mut select = connection.prepare(
+            "SELECT url.id, url.url, coalesce(key, url.url), fingerprint, origin FROM url LEFT JOIN host ON host.id = url.host",
+        )?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let id: u64 = row.get(0)?;
+            let (text, key): (String, String) = (row.get(1)?, row.get(2)?);
+            let origin: Option<String> = row.get(4)?;
+            let Ok(url) = WebUrl::parse(&text) else {
+                self.found(IS_URL, format!("url {id}: {text:?}"));
+                continue;
+            };
+            if origin.is_some_and(|origin| Origin::parse(&origin).ok() != Some(url.origin())) {
+                self.found(OWN_HOST, format!("url {id}: {text}"));
+            }
+            self.fingerprint(id, &key, row.get_ref(3)?.as_blob().unwrap_or_default())?;
+        }
+        Ok(())
+    }
+
+    fn fingerprint(&mut self, id: u64, key: &str, stored: &[u8]) -> Result<(), ReadError> {
+        let expected = WebUrl::parse(key).map(|url| self.seed.fingerprint(&Key::of(&url)));
+        match expected.ok().filter(|expected| expected.to_bytes() == stored) {
+            Some(expected) => {
+                self.right += 1;
+                self.fingerprints.push(expected.short())?;
+            }
+            None => self.found(FINGERPRINT, format!("url {id}: {key}")),
+        }
+        Ok(())
+    }
+
+    fn found(&mut self, invariant: &'static str, example: String) {
+        match self.findings.iter_mut().find(|finding| finding.invariant == invariant) {
+            Some(finding) => finding.count += 1,
+            None => self.findings.push(Finding { invariant, count: 1, example }),
+        }
+    }
+
+    /// Sorted, what is there twice shows once.
+    fn once(mut self, connection: &Connection) -> Result<Vec<Finding>, ReadError> {
+        let (mut sorted, mut distinct) = (self.fingerprints.sorted()?, 0);
+        while sorted.next()?.is_some() {
+            distinct += 1;
+        }
+        let count = self.right - distinct;
+        if count > 0 {
+            let example = |row: &rusqlite::Row<'_>| {
+                Ok(format!("url {}: {}", row.get::<_, u64>(0)?, row.get_ref(1)?.as_str().unwrap_or_default()))
+            };
+            let example = connection.query_row(TWICE, [], example).optional()?.unwrap_or_default();
+            self.findings.push(Finding { invariant: ONCE, count, example });
+        }
+        Ok(self.findings)
+    }
+}
