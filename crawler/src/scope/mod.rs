@@ -6,7 +6,7 @@
 //!
 //! Does not know: who proposed a URL, robots.txt, or whether it was seen.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
 
@@ -76,14 +76,15 @@ impl Refusal {
 #[derive(Debug, Clone)]
 pub struct Scope {
     rules: ScopeRules,
-    /// By authority the folders that belong to it, each with its `/` at the end; a whole host is the folder of its root.
-    areas: HashMap<Box<str>, HashSet<Box<str>>>,
+    /// By authority the folders that belong to it, each with its `/` at the end; where hosts belong to it whole, none. (A
+    /// tree takes one comparison where there is one start, as in most crawls; every link is looked up.)
+    areas: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
 }
 
 impl Scope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, areas: HashMap::new() }
+        Self { rules, areas: BTreeMap::new() }
     }
 
     /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
@@ -91,11 +92,10 @@ impl Scope {
         if self.reached(start) {
             return false;
         }
-        let folder = match self.rules.reach {
-            Reach::Host => "/",
-            Reach::Prefix => folders(start.path()).last().unwrap_or("/"),
-        };
-        self.areas.entry(start.authority().into()).or_default().insert(folder.into());
+        let area = self.areas.entry(start.authority().into()).or_default();
+        if self.rules.reach == Reach::Prefix {
+            area.extend(folders(start.path()).last().map(Into::into));
+        }
         true
     }
 
@@ -122,7 +122,7 @@ impl Scope {
     /// However many starts there are, this looks up one host and the folders above the URL.
     fn reached(&self, url: &WebUrl) -> bool {
         let Some(areas) = self.areas.get(url.authority()) else { return false };
-        folders(url.path()).any(|folder| areas.contains(folder))
+        self.rules.reach == Reach::Host || folders(url.path()).any(|folder| areas.contains(folder))
     }
 }
 
