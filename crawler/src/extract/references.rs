@@ -84,10 +84,11 @@ impl LinkLimits {
     /// Everything is kept.
     pub const NONE: Self = Self { links: usize::MAX, bytes: usize::MAX };
 
-    /// So many links, which may have this many bytes each on average.
+    /// So many links, of 160 bytes each on average. Few may be as long as they like.
     pub fn of(links: usize) -> Self {
         const BYTES_EACH: usize = 160;
-        Self { links, bytes: links.saturating_mul(BYTES_EACH) }
+        const BYTES_OF_FEW: usize = 1 << 20;
+        Self { links, bytes: links.saturating_mul(BYTES_EACH).max(BYTES_OF_FEW) }
     }
 }
 

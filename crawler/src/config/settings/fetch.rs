@@ -34,7 +34,7 @@ pub struct FetchLimits {
     pub first_byte_timeout: Duration,
     /// Time for the whole request.
     pub total_timeout: Duration,
-    /// Bytes a second that a body must come with, over ten seconds.
+    /// Bytes a second that a body must come with, over twenty seconds.
     pub min_rate: Option<NonZeroU64>,
     /// Longest body in bytes, after decompression.
     pub max_body: u64,

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::fetch::Truncation;
 
 /// The span over which a rate is measured: pauses that are shorter are forgiven.
-const WINDOW: Duration = Duration::from_secs(10);
+const WINDOW: Duration = Duration::from_secs(20);
 
 /// The limits of time of one body. Time in which we do not read does not count.
 pub(super) struct Pace {
@@ -63,11 +63,11 @@ mod tests {
         let began = Instant::now();
         let mut pace = Pace::new(began, began + 10 * WINDOW, NonZeroU64::new(100));
         assert_eq!(pace.due(), began + WINDOW);
-        assert_eq!(pace.look(began + WINDOW, 1_000), None);
-        assert_eq!(pace.look(began + 2 * WINDOW, 2_000), None);
+        assert_eq!(pace.look(began + WINDOW, 2_000), None);
+        assert_eq!(pace.look(began + 2 * WINDOW, 4_000), None);
         pace.pause(WINDOW);
-        assert_eq!(pace.look(began + 3 * WINDOW, 2_000), None);
-        assert_eq!(pace.look(began + 4 * WINDOW, 2_999), Some(Truncation::Slow));
+        assert_eq!(pace.look(began + 3 * WINDOW, 4_000), None);
+        assert_eq!(pace.look(began + 4 * WINDOW, 5_999), Some(Truncation::Slow));
         assert_eq!(pace.look(began + 11 * WINDOW, 9_000_000), Some(Truncation::Time));
     }
 
