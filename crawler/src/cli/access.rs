@@ -3,7 +3,7 @@
 //! Invariant: what the user gave for a start (its address, headers, a password) is for that start's origin alone, and for
 //! nothing that a server or a guess led to.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{Failure, open_files::OpenFiles};
 use crate::{
@@ -29,7 +29,8 @@ pub(super) fn with_logins<'a>(starts: impl Iterator<Item = &'a Start>, known: &[
     if given.is_empty() {
         return None;
     }
-    let kept = known.iter().filter(|known| given.iter().all(|given| given.origin != known.origin));
+    let origins: HashSet<_> = given.iter().map(|given| &given.origin).collect();
+    let kept = known.iter().filter(|known| !origins.contains(&known.origin));
     let texts = kept.chain(&given).map(Login::to_secret_text).collect();
     let mut raw = RawSettings::default();
     raw.fetch.credentials = Some(SecretValue::new(RawValue::List(texts)));
@@ -56,7 +57,6 @@ pub(super) fn fetcher(
     fetch.total_timeout = limits.total_timeout;
     fetch.max_expansion = limits.max_expansion;
     fetch.min_rate = limits.min_rate;
-    fetch.body_memory = limits.max_body;
     (fetch.kept_origins, fetch.kept_per_origin) = (files.kept_origins, files.kept_per_origin);
     fetch.addresses = AddressPolicy::new(&own, allowances(&limits.allow_private)?);
     fetch.resolve = overrides(&limits.resolve)?;

@@ -17,6 +17,7 @@ use super::{Failure, outcome};
 use crate::{
     observe::escape,
     store::sqlite::{CrawlDirectory, PageFilter, PageLine, StoreError, content_types, last_sequence, pages},
+    url::WebUrl,
 };
 
 /// Arguments of `pages`.
@@ -163,15 +164,24 @@ fn write_line(out: &mut impl Write, line: &PageLine, format: Format) -> io::Resu
     }
 }
 
+/// A URL without user name and password: earlier versions kept those of a start in its row.
+fn without_login(url: Option<&str>) -> Option<String> {
+    let text = url?;
+    let parsed = text.contains('@').then(|| WebUrl::parse(text).ok()).flatten();
+    Some(parsed.map_or_else(|| text.to_owned(), |url| url.without_credentials().as_str().to_owned()))
+}
+
 fn object(line: &PageLine) -> Value {
     let digest = line.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
     let fetched_at = line.fetched_at.and_then(|millis| i64::try_from(millis).ok());
     let fetched_at = fetched_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()).map(|at| at.to_string());
+    let [url, key, via, redirect] =
+        [&line.url, &line.key, &line.via, &line.redirect].map(|url| without_login(url.as_deref()));
     json!({
-        "url": line.url, "key": line.key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
+        "url": url, "key": key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
         "change": line.change, "content_type": line.content_type, "bytes": line.bytes,
-        "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": line.via,
-        "sequence": line.sequence, "fetched_at": fetched_at, "redirect": line.redirect, "truncated": line.truncated,
+        "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": via,
+        "sequence": line.sequence, "fetched_at": fetched_at, "redirect": redirect, "truncated": line.truncated,
         "fields": null, "found_by": line.found_by,
     })
 }

@@ -149,6 +149,7 @@ impl Session {
             let next = NextSequence { at: clock.now(), settings: json.clone(), areas };
             directory.begin_sequence(&next, fail_point.as_ref())?;
         }
+        directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
         let starts = self.new_starts(&directory)?;
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         directory.store_settings(&json)?;
@@ -170,7 +171,7 @@ impl Session {
         let view = progress::show(shown, self.output.progress_style());
         let launch =
             Launch { directory, resumed, starts, settings, fetcher, clock, fail_point, stop, progress: published };
-        let end = engine::run(launch).await;
+        let end = Box::pin(engine::run(launch)).await;
         view.abort();
         progress::clear();
         Ok(Ended { end: end? })
@@ -261,7 +262,9 @@ impl Session {
         if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, &urls)) {
             return Ok(());
         }
-        let known: Vec<_> = areas.iter().take(3).map(|area| escape::text(&area.url)).collect();
+        // As a URL prints, without a password that an earlier version kept there.
+        let shown = |area: &AreaRow| WebUrl::parse(&area.url).map_or_else(|_| area.url.clone(), |url| url.to_string());
+        let known: Vec<_> = areas.iter().take(3).map(|area| escape::text(&shown(area)).into_owned()).collect();
         Err(Failure::Usage(format!(
             "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
             self.dir.display(),

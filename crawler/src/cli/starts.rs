@@ -57,14 +57,12 @@ fn start(text: &str) -> Result<Start, String> {
     Ok(Start { url, guessed, credentials })
 }
 
-/// A text as it may be printed: what may be a password is left out.
+/// A text as it may be printed: what may be a password is left out. In what is no URL, it may stand anywhere before an `@`.
 fn shown(text: &str) -> String {
-    let (scheme, rest) = text.split_once("://").map_or((None, text), |(scheme, rest)| (Some(scheme), rest));
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    match authority.rsplit_once('@') {
-        Some((secret, _)) if secret.contains(':') && !text.starts_with("mailto:") => {
-            let scheme = scheme.map(|scheme| format!("{scheme}://")).unwrap_or_default();
-            format!("{scheme}…{}", &rest[secret.len()..])
+    let (scheme, rest) = text.split_once("://").map_or(("", text), |(scheme, rest)| (scheme, rest));
+    match rest.rsplit_once('@') {
+        Some((secret, rest)) if secret.contains(':') && !text.starts_with("mailto:") => {
+            format!("{scheme}{}…@{rest}", if scheme.is_empty() { "" } else { "://" })
         }
         _ => text.to_owned(),
     }
@@ -117,7 +115,14 @@ mod tests {
     fn a_password_is_kept_apart_and_never_repeated() {
         let start = read_one("https://bob:s3cret@h/a").unwrap();
         assert_eq!((start.url.as_str(), start.credentials.is_some()), ("https://h/a", true));
-        for text in ["bob:s3cret@h/", "ftp://bob:s3cret@h/", "http://bob:s3cret@h:x/", "http://bob:s3/cret@"] {
+        for text in [
+            "bob:s3cret@h/",
+            "ftp://bob:s3cret@h/",
+            "http://bob:s3cret@h:x/",
+            "http://bob:s3cret/x@h/",
+            "http://bob:/s3cret@h",
+            "bob:#s3cret@h",
+        ] {
             let message = read_one(text).unwrap_err().to_string();
             assert!(!message.contains("s3cret"), "{message}");
         }

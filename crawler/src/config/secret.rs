@@ -92,13 +92,8 @@ pub(super) fn without_secrets(settings: &RawSettings) -> (RawSettings, Vec<&'sta
         }
         open.fetch.headers = Some(SecretValue(RawValue::List(kept)));
     }
-    if settings
-        .fetch
-        .credentials
-        .as_ref()
-        .and_then(|SecretValue(logins)| logins.as_list())
-        .is_some_and(|l| !l.is_empty())
-    {
+    let logins = settings.fetch.credentials.as_ref().and_then(|SecretValue(logins)| logins.as_list());
+    if logins.is_some_and(|logins| !logins.is_empty()) {
         open.fetch.credentials = None;
         left_out.push("fetch.credentials");
     }

@@ -72,7 +72,7 @@ impl Answers {
     }
 
     /// Where the answer goes which URLs of a step are new. Visits end when they end: if there is no slot for what they
-    /// propose, answers wait outside of one. They are no more than the visits that were under way.
+    /// propose, answers wait outside of one. They are taken in before the next part of a page, or in the next turn.
     pub(super) async fn confirmed(&mut self) -> Reply<Confirmed> {
         while self.sender.capacity() == 0 {
             let answer = self.receiver.recv().await;
@@ -126,6 +126,14 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                     self.unpark(lease).await?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Takes in what was set aside, so that it does not grow with the parts of a page.
+    pub(super) async fn take_early_answers(&mut self) -> Result<(), EngineError> {
+        while let Some(answer) = self.answers.early.pop_front() {
+            self.answered(answer).await?;
         }
         Ok(())
     }

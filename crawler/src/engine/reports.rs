@@ -68,10 +68,6 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.heed_retry_after(&lease, &result, now);
         let asked = asked(requests, &result);
         match decide(&result, queued.attempts, &self.settings.retry) {
-            Decision::Wait => {
-                self.own_machine_fails(&result, now);
-                self.frontier.complete_page(lease, PageOutcome::Released, asked, now);
-            }
             Decision::Retry { .. } if self.frontier.is_closed(lease.host()) => {
                 let why = self.door.why_closed(lease.host()).unwrap_or(Abandonment::RobotsUnreachable);
                 step.change = Some((queued.id, UrlChange::Abandoned(why)));
@@ -165,6 +161,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         for mut part in proposals.in_parts(PART) {
             if !step.rows.is_empty() {
                 self.send(std::mem::take(step)).await?;
+                self.take_early_answers().await?;
             }
             let judges = self.ending != Ending::Next && !part.passed.is_empty();
             if judges && !self.make_room_for(&part.passed).await? {
@@ -199,9 +196,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
         if queued.depth == 0 {
             tracing::warn!(from = %queued.url, to = %target, "the start URL is redirected; its target belongs to the crawl");
-            if target.origin() != queued.url.origin() {
-                self.warn_of_secrets(&target);
+            if target.as_str().len() > self.settings.scope.max_url_length as usize {
+                return Proposals::refused(Refusal::TooLong);
             }
+            self.warn_of_secrets(&target);
             if self.pure.widen(&target) {
                 step.areas.push(AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect });
             }
@@ -221,16 +219,28 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere is told.
     fn warn_of_secrets(&self, url: &WebUrl) {
         let fetch = &self.settings.fetch;
-        if !(fetch.headers.is_empty() && fetch.credentials.is_empty()) {
+        let some = !(fetch.headers.is_empty() && fetch.credentials.is_empty());
+        if some && !self.starts.is_given(&url.origin()) {
             tracing::warn!(%url, "headers and passwords that were given are not sent there: if they should be, give it as a start URL");
         }
     }
 
-    /// What this machine failed to ask for is asked for later.
-    pub(super) fn own_machine_fails(&mut self, result: &Result<Answer, FetchError>, now: Moment) {
-        if let Err(error) = result {
-            self.own_trouble.again(now, self.visits.len(), error);
+    /// Takes a lease back whose request was not made: it is as if it had not been granted.
+    pub(super) async fn give_back(&mut self, lease: Lease) -> Result<(), EngineError> {
+        let now = self.clock.now();
+        self.pages_in_flight -= lease.pages();
+        match lease.work() {
+            Work::Page(queued) => match self.door.why_closed(queued.host) {
+                Some(why) => return self.abandon(lease, why).await,
+                None => self.frontier.complete_page(lease, PageOutcome::Released, Asked::No, now),
+            },
+            Work::Rescue(queued) if self.frontier.is_closed(queued.host) => return self.forgo_lease(lease).await,
+            Work::Rescue(_) => self.frontier.release_rescue(lease, now),
+            Work::Errand(_) => {
+                self.frontier.complete_errand(lease, ErrandOutcome::Retry { at: now }, Asked::No, now);
+            }
         }
+        Ok(())
     }
 
     /// Proposes a start URL, which widens the scope to itself.
@@ -266,11 +276,6 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let now = self.clock.now();
         let step = Step { counters: counted(requests, &result), ..Step::default() };
         let (host, redirects) = (errand.for_host, errand.redirects);
-        if matches!(result, Err(FetchError::OwnMachine(_))) {
-            self.own_machine_fails(&result, now);
-            self.frontier.complete_errand(lease, ErrandOutcome::Retry { at: now }, Asked::No, now);
-            return self.send(step).await;
-        }
         let guess = self.starts.is_guessed(&errand.url.origin()) && result.is_err();
         if result.is_ok() {
             self.starts.answered(&errand.url);
@@ -340,12 +345,7 @@ fn queued(lease: &Lease) -> Option<Queued> {
 
 /// Whether a host was asked, so that its delay begins.
 pub(super) fn asked(requests: u64, result: &Result<Answer, FetchError>) -> Asked {
-    match result {
-        Err(FetchError::OwnMachine(_)) => Asked::No,
-        Err(_) => Asked::Yes,
-        Ok(_) if requests > 0 => Asked::Yes,
-        Ok(_) => Asked::No,
-    }
+    if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No }
 }
 
 /// What a response, or its lack, adds to the sums.
@@ -356,8 +356,6 @@ pub(super) fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Cou
             counters.bytes_in = answer.wire_bytes;
             counters.by_status.insert(answer.status, 1);
         }
-        // No request that got no answer: none was made.
-        Err(FetchError::OwnMachine(_)) => {}
         Err(error) => {
             counters.errors.insert(error.name().to_owned(), 1);
         }

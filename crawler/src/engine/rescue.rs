@@ -125,11 +125,6 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.heed_retry_after(&lease, &result, now);
         let asked = asked(requests, &result);
         let Work::Rescue(parent) = lease.work() else { return Ok(()) };
-        if matches!(result, Err(FetchError::OwnMachine(_))) {
-            self.own_machine_fails(&result, now);
-            self.frontier.release_rescue(lease, now);
-            return self.send(step).await;
-        }
         if let Decision::Retry { pause, reason } = decide(&result, parent.attempts, &self.settings.retry)
             && !self.frontier.is_closed(lease.host())
         {
@@ -185,5 +180,5 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 /// Whether a page, or a redirect, was there, as much of it as is ever read.
 fn is_readable(result: &Result<Answer, FetchError>) -> bool {
     let Ok(Answer { content: Content::Page(_) | Content::Redirect(_), truncated, .. }) = result else { return false };
-    !matches!(truncated, Some(Truncation::Disconnect | Truncation::Time | Truncation::Slow))
+    !truncated.is_some_and(Truncation::may_pass)
 }

@@ -259,6 +259,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         let mut step = Step::default();
         for start in starts {
             let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
+            self.starts.give(start.url.origin());
             if start.guessed {
                 self.starts.guess(start.url.clone());
             }
@@ -296,9 +297,10 @@ fn start_phase(resumed: &Resumed, now: Moment) -> Result<StartPhase, EngineError
     }
     let answered: HashSet<_> =
         resumed.hosts.iter().filter(|host| host.answered).map(|host| host.origin.as_str()).collect();
-    for area in resumed.areas.iter().filter(|area| area.source == AreaSource::GuessedStart) {
+    for area in resumed.areas.iter().filter(|area| area.source.is_given()) {
         let url = stored(&area.url, WebUrl::parse)?;
-        if !answered.contains(url.origin().as_str()) {
+        starts.give(url.origin());
+        if area.source == AreaSource::GuessedStart && !answered.contains(url.origin().as_str()) {
             starts.guess(url);
         }
     }
@@ -310,6 +312,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<
     Visitor {
         fetcher,
         max_body: settings.fetch.max_body,
+        max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
         agent: Arc::from(agent.as_str()),

@@ -172,6 +172,10 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         for _ in 0..MOST_GRANTS {
             let now = self.clock.now();
             if self.answers.has_ready() {
+                if self.is_out_of_time(now) {
+                    self.give_back_ready().await?;
+                    continue;
+                }
                 if let Some(moment) = self.request_must_wait(now) {
                     return Ok(Wait::Until(moment));
                 }
@@ -242,7 +246,18 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         budget.max_pages.is_some_and(|most| pages >= most.get())
             || self.has_fetched_too_much()
             || budget.max_bytes.is_some_and(|most| self.counters.bytes_in >= most.get())
-            || budget.max_time.is_some_and(|most| now >= self.clock.started() + most)
+            || self.is_out_of_time(now)
+    }
+
+    fn is_out_of_time(&self, now: Moment) -> bool {
+        self.settings.budget.max_time.is_some_and(|most| now >= self.clock.started() + most)
+    }
+
+    async fn give_back_ready(&mut self) -> Result<(), EngineError> {
+        while let Some(lease) = self.answers.next_ready() {
+            self.give_back(lease).await?;
+        }
+        Ok(())
     }
 
     /// Whether so many URLs were fetched for so few pages that the budget of pages ends the crawl.
@@ -306,9 +321,11 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 
     async fn reported(&mut self, report: Option<Report>) -> Result<(), EngineError> {
         let Some(report) = report else { return Ok(()) };
-        if !matches!(report.result, Err(FetchError::OwnMachine(_))) {
-            self.own_trouble.is_over();
+        if let Err(error @ FetchError::OwnMachine(_)) = &report.result {
+            self.own_trouble.again(self.clock.now(), self.visits.len(), error);
+            return self.give_back(report.lease).await;
         }
+        self.own_trouble.is_over();
         self.finished(report).await
     }
 

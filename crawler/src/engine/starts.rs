@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 /// Reports held back at most; one more ends the phase.
 const MOST_HELD: usize = 64;
 
-/// Links of theirs that are held back at most.
+/// Links of theirs that are held back, at most and no page more.
 const MOST_LINKS: usize = 100_000;
 
 /// A start URL as given.
@@ -40,6 +40,8 @@ pub(super) struct StartPhase {
     by_origin: HashMap<Origin, HashSet<UrlId>>,
     /// Those given without a scheme whose origin has not answered.
     guessed: HashMap<Origin, Vec<WebUrl>>,
+    /// Where the user's own starts are.
+    given: HashSet<Origin>,
     ends: Moment,
     held: Vec<Report>,
     /// Links of theirs that are still to be judged.
@@ -49,7 +51,18 @@ pub(super) struct StartPhase {
 impl StartPhase {
     pub(super) fn new(now: Moment) -> Self {
         let (pending, by_origin, guessed) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { pending, by_origin, guessed, ends: now + LONGEST, held: Vec::new(), links: 0 }
+        let (given, ends, held) = (HashSet::new(), now + LONGEST, Vec::new());
+        Self { pending, by_origin, guessed, given, ends, held, links: 0 }
+    }
+
+    /// The user gave a start on this origin, now or before.
+    pub(super) fn give(&mut self, origin: Origin) {
+        self.given.insert(origin);
+    }
+
+    /// Whether there is one.
+    pub(super) fn is_given(&self, origin: &Origin) -> bool {
+        self.given.contains(origin)
     }
 
     /// The wait begins now.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::visit::{Answer, Content};
 use crate::{
     config::RetrySettings,
-    fetch::{FetchError, RetryClass, Truncation},
+    fetch::{FetchError, RetryClass},
     store::VisitOutcome,
 };
 
@@ -19,8 +19,6 @@ pub(super) enum Decision {
         /// What went wrong, in one word.
         reason: Option<Box<str>>,
     },
-    /// It was not asked for, because this machine could not: it stays as it is.
-    Wait,
     /// It is fetched again.
     Retry {
         /// After this pause.
@@ -41,14 +39,13 @@ pub(super) fn decide(result: &Result<Answer, FetchError>, failures: u32, retry: 
     let last = |outcome, reason: Option<&str>| Decision::Final { outcome, reason: reason.map(Into::into) };
     match result {
         Err(error) => match error.class() {
-            RetryClass::Transient => again(error.name(), None),
+            RetryClass::Transient | RetryClass::OwnMachine => again(error.name(), None),
             RetryClass::Permanent => None,
-            RetryClass::OwnMachine => Some(Decision::Wait),
         }
         .unwrap_or_else(|| last(VisitOutcome::Failed, Some(error.name()))),
         Ok(answer) => match &answer.content {
             Content::Page(_) => match answer.truncated {
-                Some(cut @ (Truncation::Disconnect | Truncation::Time | Truncation::Slow)) => again(cut.name(), None),
+                Some(cut) if cut.may_pass() => again(cut.name(), None),
                 _ => None,
             }
             .unwrap_or_else(|| last(VisitOutcome::Stored, None)),
@@ -78,7 +75,7 @@ fn broken_reason(status: u16) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::Cause;
+    use crate::fetch::{Cause, Truncation};
 
     const RETRY: RetrySettings =
         RetrySettings { attempts: 3, backoff: Duration::from_secs(2), max_backoff: Duration::from_secs(5) };
@@ -93,7 +90,7 @@ mod tests {
     fn pause(decision: &Decision) -> Option<u64> {
         match decision {
             Decision::Retry { pause, .. } => Some(pause.as_secs()),
-            Decision::Final { .. } | Decision::Wait => None,
+            Decision::Final { .. } => None,
         }
     }
 

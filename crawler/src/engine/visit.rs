@@ -59,6 +59,8 @@ impl Job {
 pub(super) struct Visitor<F> {
     pub(super) fetcher: F,
     pub(super) max_body: u64,
+    /// The longest URL that is kept, in bytes.
+    pub(super) max_url_length: usize,
     pub(super) links: LinkLimits,
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
@@ -141,7 +143,7 @@ pub(super) enum Links {
     /// Judged by the pure half.
     Judged(Proposals),
     /// Still to be judged; `false` where the page asks not to follow.
-    Raw(Box<ScannedPage>, bool),
+    Raw(Box<PageLinks>, bool),
 }
 
 impl Default for Links {
@@ -154,7 +156,7 @@ impl Links {
     pub(super) fn judged(self, by: &PureHalf) -> Proposals {
         match self {
             Self::Judged(proposals) => proposals,
-            Self::Raw(scanned, follows) => judged(by, *scanned, follows),
+            Self::Raw(page, follows) => judged(by, *page, follows),
         }
     }
 
@@ -162,13 +164,13 @@ impl Links {
     pub(super) fn unjudged(&self) -> usize {
         match self {
             Self::Judged(_) => 0,
-            Self::Raw(scanned, _) => scanned.link_count(),
+            Self::Raw(page, _) => page.links.len(),
         }
     }
 }
 
-fn judged(pure: &PureHalf, page: ScannedPage, follows: bool) -> Proposals {
-    let PageLinks { links, beyond, .. } = page.links();
+fn judged(pure: &PureHalf, page: PageLinks, follows: bool) -> Proposals {
+    let PageLinks { links, beyond, .. } = page;
     let mut proposals = pure.links(links, follows);
     proposals.leave_out(beyond);
     proposals
@@ -187,7 +189,7 @@ impl<F: Fetcher> Visitor<F> {
         let result = self.fetch(&url, robots::MAX_BYTES as u64).await;
         let requests = reached(&result);
         let result = result.map(|mut response| {
-            let location = redirect_target(&url, &response);
+            let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
             self.answer(&response, Content::Errand { body, location })
         });
@@ -197,12 +199,12 @@ impl<F: Fetcher> Visitor<F> {
     async fn page(&self, url: WebUrl, judging: Judging) -> Visited {
         let mut result = self.fetch(&url, self.max_body).await;
         let mut requests = reached(&result);
-        if let Ok(response) = &result
-            && let Some(target) = redirect_target(&url, response)
-            && Key::of(&target) == Key::of(&url)
-        {
-            // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once.
-            result = self.fetch(&target, self.max_body).await;
+        let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
+        if let Some(itself) = target.filter(|target| Key::of(target) == Key::of(&url)) {
+            // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
+            // first answer goes: the second may wait for the room that this one holds.
+            drop(result);
+            result = self.fetch(&itself, self.max_body).await;
             requests += reached(&result);
         }
         let result = match result {
@@ -240,17 +242,16 @@ impl<F: Fetcher> Visitor<F> {
 
     /// A page with its links: judged, unless that is to be done later.
     async fn judge(&self, mut page: Page, scanned: ScannedPage, follows: bool, judging: Judging) -> Page {
-        let Judging::InVisit(pure) = judging else {
-            page.links = Links::Raw(Box::new(scanned), follows);
-            return page;
-        };
         let links = scanned.link_count();
         if links > FEW_LINKS {
             let room = u32::try_from(links).unwrap_or(u32::MAX);
             page.room = Arc::clone(&self.link_room).acquire_many_owned(room).await.ok();
         }
-        let judged = apart_if(links > MANY_LINKS, move || judged(&pure, scanned, follows)).await;
-        page.links = Links::Judged(judged);
+        let judge = move || match judging {
+            Judging::InVisit(pure) => Links::Judged(judged(&pure, scanned.links(), follows)),
+            Judging::Later => Links::Raw(Box::new(scanned.links()), follows),
+        };
+        page.links = apart_if(links > MANY_LINKS, judge).await;
         page
     }
 

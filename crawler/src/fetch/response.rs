@@ -129,6 +129,14 @@ impl FetchResponse {
 }
 
 impl Truncation {
+    /// Whether the same request may bring more another time: the body was not cut for what it is.
+    pub fn may_pass(self) -> bool {
+        match self {
+            Self::Time | Self::Slow | Self::Disconnect => true,
+            Self::Size | Self::Expansion => false,
+        }
+    }
+
     /// The reason's name in page records and reports.
     pub fn name(self) -> &'static str {
         match self {

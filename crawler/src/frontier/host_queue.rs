@@ -23,7 +23,7 @@ use crate::{
 pub(super) enum Eligible {
     /// A lease, at this moment or later.
     At(Moment),
-    /// Nothing before something is completed, offered or fetched.
+    /// Nothing before something is completed, offered or answered.
     Waits,
 }
 
@@ -242,7 +242,7 @@ impl HostQueue {
         match self.prerequisite {
             Prerequisite::Pending => Eligible::Waits,
             Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
-            Prerequisite::Unused(_) | Prerequisite::MetUntil(_) => {
+            Prerequisite::Unused { .. } | Prerequisite::MetUntil(_) => {
                 self.pages_eligible(limits, level).min(self.rescue_eligible())
             }
         }
@@ -317,7 +317,7 @@ impl HostQueue {
         let last = answer.rows.last().map(|queued| queued.id);
         let placed: Vec<_> = answer.rows.into_iter().map(|queued| (place(&queued), queued)).collect();
         match refill.kind {
-            // Evicted below the place asked from: what was fetched lies beyond the cursor again.
+            // Evicted below the place asked from: what was answered lies beyond the cursor again.
             RefillKind::Beyond(from) if self.cursor < from => {}
             RefillKind::Beyond(from) => {
                 let rows = PlacedRows { placed, more: answer.more };

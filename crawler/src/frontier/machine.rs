@@ -68,7 +68,7 @@ pub enum Next {
     WaitUntil(Moment),
     /// Ask the table for these rows, then ask again; the answer goes to [`Frontier::refilled`].
     NeedsRefill(RefillRequest),
-    /// Nothing before a lease is completed or a refill fetched.
+    /// Nothing before a lease is completed or a refill answered.
     Blocked,
     /// Nothing is leased; all that is queued, or waits to be fetched again, is beyond a depth or page limit.
     Held,
@@ -258,7 +258,7 @@ impl Frontier {
         let mut abandoned = 0;
         let waiting = errand.for_host;
         match outcome {
-            ErrandOutcome::Met { until } => self.set_prerequisite(waiting, Prerequisite::Unused(until)),
+            ErrandOutcome::Met { until } => self.set_prerequisite(waiting, Prerequisite::Unused { since: now, until }),
             ErrandOutcome::Retry { at } => self.set_prerequisite(waiting, Prerequisite::NeededAt(at)),
             ErrandOutcome::Redirected { host: target, to } => {
                 let next = Errand { for_host: waiting, url: to, redirects: errand.redirects + 1 };
@@ -337,11 +337,9 @@ impl Frontier {
             Work::Errand(errand)
         } else if let Some(queued) = queue.take_rescue(now) {
             self.leased_rescues += 1;
-            queue.prerequisite.is_used();
             Work::Rescue(queued)
         } else {
             let queued = queue.leasable(level).then(|| queue.take_best()).flatten()?;
-            queue.prerequisite.is_used();
             self.counts.queued -= 1;
             self.counts.leased += 1;
             Work::Page(queued)
@@ -352,6 +350,9 @@ impl Frontier {
 
     pub(super) fn end_slot(&mut self, lease: &Lease, asked: Asked, now: Moment) -> HostId {
         let queue = &mut self.hosts[lease.host.0 as usize];
+        if asked == Asked::Yes && !matches!(lease.work, Work::Errand(_)) {
+            queue.prerequisite.is_used();
+        }
         if lease.holds_slot {
             queue.free_slot();
             if asked == Asked::Yes {

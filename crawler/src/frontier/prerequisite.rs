@@ -1,6 +1,11 @@
 //! Whether a host's URLs may be leased: its robots.txt comes first.
 
+use std::time::Duration;
+
 use crate::time::Moment;
+
+/// The longest that a robots.txt is good for, whatever the settings say (RFC 9309, 2.4).
+const DAY: Duration = Duration::from_hours(24);
 
 /// State of a host's prerequisite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,9 +14,14 @@ pub(super) enum Prerequisite {
     NeededAt(Moment),
     /// An errand for it is queued or leased somewhere.
     Pending,
-    /// Fetched, and no URL was leased since. It is good for one however long the host's delay is: a robots.txt that is
-    /// too old before the first page may be asked for would be fetched for ever.
-    Unused(Moment),
+    /// Fetched, and no URL was asked for since. Within a day it is good for one, however long the host's turn is in coming:
+    /// one that is too old whenever a page may be asked for would be fetched for ever.
+    Unused {
+        /// When it was fetched.
+        since: Moment,
+        /// Until when it is good for more than one.
+        until: Moment,
+    },
     /// Fetched; good until then.
     MetUntil(Moment),
 }
@@ -21,14 +31,14 @@ impl Prerequisite {
     pub(super) fn is_met(self, now: Moment) -> bool {
         match self {
             Self::NeededAt(_) | Self::Pending => false,
-            Self::Unused(_) => true,
+            Self::Unused { since, until } => now < until.max(since + DAY),
             Self::MetUntil(until) => now < until,
         }
     }
 
-    /// A URL is leased.
+    /// A URL was asked for.
     pub(super) fn is_used(&mut self) {
-        if let Self::Unused(until) = *self {
+        if let Self::Unused { until, .. } = *self {
             *self = Self::MetUntil(until);
         }
     }

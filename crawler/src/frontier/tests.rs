@@ -57,7 +57,7 @@ struct Model {
     leases: Vec<Lease>,
     last_end: HashMap<HostId, Moment>,
     /// Until when each host's robots.txt is good.
-    /// Until when a robots.txt is good, and whether a URL was leased under it.
+    /// Until when a robots.txt is good, and whether a URL was asked for since.
     met: HashMap<HostId, (Moment, bool)>,
     /// Hosts whose robots.txt is being fetched.
     seeking: BTreeSet<HostId>,
@@ -137,7 +137,7 @@ impl Model {
             assert!(self.now >= end + DELAY, "asked before its delay had passed");
         }
         if let Work::Page(queued) = lease.work() {
-            assert!(self.use_robots(host), "leased before robots.txt");
+            assert!(self.has_robots(host), "leased before robots.txt");
             assert!(!self.spent(host), "leased beyond the host's page budget");
             let spent: Vec<bool> = (0..self.setup.hosts).map(|host| self.spent(HostId(host))).collect();
             let counts = |row: &&Row| {
@@ -155,7 +155,7 @@ impl Model {
             assert!(self.seeking.insert(*for_host), "robots.txt is fetched twice at a time");
         }
         if let Work::Rescue(queued) = lease.work() {
-            assert!(self.use_robots(host), "fetched again before robots.txt");
+            assert!(self.has_robots(host), "fetched again before robots.txt");
             assert!(!self.spent(host), "fetched again beyond the host's page budget");
             assert!(self.again.remove(&queued.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
             *self.fetched_again.entry(queued.id.0).or_default() += 1;
@@ -163,10 +163,9 @@ impl Model {
         self.leases.push(lease);
     }
 
-    /// Whether a URL may be leased by the host's robots.txt: one may be, however old it is.
-    fn use_robots(&mut self, host: HostId) -> bool {
-        let Some((until, used)) = self.met.get_mut(&host) else { return false };
-        !std::mem::replace(used, true) || self.now < *until
+    /// Whether a URL may be leased by the host's robots.txt: one may be asked for, however old it is.
+    fn has_robots(&self, host: HostId) -> bool {
+        self.met.get(&host).is_some_and(|(until, used)| !used || self.now < *until)
     }
 
     fn spent(&self, host: HostId) -> bool {

@@ -68,7 +68,8 @@ pub fn csv(cell: &str) -> String {
     if is_formula(cell) {
         shown.insert(0, '\'');
     }
-    let quoted = shown.bytes().any(|b| matches!(b, b'"' | b','));
+    // Spreadsheets of some countries divide cells at semicolons.
+    let quoted = shown.bytes().any(|b| matches!(b, b'"' | b',' | b';'));
     if quoted { format!("\"{}\"", shown.replace('"', "\"\"")) } else { shown }
 }
 

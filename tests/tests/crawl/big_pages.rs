@@ -27,7 +27,7 @@ fn links(number: u32) -> String {
     (0..number).map(|link| format!("<a href={link}>")).collect::<Vec<_>>().concat()
 }
 
-/// Crawls the start pages of these alone; the summary and the largest the log ever was.
+/// Crawls the start pages of these alone; the summary.
 fn crawl_starts(servers: &[Server], dir: &Path) -> Value {
     let starts = servers[1..].iter().map(|server| server.url("/"));
     let run = Webloom::crawl(dir, &servers[0].url("/")).args(starts);
@@ -78,6 +78,125 @@ fn a_hundred_thousand_links_are_all_kept() {
     assert_eq!((&summary["law"]["admitted"], &summary["pages"]["truncated"]), (&100_001.into(), &0.into()));
 }
 
+/// Long links of several starts: while one of these still hangs, the links of the others wait to be judged.
+#[test]
+fn long_links_of_starts_that_wait_for_each_other() {
+    let long = |link: u32| format!("<a href={link}{}>", "x".repeat(140));
+    let page = Arc::new((0..100_000).map(long).collect::<Vec<_>>().concat());
+    let servers: Vec<_> = (1..=8).map(|address| with_page(address, &page)).collect();
+    let hangs = Server::start("127.0.0.9", |asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::Script(Box::new(|stream| std::io::copy(stream, &mut std::io::sink()).map(drop))),
+    });
+    let folder = Folder::new();
+    let starts = servers[1..].iter().map(|server| server.url("/")).chain([hangs.unwrap().url("/")]);
+    let run = Webloom::crawl(&folder.crawl(), &servers[0].url("/")).args(starts).args(["--max-pages", "8"]);
+    let run = run.env("WEBLOOM_FETCH_FIRST_BYTE_TIMEOUT", "15s").env("WEBLOOM_RETRY_ATTEMPTS", "1");
+    let summary = run.run().expect(0).json();
+    assert_law(&summary);
+    assert_eq!(summary["pages"]["stored"], 8);
+    assert!(peak(&summary) < 200 * MB, "{}", peak(&summary));
+}
+
+/// A body of 400 KB whose length is not told beforehand.
+fn chunked(head: &str) -> Reply {
+    let piece = format!("{:x}\r\n{}\r\n", 4000, "x".repeat(4000)).repeat(100);
+    Reply::Raw(format!("HTTP/1.1 {head}\r\ntransfer-encoding: chunked\r\n\r\n{piece}0\r\n\r\n").into())
+}
+
+#[test]
+fn a_big_page_that_redirects_to_itself_does_not_wait_for_itself() {
+    let server = Server::start("127.0.0.1", |asked| match (asked.target.as_str(), asked.before) {
+        ("/", _) => Reply::links((0..80).map(|page| format!("/{page}"))),
+        ("/robots.txt", _) => Reply::status(404),
+        (target, 0) => chunked(&format!("302 Found\r\nlocation: {target}")),
+        _ => chunked("200 OK\r\ncontent-type: text/html"),
+    });
+    let (server, folder) = (server.unwrap(), Folder::new());
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--per-host", "64"]).run().expect(0);
+    assert_eq!(run.json()["pages"]["stored"], 81);
+}
+
+/// Slow bodies hold what they have, and no more: others come to their end meanwhile.
+#[test]
+fn bodies_that_hold_memory_keep_nobody_else_from_it() {
+    let drips = Server::start("127.0.0.2", |asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" => Reply::links((0..20).map(|page| format!("/{page}"))),
+        _ => Reply::Script(Box::new(|stream| {
+            use std::io::Write;
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n";
+            write!(stream, "{head}{:x}\r\n{}\r\n", 300_000, "x".repeat(300_000))?;
+            loop {
+                write!(stream, "{:x}\r\n{}\r\n", 1_000, "x".repeat(1_000))?;
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        })),
+    });
+    let quick = Server::start("127.0.0.3", |asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" => Reply::links((0..20).map(|page| format!("/{page}"))),
+        _ => chunked("200 OK\r\ncontent-type: text/html"),
+    });
+    let (drips, quick, folder) = (drips.unwrap(), quick.unwrap(), Folder::new());
+    let run = Webloom::crawl(&folder.crawl(), &drips.url("/")).args([quick.url("/")]).args(["--per-host", "20"]);
+    let run = run.env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "15s").env("WEBLOOM_RETRY_ATTEMPTS", "1").run().expect(0);
+    assert_eq!(run.json()["pages"]["stored"], 42);
+    let ended = quick.log().into_iter().filter_map(|hit| hit.ended).max().expect("it was asked");
+    let first = quick.log()[0].began;
+    assert!(ended - first < std::time::Duration::from_secs(10), "{:?}", ended - first);
+}
+
+/// A page's links are admitted part by part: a kill between two parts loses nothing, and nothing is there twice.
+#[test]
+fn a_kill_between_the_parts_of_a_page_loses_nothing() {
+    const LINKS: usize = 9_000;
+    let answer = |asked: &webloom_tests::server::Asked| match asked.target.as_str() {
+        "/" => Reply::links((0..LINKS).map(|page| format!("/x/{page}"))),
+        "/robots.txt" => Reply::text("User-agent: *\nDisallow: /x/\n"),
+        _ => Reply::status(404),
+    };
+    for cache in [&["--cache", "single"][..], &["--cache", "exact", "--reset", "rotate", "--max-cache-memory", "64KiB"]]
+    {
+        for step in ["inside_step:4", "after_step:5", "before_step:7", "after_step:8"] {
+            let (server, folder) = (Server::start("127.0.0.1", answer).unwrap(), Folder::new());
+            let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(cache);
+            let killed = run.env("WEBLOOM_FAILPOINT", step).env("WEBLOOM_STORE_COMMIT_VISITS", "1").run();
+            assert_eq!(killed.code, None, "{step}: {killed:?}");
+            assert_clean(&folder.crawl());
+            let summary = Webloom::go_on(&folder.crawl()).run().expect(0).json();
+            assert_law(&summary);
+            assert_clean(&folder.crawl());
+            assert_eq!(
+                (&summary["end"], &summary["law"]["admitted"]),
+                (&"drained".into(), &(LINKS + 1).into()),
+                "{step}"
+            );
+            assert_eq!(summary["urls"]["abandoned"]["robots"], LINKS);
+        }
+    }
+}
+
+/// Where the loss budget stops the crawl in the middle of a page, the page is given back, and goes on with more.
+#[test]
+fn a_budget_may_end_in_the_middle_of_a_page() {
+    let page = Arc::new(links(20_000));
+    for (reset, code) in [("stop", 3), ("restart", 0), ("rotate", 0), ("grow", 0)] {
+        let (server, folder) = (with_page(1, &page), Folder::new());
+        let tight = ["--reset", reset, "--expected-urls", "3000", "--max-lost-urls", "0.5", "--max-pages", "1"];
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(tight).run().expect(code);
+        assert_law(&run.json());
+        assert_clean(&folder.crawl());
+        let more = ["--reset", "rebuild", "--max-lost-urls", "0.5", "--ignore-robots", "127.0.0.1"];
+        let rest = Webloom::go_on(&folder.crawl()).args(more).args(["--max-pages", "2"]).run().expect(0).json();
+        assert_law(&rest);
+        assert_clean(&folder.crawl());
+        if reset == "stop" {
+            assert_eq!(rest["law"]["admitted"], 20_001, "{reset}");
+        }
+    }
+}
+
 #[test]
 fn the_limit_is_a_setting() {
     let page = Arc::new(links(30) + &links(40));
@@ -100,6 +219,7 @@ fn header_values_are_kept_up_to_a_length() {
             Reply::Whole(200, vec![format!("content-type: text/{}", "x".repeat(300_000))], b"page".to_vec())
         }
         target if target.starts_with("/to") => Reply::redirect(302, format!("/{}", "y".repeat(300_000))),
+        "/robots.txt" => Reply::redirect(302, format!("http://{}.test/", "z".repeat(300_000))),
         _ => Reply::status(404),
     });
     let (server, folder) = (server.unwrap(), Folder::new());

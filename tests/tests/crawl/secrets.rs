@@ -49,7 +49,9 @@ fn a_password_in_a_start_goes_with_every_request_and_is_never_shown() {
     let other = Webloom::crawl(&folder.crawl(), "http://eve:0ther@127.0.0.1:1/").run().expect(2);
     shown.extend([other.stderr, other.stdout]);
     for text in shown {
-        assert!(!text.contains("s3cret") && !text.contains("0ther") && !text.contains("bob"), "{text}");
+        for secret in ["s3cret", "0ther", "bob", &LOGIN["authorization: basic ".len()..]] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
     }
 }
 
@@ -120,6 +122,26 @@ fn a_header_does_not_follow_a_redirect_to_another_port() {
     let keyed = |server: &Server| server.log().iter().filter(|hit| has(&hit.headers, "x-key: s3cret")).count();
     assert_eq!((keyed(&server), keyed(&other)), (2, 0));
     assert!(run.stderr.contains("not sent there"), "{}", run.stderr);
+}
+
+#[test]
+fn an_origin_that_is_given_later_gets_them_from_then_on() {
+    let (server, folder) = (serve(star(1)), Folder::new());
+    let keyed = || server.log().iter().filter(|hit| has(&hit.headers, "x-key: s3cret")).count();
+    Webloom::crawl(&folder.crawl(), &without_scheme(&server)).args(["--header", "X-Key: s3cret"]).run().expect(0);
+    assert_eq!(keyed(), 0);
+    Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--again"]).run().expect(0);
+    assert_eq!(keyed(), 3, "robots.txt and two pages");
+    let third = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0);
+    assert_eq!((keyed(), third.stderr.contains("not sent there")), (6, false), "{}", third.stderr);
+    // The same where the crawl goes on.
+    let (server, folder) = (serve(star(1)), Folder::new());
+    let run = Webloom::crawl(&folder.crawl(), &without_scheme(&server)).args(["--header", "X-Key: s3cret"]);
+    run.args(["--max-pages", "1"]).run().expect(0);
+    Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(0);
+    Webloom::go_on(&folder.crawl()).args(["--max-pages", "none"]).run().expect(0);
+    let log = server.log();
+    assert!(log.iter().rev().take(2).all(|hit| has(&hit.headers, "x-key: s3cret")), "{log:?}");
 }
 
 #[test]

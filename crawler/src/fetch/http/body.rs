@@ -6,9 +6,9 @@ use reqwest::Response;
 use tokio::time::{Instant, sleep_until};
 
 use super::pace::Pace;
-use super::room::{BodyMemory, SMALL};
+use super::room::{BodyMemory, Share};
+use crate::fetch::Truncation;
 use crate::fetch::decode::{BodyDecoder, DecodeError};
-use crate::fetch::{BodyRoom, Truncation};
 
 /// How a body ended.
 pub(super) enum Ending {
@@ -24,11 +24,12 @@ pub(super) enum Ending {
 pub(super) struct BodyReader<'a> {
     pub(super) pace: Pace,
     pub(super) memory: &'a BodyMemory,
-    /// The longest body that is kept.
-    pub(super) max_body: u64,
-    /// Room that was given to this body.
-    pub(super) room: BodyRoom,
+    /// What this body has of it.
+    pub(super) share: Share,
 }
+
+/// What is decoded between two looks at the memory: little may become much.
+const PIECE: usize = 2048;
 
 impl BodyReader<'_> {
     /// Reads until the body ends, a limit is reached or the time is over; what came is in the decoder.
@@ -51,27 +52,28 @@ impl BodyReader<'_> {
                     continue;
                 }
             };
-            match chunk {
-                Ok(Some(bytes)) => {
-                    if let Some(reason) = decoder.push(&bytes)?.break_value() {
-                        return Ok(Ending::Cut(reason));
-                    }
-                }
+            let bytes = match chunk {
+                Ok(Some(bytes)) => bytes,
                 Ok(None) => return Ok(Ending::Whole),
                 Err(error) => return Ok(Ending::Broken(error)),
-            }
-            if decoder.decoded_bytes() > SMALL && self.room.is_none() {
-                self.wait_for_room(response.content_length(), decoder.is_plain()).await;
-                alarm.as_mut().reset(self.pace.due());
+            };
+            let size = if decoder.is_plain() { bytes.len().max(1) } else { PIECE };
+            for piece in bytes.chunks(size) {
+                if let Some(reason) = decoder.push(piece)?.break_value() {
+                    return Ok(Ending::Cut(reason));
+                }
+                if !self.memory.has_room(&mut self.share, decoder.decoded_bytes()) {
+                    self.wait_for_room().await;
+                    alarm.as_mut().reset(self.pace.due());
+                }
             }
         }
     }
 
     /// A big body waits here, and the server with it, until others are done with.
-    async fn wait_for_room(&mut self, promised: Option<u64>, plain: bool) {
-        let length = promised.filter(|_| plain).map_or(self.max_body, |length| length.min(self.max_body));
+    async fn wait_for_room(&mut self) {
         let began = Instant::now();
-        self.room = self.memory.room(length).await;
+        self.memory.take_lane(&mut self.share).await;
         self.pace.pause(began.elapsed());
     }
 }

@@ -29,12 +29,32 @@ const HEADER_LINES: usize = 256;
 /// Bytes of headers of an HTTP/2 response.
 const HEADER_BYTES: u32 = 256 * 1024;
 
-/// A client that keeps connections open for the next request, and one that closes each.
-pub(super) fn pair(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<(Client, Client), SetupError> {
-    let tls = tls()?;
-    let names = CheckedNames::new(Arc::clone(settings), resolver);
-    let most = settings.kept_per_origin.min(IDLE_PER_ORIGIN);
-    Ok((build(settings, names.clone(), tls.clone(), most)?, build(settings, names, tls, 0)?))
+/// What clients are made of.
+pub(super) struct Parts {
+    settings: Arc<FetchSettings>,
+    names: CheckedNames,
+    tls: ClientConfig,
+}
+
+impl Parts {
+    /// Reads the system's certificates, once.
+    pub(super) fn new(settings: Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
+        Ok(Self { names: CheckedNames::new(Arc::clone(&settings), resolver), tls: tls()?, settings })
+    }
+
+    /// A client that keeps connections open for the next request.
+    pub(super) fn keeping(&self) -> Result<Client, SetupError> {
+        self.client(self.settings.kept_per_origin.min(IDLE_PER_ORIGIN))
+    }
+
+    /// A client that closes each.
+    pub(super) fn closing(&self) -> Result<Client, SetupError> {
+        self.client(0)
+    }
+
+    fn client(&self, idle_per_origin: usize) -> Result<Client, SetupError> {
+        build(&self.settings, self.names.clone(), self.tls.clone(), idle_per_origin)
+    }
 }
 
 fn build(
@@ -79,7 +99,9 @@ pub(super) fn given_headers(settings: &FetchSettings) -> Result<HeaderMap, Setup
     for (name, value) in &settings.headers {
         let refused = || SetupError::Header(name.clone());
         let parsed = name.parse::<HeaderName>().map_err(|_| refused())?;
-        headers.insert(parsed, HeaderValue::from_str(value).map_err(|_| refused())?);
+        let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
+        value.set_sensitive(true);
+        headers.insert(parsed, value);
     }
     Ok(headers)
 }

@@ -19,6 +19,9 @@ use crate::url::Origin;
 /// How long an origin counts after its last request: as long as the client keeps its connections, and a little more.
 const COUNTED: Duration = client::IDLE.saturating_add(Duration::from_secs(2));
 
+/// How long no connection is kept once there were too few descriptors.
+const CAUTION: Duration = Duration::from_secs(30);
+
 /// The two clients. Clones share them.
 #[derive(Clone)]
 pub(super) struct Connections {
@@ -27,9 +30,12 @@ pub(super) struct Connections {
 }
 
 struct Keeping {
-    /// None once this machine had no descriptor left.
-    client: Option<Client>,
+    client: Client,
     kept: Kept,
+    /// Until when none is kept, because this machine had no descriptor left.
+    none_until: Option<Instant>,
+    /// Makes another client: with the one before, its idle connections go.
+    remake: Box<dyn Fn() -> Option<Client> + Send>,
 }
 
 /// The origins that may have idle connections, the one asked longest ago first.
@@ -40,32 +46,39 @@ struct Kept {
 
 impl Connections {
     pub(super) fn new(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
-        let (keeping, closing) = client::pair(settings, resolver)?;
+        let parts = client::Parts::new(Arc::clone(settings), resolver)?;
+        let (keeping, closing) = (parts.keeping()?, parts.closing()?);
         let kept = Kept { origins: LinkedHashMap::new(), most: settings.kept_origins };
-        let keeping = Keeping { client: Some(keeping), kept };
+        let remake = Box::new(move || parts.keeping().ok());
+        let keeping = Keeping { client: keeping, kept, none_until: None, remake };
         Ok(Self { closing, keeping: Arc::new(Mutex::new(keeping)) })
     }
 
     /// The client for a request to this origin.
     pub(super) fn client(&self, origin: &Origin) -> Client {
-        let mut keeping = self.keeping();
-        let kept = keeping.kept.keeps(origin, Instant::now());
-        keeping.client.as_ref().filter(|_| kept).unwrap_or(&self.closing).clone()
-    }
-
-    /// No connection is kept any more, now that there are too few descriptors: with the client the idle ones are closed,
-    /// once its last request has ended.
-    pub(super) fn keep_none(&self) {
-        self.keeping().client = None;
-    }
-
-    fn keeping(&self) -> MutexGuard<'_, Keeping> {
-        self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
+        let (mut keeping, now) = (self.keeping(), Instant::now());
+        let none = keeping.none_until.is_some_and(|until| now < until);
+        if none || !keeping.kept.keeps(origin, now) { self.closing.clone() } else { keeping.client.clone() }
     }
 
     /// The client that uses no connection again and leaves none.
     pub(super) fn closing(&self) -> &Client {
         &self.closing
+    }
+
+    /// There are too few descriptors: the idle connections are closed, and for a while none is kept.
+    pub(super) fn keep_none(&self) {
+        let mut keeping = self.keeping();
+        let now = Instant::now();
+        if keeping.none_until.is_none_or(|until| until < now) {
+            keeping.kept.origins.clear();
+            keeping.client = (keeping.remake)().unwrap_or_else(|| self.closing.clone());
+        }
+        keeping.none_until = Some(now + CAUTION);
+    }
+
+    fn keeping(&self) -> MutexGuard<'_, Keeping> {
+        self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

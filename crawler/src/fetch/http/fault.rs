@@ -38,6 +38,20 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
     }
 }
 
+/// Whether a connection ended before there was an answer: it may have been at its end when the request was sent. An error
+/// of HTTP/2 on a connection that stands is none of that.
+pub(super) fn is_end_of_connection(error: &FetchError) -> bool {
+    let FetchError::Closed(cause) = error else { return false };
+    chain(cause).any(|error| {
+        let gone = |error: &hyper::Error| error.is_incomplete_message() || error.is_canceled() || error.is_closed();
+        let reset = |error: &io::Error| {
+            use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+            matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
+        };
+        error.downcast_ref().is_some_and(gone) || error.downcast_ref().is_some_and(reset)
+    })
+}
+
 /// An error and all below it.
 fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     successors(Some(error), |error| below(*error))

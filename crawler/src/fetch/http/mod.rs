@@ -33,11 +33,11 @@ use self::body::{BodyReader, Ending};
 use self::connections::Connections;
 use self::exchange::{Connection, Exchange, Patience};
 use self::pace::Pace;
-use self::room::BodyMemory;
+use self::room::{BodyMemory, Share};
 use super::address::Trust;
 use super::decode::{BodyDecoder, BodyLimits, Decoded};
 use super::resolve::Resolver;
-use super::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Timings, Truncation};
+use super::{FetchError, FetchRequest, FetchResponse, Fetcher, Timings, Truncation};
 use crate::url::{Origin, WebUrl};
 
 pub use self::settings::{FetchSettings, SetupError};
@@ -76,8 +76,7 @@ impl HttpFetcher {
         let settings = Arc::new(settings);
         let connections = Connections::new(&settings, resolver)?;
         let given = client::given_headers(&settings)?;
-        let memory = BodyMemory::new(settings.body_memory);
-        Ok(Self { connections, memory, given, settings })
+        Ok(Self { connections, memory: BodyMemory::new(), given, settings })
     }
 
     fn patience(&self, started: Instant) -> Patience {
@@ -116,7 +115,7 @@ impl HttpFetcher {
         let codings = response.headers().get_all(reqwest::header::CONTENT_ENCODING).iter();
         let mut body = BodyDecoder::new(codings.map(reqwest::header::HeaderValue::as_bytes), limits)?;
         let pace = Pace::new(Instant::now(), patience.end(), self.settings.min_rate);
-        let mut reader = BodyReader { pace, memory: &self.memory, max_body, room: BodyRoom::default() };
+        let mut reader = BodyReader { pace, memory: &self.memory, share: Share::default() };
         let ending = reader.read(&mut response, &mut body).await?;
         let decoded = body.finish();
         let truncated = truncation(ending, &decoded, response.status().is_success())?;
@@ -124,7 +123,7 @@ impl HttpFetcher {
             status: response.status().as_u16(),
             headers: headers(&response),
             body: decoded.body,
-            room: reader.room,
+            room: reader.share.into_room(),
             wire_bytes: decoded.wire_bytes,
             truncated,
             remote: response.remote_addr(),
@@ -150,7 +149,7 @@ struct Sent {
 impl Sent {
     /// Whether the server closed a connection that it had kept open for us, before it could know of the request.
     fn found_it_closed(&self) -> bool {
-        self.connection == Connection::Reused && matches!(self.answer, Err(FetchError::Closed(_)))
+        self.connection == Connection::Reused && self.answer.as_ref().is_err_and(fault::is_end_of_connection)
     }
 }
 

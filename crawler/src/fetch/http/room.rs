@@ -1,40 +1,97 @@
 //! [`BodyMemory`]: what all big bodies together may take.
+//!
+//! A body takes memory from a shared store as it grows. When the store is empty it waits for the one lane in which a body
+//! may grow as long as it likes. Whoever is in the lane needs nothing that others hold, so that it always comes to its end:
+//! bodies that each hold a part of the store and wait for the rest cannot wait for ever.
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::fetch::BodyRoom;
 
 /// Bodies up to this size need no room: as many of them as there are requests at once fit beside the big ones.
-pub(super) const SMALL: u64 = 256 * 1024;
+const SMALL: u64 = 256 * 1024;
 
-/// The least that all big bodies share, in bytes.
-const LEAST: u64 = 16 * 1024 * 1024;
+/// What the store holds, in bytes.
+const STORE: u64 = 16 * 1024 * 1024;
 
-/// Bytes of a permit.
-const UNIT: u64 = 1024;
+/// Bytes that are taken from it at a time.
+const STEP: u64 = 256 * 1024;
 
-/// Memory for bodies beyond [`SMALL`], shared by all requests. A body asks once, for all that it may become: two that each
-/// hold a part and wait for the rest would wait for ever.
+/// Memory for bodies beyond a quarter of a megabyte, shared by all requests.
 #[derive(Clone)]
 pub(super) struct BodyMemory {
-    permits: Arc<Semaphore>,
-    units: u32,
+    store: Arc<Semaphore>,
+    lane: Arc<Semaphore>,
+}
+
+/// What one body has of it.
+#[derive(Default)]
+pub(super) struct Share {
+    taken: Option<OwnedSemaphorePermit>,
+    lane: Option<OwnedSemaphorePermit>,
 }
 
 impl BodyMemory {
-    /// Memory for one body of `max_body` bytes, or for several smaller ones.
-    pub(super) fn new(max_body: u64) -> Self {
-        let units = u32::try_from(max_body.max(LEAST).div_ceil(UNIT)).unwrap_or(u32::MAX);
-        let units = units.min(u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX));
-        Self { permits: Arc::new(Semaphore::new(units as usize)), units }
+    /// Memory of 16 MiB, and for one body more, however large that may be.
+    pub(super) fn new() -> Self {
+        let steps = usize::try_from(STORE / STEP).unwrap_or(usize::MAX);
+        Self { store: Arc::new(Semaphore::new(steps)), lane: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Room for a body of so many bytes, as soon as there is some.
-    pub(super) async fn room(&self, bytes: u64) -> BodyRoom {
-        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
-        let permit = Arc::clone(&self.permits).acquire_many_owned(units).await;
-        BodyRoom::new(permit.expect("nobody closes the semaphore"))
+    /// Whether a body of so many bytes may grow on, with this share.
+    pub(super) fn has_room(&self, share: &mut Share, bytes: u64) -> bool {
+        while share.lane.is_none() && share.bytes() < bytes {
+            let Ok(step) = Arc::clone(&self.store).try_acquire_owned() else { return false };
+            match &mut share.taken {
+                Some(taken) => taken.merge(step),
+                none => *none = Some(step),
+            }
+        }
+        true
+    }
+
+    /// Waits until a body may grow as long as it likes.
+    pub(super) async fn take_lane(&self, share: &mut Share) {
+        share.lane = Arc::clone(&self.lane).acquire_owned().await.ok();
+    }
+}
+
+impl Share {
+    fn bytes(&self) -> u64 {
+        SMALL + self.taken.as_ref().map_or(0, |taken| taken.num_permits() as u64 * STEP)
+    }
+
+    /// As it is kept with a body.
+    pub(super) fn into_room(self) -> BodyRoom {
+        if self.taken.is_none() && self.lane.is_none() {
+            BodyRoom::default()
+        } else {
+            BodyRoom::new((self.taken, self.lane))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn one_body_always_comes_to_its_end() {
+        let memory = BodyMemory::new();
+        let mut shares: Vec<Share> = (0..65).map(|_| Share::default()).collect();
+        assert!(shares.iter_mut().all(|share| memory.has_room(share, SMALL)), "small ones need none");
+        let fit = shares.iter_mut().filter_map(|share| memory.has_room(share, SMALL + 1).then_some(())).count();
+        assert_eq!(fit as u64, STORE / STEP);
+        let (first, rest) = shares.split_at_mut(1);
+        assert!(!memory.has_room(&mut first[0], SMALL + STEP + 1));
+        memory.take_lane(&mut first[0]).await;
+        assert!(memory.has_room(&mut first[0], u64::MAX));
+        let mut waits = std::pin::pin!(memory.take_lane(&mut rest[0]));
+        let waker = std::task::Waker::noop();
+        assert!(waits.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+        first[0] = Share::default();
+        waits.await;
     }
 }

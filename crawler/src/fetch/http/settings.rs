@@ -32,9 +32,6 @@ pub struct FetchSettings {
     pub max_expansion: u32,
     /// Bytes a second that a body must come with, over some seconds; it is cut where it does not.
     pub min_rate: Option<NonZeroU64>,
-    /// What bodies of more than a quarter of a megabyte may take together, in bytes: one that finds no room waits. It is
-    /// at least 16 MiB, and should be as much as one body may be.
-    pub body_memory: u64,
     /// Origins to which connections are kept open between two requests,
     pub kept_origins: usize,
     /// and how many to each at most.
@@ -76,7 +73,6 @@ impl FetchSettings {
             total_timeout: Duration::from_mins(2),
             max_expansion: 200,
             min_rate: None,
-            body_memory: 0,
             kept_origins: 256,
             kept_per_origin: 32,
             addresses: AddressPolicy::default(),

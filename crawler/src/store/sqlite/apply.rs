@@ -66,8 +66,12 @@ fn host(connection: &Connection, row: &HostRow) -> Result<()> {
 }
 
 pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
-    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO area (url, source) VALUES (?, ?)")?;
-    insert.execute(params![row.url, row.source.as_str()]).map(|_| ())
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO area (url, source) VALUES (?1, ?2)
+         ON CONFLICT DO UPDATE SET source = ?2 WHERE ?3 AND source NOT IN ('start', 'guessed')",
+    )?;
+    // What the user gives is trusted from then on, though a server had led to it before.
+    insert.execute(params![row.url, row.source.as_str(), row.source.is_given()]).map(|_| ())
 }
 
 /// Whether it was new to the sequence.

@@ -256,6 +256,19 @@ impl CrawlDirectory {
         Ok(())
     }
 
+    /// Notes starts that the user gives once more, or that the crawl has come upon by itself before.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn give(&mut self, starts: &[AreaRow]) -> Result<(), StoreError> {
+        let write = |connection: &mut Connection| {
+            let transaction = connection.transaction()?;
+            starts.iter().try_for_each(|row| apply::area(&transaction, row))?;
+            transaction.commit()
+        };
+        write(&mut self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
     /// Stores changed settings.
     ///
     /// # Errors
