@@ -3,7 +3,7 @@
 //! Invariant: what the user gave for a start (its address, headers, a password) is for that start's origin alone, and for
 //! nothing that a server or a guess led to.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use super::{Failure, open_files::OpenFiles};
 use crate::{
@@ -16,25 +16,31 @@ use crate::{
         resolve::ResolveOverride,
     },
     store::AreaRow,
-    url::WebUrl,
+    url::{Origin, WebUrl},
 };
 
 /// The layer of settings that the passwords in these starts make, besides those `known`; none if there are none.
-pub(super) fn with_logins<'a>(starts: impl Iterator<Item = &'a Start>, known: &[Login]) -> Option<RawSettings> {
-    let login = |start: &Start| {
-        let credentials = start.credentials.clone()?;
-        Some(Login { origin: start.url.origin(), credentials })
-    };
-    let given: Vec<Login> = starts.filter_map(login).collect();
-    if given.is_empty() {
-        return None;
+pub(super) fn with_logins<'a>(
+    starts: impl Iterator<Item = &'a Start>,
+    known: &[Login],
+) -> Result<Option<RawSettings>, Failure> {
+    let mut given: HashMap<Origin, Login> = HashMap::new();
+    for start in starts {
+        let (origin, Some(credentials)) = (start.url.origin(), start.credentials.clone()) else { continue };
+        let login = Login { origin: origin.clone(), credentials };
+        if given.insert(origin.clone(), login.clone()).is_some_and(|before| before != login) {
+            let why = "is given two passwords: all starts of an origin share one";
+            return Err(Failure::Usage(format!("{origin} {why}")));
+        }
     }
-    let origins: HashSet<_> = given.iter().map(|given| &given.origin).collect();
-    let kept = known.iter().filter(|known| !origins.contains(&known.origin));
-    let texts = kept.chain(&given).map(Login::to_secret_text).collect();
+    if given.is_empty() {
+        return Ok(None);
+    }
+    let kept = known.iter().filter(|known| !given.contains_key(&known.origin));
+    let texts = kept.chain(given.values()).map(Login::to_secret_text).collect();
     let mut raw = RawSettings::default();
     raw.fetch.credentials = Some(SecretValue::new(RawValue::List(texts)));
-    Some(raw)
+    Ok(Some(raw))
 }
 
 /// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.

@@ -8,7 +8,10 @@ use std::{
 use serde_json::Value;
 
 use super::Failure;
-use crate::{engine::End, observe::escape};
+use crate::{
+    engine::End,
+    observe::{escape, progress},
+};
 
 /// Prints lines to stdout. A reader that has gone away (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
@@ -27,7 +30,7 @@ pub(super) fn document(document: &Value) -> Result<(), Failure> {
 
 /// Says something on stderr.
 pub(super) fn tell(text: &str) {
-    eprintln!("{}", escape::lines(text));
+    progress::say(&escape::lines(text));
 }
 
 /// The exit code of a run.

@@ -103,7 +103,8 @@ impl Session {
         while matches!(ended.end, End::Restart | End::Aged { .. }) {
             let before = std::mem::replace(&mut admitted, summary::read(&self.dir)?.counts.admitted);
             if ended.end == End::Restart && admitted <= before {
-                eprintln!("error: a larger URL cache was full before it held more URLs: allow more memory or losses");
+                let why = "error: a larger URL cache was full before it held more URLs: allow more memory or losses";
+                outcome::tell(why);
                 ended.end = End::Loss;
                 break;
             }
@@ -123,6 +124,9 @@ impl Session {
         }
         if self.round == Round::Next && !CrawlDirectory::exists(&self.dir) {
             return Err(self.nothing_to_repeat());
+        }
+        if !CrawlDirectory::exists(&self.dir) {
+            engine::check(&self.settings(None)?.settings, None)?;
         }
         let mut directory = CrawlDirectory::open(&self.dir)?;
         let stored = directory.settings()?;
@@ -185,7 +189,7 @@ impl Session {
         };
         let resolved = layers.resolve()?;
         let given = self.starts.iter().chain(&self.added);
-        match access::with_logins(given, &resolved.settings.fetch.credentials) {
+        match access::with_logins(given, &resolved.settings.fetch.credentials)? {
             Some(logins) => Ok(layers.flags(&logins).resolve()?),
             None => Ok(resolved),
         }

@@ -54,18 +54,21 @@ fn start(text: &str) -> Result<Start, String> {
     let guessed = !text.contains("://") && !has_other_scheme(text);
     let whole = if guessed { format!("https://{text}") } else { text.to_owned() };
     let (url, credentials) = WebUrl::parse(&whole).map_err(|error| error.to_string())?.split_credentials();
+    if guessed && ["http", "https"].contains(&url.host()) {
+        return Err("its scheme has no colon".to_owned());
+    }
     Ok(Start { url, guessed, credentials })
 }
 
-/// A text as it may be printed: what may be a password is left out. In what is no URL, it may stand anywhere before an `@`.
+/// A text as it may be printed. What is no URL may hold a password anywhere before its last `@`.
 fn shown(text: &str) -> String {
-    let (scheme, rest) = text.split_once("://").map_or(("", text), |(scheme, rest)| (scheme, rest));
-    match rest.rsplit_once('@') {
-        Some((secret, rest)) if secret.contains(':') && !text.starts_with("mailto:") => {
-            format!("{scheme}{}…@{rest}", if scheme.is_empty() { "" } else { "://" })
-        }
-        _ => text.to_owned(),
+    let Some((secret, rest)) = text.rsplit_once('@') else { return text.to_owned() };
+    if secret.strip_prefix("mailto:").is_some_and(|user| !user.contains(':')) {
+        return text.to_owned();
     }
+    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
+    let known = ["http", "https", "ftp"].contains(&scheme);
+    format!("{}…@{rest}", if known { format!("{scheme}://") } else { String::new() })
 }
 
 /// `mailto:me@x`, `data:…`: a scheme, and no port behind the colon.
@@ -120,7 +123,6 @@ mod tests {
             "ftp://bob:s3cret@h/",
             "http://bob:s3cret@h:x/",
             "http://bob:s3cret/x@h/",
-            "http://bob:/s3cret@h",
             "bob:#s3cret@h",
         ] {
             let message = read_one(text).unwrap_err().to_string();

@@ -10,7 +10,7 @@ use super::{RawSettings, RawValue};
 const HIDDEN: &str = "(secret)";
 
 /// Parts of the names of headers whose values are secrets.
-const SECRET_HEADERS: [&str; 7] = ["auth", "cookie", "token", "secret", "password", "api-key", "apikey"];
+const SECRET_HEADERS: [&str; 8] = ["auth", "cookie", "token", "secret", "pass", "key", "session", "credential"];
 
 /// A [`RawValue`] that may hold a secret: serialised as it is, never printed.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

@@ -38,7 +38,8 @@ impl<F: Fetcher + 'static> Scheduler<F> {
             let redirected = matches!(&report.result, Ok(Answer { content: Content::Redirect(_), .. }));
             if matches!(decision, Decision::Final { .. }) && !redirected {
                 self.starts.settle(queued.id);
-                if self.starts.holds() {
+                // What leads nowhere needs to wait for nobody, and would be counted as a page meanwhile.
+                if self.starts.holds() && report.unjudged_links() > 0 {
                     self.frontier.free_slot(&mut report.lease, self.clock.now());
                     self.starts.hold(report);
                     return Ok(());

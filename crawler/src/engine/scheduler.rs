@@ -18,7 +18,7 @@ use super::{
     stop::{Stop, StopSignal},
     throttle::Throttle,
     visit::{Job, Judging, Report, Visitor},
-    visits::Visits,
+    visits::{Ended, Visits},
 };
 use crate::{
     clock::Clock,
@@ -152,7 +152,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 self.settings.budget.max_time.map(|most| self.clock.started() + most).filter(|end| *end > now);
             let until = [until, self.starts.deadline(), out_of_time].into_iter().flatten().min();
             tokio::select! {
-                Some(report) = self.visits.next() => self.reported(report).await?,
+                Some(ended) = self.visits.next() => self.visit_ended(ended).await?,
                 // A lease that waits for an answer goes back to the queue when the run stops.
                 Some(answer) = self.answers.next(), if stopped.is_none() => self.answered(answer).await?,
                 () = sleep_until(self.clock, until), if until.is_some() => {}
@@ -262,14 +262,17 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 
     /// Whether so many URLs were fetched for so few pages that the budget of pages ends the crawl.
     fn has_fetched_too_much(&self) -> bool {
-        let fetched = self.frontier.counts().finished + self.pages_in_flight;
+        let fetched = self.frontier.fetched() + self.pages_in_flight;
         self.settings.budget.max_pages.is_some_and(|most| fetched >= most_fetched(most))
     }
 
     fn end_by_budget(&self) -> Wait {
         if self.has_fetched_too_much() {
-            let (pages, urls) = (self.counters.stored, self.frontier.counts().finished);
+            let (pages, urls) = (self.counters.stored, self.frontier.fetched());
             tracing::warn!(pages, urls, "--max-pages ends the crawl: few of the URLs that were fetched are pages");
+            if pages == 0 {
+                return Wait::End(End::Failed);
+            }
         }
         Wait::End(End::Budget)
     }
@@ -319,14 +322,18 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         self.send(Step { change, ..Step::default() }).await
     }
 
-    async fn reported(&mut self, report: Option<Report>) -> Result<(), EngineError> {
-        let Some(report) = report else { return Ok(()) };
+    async fn visit_ended(&mut self, ended: Ended) -> Result<(), EngineError> {
+        let Ended::Came(report) = ended else {
+            return self
+                .send(Step { counters: Counters { requests: 1, ..Counters::default() }, ..Step::default() })
+                .await;
+        };
         if let Err(error @ FetchError::OwnMachine(_)) = &report.result {
             self.own_trouble.again(self.clock.now(), self.visits.len(), error);
             return self.give_back(report.lease).await;
         }
         self.own_trouble.is_over();
-        self.finished(report).await
+        self.finished(*report).await
     }
 
     async fn finished(&mut self, report: Report) -> Result<(), EngineError> {

@@ -10,6 +10,15 @@ use tokio::task::{Id, JoinError, JoinSet};
 use super::visit::{Report, Visited};
 use crate::{fetch::FetchError, frontier::Lease};
 
+/// How a visit ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// With what it came to.
+    Came(Box<Report>),
+    /// It was given up, most likely with its request under way.
+    GivenUp,
+}
+
 /// Tasks and their leases.
 #[derive(Debug, Default)]
 pub(super) struct Visits {
@@ -24,16 +33,16 @@ impl Visits {
         self.leases.insert(task.id(), lease);
     }
 
-    /// The next visit that ends: `None` when there is none; `Some(None)` for one that was given up.
-    pub(super) async fn next(&mut self) -> Option<Option<Report>> {
+    /// The next visit that ends; `None` when there is none.
+    pub(super) async fn next(&mut self) -> Option<Ended> {
         let (task, visited) = match self.tasks.join_next_with_id().await? {
             Ok((task, visited)) => (task, Ok(visited)),
             Err(error) => (error.id(), Err(error)),
         };
         let lease = self.leases.remove(&task).expect("each task has a lease");
         Some(match visited {
-            Ok(Visited { requests, result }) => Some(Report { lease, requests, result }),
-            Err(error) => panicked(lease, error),
+            Ok(Visited { requests, result }) => Ended::Came(Box::new(Report { lease, requests, result })),
+            Err(error) => broken_off(lease, error),
         })
     }
 
@@ -52,11 +61,11 @@ impl Visits {
 }
 
 /// A fault of ours in a visit is the outcome of that visit: the crawl goes on without the page.
-fn panicked(lease: Lease, error: JoinError) -> Option<Report> {
-    let panic = error.try_into_panic().ok()?;
+fn broken_off(lease: Lease, error: JoinError) -> Ended {
+    let Ok(panic) = error.try_into_panic() else { return Ended::GivenUp };
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let panic = text.as_deref().unwrap_or("it does not say why");
     tracing::error!(url = %lease.url(), panic, "a fault of this program: the URL counts as failed; please report it");
-    Some(Report { lease, requests: 1, result: Err(FetchError::Internal) })
+    Ended::Came(Box::new(Report { lease, requests: 1, result: Err(FetchError::Internal) }))
 }

@@ -106,6 +106,11 @@ impl HostQueue {
         self.plain + self.waiting + self.retries.len() as u64
     }
 
+    /// Those of them that were fetched before.
+    pub(super) fn retrying(&self) -> u64 {
+        self.waiting + self.retries.len() as u64
+    }
+
     /// Rows that memory holds.
     pub(super) fn in_memory(&self) -> usize {
         self.head.len() + self.retries.len() + self.refill.as_ref().map_or(0, PendingRefill::len)
@@ -179,9 +184,9 @@ impl HostQueue {
 
     /// The same when all that is leased, so many URLs, comes to an answer.
     fn has_all(&self, limits: &FrontierLimits, leased: u64) -> bool {
-        limits
-            .max_pages_per_host
-            .is_some_and(|most| self.stored + leased >= most.get() || self.fetched + leased >= most_fetched(most))
+        limits.max_pages_per_host.is_some_and(|most| {
+            self.stored + leased >= most.get() || self.fetched + self.retrying() + leased >= most_fetched(most)
+        })
     }
 
     /// Everything queued is abandoned.

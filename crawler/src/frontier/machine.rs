@@ -105,6 +105,8 @@ pub struct Frontier {
     now: Moment,
     levels: Levels,
     counts: Counts,
+    /// Queued rows that were fetched before.
+    retrying: u64,
     leased_errands: u64,
     /// Queued or leased.
     pub(super) rescues: u64,
@@ -124,6 +126,7 @@ impl Frontier {
             now: Moment::EPOCH,
             levels: Levels::default(),
             counts: Counts::default(),
+            retrying: 0,
             leased_errands: 0,
             rescues: 0,
             leased_rescues: 0,
@@ -141,6 +144,7 @@ impl Frontier {
         let host = HostId(u32::try_from(self.hosts.len()).expect("a crawl has fewer than 2^32 hosts"));
         let by_depth = start.by_depth.clone();
         let mut queue = HostQueue::new(host, start);
+        self.retrying += queue.retrying();
         let sidelined = queue.is_spent(&self.limits);
         for (depth, count) in by_depth {
             queue.levels.add(depth, count);
@@ -229,10 +233,12 @@ impl Frontier {
                 self.counts.finished += 1;
             }
             PageOutcome::Retry { due } if !queue.closed => {
+                self.retrying += 1;
                 queue.retry_later(id, due);
                 self.counts.queued += 1;
             }
             PageOutcome::Released if !queue.closed => {
+                self.retrying += u64::from(queued.attempts > 0);
                 queue.release(place, queued, self.limits.heads_per_host.get());
                 self.counts.queued += 1;
             }
@@ -306,6 +312,11 @@ impl Frontier {
         self.counts
     }
 
+    /// URLs that were fetched, with a final answer or to be tried again; those leased are not among them.
+    pub fn fetched(&self) -> u64 {
+        self.counts.finished + self.retrying
+    }
+
     /// Rows held in memory.
     pub fn in_memory(&self) -> usize {
         self.hosts.iter().map(HostQueue::in_memory).sum()
@@ -340,6 +351,7 @@ impl Frontier {
             Work::Rescue(queued)
         } else {
             let queued = queue.leasable(level).then(|| queue.take_best()).flatten()?;
+            self.retrying -= u64::from(queued.attempts > 0);
             self.counts.queued -= 1;
             self.counts.leased += 1;
             Work::Page(queued)
@@ -369,6 +381,7 @@ impl Frontier {
     fn close(&mut self, host: HostId) -> u64 {
         let queue = &mut self.hosts[host.0 as usize];
         let spent = queue.is_spent(&self.limits);
+        self.retrying -= queue.retrying();
         let closed = queue.close();
         // The levels do not count what is queued on a spent host.
         self.leave_levels(if spent { Vec::new() } else { closed.by_depth });

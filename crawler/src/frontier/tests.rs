@@ -312,6 +312,9 @@ impl Model {
             abandoned: count(|state| *state == State::Abandoned),
         };
         assert_eq!(self.frontier.counts(), counts);
+        let failed = |row: &&Row| row.state == State::Queued && row.queued.attempts > 0;
+        let outstanding = self.rows.values().filter(failed).filter(|row| self.outstanding(row)).count() as u64;
+        assert_eq!(self.frontier.fetched(), counts.finished + outstanding);
         let again = self.leases.iter().filter(|lease| lease.kind() == LeaseKind::Rescue).count() + self.again.len();
         assert_eq!(self.frontier.rescues(), again as u64);
         assert!(self.frontier.in_memory() <= (3 * self.setup.heads + 2) * self.setup.hosts as usize);

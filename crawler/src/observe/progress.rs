@@ -44,10 +44,15 @@ pub fn show(mut figures: watch::Receiver<Progress>, style: Style) -> JoinHandle<
                 bar.tick();
             } else if lined.elapsed() >= LINE_EVERY {
                 lined = Instant::now();
-                eprintln!("{text}");
+                say(&text);
             }
         }
     })
+}
+
+/// Writes a line to stderr. Where that cannot be written to, nobody reads it, and that is no reason to stop.
+pub fn say(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{text}"));
 }
 
 /// Takes the line off the terminal.

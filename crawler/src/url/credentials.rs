@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// User name and password as a URL writes them (percent-encoded). They never print.
@@ -31,6 +32,13 @@ impl Credentials {
         Some(credentials)
     }
 
+    /// `user:password`, as bytes: for the request alone.
+    pub fn user_and_password(&self) -> Vec<u8> {
+        let password = self.password.as_deref().unwrap_or_default();
+        let decoded = |text| percent_decode_str(text);
+        decoded(&*self.user).chain(*b":").chain(decoded(password)).collect()
+    }
+
     /// Puts them into a URL.
     pub(super) fn put(&self, url: &mut Url) {
         let _ = (url.set_username(&self.user), url.set_password(self.password.as_deref()));
@@ -55,6 +63,8 @@ mod tests {
             assert!(!bare.as_str().contains('@'), "{text}");
             assert_eq!(bare.with_credentials(&credentials.unwrap()), whole);
         }
+        let (_, credentials) = WebUrl::parse("http://b%FFb:p%40%3A@h/").unwrap().split_credentials();
+        assert_eq!(credentials.unwrap().user_and_password(), b"b\xffb:p@:");
         let (bare, none) = WebUrl::parse("http://@h/@").unwrap().split_credentials();
         assert_eq!((bare.as_str(), none), ("http://h/@", None));
     }

@@ -132,7 +132,7 @@ impl WebUrl {
         self.split_credentials().0
     }
 
-    /// This URL with user name and password, for the request alone.
+    /// This URL with user name and password, to be stored where only the owner reads.
     #[must_use]
     pub fn with_credentials(&self, credentials: &Credentials) -> Self {
         let mut url = self.0.clone();

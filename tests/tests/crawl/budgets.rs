@@ -142,3 +142,37 @@ fn pages_where_there_are_none() {
     let more = Webloom::go_on(&folder.crawl()).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "30").run().expect(0).json();
     assert_eq!((&more["end"], &more["law"]["finished"]), (&"budget".into(), &70.into()));
 }
+
+/// URLs that wait for another attempt were fetched too.
+#[test]
+fn pages_where_all_fails_for_now() {
+    for answer in [|| Reply::status(503), Reply::hang_up] {
+        let site = move |asked: &webloom_tests::server::Asked| match asked.target.as_str() {
+            "/" => Reply::links((1..5_000).map(|page| format!("/{page}"))),
+            "/robots.txt" => Reply::status(404),
+            _ => answer(),
+        };
+        let distinct = |server: &Server| server.targets().into_iter().collect::<std::collections::HashSet<_>>().len();
+        let (server, folder) = (serve(site), Folder::new());
+        let run = |run: Webloom| run.env("WEBLOOM_RETRY_BACKOFF", "200ms").run().expect(0).json();
+        let first =
+            run(Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "5", "--per-host", "4"]));
+        assert_law(&first);
+        assert_clean(&folder.crawl());
+        assert_eq!((&first["end"], distinct(&server)), (&"budget".into(), 1 + 20));
+        let more = run(Webloom::go_on(&folder.crawl()).args(["--max-pages", "6"]));
+        assert_eq!((&more["end"], distinct(&server)), (&"budget".into(), 1 + 22));
+        let server = serve(site);
+        let per_host = Webloom::crawl(&Folder::new().crawl(), &server.url("/"));
+        let per_host = run(per_host.env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "5"));
+        assert_eq!((&per_host["end"], distinct(&server)), (&"budget".into(), 1 + 20));
+    }
+}
+
+#[test]
+fn a_budget_that_ends_without_a_page_is_a_failure() {
+    let server = serve(|_| Reply::status(404));
+    let starts: Vec<_> = (0..40).map(|start| server.url(&format!("/{start}"))).collect();
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(starts).args(["--max-pages", "3"]);
+    assert_eq!(run.run().expect(1).json()["end"], "failed");
+}

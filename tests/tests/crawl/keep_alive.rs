@@ -11,7 +11,7 @@ use webloom_tests::webloom::{Webloom, assert_clean};
 
 use crate::{Folder, assert_law};
 
-const PAGES: usize = 12;
+const PAGES: usize = 400;
 
 /// Answers the first request of each connection, and closes it as the second arrives, unread and unlogged.
 fn serve_once(stream: TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result<()> {
@@ -36,8 +36,8 @@ fn serve_once(stream: TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result<()
     Ok(())
 }
 
-#[test]
-fn a_connection_that_was_closed_meanwhile_costs_nothing() {
+/// A site at such a server, crawled with so many slots: nothing fails. What was sent, and what the server saw.
+fn crawled(slots: &str) -> (u64, usize) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let start = format!("http://{}/", listener.local_addr().unwrap());
     let log = Arc::new(Mutex::new(Vec::new()));
@@ -50,12 +50,23 @@ fn a_connection_that_was_closed_meanwhile_costs_nothing() {
     });
     let folder = Folder::new();
     // One attempt is all there is: a failure that counted would lose the page.
-    let run = Webloom::crawl(&folder.crawl(), &start).env("WEBLOOM_RETRY_ATTEMPTS", "1");
+    let run = Webloom::crawl(&folder.crawl(), &start).env("WEBLOOM_RETRY_ATTEMPTS", "1").args(["--per-host", slots]);
     let summary = run.env("WEBLOOM_RETRY_BACKOFF", "5s").run().expect(0).json();
     assert_law(&summary);
     assert_clean(&folder.crawl());
     assert_eq!((&summary["pages"]["stored"], &summary["pages"]["failed"]), (&(PAGES + 1).into(), &0.into()));
     assert_eq!(summary["requests"]["errors"], serde_json::json!({}));
-    assert_eq!(summary["requests"]["sent"], log.lock().unwrap().len());
-    assert_eq!(log.lock().unwrap().len(), PAGES + 2);
+    let seen = log.lock().unwrap().len();
+    (summary["requests"]["sent"].as_u64().expect("a count"), seen)
+}
+
+#[test]
+fn a_connection_that_was_closed_meanwhile_costs_nothing() {
+    assert_eq!(crawled("1"), (PAGES as u64 + 2, PAGES + 2));
+}
+
+/// A kept connection may become free while another is being made.
+#[test]
+fn nor_does_it_with_several_slots() {
+    assert_eq!(crawled("16").0, PAGES as u64 + 2);
 }

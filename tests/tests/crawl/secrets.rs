@@ -69,6 +69,15 @@ fn the_start_may_be_repeated_with_another_password() {
 }
 
 #[test]
+fn two_passwords_for_one_origin_are_a_slip() {
+    let folder = Folder::new();
+    let starts = ["http://bob:s3cret@127.0.0.1:1/", "http://bob:0ther@127.0.0.1:1/a"];
+    let run = Webloom::crawl(&folder.crawl(), starts[0]).args([starts[1]]).run().expect(2);
+    assert!(run.stderr.contains("two passwords") && !run.stderr.contains("0ther"), "{}", run.stderr);
+    assert!(!folder.crawl().exists());
+}
+
+#[test]
 fn names_and_passwords_in_links_are_dropped() {
     let own = std::sync::Arc::new(std::sync::OnceLock::new());
     let told = std::sync::Arc::clone(&own);

@@ -198,3 +198,24 @@ fn a_full_disk_loses_nothing() {
     assert_clean(&after);
     assert_eq!(with_outcome(&after, "stored").len(), 401);
 }
+
+/// Where stderr cannot be written to, the work is done all the same.
+#[test]
+fn a_stderr_that_is_full() {
+    let (server, folder) = (serve(star(3)), Folder::new());
+    let refused = Webloom::new(["crawl", "nosuch://x"]).within("exec 2>/dev/full").run();
+    assert_eq!(refused.code, Some(2));
+    let run =
+        Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--delay", "400ms"]).within("exec 2>/dev/full").run();
+    assert_eq!(run.expect(0).json()["pages"]["stored"], 4);
+    let none = Webloom::new(["pages", "--status", "999"]).args([folder.crawl()]).within("exec 2>/dev/full").run();
+    assert_eq!(none.code, Some(0));
+}
+
+#[test]
+fn settings_that_no_cache_can_keep_leave_no_directory() {
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), "http://127.0.0.1:1/").args(["--expected-urls", "1000000000000"]);
+    run.args(["--max-cache-memory", "unlimited", "--max-lost-urls", "0.5"]).run().expect(2);
+    assert!(!folder.crawl().exists());
+}

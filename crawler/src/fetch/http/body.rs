@@ -45,7 +45,9 @@ impl BodyReader<'_> {
                 biased;
                 chunk = response.chunk() => chunk,
                 () = &mut alarm => {
-                    if let Some(cut) = self.pace.look(Instant::now(), decoder.wire_bytes()) {
+                    // Of a body that compresses well little needs to come.
+                    let came = decoder.wire_bytes().max(decoder.decoded_bytes());
+                    if let Some(cut) = self.pace.look(Instant::now(), came) {
                         return Ok(Ending::Cut(cut));
                     }
                     alarm.as_mut().reset(self.pace.due());

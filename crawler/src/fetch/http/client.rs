@@ -1,8 +1,10 @@
 //! The HTTP clients of a fetcher.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::BASE64;
 use reqwest::Client;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
@@ -12,6 +14,7 @@ use super::exchange::Watch;
 use super::names::CheckedNames;
 use super::settings::{FetchSettings, SetupError};
 use crate::fetch::resolve::Resolver;
+use crate::url::{Credentials, Origin};
 
 /// What a browser asks for, so that servers which negotiate give us what they give people.
 const ACCEPTED: HeaderValue =
@@ -104,6 +107,17 @@ pub(super) fn given_headers(settings: &FetchSettings) -> Result<HeaderMap, Setup
         headers.insert(parsed, value);
     }
     Ok(headers)
+}
+
+/// Basic authentication (RFC 7617) for each origin that has a user name.
+pub(super) fn logins(settings: &FetchSettings) -> HashMap<Origin, HeaderValue> {
+    let login = |(origin, credentials): (&Origin, &Credentials)| {
+        let text = format!("Basic {}", BASE64.encode(&credentials.user_and_password()));
+        let mut value = HeaderValue::try_from(text).expect("base64 is visible ASCII");
+        value.set_sensitive(true);
+        (origin.clone(), value)
+    };
+    settings.credentials.iter().map(login).collect()
 }
 
 /// TLS with the system's certificates. Where there are none, no certificate is accepted; plain http still works.

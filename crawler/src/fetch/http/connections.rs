@@ -40,8 +40,24 @@ struct Keeping {
 
 /// The origins that may have idle connections, the one asked longest ago first.
 struct Kept {
-    origins: LinkedHashMap<Origin, Instant>,
+    origins: LinkedHashMap<Origin, Asked>,
     most: usize,
+}
+
+/// How an origin's connections are used.
+struct Asked {
+    last: Instant,
+    /// Requests under way.
+    requests: u32,
+    /// Whether the latest began while others were under way.
+    shared: bool,
+}
+
+/// A request to an origin, until it is dropped.
+pub(super) struct Use {
+    client: Client,
+    /// Where it is counted, if the origin's connections are kept.
+    counted: Option<(Arc<Mutex<Keeping>>, Origin)>,
 }
 
 impl Connections {
@@ -54,11 +70,14 @@ impl Connections {
         Ok(Self { closing, keeping: Arc::new(Mutex::new(keeping)) })
     }
 
-    /// The client for a request to this origin.
-    pub(super) fn client(&self, origin: &Origin) -> Client {
-        let (mut keeping, now) = (self.keeping(), Instant::now());
+    /// A request to this origin begins.
+    pub(super) fn begin(&self, origin: &Origin) -> Use {
+        let (mut keeping, now) = (locked(&self.keeping), Instant::now());
         let none = keeping.none_until.is_some_and(|until| now < until);
-        if none || !keeping.kept.keeps(origin, now) { self.closing.clone() } else { keeping.client.clone() }
+        if none || !keeping.kept.begin(origin, now) {
+            return Use { client: self.closing.clone(), counted: None };
+        }
+        Use { client: keeping.client.clone(), counted: Some((Arc::clone(&self.keeping), origin.clone())) }
     }
 
     /// The client that uses no connection again and leaves none.
@@ -68,7 +87,7 @@ impl Connections {
 
     /// There are too few descriptors: the idle connections are closed, and for a while none is kept.
     pub(super) fn keep_none(&self) {
-        let mut keeping = self.keeping();
+        let mut keeping = locked(&self.keeping);
         let now = Instant::now();
         if keeping.none_until.is_none_or(|until| until < now) {
             keeping.kept.origins.clear();
@@ -76,23 +95,55 @@ impl Connections {
         }
         keeping.none_until = Some(now + CAUTION);
     }
+}
 
-    fn keeping(&self) -> MutexGuard<'_, Keeping> {
-        self.keeping.lock().unwrap_or_else(PoisonError::into_inner)
+impl Use {
+    /// The client to be used.
+    pub(super) fn client(&self) -> &Client {
+        &self.client
     }
+
+    /// Whether other requests to the origin were under way at the same time.
+    pub(super) fn is_shared(&self) -> bool {
+        let Some((keeping, origin)) = &self.counted else { return false };
+        locked(keeping).kept.origins.get(origin).is_some_and(|asked| asked.shared)
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some((keeping, origin)) = &self.counted {
+            locked(keeping).kept.end(origin);
+        }
+    }
+}
+
+fn locked(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
+    keeping.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Kept {
     /// Whether the origin is among those whose connections are kept, from `now` on if it was not.
-    fn keeps(&mut self, origin: &Origin, now: Instant) -> bool {
-        while self.origins.front().is_some_and(|(_, asked)| *asked + COUNTED <= now) {
+    fn begin(&mut self, origin: &Origin, now: Instant) -> bool {
+        let idle = |asked: &Asked| asked.last + COUNTED <= now;
+        while self.origins.front().is_some_and(|(_, asked)| idle(asked)) {
             self.origins.pop_front();
         }
-        if self.origins.len() >= self.most && !self.origins.contains_key(origin) {
+        if let Some(asked) = self.origins.to_back(origin) {
+            asked.shared = asked.requests > 0;
+            (asked.last, asked.requests) = (now, asked.requests + 1);
+        } else if self.origins.len() < self.most {
+            self.origins.insert(origin.clone(), Asked { last: now, requests: 1, shared: false });
+        } else {
             return false;
         }
-        self.origins.insert(origin.clone(), now);
         true
+    }
+
+    fn end(&mut self, origin: &Origin) {
+        if let Some(asked) = self.origins.get_mut(origin) {
+            asked.requests = asked.requests.saturating_sub(1);
+        }
     }
 }
 
@@ -105,12 +156,12 @@ mod tests {
         let origin = |number: u32| Origin::parse(&format!("http://h{number}")).unwrap();
         let mut kept = Kept { origins: LinkedHashMap::new(), most: 2 };
         let now = Instant::now();
-        assert!(kept.keeps(&origin(1), now) && kept.keeps(&origin(2), now));
-        assert!(!kept.keeps(&origin(3), now) && kept.keeps(&origin(1), now));
+        assert!(kept.begin(&origin(1), now) && kept.begin(&origin(2), now));
+        assert!(!kept.begin(&origin(3), now) && kept.begin(&origin(1), now));
         let later = now + COUNTED / 2;
-        assert!(kept.keeps(&origin(1), later));
+        assert!(kept.begin(&origin(1), later));
         let much_later = now + COUNTED;
-        assert!(kept.keeps(&origin(3), much_later), "the second was not asked for long");
-        assert!(!kept.keeps(&origin(4), much_later), "the first was");
+        assert!(kept.begin(&origin(3), much_later), "the second was not asked for long");
+        assert!(!kept.begin(&origin(4), much_later), "the first was");
     }
 }

@@ -31,6 +31,7 @@ pub(super) struct Exchange {
 #[derive(Clone, Copy)]
 pub(super) struct Patience {
     started: Instant,
+    connect: Duration,
     first_byte: Duration,
     end: Instant,
 }
@@ -47,7 +48,7 @@ pub(super) struct Watched<S>(S);
 enum Stage {
     /// A pooled connection is used, or connecting has not begun.
     Started,
-    Connecting,
+    Connecting(Instant),
     Connected(Instant),
 }
 
@@ -86,15 +87,17 @@ impl Exchange {
 
     fn connection(&self) -> Connection {
         match self.stage.get() {
-            Stage::Started => Connection::Reused,
-            Stage::Connecting | Stage::Connected(_) => Connection::Fresh,
+            // A kept connection that becomes free is taken while another is still being made.
+            Stage::Started | Stage::Connecting(_) => Connection::Reused,
+            Stage::Connected(_) => Connection::Fresh,
         }
     }
 }
 
 impl Patience {
-    pub(super) fn new(started: Instant, first_byte: Duration, total: Duration) -> Self {
-        Self { started, first_byte, end: after(started, total) }
+    /// So long for connecting, for the first byte after that, and for everything.
+    pub(super) fn new(started: Instant, connect: Duration, first_byte: Duration, total: Duration) -> Self {
+        Self { started, connect, first_byte, end: after(started, total) }
     }
 
     /// When the request must be over.
@@ -131,7 +134,8 @@ impl Patience {
         }
         let due = match EXCHANGE.with(|exchange| exchange.stage.get()) {
             Stage::Started => self.due(self.started),
-            Stage::Connecting => self.due(now),
+            // Longer than connecting may take, it is not what is waited for.
+            Stage::Connecting(at) => self.due(now.min(after(at, self.connect))),
             Stage::Connected(at) => self.due(at),
         };
         if due <= now { Err(Phase::FirstByte) } else { Ok(due) }
@@ -173,7 +177,7 @@ where
     fn call(&mut self, target: R) -> Self::Future {
         let connecting = self.0.call(target);
         Box::pin(async move {
-            note(Stage::Connecting);
+            note(Stage::Connecting(Instant::now()));
             let connected = connecting.await;
             note(Stage::Connected(Instant::now()));
             connected

@@ -24,13 +24,14 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use reqwest::Client;
 use tokio::time::Instant;
 
 use self::body::{BodyReader, Ending};
-use self::connections::Connections;
+use self::connections::{Connections, Use};
 use self::exchange::{Connection, Exchange, Patience};
 use self::pace::Pace;
 use self::room::{BodyMemory, Share};
@@ -64,6 +65,8 @@ pub struct HttpFetcher {
     memory: BodyMemory,
     /// Headers that the user gave, for some origins.
     given: reqwest::header::HeaderMap,
+    /// Values of `Authorization`, each for one origin.
+    logins: HashMap<Origin, reqwest::header::HeaderValue>,
     settings: Arc<FetchSettings>,
 }
 
@@ -76,23 +79,24 @@ impl HttpFetcher {
         let settings = Arc::new(settings);
         let connections = Connections::new(&settings, resolver)?;
         let given = client::given_headers(&settings)?;
-        Ok(Self { connections, memory: BodyMemory::new(), given, settings })
+        let logins = client::logins(&settings);
+        Ok(Self { connections, memory: BodyMemory::new(), given, logins, settings })
     }
 
     fn patience(&self, started: Instant) -> Patience {
-        Patience::new(started, self.settings.first_byte_timeout, self.settings.total_timeout)
+        let FetchSettings { connect_timeout, first_byte_timeout, total_timeout, .. } = *self.settings;
+        Patience::new(started, connect_timeout, first_byte_timeout, total_timeout)
     }
 
     /// Sends a request once.
     async fn send(&self, client: &Client, asked: &Asked<'_>, patience: Patience) -> Sent {
         let settings = &self.settings;
-        let login = settings.credentials.get(asked.origin);
-        let mut get = match login {
-            Some(login) => client.get(asked.url.with_credentials(login).as_str()),
-            None => client.get(asked.url.as_str()),
-        };
+        let mut get = client.get(asked.url.as_str());
         if settings.headers_for.contains(asked.origin) {
             get = get.headers(self.given.clone());
+        }
+        if let Some(login) = self.logins.get(asked.origin) {
+            get = get.header(reqwest::header::AUTHORIZATION, login.clone());
         }
         let exchange = Exchange::new(asked.trust, asked.url.port());
         let (answer, connection) = exchange::in_time(exchange, patience, get.send()).await;
@@ -148,8 +152,11 @@ struct Sent {
 
 impl Sent {
     /// Whether the server closed a connection that it had kept open for us, before it could know of the request.
-    fn found_it_closed(&self) -> bool {
-        self.connection == Connection::Reused && self.answer.as_ref().is_err_and(fault::is_end_of_connection)
+    /// Where several requests to an origin are under way, one may have been given another's connection, though its own was
+    /// made meanwhile.
+    fn found_it_closed(&self, use_of_origin: &Use) -> bool {
+        let reused = self.connection == Connection::Reused || use_of_origin.is_shared();
+        reused && self.answer.as_ref().is_err_and(fault::is_end_of_connection)
     }
 }
 
@@ -159,8 +166,9 @@ impl Fetcher for HttpFetcher {
         let (url, max_body) = (request.url.without_credentials(), request.max_body);
         let trust = self.settings.addresses.judge(&url).map_err(FetchError::AddressRefused)?;
         let asked = Asked { url: &url, origin: &url.origin(), trust };
-        let mut sent = self.send(&self.connections.client(asked.origin), &asked, patience).await;
-        if sent.found_it_closed() {
+        let use_of_origin = self.connections.begin(asked.origin);
+        let mut sent = self.send(use_of_origin.client(), &asked, patience).await;
+        if sent.found_it_closed(&use_of_origin) {
             // Servers close idle connections when they like, often just as long after an answer as a crawler waits.
             sent = self.send(self.connections.closing(), &asked, patience).await;
         }
