@@ -30,7 +30,7 @@ impl Versions {
         let version = Arc::new(AtomicUsize::new(0));
         let now = Arc::clone(&version);
         let server = serve(move |asked| match asked.target.as_str() {
-            "/robots.txt" => Reply::status(404),
+            "/robots.txt" => Reply::status(404).header("connection: close"),
             path => answer(now.load(Ordering::SeqCst), path, asked.before),
         });
         Self { server, version }

@@ -55,7 +55,7 @@ fn what_a_server_says_is_shown_without_harm() {
     let title = lines[0]["title"].as_str().unwrap();
     assert!(title.starts_with("=\u{1b}]0;owned\u{7}\u{9b}2J\u{7f}\u{202e}txt"), "it reads back as it was: {title:?}");
     let csv = read(&["pages", "--format", "csv", "--match", "/$"], &folder.crawl()).stdout;
-    assert!(csv.lines().nth(1).unwrap().contains(r",'=\u{1b}]0;owned\u{7}"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().contains(r#","'=\u{1b}]0;owned\u{7}"#), "{csv}");
 }
 
 /// A directory from somebody else holds whatever they wrote into its rows.

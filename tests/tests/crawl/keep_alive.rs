@@ -38,8 +38,8 @@ fn serve_once(stream: TcpStream, log: &Mutex<Vec<String>>) -> std::io::Result<()
 
 /// A site at such a server, crawled with so many slots: nothing fails. What was sent, and what the server saw.
 fn crawled(slots: &str) -> (u64, usize) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let start = format!("http://{}/", listener.local_addr().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let start = format!("http://{}/", listener.local_addr().expect("it is bound"));
     let log = Arc::new(Mutex::new(Vec::new()));
     let written = Arc::clone(&log);
     thread::spawn(move || {
@@ -56,7 +56,7 @@ fn crawled(slots: &str) -> (u64, usize) {
     assert_clean(&folder.crawl());
     assert_eq!((&summary["pages"]["stored"], &summary["pages"]["failed"]), (&(PAGES + 1).into(), &0.into()));
     assert_eq!(summary["requests"]["errors"], serde_json::json!({}));
-    let seen = log.lock().unwrap().len();
+    let seen = log.lock().expect("no connection panics").len();
     (summary["requests"]["sent"].as_u64().expect("a count"), seen)
 }
 

@@ -51,6 +51,8 @@ struct Asked {
     requests: u32,
     /// Whether the latest began while others were under way.
     shared: bool,
+    /// Whether the server ever left a connection open.
+    stays_open: bool,
 }
 
 /// A request to an origin, until it is dropped.
@@ -103,10 +105,19 @@ impl Use {
         &self.client
     }
 
-    /// Whether other requests to the origin were under way at the same time.
+    /// Whether it may have been given the connection of another request that was under way at the same time.
     pub(super) fn is_shared(&self) -> bool {
         let Some((keeping, origin)) = &self.counted else { return false };
-        locked(keeping).kept.origins.get(origin).is_some_and(|asked| asked.shared)
+        locked(keeping).kept.origins.get(origin).is_some_and(|asked| asked.shared && asked.stays_open)
+    }
+
+    /// The server leaves the connection open.
+    pub(super) fn stays_open(&self) {
+        if let Some((keeping, origin)) = &self.counted
+            && let Some(asked) = locked(keeping).kept.origins.get_mut(origin)
+        {
+            asked.stays_open = true;
+        }
     }
 }
 
@@ -133,7 +144,7 @@ impl Kept {
             asked.shared = asked.requests > 0;
             (asked.last, asked.requests) = (now, asked.requests + 1);
         } else if self.origins.len() < self.most {
-            self.origins.insert(origin.clone(), Asked { last: now, requests: 1, shared: false });
+            self.origins.insert(origin.clone(), Asked { last: now, requests: 1, shared: false, stays_open: false });
         } else {
             return false;
         }

@@ -172,11 +172,20 @@ impl Fetcher for HttpFetcher {
             // Servers close idle connections when they like, often just as long after an answer as a crawler waits.
             sent = self.send(self.connections.closing(), &asked, patience).await;
         }
-        if matches!(sent.answer, Err(FetchError::OwnMachine(_))) {
-            self.connections.keep_none();
+        match &sent.answer {
+            Err(FetchError::OwnMachine(_)) => self.connections.keep_none(),
+            Ok(response) if stays_open(response) => use_of_origin.stays_open(),
+            _ => {}
         }
         self.receive(sent.answer?, max_body, patience).await
     }
+}
+
+/// Whether the server says nothing against another request on the same connection.
+fn stays_open(response: &reqwest::Response) -> bool {
+    let values = response.headers().get_all(reqwest::header::CONNECTION).iter();
+    let closes = |value: &reqwest::header::HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"close");
+    response.version() >= reqwest::Version::HTTP_11 && !values.into_iter().any(closes)
 }
 
 /// What the end of a body means. A success whose connection broke before the first byte of its body has answered
