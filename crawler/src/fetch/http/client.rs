@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use reqwest::Client;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
 use rustls::{ClientConfig, RootCertStore};
 
@@ -110,12 +110,12 @@ pub(super) fn given_headers(settings: &FetchSettings) -> Result<HeaderMap, Setup
 }
 
 /// Basic authentication (RFC 7617) for each origin that has a user name.
-pub(super) fn logins(settings: &FetchSettings) -> HashMap<Origin, HeaderValue> {
+pub(super) fn logins(settings: &FetchSettings) -> HashMap<Origin, HeaderMap> {
     let login = |(origin, credentials): (&Origin, &Credentials)| {
         let text = format!("Basic {}", BASE64.encode(&credentials.user_and_password()));
         let mut value = HeaderValue::try_from(text).expect("base64 is visible ASCII");
         value.set_sensitive(true);
-        (origin.clone(), value)
+        (origin.clone(), HeaderMap::from_iter([(AUTHORIZATION, value)]))
     };
     settings.credentials.iter().map(login).collect()
 }

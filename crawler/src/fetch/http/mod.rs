@@ -65,8 +65,8 @@ pub struct HttpFetcher {
     memory: BodyMemory,
     /// Headers that the user gave, for some origins.
     given: reqwest::header::HeaderMap,
-    /// Values of `Authorization`, each for one origin.
-    logins: HashMap<Origin, reqwest::header::HeaderValue>,
+    /// `Authorization` from user names and passwords, each for one origin; it replaces one among the headers.
+    logins: HashMap<Origin, reqwest::header::HeaderMap>,
     settings: Arc<FetchSettings>,
 }
 
@@ -96,7 +96,7 @@ impl HttpFetcher {
             get = get.headers(self.given.clone());
         }
         if let Some(login) = self.logins.get(asked.origin) {
-            get = get.header(reqwest::header::AUTHORIZATION, login.clone());
+            get = get.headers(login.clone());
         }
         let exchange = Exchange::new(asked.trust, asked.url.port());
         let (answer, connection) = exchange::in_time(exchange, patience, get.send()).await;
@@ -151,7 +151,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Whether the server closed a connection that it had kept open for us, before it could know of the request.
+    /// Whether the server, as far as can be told, closed a connection that it had kept open before it knew of the request.
     /// Where several requests to an origin are under way, one may have been given another's connection, though its own was
     /// made meanwhile.
     fn found_it_closed(&self, use_of_origin: &Use) -> bool {

@@ -58,9 +58,12 @@ async fn sends_credentials_to_their_origin_and_none_of_a_url() {
     let (url, credentials) = WebUrl::parse(&given).unwrap().split_credentials();
     let mut own = settings();
     own.credentials = [(url.origin(), credentials.unwrap())].into();
+    own.headers = vec![("Authorization".into(), "Bearer other".into())];
+    own.headers_for = [url.origin()].into();
     let chosen = server.url("/").replace("http://", "http://you:x@");
     assert_eq!(fetcher(own, FixedNames::default()).fetch(request(&chosen)).await.unwrap().status, 401);
     assert!(server.requests()[0].contains("uthorization: Basic bWU6cEBzcw==\r\n"), "{:?}", server.requests());
+    assert!(!server.requests()[0].contains("other"), "{:?}", server.requests());
     fetcher(settings(), FixedNames::default()).fetch(request(&given)).await.unwrap();
     assert!(!server.requests()[1].contains("uthorization"), "{:?}", server.requests());
 }
