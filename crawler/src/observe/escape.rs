@@ -2,7 +2,7 @@
 //!
 //! Titles, content types, reasons and addresses are whatever a server says, and a crawl directory may come from anybody.
 //! Shown as they are, some characters steer the terminal, others turn text around or hide in it, and a spreadsheet takes
-//! a cell for a formula. Invariant: no text returned here holds a character that [`misleads`], but for the line breaks
+//! a cell for a formula. Invariant: no text returned here holds a character that misleads, but for the line breaks
 //! that are asked for.
 //!
 //! Does not know: where text comes from and where it goes.
