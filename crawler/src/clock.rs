@@ -18,9 +18,16 @@ impl Clock {
         Self { started: Instant::now(), at_start: Moment::EPOCH + since_epoch }
     }
 
-    /// Now.
+    /// Now, for what has just ended: a part of a millisecond counts whole.
     pub fn now(&self) -> Moment {
         self.at_start + self.started.elapsed()
+    }
+
+    /// The latest moment that has come, for what may begin: so a pause between both is never shorter than asked.
+    pub fn reached(&self) -> Moment {
+        Moment::from_millis(
+            self.at_start.millis() + u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        )
     }
 
     /// When it was started.
@@ -31,5 +38,20 @@ impl Clock {
     /// The steady clock's time of a moment, for timers.
     pub fn instant(&self, moment: Moment) -> Instant {
         self.started + moment.since(self.at_start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_is_rounded_up_and_what_may_begin_down() {
+        let clock = Clock::start();
+        for _ in 0..10_000 {
+            let (reached, now) = (clock.reached(), clock.now());
+            assert!(reached <= now, "{reached:?} {now:?}");
+            assert!(clock.instant(reached) <= Instant::now());
+        }
     }
 }

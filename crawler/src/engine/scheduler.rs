@@ -170,7 +170,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     /// Grants leases while it can, but not for ever: what needs no request could go on and on.
     async fn grant(&mut self) -> Result<Wait, EngineError> {
         for _ in 0..MOST_GRANTS {
-            let now = self.clock.now();
+            let now = self.clock.reached();
             if self.answers.has_ready() {
                 if self.is_out_of_time(now) {
                     self.give_back_ready().await?;
