@@ -117,17 +117,7 @@ impl Session {
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
     pub(super) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
         let fail_point = fail_point()?;
-        // What the flags alone say is checked before a directory is made.
-        self.layers.resolve()?;
-        if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
-            return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
-        }
-        if self.round == Round::Next && !CrawlDirectory::exists(&self.dir) {
-            return Err(self.nothing_to_repeat());
-        }
-        if !CrawlDirectory::exists(&self.dir) {
-            engine::check(&self.settings(None)?.settings, None)?;
-        }
+        self.check_before_directory()?;
         let mut directory = CrawlDirectory::open(&self.dir)?;
         let stored = directory.settings()?;
         let last = directory.last_sequence()?.filter(|_| self.round == Round::Next);
@@ -179,6 +169,21 @@ impl Session {
         view.abort();
         progress::clear();
         Ok(Ended { end: end? })
+    }
+
+    /// What can be refused before a directory is made.
+    fn check_before_directory(&self) -> Result<(), Failure> {
+        self.layers.resolve()?;
+        if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
+            return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
+        }
+        if self.round == Round::Next && !CrawlDirectory::exists(&self.dir) {
+            return Err(self.nothing_to_repeat());
+        }
+        if !CrawlDirectory::exists(&self.dir) {
+            engine::check(&self.settings(None)?.settings, None)?;
+        }
+        Ok(())
     }
 
     /// The settings of this run; those stored are kept where nothing stronger is given.
