@@ -171,6 +171,13 @@ impl HostQueue {
         self.leased_slots -= 1;
     }
 
+    /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
+    pub(super) fn rest(&mut self, now: Moment) {
+        if !self.delay.is_zero() {
+            self.ready_at = self.ready_at.max(now + self.delay);
+        }
+    }
+
     /// Queued rows up to the depth limit, by depth.
     pub(super) fn queued_by_depth(&self) -> Vec<(u32, u64)> {
         let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;

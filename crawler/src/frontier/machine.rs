@@ -214,7 +214,7 @@ impl Frontier {
         if std::mem::take(&mut lease.holds_slot) {
             let queue = &mut self.hosts[lease.host.0 as usize];
             queue.free_slot();
-            queue.ready_at = queue.ready_at.max(now + queue.delay);
+            queue.rest(now);
             self.plan(lease.host);
         }
     }
@@ -368,7 +368,7 @@ impl Frontier {
         if lease.holds_slot {
             queue.free_slot();
             if asked == Asked::Yes {
-                queue.ready_at = queue.ready_at.max(now + queue.delay);
+                queue.rest(now);
             }
         }
         lease.host
