@@ -1,7 +1,7 @@
 //! Whom a crawl may ask, and as whom: the fetcher, made from settings and starts.
 //!
-//! Invariant: what the user gave for a start (its address, headers, a password) is for that start's origin alone, and for
-//! nothing that a server or a guess led to.
+//! Invariant: headers and a password that the user gave for a start are for that start's origin alone, and for nothing that
+//! a server or a guess led to. An address of a start may be asked at any port.
 
 use std::{collections::HashMap, sync::Arc};
 
