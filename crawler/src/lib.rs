@@ -8,6 +8,7 @@ pub mod engine;
 pub mod extract;
 pub mod fetch;
 pub mod frontier;
+pub mod health;
 pub mod observe;
 pub mod practice;
 pub mod queue;

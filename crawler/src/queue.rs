@@ -1,6 +1,7 @@
 //! What passes between the frontier and the URL table.
 //!
-//! Owns: a queued URL as memory holds it, its place in its host's order, the question for rows that memory does not hold, and the law's counts.
+//! Owns: what is to be fetched as memory holds it, its place in its host's order, the question for rows that memory does not
+//! hold, and the counts.
 //!
 //! Does not know: when a URL is fetched, or how rows are kept.
 
@@ -12,23 +13,74 @@ use crate::{
     url::WebUrl,
 };
 
-/// A queued URL as memory holds it.
+/// One thing to be fetched, whatever it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queued {
-    /// Number of the URL.
+pub struct WorkItem {
+    /// Number of the URL's admission; 0 for what is not in the URL table.
     pub id: UrlId,
-    /// Its host.
+    /// The host that is asked.
     pub host: HostId,
     /// What to fetch.
     pub url: WebUrl,
+    /// What it is fetched for.
+    pub purpose: Purpose,
+    /// Its place in the order of its host, least first; given at admission by the [`Order`].
+    pub rank: i64,
+    /// When it may be fetched, where that was put off.
+    pub due: Option<Moment>,
+    /// When its last fetch failed.
+    pub failed: Option<Moment>,
     /// How it was found.
     pub hop: Hop,
     /// Links followed from a start.
     pub depth: u32,
     /// Redirects followed since the last link.
     pub redirects: u32,
-    /// Fetches that have failed so far.
+    /// Fetches that have failed so far, by its own fault.
     pub attempts: u32,
+}
+
+/// What a URL is fetched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A URL of the URL table, for its first answer.
+    Discover,
+    /// The same after a fetch that failed.
+    Retry,
+    /// A URL that has its answer, for links that were lost.
+    Rescue,
+    /// robots.txt of a host, at that host or where its redirects lead.
+    Robots {
+        /// The host whose URLs wait for it.
+        of: HostId,
+    },
+    /// A URL that had an answer, to find out whether its host answers again.
+    Check,
+}
+
+impl Purpose {
+    /// Whether it is a URL that the counts are of: one that is queued in the URL table.
+    pub fn is_counted(self) -> bool {
+        matches!(self, Self::Discover | Self::Retry)
+    }
+}
+
+impl WorkItem {
+    /// A URL as it is admitted.
+    pub fn discover(id: UrlId, host: HostId, url: WebUrl, hop: Hop) -> Self {
+        let (purpose, rank, due, failed) = (Purpose::Discover, 0, None, None);
+        Self { id, host, url, purpose, rank, due, failed, hop, depth: 0, redirects: 0, attempts: 0 }
+    }
+
+    /// A URL of `host` that the URL table does not know as queued.
+    pub fn besides(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
+        Self { purpose, ..Self::discover(UrlId(0), host, url, Hop::Link) }
+    }
+
+    /// Its place in its host's queue.
+    pub fn place(&self) -> Place {
+        Place { rank: self.rank, id: self.id }
+    }
 }
 
 /// In which order a host's URLs are fetched.
@@ -53,7 +105,7 @@ impl Order {
 /// A URL's place in its host queue: by rank, then by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// [`Order::rank`] of the URL's depth.
+    /// [`WorkItem::rank`].
     pub rank: i64,
     /// Number of the URL.
     pub id: UrlId,
@@ -99,7 +151,7 @@ pub struct RefillRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RefillAnswer {
     /// In the order asked for.
-    pub rows: Vec<Queued>,
+    pub rows: Vec<WorkItem>,
     /// For [`RefillKind::Due`]: the due time of the last row in `rows`.
     pub last_due: Option<Moment>,
     /// For [`RefillKind::Due`]: the earliest due time behind those rows.
@@ -114,7 +166,7 @@ pub fn most_fetched(pages: NonZeroU64) -> u64 {
     pages.get().saturating_mul(2).saturating_add(10)
 }
 
-/// The law: `admitted` = `queued` + `leased` + `finished` + `abandoned`.
+/// The count invariant: `admitted` = `queued` + `leased` + `finished` + `abandoned`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// URLs offered since the sequence began.

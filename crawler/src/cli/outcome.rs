@@ -38,6 +38,7 @@ pub(super) fn exit_code(end: End) -> ExitCode {
     match end {
         End::Drained | End::Aged { .. } | End::Budget => ExitCode::SUCCESS,
         End::Failed => ExitCode::FAILURE,
+        End::Unreachable => ExitCode::from(4),
         End::Loss | End::Restart => ExitCode::from(3),
         End::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
     }

@@ -25,10 +25,8 @@ use crate::{
     engine::{self, End, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
     store::{
-        AreaRow, AreaSource,
-        sqlite::{
-            CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, Resumed, StoreError, pages,
-        },
+        AreaRow, AreaSource, Resumed,
+        sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, StoreError, pages},
     },
     time::Moment,
     url::{FingerprintSeed, Key, WebUrl},
@@ -255,7 +253,7 @@ impl Session {
         let last = last.ok_or_else(|| self.nothing_to_repeat())?;
         let dir = self.dir.display();
         let why = match last.end.as_deref() {
-            Some("drained" | "failed" | "budget" | "loss") => return Ok(()),
+            Some("drained" | "failed" | "budget" | "loss" | "unreachable") => return Ok(()),
             Some(_) => "was stopped",
             None => "was killed, or has not run yet",
         };

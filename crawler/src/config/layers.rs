@@ -1,6 +1,6 @@
 //! [`Layers`]: where settings come from, and how they become one [`Settings`].
 
-use std::{ffi::OsString, path::Path};
+use std::{borrow::Cow, ffi::OsString, path::Path};
 
 use super::{
     ConfigFaults, Fault, RawSettings, RawValue, Settings, Source,
@@ -68,7 +68,7 @@ impl Layers {
     /// and does not count.
     #[must_use]
     pub fn stored(self, text: &str) -> Self {
-        let mut layers = self.document(text, Source::Stored);
+        let mut layers = self.document(&without_dropped(text), Source::Stored);
         for layer in layers.layers.iter_mut().filter(|layer| layer.source == Source::Stored) {
             layer.values.retain(|key, _| !key.starts_with("log."));
         }
@@ -160,6 +160,20 @@ fn unknown_variable(name: &str) -> Option<Fault> {
         |key: &String| key.split_once('.').is_some_and(|(table, _)| as_key.starts_with(&format!("{table}_")));
     let ours = near.is_some() || keys().any(in_section);
     ours.then(|| Fault::unknown(name, "variable", near.map(|near| variable(&near))))
+}
+
+/// Keys that earlier versions had, and stored.
+const DROPPED: [(&str, &str); 2] = [("robots", "retries"), ("robots", "backoff")];
+
+/// Stored settings without what only an earlier version knew.
+fn without_dropped(text: &str) -> Cow<'_, str> {
+    let Ok(mut stored) = serde_json::from_str::<serde_json::Value>(text) else { return text.into() };
+    for (section, key) in DROPPED {
+        if let Some(section) = stored.get_mut(section).and_then(serde_json::Value::as_object_mut) {
+            section.remove(key);
+        }
+    }
+    stored.to_string().into()
 }
 
 #[cfg(test)]

@@ -87,6 +87,16 @@ pub struct RawPoliteness {
     pub delay: Option<RawValue>,
     /// Longest pause a host may impose.
     pub max_delay: Option<RawValue>,
+    /// Longest pause by `Retry-After` that is waited for.
+    pub max_retry_after: Option<RawValue>,
+    /// Pause after a host's first failure.
+    pub backoff: Option<RawValue>,
+    /// How much longer each further pause is.
+    pub backoff_factor: Option<RawValue>,
+    /// Longest of these pauses.
+    pub max_backoff: Option<RawValue>,
+    /// How long silent hosts are waited for.
+    pub give_up: Option<RawValue>,
     /// Requests in flight to one host.
     pub per_host: Option<RawValue>,
     /// Requests in flight in all.
@@ -103,10 +113,6 @@ pub struct RawRobots {
     pub ignore: Option<RawValue>,
     /// When it is asked for again.
     pub max_age: Option<RawValue>,
-    /// Further attempts when it cannot be had.
-    pub retries: Option<RawValue>,
-    /// Pause before the first of them.
-    pub backoff: Option<RawValue>,
 }
 
 /// `[fetch]`: one request and its answer.
@@ -205,6 +211,8 @@ pub struct RawFrontier {
     pub order: Option<RawValue>,
     /// Queued URLs of a host in memory.
     pub heads_per_host: Option<RawValue>,
+    /// The same of all hosts.
+    pub heads: Option<RawValue>,
 }
 
 /// `[store]`: the database.

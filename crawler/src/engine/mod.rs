@@ -1,34 +1,31 @@
 //! The crawl itself.
 //!
-//! Owns: admission (the one door), the scheduler (the one task that decides), visits (one task a lease), the hand-over to the writer, and how a
-//! run begins and ends.
+//! Owns: the deciding core ([`core`]), and around it the shell: visits (one task a lease), the hand-over to the writer, timers and
+//! signals, and how a run begins and ends.
 //!
 //! Invariants: no URL enters but by admission; what a step changes is sent to the writer before the next step begins; on the deciding path
 //! there is no lock and no I/O; every channel is bounded, and the writer waits for nobody.
 //!
 //! Does not know: flags and files of settings, how figures are shown.
 
-mod admission;
-mod answers;
-mod confirmation;
-mod own_trouble;
+mod core;
 mod progress;
-mod reports;
-mod rescue;
-mod robots_book;
-mod rules;
 mod run;
-mod scheduler;
-mod starts;
+mod shell;
 mod stop;
-mod throttle;
-mod verdict;
 mod visit;
 mod visits;
 
-pub use admission::CacheFailure;
+use core::order as order_of;
+
+pub use core::{CacheFailure, End, Start};
 pub use progress::Progress;
-pub use run::{EngineError, Launch, check, order, run};
-pub use scheduler::End;
-pub use starts::Start;
+pub use run::{EngineError, Launch, check, run};
 pub use stop::StopSignal;
+
+use crate::{config::Settings, queue::Order};
+
+/// The order of a run.
+pub fn order(settings: &Settings) -> Order {
+    order_of(settings)
+}

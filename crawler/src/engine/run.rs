@@ -1,53 +1,33 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc, watch};
-use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
-    admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
-    answers::Answers,
-    own_trouble::OwnTrouble,
-    rescue::Rescues,
-    robots_book::RobotsBook,
-    scheduler::{Ending, MOST_ROWS, Scheduler},
-    starts::StartPhase,
-    throttle::Throttle,
+    core::{Setup, cache_check},
+    shell::Shell,
     visit::Visitor,
-    visits::Visits,
 };
 use crate::{
     candidate::HostId,
     clock::Clock,
-    config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
+    config::Settings,
     extract::LinkLimits,
     fetch::Fetcher,
-    frontier::{Frontier, FrontierLimits, HostStart, Order},
     observe::process,
     robots::{ProductToken, TokenError},
-    scope::{Reach, Scope, ScopeRules},
     store::{
-        AreaSource, Counters, Message, SequenceEnd, Step,
-        sqlite::{CrawlDirectory, Errs, FailPoint, HostState, Resumed, RunStart, StoreError, Writer, WriterSettings},
+        Message, Resumed, SequenceEnd,
+        sqlite::{CrawlDirectory, Errs, FailPoint, RunStart, StoreError, Writer, WriterSettings},
     },
-    time::Moment,
-    url::{Origin, UrlError, WebUrl},
+    url::UrlError,
 };
-
-/// Questions to the writer at a time.
-const QUESTIONS: usize = 16;
-
-/// How sure the audit's interval is.
-const CONFIDENCE: f64 = 0.95;
 
 /// Visits that a kill costs at most, beside the leases in flight.
 const MOST_UNCOMMITTED: usize = 200;
-
-/// A sequence is expected to admit as many URLs as the one before, and one more in so many.
-const MARGIN: u64 = 10;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -109,8 +89,7 @@ pub enum EngineError {
 /// # Errors
 /// [`EngineError::Setup`] when its URL cache cannot be made.
 pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), EngineError> {
-    let empty = CacheKeeper::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0);
-    empty.map(drop).map_err(|failure| EngineError::Setup(Box::new(failure.into())))
+    cache_check(settings, admitted_before).map_err(|failure| EngineError::Setup(Box::new(failure.into())))
 }
 
 /// Runs until the crawl is drained or stopped; everything is committed then.
@@ -129,22 +108,19 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
         counters: launch.resumed.counters.clone(),
         fail_point: launch.fail_point,
     };
-    let parts = Parts {
-        resumed: launch.resumed,
-        settings: launch.settings,
-        fetcher: launch.fetcher,
-        clock: launch.clock,
-        stop: launch.stop,
-        progress: launch.progress,
-        writer: sender,
-    };
-    let scheduler = parts.scheduler().map_err(|error| EngineError::Setup(Box::new(error)))?;
-    let cache = if scheduler.door.cache.is_exact() { Errs::Never } else { Errs::Sometimes };
-    let sample = scheduler.settings.cache.audit_sample;
-    let (audit_sample, forgets) = ((sample > 0).then_some(sample), scheduler.door.cache.forgets());
+    let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
+        .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
+    let visitor = visitor(launch.fetcher, &launch.settings, &agent);
+    let sample = launch.settings.cache.audit_sample;
+    let (started, now) = (launch.clock.started(), launch.clock.now());
+    let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
+    let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
+    let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
+    let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
     launch.directory.begin_run(RunStart { cache, audit_sample, forgets })?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
-    let ended = drive(scheduler, launch.starts).await;
+    let shell = Shell::new(core, (visitor, launch.clock), sender, (launch.stop, launch.progress));
+    let ended = drive(shell, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
     match (ended, written) {
         (_, Err(failure)) => Err(failure.into()),
@@ -152,159 +128,26 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     }
 }
 
-/// Runs the scheduler; when it returns, the writer's channel is closed.
-async fn drive<F: Fetcher + 'static>(mut scheduler: Scheduler<F>, starts: Vec<Start>) -> Result<End, EngineError> {
-    let (began, cpu_before) = (scheduler.clock.now(), process::cpu_seconds());
-    let end = scheduler.whole_run(starts).await;
-    if matches!(end, Err(EngineError::WriterGone)) {
-        return end;
-    }
-    scheduler.last_confirmations().await?;
-    scheduler.send_level().await?;
-    scheduler.publish();
+/// Runs a crawl; when it returns, the writer's channel is closed.
+async fn drive<F: Fetcher + 'static>(mut shell: Shell<F>, starts: Vec<Start>) -> Result<End, EngineError> {
+    let (began, cpu_before) = (shell.clock.now(), process::cpu_seconds());
+    let end = match shell.run(starts).await {
+        Ok(End::Drained) if !shell.core.has_pages() => Ok(End::Failed),
+        Err(EngineError::WriterGone) => return Err(EngineError::WriterGone),
+        end => end,
+    };
+    shell.send_level().await?;
+    shell.publish();
     let ended = SequenceEnd {
         end: end.as_ref().map_or(End::Failed, |end| *end).as_str(),
-        at: scheduler.clock.now(),
-        seconds: scheduler.clock.now().since(began).as_secs_f64(),
+        at: shell.clock.now(),
+        seconds: shell.clock.now().since(began).as_secs_f64(),
         cpu_seconds: process::cpu_seconds() - cpu_before,
         peak_memory: process::peak_memory(),
-        cache: scheduler.cache_figures().to_string(),
+        cache: shell.core.cache_figures().to_string(),
     };
-    scheduler.message(Message::End(Box::new(ended))).await?;
+    shell.message(Message::End(Box::new(ended))).await?;
     end
-}
-
-/// What a scheduler is made of.
-struct Parts<F> {
-    resumed: Resumed,
-    settings: Arc<Settings>,
-    fetcher: F,
-    clock: Clock,
-    stop: StopSignal,
-    progress: watch::Sender<Progress>,
-    writer: mpsc::Sender<Message>,
-}
-
-impl<F: Fetcher + 'static> Parts<F> {
-    fn scheduler(self) -> Result<Scheduler<F>, EngineError> {
-        let Self { resumed, settings, fetcher, clock, stop, progress, writer } = self;
-        let agent = ProductToken::new(settings.fetch.user_agent.product())?;
-        let mut frontier = Frontier::new(frontier_limits(&settings));
-        frontier.resume(resumed.counts);
-        let mut cache = cache_keeper(&settings, &resumed)?;
-        cache.audit = audit(&settings, &resumed);
-        cache.reset_every(settings.cache.reset_every, clock.now());
-        let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
-        door.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
-        for host in &resumed.hosts {
-            let id = door.known_host(&mut frontier, host_start(host, &settings, clock.now())?);
-            if id != host.id {
-                return Err(EngineError::HostGap(id));
-            }
-        }
-        let mut pure = PureHalf::new(Scope::new(scope_rules(&settings)), resumed.fingerprint_seed, relation(&settings));
-        for area in &resumed.areas {
-            pure.widen(&stored(&area.url, WebUrl::parse)?);
-        }
-        let starts = start_phase(&resumed, clock.now())?;
-        let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
-        Ok(Scheduler {
-            clock,
-            visitor: Arc::new(visitor(fetcher, &settings, &agent)),
-            frontier,
-            door,
-            pure,
-            robots: RobotsBook::new(settings.robots.clone(), agent),
-            starts,
-            rescues: Rescues::default(),
-            throttle: Throttle::new(settings.politeness.max_rate),
-            counters: resumed.counters,
-            writer,
-            room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
-            answers: Answers::new(QUESTIONS),
-            visits: Visits::default(),
-            own_trouble: OwnTrouble::default(),
-            pages_in_flight: 0,
-            unconfirmed: 0,
-            ending,
-            stop,
-            progress,
-            settings,
-        })
-    }
-}
-
-impl<F: Fetcher + 'static> Scheduler<F> {
-    async fn whole_run(&mut self, starts: Vec<Start>) -> Result<End, EngineError> {
-        self.restore().await?;
-        self.enter_starts(starts).await?;
-        Ok(match self.run().await? {
-            End::Drained if self.counters.stored == 0 => End::Failed,
-            end => end,
-        })
-    }
-
-    /// Fills the URL cache from the URL table.
-    async fn restore(&mut self) -> Result<(), EngineError> {
-        if self.frontier.counts().admitted > 0 {
-            self.door.cache.restore(&self.writer).await?;
-        }
-        let counters = Counters { generations: 1, ..Counters::default() };
-        self.send(Step { counters, ..Step::default() }).await
-    }
-
-    async fn enter_starts(&mut self, starts: Vec<Start>) -> Result<(), EngineError> {
-        self.make_room(starts.len()).await?;
-        self.starts.start_waiting(self.clock.now());
-        let mut step = Step::default();
-        for start in starts {
-            let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
-            self.starts.give(start.url.origin());
-            if start.guessed {
-                self.starts.guess(start.url.clone());
-            }
-            self.enter_start(start.url, source, Judge::Table, &mut step);
-        }
-        self.send(step).await
-    }
-
-    /// The cache's part of the summary.
-    fn cache_figures(&self) -> serde_json::Value {
-        let cache = &self.door.cache;
-        let now = cache.occupancy();
-        let [strategy, layout] = cache.names();
-        let audit = cache.audit.as_ref().map(|audit| {
-            let interval = audit.interval(CONFIDENCE);
-            serde_json::json!({
-                "share": audit.share(), "checked": audit.checked(), "false_positives": audit.false_positives(),
-                "rate": audit.rate(), "low": interval.low, "high": interval.high,
-            })
-        });
-        serde_json::json!({
-            "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
-            "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
-            "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "audit": audit,
-        })
-    }
-}
-
-/// The starts that an earlier run left without an answer.
-fn start_phase(resumed: &Resumed, now: Moment) -> Result<StartPhase, EngineError> {
-    let mut starts = StartPhase::new(now);
-    for pending in &resumed.pending_starts {
-        starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
-    }
-    let answered: HashSet<_> =
-        resumed.hosts.iter().filter(|host| host.answered).map(|host| host.origin.as_str()).collect();
-    for area in resumed.areas.iter().filter(|area| area.source.is_given()) {
-        let url = stored(&area.url, WebUrl::parse)?;
-        starts.give(url.origin());
-        if area.source == AreaSource::GuessedStart && !answered.contains(url.origin().as_str()) {
-            starts.guess(url);
-        }
-    }
-    Ok(starts)
 }
 
 fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<F> {
@@ -316,108 +159,5 @@ fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
         agent: Arc::from(agent.as_str()),
-        max_pause: settings.politeness.max_delay,
     }
-}
-
-fn frontier_limits(settings: &Settings) -> FrontierLimits {
-    let count = |number: u32| NonZeroUsize::new(number as usize).unwrap_or(NonZeroUsize::MIN);
-    FrontierLimits {
-        heads_per_host: count(settings.frontier.heads_per_host),
-        per_host: count(settings.politeness.per_host.get()),
-        order: order(settings),
-        max_depth: settings.budget.max_depth,
-        max_pages_per_host: settings.budget.max_pages_per_host,
-    }
-}
-
-/// The order of a run.
-pub fn order(settings: &Settings) -> Order {
-    match settings.frontier.order {
-        OrderChoice::Breadth => Order::Breadth,
-        OrderChoice::Depth => Order::Depth,
-    }
-}
-
-fn relation(settings: &Settings) -> LinkRelation {
-    match settings.extract.nofollow {
-        NofollowChoice::Follow => LinkRelation::Ignore,
-        NofollowChoice::Obey => LinkRelation::Obey,
-    }
-}
-
-fn scope_rules(settings: &Settings) -> ScopeRules {
-    let reach = match settings.scope.kind {
-        ScopeKind::Host => Reach::Host,
-        ScopeKind::Prefix => Reach::Prefix,
-    };
-    let (include, exclude) = (settings.scope.include.clone(), settings.scope.exclude.clone());
-    ScopeRules { reach, include, exclude, max_url_length: settings.scope.max_url_length as usize }
-}
-
-fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
-    let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
-    let config = CacheConfig { sequence: resumed.sequence, ..cache_config(settings, seed, resumed.admitted_before) };
-    let counters = &resumed.counters;
-    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
-}
-
-/// The cache of a first sequence, or of one after another that admitted so many URLs.
-fn cache_config(settings: &Settings, seed: u64, admitted_before: Option<u64>) -> CacheConfig {
-    let chosen = &settings.cache;
-    let given = chosen.expected_urls.map(std::num::NonZeroU64::get);
-    let as_before = admitted_before.map(|urls| urls + urls / MARGIN);
-    // A smaller cache would save next to no memory, and lose more.
-    let expected_urls = match chosen.reset {
-        // It grows by itself, and loses nothing.
-        _ if chosen.strategy == Strategy::Exact => given,
-        // Else it would be as full as before.
-        ResetPolicy::Restart => as_before.map(|urls| urls.max(given.unwrap_or(SMALL_START))).or(given),
-        _ => given.or(as_before.filter(|urls| *urls > SMALL_START)),
-    };
-    CacheConfig {
-        layout: chosen.layout,
-        reset: chosen.reset,
-        budget: LossBudget {
-            max_lost_urls: chosen.max_lost_urls,
-            max_false_positive_rate: chosen.max_false_positive_rate,
-        },
-        expected_urls,
-        hashing: chosen.hashing,
-        filters: chosen.filters,
-        layers: chosen.layers,
-        max_memory: chosen.max_memory,
-        ..CacheConfig::new(chosen.strategy, HashSeed::new(seed))
-    }
-}
-
-/// The audit, empty. Its sample has a secret of the sequence's own, whatever the filters start from; it is never larger
-/// than in an earlier run of the sequence.
-fn audit(settings: &Settings, resumed: &Resumed) -> Option<Audit> {
-    let sample = settings.cache.audit_sample;
-    let most = resumed.audit_sample.map_or(sample, |before| before.min(sample));
-    let most = NonZeroUsize::new(usize::try_from(most).unwrap_or(usize::MAX))?;
-    Some(Audit::new(most, HashSeed::new(resumed.hash_seed).derive(u32::MAX, resumed.sequence)))
-}
-
-/// A host from the crawl directory: after a start it is not asked before its delay has passed.
-fn host_start(host: &HostState, settings: &Settings, now: Moment) -> Result<HostStart, EngineError> {
-    let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
-    let delay = settings.politeness.delay.max(asked_for);
-    Ok(HostStart {
-        origin: stored(&host.origin, Origin::parse)?,
-        ready_at: if host.asked { now + delay } else { Moment::EPOCH },
-        delay,
-        plain: host.plain,
-        waiting: host.waiting,
-        held: host.held,
-        next_due: host.next_due,
-        stored: host.stored,
-        fetched: host.fetched,
-        by_depth: host.by_depth.clone(),
-    })
-}
-
-fn stored<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, UrlError>) -> Result<T, EngineError> {
-    parse(text).map_err(|source| EngineError::Stored { text: text.to_owned(), source })
 }

@@ -5,17 +5,21 @@ use std::{sync::Arc, time::Duration, time::SystemTime};
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::admission::{Proposals, PureHalf};
+use super::core::{Proposals, PureHalf};
 use crate::{
     extract::{self, LinkLimits, MetaRobots, PageLinks, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
-    frontier::{Lease, Work},
+    frontier::Lease,
+    queue::Purpose,
     robots,
     url::{Key, WebUrl},
 };
 
 /// Bodies of this size and more are parsed off the reactor.
 const BIG_BODY: usize = 512 * 1024;
+
+/// Bytes of a body that are read to find out whether its host answers.
+const CHECK_BYTES: u64 = 4 * 1024;
 
 /// So many links and more are judged off it.
 const MANY_LINKS: usize = 5_000;
@@ -42,14 +46,18 @@ pub(super) enum Job {
     Page(WebUrl),
     /// Fetch a robots.txt.
     Robots(WebUrl),
+    /// Find out whether there is an answer.
+    Check(WebUrl),
 }
 
 impl Job {
     /// Of this lease, which stays where it is.
     pub(super) fn of(lease: &Lease) -> Self {
-        match lease.work() {
-            Work::Page(queued) | Work::Rescue(queued) => Self::Page(queued.url.clone()),
-            Work::Errand(errand) => Self::Robots(errand.url.clone()),
+        let url = lease.url().clone();
+        match lease.purpose() {
+            Purpose::Robots { .. } => Self::Robots(url),
+            Purpose::Check => Self::Check(url),
+            Purpose::Discover | Purpose::Retry | Purpose::Rescue => Self::Page(url),
         }
     }
 }
@@ -65,8 +73,6 @@ pub(super) struct Visitor<F> {
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
     pub(super) agent: Arc<str>,
-    /// The longest pause a server may ask for.
-    pub(super) max_pause: Duration,
 }
 
 /// What a visit brings back.
@@ -99,7 +105,7 @@ impl Report {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// The pause the server asks for, as far as it is heeded.
+    /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
     pub(super) wire_bytes: u64,
     pub(super) truncated: Option<Truncation>,
@@ -110,7 +116,7 @@ pub(super) struct Answer {
 #[derive(Debug)]
 pub(super) enum Content {
     /// robots.txt, or where it is.
-    Errand {
+    Robots {
         /// As far as robots.txt is read.
         body: Vec<u8>,
         /// Target of a redirect.
@@ -181,17 +187,18 @@ impl<F: Fetcher> Visitor<F> {
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
         match job {
             Job::Page(url) => self.page(url, judging).await,
-            Job::Robots(url) => self.robots(url).await,
+            Job::Robots(url) => self.robots(url, robots::MAX_BYTES as u64).await,
+            Job::Check(url) => self.robots(url, CHECK_BYTES).await,
         }
     }
 
-    async fn robots(&self, url: WebUrl) -> Visited {
-        let result = self.fetch(&url, robots::MAX_BYTES as u64).await;
+    async fn robots(&self, url: WebUrl, most: u64) -> Visited {
+        let result = self.fetch(&url, most).await;
         let requests = reached(&result);
         let result = result.map(|mut response| {
             let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
-            self.answer(&response, Content::Errand { body, location })
+            self.answer(&response, Content::Robots { body, location })
         });
         Visited { requests, result }
     }
@@ -256,10 +263,9 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     fn answer(&self, response: &FetchResponse, content: Content) -> Answer {
-        let asked = response.retry_after(SystemTime::now());
         Answer {
             status: response.status,
-            retry_after: asked.map(|pause| pause.min(self.max_pause)),
+            retry_after: response.retry_after(SystemTime::now()),
             wire_bytes: response.wire_bytes,
             truncated: response.truncated,
             content,
@@ -331,6 +337,9 @@ fn reached(result: &Result<FetchResponse, FetchError>) -> u64 {
         Ok(_) => 1,
         Err(error) => match error {
             FetchError::Resolve(_)
+            | FetchError::NoName(_)
+            | FetchError::Refused(_)
+            | FetchError::NoRoute(_)
             | FetchError::AddressRefused(_)
             | FetchError::Connect(_)
             | FetchError::Tls(_)

@@ -1,4 +1,4 @@
-//! [`FetchError`]: why there is no response, and whether asking again may help.
+//! [`FetchError`]: why there is no response, and who may be to blame.
 
 use std::error::Error;
 use std::fmt;
@@ -8,17 +8,27 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::decode::DecodeError;
+use crate::health;
 
 /// Why a request got no response at all.
 #[derive(Debug, Clone, Error)]
 pub enum FetchError {
-    /// The host name has no address, or the resolver did not say.
-    #[error("cannot resolve the host name: {0}")]
+    /// The resolver did not say which address the host name has.
+    #[error("cannot look the host name up: {0}")]
     Resolve(#[source] Cause),
+    /// The host name has no address.
+    #[error("no such name: {0}")]
+    NoName(#[source] Cause),
     /// Every address of the host is one that the crawl may not connect to; this is the first.
     #[error("address {0} is not on the public internet: name it with --allow-private if it is yours")]
     AddressRefused(IpAddr),
-    /// No connection.
+    /// Nothing listens at the host's address and port.
+    #[error("connection refused: {0}")]
+    Refused(#[source] Cause),
+    /// No network leads to the host's address.
+    #[error("no route to the host: {0}")]
+    NoRoute(#[source] Cause),
+    /// No connection, for another reason.
     #[error("cannot connect: {0}")]
     Connect(#[source] Cause),
     /// A connection, but no TLS session on it (an unknown or expired certificate, a server that does not speak TLS).
@@ -55,35 +65,32 @@ pub enum Phase {
     Total,
 }
 
-/// Whether the same request may succeed later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryClass {
-    /// It may: trouble of the moment.
-    Transient,
-    /// It will not, as long as settings and server stay as they are.
-    Permanent,
-    /// It may, once this machine can ask again: no request was made, so that it is no attempt.
-    OwnMachine,
-}
-
 /// The error below a [`FetchError`], shared so that an outcome can be kept twice; it prints as the innermost one, which
 /// names the trouble (`Connection refused`), while [`Error::source`] leads through all of them.
 #[derive(Clone)]
 pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl FetchError {
-    /// Whether to ask again. Where an error cannot tell (a name server that knows no name, a body that came broken), it
-    /// is taken for transient: a retry too many costs a request, one too few a page.
-    pub fn class(&self) -> RetryClass {
-        match self {
-            Self::Resolve(_) | Self::Connect(_) | Self::TimedOut(_) | Self::Closed(_) => RetryClass::Transient,
-            Self::Decode(fault) => match fault {
-                DecodeError::Corrupt(_) => RetryClass::Transient,
-                DecodeError::TooManyCodings => RetryClass::Permanent,
-            },
-            Self::AddressRefused(_) | Self::Tls(_) | Self::Protocol(_) | Self::Internal => RetryClass::Permanent,
-            Self::OwnMachine(_) => RetryClass::OwnMachine,
-        }
+    /// What is wrong with the host, where it may be to blame: it gave no answer at all.
+    pub fn cause(&self) -> Option<health::Cause> {
+        Some(match self {
+            Self::Resolve(_) => health::Cause::LookUp,
+            Self::NoName(_) => health::Cause::NoName,
+            Self::Refused(_) => health::Cause::Refused,
+            Self::NoRoute(_) | Self::Connect(_) => health::Cause::NoRoute,
+            Self::Tls(_) => health::Cause::Tls,
+            Self::TimedOut(_) => health::Cause::TimedOut,
+            Self::Closed(_) => health::Cause::Closed,
+            Self::AddressRefused(_) | Self::Protocol(_) | Self::Decode(_) | Self::OwnMachine(_) | Self::Internal => {
+                return None;
+            }
+        })
+    }
+
+    /// Whether the same request may succeed later, where its host is not to blame: a body that came broken. A retry too
+    /// many costs a request, one too few a page.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Decode(DecodeError::Corrupt(_)) | Self::OwnMachine(_)) || self.cause().is_some()
     }
 
     /// A short stable word for counters.
@@ -91,6 +98,9 @@ impl FetchError {
         match self {
             Self::Resolve(_) => "dns",
             Self::AddressRefused(_) => "address",
+            Self::NoName(_) => "no_name",
+            Self::Refused(_) => "refused",
+            Self::NoRoute(_) => "no_route",
             Self::Connect(_) => "connect",
             Self::Tls(_) => "tls",
             Self::TimedOut(_) => "timeout",
@@ -164,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn trouble_of_the_moment_is_tried_again() {
+    fn only_a_host_that_gave_no_answer_is_to_blame() {
         let cause = || Cause::new("x");
-        for error in [FetchError::Resolve(cause()), FetchError::Closed(cause()), FetchError::TimedOut(Phase::Connect)] {
-            assert_eq!(error.class(), RetryClass::Transient, "{}", error.name());
+        for error in [FetchError::Resolve(cause()), FetchError::Tls(cause()), FetchError::TimedOut(Phase::Connect)] {
+            assert!(error.cause().is_some() && error.may_pass(), "{}", error.name());
         }
-        for error in [FetchError::Tls(cause()), FetchError::AddressRefused([10, 0, 0, 1].into())] {
-            assert_eq!(error.class(), RetryClass::Permanent, "{}", error.name());
+        for error in [FetchError::Protocol(cause()), FetchError::AddressRefused([10, 0, 0, 1].into())] {
+            assert!(error.cause().is_none() && !error.may_pass(), "{}", error.name());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::{BodyRoom, Cause, FetchError, FetchRequest, FetchResponse, Fetcher, Timings};
 use crate::url::WebUrl;
 
-/// Answers from a map; a URL it does not hold is [`FetchError::Connect`]. It keeps what it was asked for, in order.
+/// Answers from a map; a URL it does not hold is [`FetchError::Refused`]. It keeps what it was asked for, in order.
 #[derive(Default)]
 pub(crate) struct MemoryFetcher {
     answers: HashMap<WebUrl, Result<FetchResponse, FetchError>>,
@@ -43,7 +43,7 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Fe
 impl Fetcher for MemoryFetcher {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
         self.asked.lock().unwrap().push(request.url.clone());
-        let unknown = || Err(FetchError::Connect(Cause::new("no such host in memory")));
+        let unknown = || Err(FetchError::Refused(Cause::new("no such host in memory")));
         self.answers.get(&request.url).cloned().unwrap_or_else(unknown)
     }
 }
@@ -53,6 +53,6 @@ async fn answers_what_it_holds_and_remembers_what_it_was_asked() {
     let ask = |url: &str| FetchRequest { url: WebUrl::parse(url).unwrap(), max_body: 10 };
     let fetcher = MemoryFetcher::default().with("http://h/", Ok(response(200, &[("content-type", "text/html")], b"x")));
     assert_eq!(fetcher.fetch(ask("http://h/")).await.unwrap().content_type(), Some("text/html"));
-    assert_eq!(fetcher.fetch(ask("http://h/2")).await.unwrap_err().name(), "connect");
+    assert_eq!(fetcher.fetch(ask("http://h/2")).await.unwrap_err().name(), "refused");
     assert_eq!(fetcher.asked().len(), 2);
 }

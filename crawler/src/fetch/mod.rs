@@ -1,7 +1,7 @@
 //! The port through which one URL is fetched, and what comes back.
 //!
 //! Owns: [`Fetcher`] (one request, no policy), [`FetchRequest`], [`FetchResponse`] (any HTTP status is a response,
-//! whole or cut short for a named reason), [`FetchError`] (no response at all, with its [`RetryClass`]), and the pure
+//! whole or cut short for a named reason), [`FetchError`] (no response at all, with whose fault that may be), and the pure
 //! parts every adapter needs: which addresses may be connected to ([`address`]), how a name becomes addresses
 //! ([`resolve`]) and how a body is decoded within its limits ([`decode`]).
 //!
@@ -21,7 +21,7 @@ pub(crate) mod memory;
 pub mod resolve;
 mod response;
 
-pub use error::{Cause, FetchError, Phase, RetryClass};
+pub use error::{Cause, FetchError, Phase};
 pub use response::{BodyRoom, FetchResponse, Timings, Truncation};
 
 use crate::url::WebUrl;

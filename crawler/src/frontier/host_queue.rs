@@ -6,7 +6,8 @@ use std::{
 };
 
 use super::{
-    Errand, FrontierLimits, Order, Place, Queued, RefillAnswer, RefillKind, RefillRequest,
+    FrontierLimits, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    health::Health,
     levels::Levels,
     prerequisite::Prerequisite,
     refill::{PendingRefill, PlacedRows},
@@ -36,7 +37,7 @@ pub(super) struct LeasedPage {
 /// What a host's closing took with it.
 #[derive(Debug)]
 pub(super) struct Closed {
-    /// Queued rows, in memory or in the table.
+    /// WorkItem rows, in memory or in the table.
     pub(super) abandoned: u64,
     /// Those up to the depth limit, by depth.
     pub(super) by_depth: Vec<(u32, u64)>,
@@ -49,15 +50,21 @@ pub(super) struct HostQueue {
     pub(super) delay: Duration,
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
-    pub(super) errands: VecDeque<Errand>,
+    /// robots.txt files, its own or of hosts that redirect here.
+    pub(super) robots: VecDeque<WorkItem>,
     /// Finished URLs to be fetched again, by the moment before which they are not.
-    pub(super) rescues: BTreeMap<(Moment, UrlId), Queued>,
+    pub(super) rescues: BTreeMap<(Moment, UrlId), WorkItem>,
     pub(super) closed: bool,
+    pub(super) health: Health,
+    /// Whether the levels of the whole crawl leave out what is queued here.
+    pub(super) sidelined: bool,
     pub(super) levels: Levels,
-    /// Queued rows without a due time, in memory or beyond the cursor.
+    /// WorkItem rows without a due time, in memory or beyond the cursor.
     plain: u64,
     /// Rows waiting for a retry in the table alone.
     waiting: u64,
+    /// Queued rows that cost an attempt.
+    tried: u64,
     /// Rows in the table beyond the depth limit.
     held: u64,
     leased_slots: usize,
@@ -65,28 +72,31 @@ pub(super) struct HostQueue {
     stored: u64,
     /// URLs with a final answer, stored or not.
     fetched: u64,
-    head: BTreeMap<Place, Queued>,
+    head: BTreeMap<Place, WorkItem>,
     cursor: Place,
-    retries: BTreeMap<Place, Queued>,
+    retries: BTreeMap<Place, WorkItem>,
     next_due: Option<Moment>,
     read_due: (Moment, UrlId),
     refill: Option<PendingRefill>,
 }
 
 impl HostQueue {
-    pub(super) fn new(id: HostId, start: super::HostStart) -> Self {
+    pub(super) fn new(id: HostId, start: super::HostStart, health: Health) -> Self {
         Self {
             id,
             origin: start.origin,
             delay: start.delay,
             ready_at: start.ready_at,
-            prerequisite: Prerequisite::NeededAt(Moment::EPOCH),
-            errands: VecDeque::new(),
+            prerequisite: Prerequisite::stored(start.robots_until),
+            robots: VecDeque::new(),
             rescues: BTreeMap::new(),
             closed: false,
+            health,
+            sidelined: false,
             levels: Levels::default(),
             plain: start.plain,
             waiting: start.waiting,
+            tried: start.tried,
             held: start.held,
             leased_slots: 0,
             leased_pages: Vec::new(),
@@ -106,9 +116,14 @@ impl HostQueue {
         self.plain + self.waiting + self.retries.len() as u64
     }
 
-    /// Those of them that were fetched before.
+    /// Those of them that cost an attempt.
     pub(super) fn retrying(&self) -> u64 {
-        self.waiting + self.retries.len() as u64
+        self.tried
+    }
+
+    /// Leaves all but so many rows to the table.
+    pub(super) fn shrink(&mut self, to: usize) {
+        self.evict(to);
     }
 
     /// Rows that memory holds.
@@ -121,7 +136,8 @@ impl HostQueue {
         self.held += 1;
     }
 
-    pub(super) fn offer(&mut self, place: Place, queued: Queued, limit: usize) {
+    pub(super) fn offer(&mut self, queued: WorkItem, limit: usize) {
+        let place = queued.place();
         self.plain += 1;
         if place <= self.cursor {
             self.head.insert(place, queued);
@@ -133,18 +149,20 @@ impl HostQueue {
     }
 
     /// Puts a leased row back as it was.
-    pub(super) fn release(&mut self, place: Place, queued: Queued, limit: usize) {
+    pub(super) fn release(&mut self, queued: WorkItem, limit: usize) {
         self.end_lease(queued.id);
-        if queued.attempts > 0 {
-            self.retries.insert(place, queued);
+        if queued.due.is_some() {
+            self.tried += u64::from(queued.attempts > 0);
+            self.retries.insert(queued.place(), queued);
         } else {
-            self.offer(place, queued, limit);
+            self.offer(queued, limit);
         }
     }
 
-    pub(super) fn retry_later(&mut self, id: UrlId, due: Moment) {
+    pub(super) fn retry_later(&mut self, id: UrlId, due: Moment, attempts: u32) {
         self.end_lease(id);
         self.waiting += 1;
+        self.tried += u64::from(attempts > 0);
         self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
     }
 
@@ -178,7 +196,7 @@ impl HostQueue {
         }
     }
 
-    /// Queued rows up to the depth limit, by depth.
+    /// WorkItem rows up to the depth limit, by depth.
     pub(super) fn queued_by_depth(&self) -> Vec<(u32, u64)> {
         let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;
         self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect()
@@ -187,6 +205,11 @@ impl HostQueue {
     /// Whether the host has all the pages it may have: what is queued on it waits for a larger budget.
     pub(super) fn is_spent(&self, limits: &FrontierLimits) -> bool {
         self.has_all(limits, 0)
+    }
+
+    /// Whether what is queued here waits for something that may take long: nobody else is to wait for it.
+    pub(super) fn is_sidelined(&self, limits: &FrontierLimits) -> bool {
+        self.is_spent(limits) || self.health.is_ailing()
     }
 
     /// The same when all that is leased, so many URLs, comes to an answer.
@@ -204,33 +227,38 @@ impl HostQueue {
             self.levels.remove(depth, count);
         }
         self.closed = true;
-        (self.plain, self.waiting, self.held, self.next_due) = (0, 0, 0, None);
+        (self.plain, self.waiting, self.tried, self.held, self.next_due) = (0, 0, 0, 0, None);
         self.head.clear();
         self.retries.clear();
         self.cursor = Place::LAST;
         Closed { abandoned, by_depth }
     }
 
-    /// The best URL in memory.
-    pub(super) fn best(&self) -> Option<Place> {
-        let heads = [self.head.first_key_value(), self.retries.first_key_value()];
-        heads.into_iter().flatten().map(|(place, _)| *place).min()
+    /// The best URL in memory. While the host is ailing, one that has not failed comes before its equals: so a failure is
+    /// spread over many URLs.
+    pub(super) fn best(&self) -> Option<&WorkItem> {
+        let [fresh, tried] = [&self.head, &self.retries].map(|rows| rows.first_key_value().map(|(_, item)| item));
+        let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
+        let prefers_fresh =
+            if self.health.is_ailing() { fresh.rank <= tried.rank } else { fresh.place() < tried.place() };
+        Some(if prefers_fresh { fresh } else { tried })
     }
 
-    pub(super) fn best_depth(&self) -> Option<u32> {
-        let place = self.best()?;
-        self.head.get(&place).or_else(|| self.retries.get(&place)).map(|queued| queued.depth)
+    /// Whether there is a URL in memory that has not failed.
+    pub(super) fn has_fresh(&self) -> bool {
+        !self.head.is_empty()
     }
 
     /// Takes the best URL out of memory, for a lease.
-    pub(super) fn take_best(&mut self) -> Option<Queued> {
-        let place = self.best()?;
+    pub(super) fn take_best(&mut self) -> Option<WorkItem> {
+        let place = self.best()?.place();
         let queued = if let Some(queued) = self.head.remove(&place) {
             self.plain -= 1;
             queued
         } else {
             self.retries.remove(&place)?
         };
+        self.tried -= u64::from(queued.attempts > 0);
         self.leased_pages.push(LeasedPage { id: queued.id, depth: queued.depth });
         Some(queued)
     }
@@ -242,10 +270,18 @@ impl HostQueue {
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
     pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
-        if self.leased_slots >= limits.per_host.get() {
+        let slots = if self.health.is_ailing() { 1 } else { limits.per_host.get() };
+        if self.leased_slots >= slots {
             return Eligible::Waits;
         }
-        if !self.errands.is_empty() {
+        match self.work_eligible(limits, level) {
+            Eligible::At(moment) => Eligible::At(moment.max(self.health.not_before())),
+            Eligible::Waits => Eligible::Waits,
+        }
+    }
+
+    fn work_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
+        if !self.robots.is_empty() {
             return Eligible::At(self.ready_at);
         }
         if !self.has_work() || self.has_all(limits, self.leased_pages.len() as u64) {
@@ -264,8 +300,13 @@ impl HostQueue {
         self.rescues.first_key_value().map_or(Eligible::Waits, |((due, _), _)| Eligible::At(self.ready_at.max(*due)))
     }
 
+    /// Queues a URL that is to be fetched again.
+    pub(super) fn put_rescue(&mut self, item: WorkItem) {
+        self.rescues.insert((item.due.unwrap_or(Moment::EPOCH), item.id), item);
+    }
+
     /// Takes a URL that may be fetched again now, for a lease.
-    pub(super) fn take_rescue(&mut self, now: Moment) -> Option<Queued> {
+    pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
         let first = self.rescues.first_entry().filter(|entry| entry.key().0 <= now);
         first.map(std::collections::btree_map::OccupiedEntry::remove)
     }
@@ -282,7 +323,7 @@ impl HostQueue {
 
     /// Whether the best URL in memory is of the level that may be leased.
     pub(super) fn leasable(&self, level: Option<u32>) -> bool {
-        self.best_depth().is_some_and(|depth| level.is_none_or(|level| depth <= level))
+        self.best().is_some_and(|item| level.is_none_or(|level| item.depth <= level))
     }
 
     /// Retries in memory that all wait for a lower level make room for those that the level waits for.
@@ -323,11 +364,10 @@ impl HostQueue {
         self.refill = Some(PendingRefill::new(request.kind, request.limit));
     }
 
-    pub(super) fn refilled(&mut self, answer: RefillAnswer, order: Order, limit: usize) {
+    pub(super) fn refilled(&mut self, answer: RefillAnswer, limit: usize) {
         let Some(refill) = self.refill.take().filter(|_| !self.closed) else { return };
-        let place = |queued: &Queued| Place { rank: order.rank(queued.depth), id: queued.id };
         let last = answer.rows.last().map(|queued| queued.id);
-        let placed: Vec<_> = answer.rows.into_iter().map(|queued| (place(&queued), queued)).collect();
+        let placed: Vec<_> = answer.rows.into_iter().map(|item| (item.place(), item)).collect();
         match refill.kind {
             // Evicted below the place asked from: what was answered lies beyond the cursor again.
             RefillKind::Beyond(from) if self.cursor < from => {}

@@ -15,16 +15,21 @@
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 
+mod ailing;
+mod completion;
+mod health;
 mod host_queue;
 mod lease;
 mod levels;
 mod machine;
+mod memory;
 mod prerequisite;
 mod refill;
 mod rescue;
 #[cfg(test)]
 mod tests;
 
-pub use crate::queue::{Counts, Order, Place, Queued, RefillAnswer, RefillKind, RefillRequest};
-pub use lease::{Asked, Errand, ErrandOutcome, Lease, LeaseKind, PageOutcome, Work};
-pub use machine::{Frontier, FrontierLimits, HostStart, Next};
+pub use crate::queue::{Counts, Order, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem};
+pub use health::{BackOffPolicy, Failure, Fault};
+pub use lease::{Asked, Lease, Outcome};
+pub use machine::{Frontier, FrontierLimits, HostHealth, HostStart, Next};

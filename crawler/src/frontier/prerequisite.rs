@@ -27,6 +27,11 @@ pub(super) enum Prerequisite {
 }
 
 impl Prerequisite {
+    /// That of a host whose stored robots.txt is good until then.
+    pub(super) fn stored(until: Moment) -> Self {
+        if until == Moment::EPOCH { Self::NeededAt(Moment::EPOCH) } else { Self::MetUntil(until) }
+    }
+
     /// Whether pages may be leased now.
     pub(super) fn is_met(self, now: Moment) -> bool {
         match self {

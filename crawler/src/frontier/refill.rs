@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Place, Queued, RefillKind, host_queue::LeasedPage};
+use super::{Place, RefillKind, WorkItem, host_queue::LeasedPage};
 use crate::candidate::UrlId;
 
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.
@@ -10,7 +10,7 @@ use crate::candidate::UrlId;
 pub(super) struct PendingRefill {
     pub(super) kind: RefillKind,
     limit: usize,
-    offered: BTreeMap<Place, Queued>,
+    offered: BTreeMap<Place, WorkItem>,
     dropped: Option<Place>,
     settled: HashSet<UrlId>,
 }
@@ -21,7 +21,7 @@ impl PendingRefill {
     }
 
     /// Remembers a row offered beyond the cursor; only the first `limit` of them, and the place where the rest begins.
-    pub(super) fn offered(&mut self, place: Place, queued: Queued) {
+    pub(super) fn offered(&mut self, place: Place, queued: WorkItem) {
         self.offered.insert(place, queued);
         if self.offered.len() > self.limit {
             let (last, _) = self.offered.pop_last().expect("more than the limit are there");
@@ -45,7 +45,7 @@ impl PendingRefill {
         from: Place,
         rows: PlacedRows,
         leased: &[LeasedPage],
-    ) -> (BTreeMap<Place, Queued>, Place) {
+    ) -> (BTreeMap<Place, WorkItem>, Place) {
         let last = rows.placed.last().map_or(from, |(place, _)| *place);
         let reach = if rows.more { last } else { Place::LAST };
         let unleased = |id: UrlId| leased.iter().all(|page| page.id != id) && !self.settled.contains(&id);
@@ -63,6 +63,6 @@ impl PendingRefill {
 /// The rows of an answer with their places.
 #[derive(Debug)]
 pub(super) struct PlacedRows {
-    pub(super) placed: Vec<(Place, Queued)>,
+    pub(super) placed: Vec<(Place, WorkItem)>,
     pub(super) more: bool,
 }

@@ -11,12 +11,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     candidate::{Hop, HostId, UrlId},
+    health::Cause,
     time::Moment,
     url::{Origin, WebUrl},
 };
 
 const DELAY: Duration = Duration::from_millis(10);
 const DAY: Duration = Duration::from_hours(24);
+const REFUSED: Failure = Failure { cause: Cause::Refused, retry_after: None };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
@@ -28,7 +30,7 @@ enum State {
 
 #[derive(Debug, Clone)]
 struct Row {
-    queued: Queued,
+    queued: WorkItem,
     state: State,
     /// As the table has it: it stays while the row is leased.
     due: Option<Moment>,
@@ -68,11 +70,13 @@ impl Model {
     fn new(setup: Setup) -> Self {
         let limit = |count| NonZeroUsize::new(count).unwrap();
         let mut frontier = Frontier::new(FrontierLimits {
+            heads: limit(setup.heads * 2),
             heads_per_host: limit(setup.heads),
             per_host: limit(setup.per_host),
             order: setup.order,
             max_depth: setup.max_depth,
             max_pages_per_host: setup.max_pages.and_then(std::num::NonZeroU64::new),
+            back_off: BackOffPolicy { give_up: DAY * 1_000, give_up_unknown: DAY * 1_000, ..BackOffPolicy::default() },
         });
         for host in 0..setup.hosts {
             frontier.add_host(HostStart::new(Origin::parse(&format!("http://h{host}")).unwrap(), DELAY));
@@ -87,7 +91,8 @@ impl Model {
         let id = self.rows.len() as u64 + 1;
         let host = HostId(host % self.setup.hosts);
         let url = WebUrl::parse(&format!("http://h{}/{id}", host.0)).unwrap();
-        let queued = Queued { id: UrlId(id), host, url, hop: Hop::Link, depth, redirects: 0, attempts: 0 };
+        let rank = self.setup.order.rank(depth);
+        let queued = WorkItem { depth, rank, ..WorkItem::discover(UrlId(id), host, url, Hop::Link) };
         let closed = self.frontier.is_closed(host);
         let state = if closed { State::Abandoned } else { State::Queued };
         self.rows.insert(id, Row { queued: queued.clone(), state, due: None });
@@ -125,6 +130,7 @@ impl Model {
                 return false;
             }
             Next::Held => return false,
+            Next::Unreachable => panic!("nobody is given up within these times"),
         }
         true
     }
@@ -136,31 +142,49 @@ impl Model {
         if let Some(&end) = self.last_end.get(&host) {
             assert!(self.now >= end + DELAY, "asked before its delay had passed");
         }
-        if let Work::Page(queued) = lease.work() {
-            assert!(self.has_robots(host), "leased before robots.txt");
-            assert!(!self.spent(host), "leased beyond the host's page budget");
-            let spent: Vec<bool> = (0..self.setup.hosts).map(|host| self.spent(HostId(host))).collect();
-            let counts = |row: &&Row| {
-                self.outstanding(row) && (row.state == State::Leased || !spent[row.queued.host.0 as usize])
-            };
-            let lowest = self.rows.values().filter(counts).map(|row| row.queued.depth).min();
-            if self.setup.max_depth.is_some() && self.setup.order == Order::Breadth {
-                assert_eq!(Some(queued.depth), lowest, "a level was begun before the last was finished");
+        if let Some(health) = self.frontier.health(host) {
+            assert!(self.now >= health.not_before && holding == 0, "an ailing host is asked too soon or too much");
+        }
+        let item = lease.item().clone();
+        match item.purpose {
+            Purpose::Discover | Purpose::Retry => self.leased_url(&item),
+            Purpose::Robots { of } if item.redirects == 0 => {
+                assert!(self.seeking.insert(of), "robots.txt is fetched twice at a time");
             }
-            let row = self.rows.get_mut(&queued.id.0).unwrap();
-            assert!(row.state == State::Queued && row.due.is_none_or(|due| due <= self.now), "{row:?}");
-            row.state = State::Leased;
-        }
-        if let Work::Errand(Errand { for_host, redirects: 0, .. }) = lease.work() {
-            assert!(self.seeking.insert(*for_host), "robots.txt is fetched twice at a time");
-        }
-        if let Work::Rescue(queued) = lease.work() {
-            assert!(self.has_robots(host), "fetched again before robots.txt");
-            assert!(!self.spent(host), "fetched again beyond the host's page budget");
-            assert!(self.again.remove(&queued.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
-            *self.fetched_again.entry(queued.id.0).or_default() += 1;
+            Purpose::Robots { .. } => {}
+            Purpose::Rescue => {
+                assert!(self.has_robots(host), "fetched again before robots.txt");
+                assert!(!self.spent(host), "fetched again beyond the host's page budget");
+                assert!(self.again.remove(&item.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
+                *self.fetched_again.entry(item.id.0).or_default() += 1;
+            }
+            Purpose::Check => assert!(self.has_robots(host) && self.frontier.health(host).is_some(), "checked unasked"),
         }
         self.leases.push(lease);
+    }
+
+    fn leased_url(&mut self, item: &WorkItem) {
+        assert!(self.has_robots(item.host), "leased before robots.txt");
+        assert!(!self.spent(item.host), "leased beyond the host's page budget");
+        // One that does not answer holds nobody up, and finishes its own levels.
+        let hosts = || (0..self.setup.hosts).map(HostId);
+        let ailing: Vec<bool> = hosts().map(|host| self.frontier.health(host).is_some()).collect();
+        let sidelined: Vec<bool> = hosts().map(|host| self.spent(host) || ailing[host.0 as usize]).collect();
+        let counted = self.leases.iter().filter(|lease| lease.in_levels).map(|lease| lease.item.id);
+        let counted: BTreeSet<UrlId> = counted.collect();
+        let waits_for = |row: &Row| match row.state {
+            _ if ailing[item.host.0 as usize] => row.queued.host == item.host,
+            State::Leased => counted.contains(&row.queued.id),
+            _ => !sidelined[row.queued.host.0 as usize],
+        };
+        let rows = self.rows.values().filter(|row| self.outstanding(row) && waits_for(row));
+        let lowest = rows.map(|row| row.queued.depth).min();
+        if self.setup.max_depth.is_some() && self.setup.order == Order::Breadth {
+            assert_eq!(Some(item.depth), lowest, "a level was begun before the last was finished");
+        }
+        let row = self.rows.get_mut(&item.id.0).unwrap();
+        assert!(row.state == State::Queued && row.due.is_none_or(|due| due <= self.now), "{row:?}");
+        row.state = State::Leased;
     }
 
     /// Whether a URL may be leased by the host's robots.txt: one may be asked for, however old it is.
@@ -180,9 +204,9 @@ impl Model {
 
     /// Answers from the table as it is now; the answer is delivered later. A leased row is a queued one to the table.
     fn answer(&mut self, request: RefillRequest) {
-        let mut found: Vec<(Place, Option<Moment>, Queued)> = Vec::new();
+        let mut found: Vec<(Place, Option<Moment>, WorkItem)> = Vec::new();
         for row in self.rows.values().filter(|row| row.queued.host == request.host && self.outstanding(row)) {
-            let place = Place { rank: self.setup.order.rank(row.queued.depth), id: row.queued.id };
+            let place = row.queued.place();
             match (request.kind, row.due) {
                 (RefillKind::Beyond(from), None) if place > from => {
                     found.push((place, None, row.queued.clone()));
@@ -221,50 +245,60 @@ impl Model {
         }
         let lease = self.leases.swap_remove(pick % self.leases.len());
         let host = lease.host();
-        if let Work::Errand(errand) = lease.work() {
-            let errand = errand.clone();
-            self.complete_errand(lease, &errand, how);
-        } else if matches!(lease.work(), Work::Rescue(_)) {
-            self.complete_rescue(lease, how);
-        } else {
-            self.complete_page(lease, how);
+        let item = lease.item().clone();
+        match item.purpose {
+            Purpose::Discover | Purpose::Retry => self.complete_page(lease, how),
+            Purpose::Rescue => self.complete_rescue(lease, how),
+            Purpose::Robots { of } => self.complete_robots(lease, of, how),
+            Purpose::Check => {
+                if how < 100 {
+                    self.frontier.failed(&lease, REFUSED, self.now);
+                } else {
+                    self.frontier.answered(host, &item, self.now);
+                }
+                self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::Yes, self.now);
+            }
         }
         self.last_end.insert(host, self.now);
     }
 
     fn complete_rescue(&mut self, lease: Lease, how: u8) {
-        let Work::Rescue(queued) = lease.work() else { return };
-        let queued = queued.clone();
+        let id = lease.item().id.0;
         if how.is_multiple_of(4) && !self.frontier.is_closed(lease.host()) {
             let due = self.now + Duration::from_millis(u64::from(how));
-            self.frontier.retry_rescue(lease, due, Asked::Yes, self.now);
-            self.again.insert(queued.id.0, due);
+            self.frontier.complete(lease, Outcome::Retry { due, attempts: 1 }, Asked::Yes, self.now);
+            self.again.insert(id, due);
         } else {
-            assert_eq!(self.frontier.complete_rescue(lease, Asked::Yes, self.now), queued);
+            self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::Yes, self.now);
         }
     }
 
-    fn complete_errand(&mut self, lease: Lease, errand: &Errand, how: u8) {
+    fn complete_robots(&mut self, lease: Lease, of: HostId, how: u8) {
         let target = HostId(u32::from(how) % self.setup.hosts);
         let outcome = match how % 16 {
-            0..2 => ErrandOutcome::Retry { at: self.now + DELAY },
-            2..5 if errand.redirects < 5 => {
-                ErrandOutcome::Redirected { host: target, to: WebUrl::parse("http://r/robots.txt").unwrap() }
+            0 => Outcome::Retry { due: self.now + DELAY, attempts: 0 },
+            1 => {
+                self.frontier.failed(&lease, REFUSED, self.now);
+                Outcome::Retry { due: self.now, attempts: 0 }
             }
-            5 if how > 200 => ErrandOutcome::Failed,
-            6 => ErrandOutcome::Met { until: self.now + 3 * DELAY },
-            _ => ErrandOutcome::Met { until: self.now + DAY },
+            2..5 if lease.item().redirects < 5 => {
+                Outcome::Redirected { host: target, to: WebUrl::parse("http://r/robots.txt").unwrap() }
+            }
+            5 if how > 200 => Outcome::Closed,
+            6 => Outcome::Met { until: self.now + 3 * DELAY },
+            _ => Outcome::Met { until: self.now + DAY },
         };
-        if !matches!(outcome, ErrandOutcome::Redirected { .. }) {
-            self.seeking.remove(&errand.for_host);
+        if !matches!(outcome, Outcome::Redirected { .. }) {
+            self.seeking.remove(&of);
         }
-        if let ErrandOutcome::Met { until } = outcome {
-            self.met.insert(errand.for_host, (until, false));
+        if let Outcome::Met { until } = outcome {
+            self.met.insert(of, (until, false));
+            self.frontier.answered(lease.host(), &lease.item().clone(), self.now);
         }
-        let failed = outcome == ErrandOutcome::Failed;
-        let dropped = self.frontier.complete_errand(lease, outcome, Asked::Yes, self.now);
+        let failed = outcome == Outcome::Closed;
+        let dropped = self.frontier.complete(lease, outcome, Asked::Yes, self.now);
         let mut count = 0;
-        for row in self.rows.values_mut().filter(|row| failed && row.queued.host == errand.for_host) {
+        for row in self.rows.values_mut().filter(|row| failed && row.queued.host == of) {
             if row.state == State::Queued {
                 row.state = State::Abandoned;
                 count += 1;
@@ -272,34 +306,41 @@ impl Model {
         }
         assert_eq!(dropped, count);
         if failed {
-            let dropped = self.frontier.drop_rescues(errand.for_host).into_iter().map(|queued| queued.id.0);
+            let dropped = self.frontier.drop_rescues(of).into_iter().map(|item| item.id.0);
             let dropped: BTreeSet<_> = dropped.collect();
-            let expected: BTreeSet<_> = self
-                .again
-                .extract_if(.., |id, _| self.rows[id].queued.host == errand.for_host)
-                .map(|(id, _)| id)
-                .collect();
+            let expected: BTreeSet<_> =
+                self.again.extract_if(.., |id, _| self.rows[id].queued.host == of).map(|(id, _)| id).collect();
             assert_eq!(dropped, expected);
         }
     }
 
     fn complete_page(&mut self, lease: Lease, how: u8) {
-        let Work::Page(queued) = lease.work() else { return };
-        let row = self.rows.get_mut(&queued.id.0).unwrap();
-        let due = self.now + Duration::from_millis(u64::from(how) + 1);
-        let closed = self.frontier.is_closed(lease.host());
+        let (id, host) = (lease.item().id.0, lease.host());
+        let (mut attempts, mut due) = (lease.item().attempts, self.now + Duration::from_millis(u64::from(how) + 1));
+        let closed = self.frontier.is_closed(host);
         let (outcome, state) = match how % 8 {
-            0 => (PageOutcome::Retry { due }, State::Queued),
-            1 => (PageOutcome::Abandoned, State::Abandoned),
-            2 => (PageOutcome::Released, State::Queued),
-            _ => (PageOutcome::Finished { stored: true }, State::Finished),
+            0 => {
+                if how < 128 && self.frontier.failed(&lease, REFUSED, self.now) == Fault::Host {
+                    due = self.now + Duration::from_millis(1);
+                } else {
+                    attempts += 1;
+                }
+                (Outcome::Retry { due, attempts }, State::Queued)
+            }
+            1 => (Outcome::Abandoned, State::Abandoned),
+            2 => (Outcome::Released, State::Queued),
+            _ => {
+                self.frontier.answered(host, &lease.item().clone(), self.now);
+                (Outcome::Finished { stored: true }, State::Finished)
+            }
         };
+        let row = self.rows.get_mut(&id).unwrap();
         if how.is_multiple_of(8) {
-            row.queued.attempts += 1;
-            row.due = Some(due);
+            (row.queued.attempts, row.queued.failed) = (attempts, Some(self.now));
+            (row.due, row.queued.due) = (Some(due), Some(due));
         }
         row.state = if closed && state == State::Queued { State::Abandoned } else { state };
-        self.frontier.complete_page(lease, outcome, Asked::Yes, self.now);
+        self.frontier.complete(lease, outcome, Asked::Yes, self.now);
     }
 
     fn check(&self) {
@@ -315,7 +356,7 @@ impl Model {
         let failed = |row: &&Row| row.state == State::Queued && row.queued.attempts > 0;
         let outstanding = self.rows.values().filter(failed).filter(|row| self.outstanding(row)).count() as u64;
         assert_eq!(self.frontier.fetched(), counts.finished + outstanding);
-        let again = self.leases.iter().filter(|lease| lease.kind() == LeaseKind::Rescue).count() + self.again.len();
+        let again = self.leases.iter().filter(|lease| lease.purpose() == Purpose::Rescue).count() + self.again.len();
         assert_eq!(self.frontier.rescues(), again as u64);
         assert!(self.frontier.in_memory() <= (3 * self.setup.heads + 2) * self.setup.hosts as usize);
     }
@@ -352,7 +393,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
     #[test]
-    fn keeps_the_law_under_random_schedules(setup in setup(), moves in prop::collection::vec(any::<(u8, u8, u8)>(), 0..300)) {
+    fn keeps_its_promises_under_random_schedules(setup in setup(), moves in prop::collection::vec(any::<(u8, u8, u8)>(), 0..300)) {
         let mut model = Model::new(setup);
         for (action, one, two) in moves {
             match action % 11 {
@@ -416,7 +457,7 @@ fn a_finished_url_is_fetched_again_before_queued_ones_and_is_no_page() {
     assert_eq!(model.frontier.next(model.now), Next::WaitUntil(model.now + DELAY));
     model.now = model.now + DELAY;
     model.step();
-    assert_eq!(model.leases[0].kind(), LeaseKind::Rescue);
+    assert_eq!(model.leases[0].purpose(), Purpose::Rescue);
     assert_eq!((model.leases[0].pages(), model.frontier.next(model.now)), (0, Next::Blocked));
     model.complete(0, 7);
     assert_eq!(model.frontier.counts().queued, 1);
@@ -450,7 +491,7 @@ fn a_slot_freed_early_counts_once() {
     model.now = model.now + DELAY;
     let Next::Lease(second) = model.frontier.next(model.now) else { panic!("the slot is free") };
     for lease in [held, second] {
-        model.frontier.complete_page(lease, PageOutcome::Finished { stored: true }, Asked::Yes, model.now);
+        model.frontier.complete(lease, Outcome::Finished { stored: true }, Asked::Yes, model.now);
     }
     assert_eq!(model.frontier.next(model.now), Next::Drained);
 }
@@ -465,14 +506,14 @@ fn a_host_whose_leases_end_without_a_request_starves_nobody() {
     for moment in [1, 2] {
         let now = Moment::from_millis(moment);
         let Next::Lease(robots) = frontier.next(now) else { panic!("both hosts need their robots.txt") };
-        frontier.complete_errand(robots, ErrandOutcome::Met { until: now + DAY }, Asked::Yes, now);
+        frontier.complete(robots, Outcome::Met { until: now + DAY }, Asked::Yes, now);
     }
     let now = Moment::from_millis(3) + DELAY;
     let mut leased = Vec::new();
     while leased.len() < 6 {
         let Next::Lease(lease) = frontier.next(now) else { panic!("there is enough to lease") };
         leased.push(lease.host().0);
-        frontier.complete_page(lease, PageOutcome::Abandoned, Asked::No, now);
+        frontier.complete(lease, Outcome::Abandoned, Asked::No, now);
     }
     assert_eq!(leased, [0, 1, 0, 1, 0, 1]);
 }
@@ -487,28 +528,26 @@ fn a_robots_txt_that_is_too_old_at_once_is_good_for_one_url() {
     while kinds.len() < 4 {
         match frontier.next(now) {
             Next::Lease(lease) => {
-                kinds.push(lease.kind());
+                kinds.push(lease.purpose());
                 if lease.pages() > 0 {
-                    frontier.complete_page(lease, PageOutcome::Finished { stored: true }, Asked::Yes, now);
+                    frontier.complete(lease, Outcome::Finished { stored: true }, Asked::Yes, now);
                 } else {
-                    let met = ErrandOutcome::Met { until: now + DELAY / 2 };
-                    frontier.complete_errand(lease, met, Asked::Yes, now);
+                    frontier.complete(lease, Outcome::Met { until: now + DELAY / 2 }, Asked::Yes, now);
                 }
             }
             Next::WaitUntil(at) => now = at,
             other => panic!("{other:?} after {kinds:?}"),
         }
     }
-    let (robots, page) = (LeaseKind::Prerequisite, LeaseKind::Discover);
+    let (robots, page) = (Purpose::Robots { of: host }, Purpose::Discover);
     assert_eq!(kinds, [robots, page, robots, page]);
 }
 
 fn plain_frontier(heads: usize) -> Frontier {
-    let (one, heads) = (NonZeroUsize::MIN, NonZeroUsize::new(heads).expect("some heads"));
-    let (order, max_depth, max_pages_per_host) = (Order::Breadth, None, None);
-    Frontier::new(FrontierLimits { heads_per_host: heads, per_host: one, order, max_depth, max_pages_per_host })
+    let heads_per_host = NonZeroUsize::new(heads).expect("some heads");
+    Frontier::new(FrontierLimits { heads_per_host, ..FrontierLimits::default() })
 }
 
-fn queued(id: u64, host: HostId, url: &WebUrl) -> Queued {
-    Queued { id: UrlId(id), host, url: url.clone(), hop: Hop::Link, depth: 0, redirects: 0, attempts: 0 }
+fn queued(id: u64, host: HostId, url: &WebUrl) -> WorkItem {
+    WorkItem::discover(UrlId(id), host, url.clone(), Hop::Link)
 }

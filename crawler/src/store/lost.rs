@@ -1,6 +1,6 @@
 //! What is kept of lost URLs, and how the sweep is asked for them.
 
-use crate::{candidate::UrlId, queue::Queued, time::Moment, url::Fingerprint};
+use crate::{candidate::UrlId, queue::WorkItem, time::Moment, url::Fingerprint};
 
 /// A URL that the audit saw refused by a false positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub struct Swept {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RescueOrder {
     /// The page.
-    pub parent: Queued,
+    pub parent: WorkItem,
     /// The lost URLs it had linked to: the leading halves of their fingerprints.
     pub links: Vec<u64>,
 }

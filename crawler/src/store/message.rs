@@ -6,7 +6,8 @@ use super::{
 };
 use crate::{
     candidate::{HostId, UrlId},
-    queue::{Queued, RefillAnswer, RefillRequest},
+    health::HealthRow,
+    queue::{RefillAnswer, RefillRequest, WorkItem},
     url::Fingerprint,
 };
 
@@ -27,6 +28,8 @@ pub struct Step {
     pub visit: Option<VisitRow>,
     /// A URL's new state.
     pub change: Option<(UrlId, UrlChange)>,
+    /// Hosts that are not well, or are so again (`None`).
+    pub health: Vec<(HostId, Option<HealthRow>)>,
     /// A host's robots.txt.
     pub robots: Option<(HostId, RobotsRow)>,
     /// A host whose queued URLs are all abandoned.
@@ -45,7 +48,7 @@ pub struct Step {
 #[derive(Debug, Default)]
 pub struct Confirmed {
     /// Those that are new: they are queued, unless they were written as abandoned.
-    pub queued: Vec<Queued>,
+    pub queued: Vec<WorkItem>,
     /// Those whose URL the sequence has already: nothing was written of them.
     pub known: Vec<UrlId>,
 }
@@ -55,7 +58,7 @@ impl Confirmed {
     pub fn of(rows: &[UrlRow], known: Vec<UrlId>) -> Self {
         let mut rest = known.iter().peekable();
         let new = rows.iter().filter(|row| rest.next_if(|id| **id == row.id).is_none());
-        Self { queued: new.map(UrlRow::queued).collect(), known }
+        Self { queued: new.map(UrlRow::item).collect(), known }
     }
 }
 

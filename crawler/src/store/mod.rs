@@ -10,12 +10,14 @@
 mod counters;
 mod lost;
 mod message;
+mod resumed;
 mod rows;
 pub mod sqlite;
 
 pub use counters::{Counters, UNJUDGED};
 pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
+pub use resumed::{HostState, PendingStart, Resumed};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     candidate::{Hop, HostId, UrlId},
-    queue::Queued,
+    queue::WorkItem,
     time::Moment,
     url::{Fingerprint, Key, Origin, WebUrl},
 };
@@ -100,9 +100,9 @@ impl UrlRow {
     }
 
     /// What the frontier is to know of it.
-    pub fn queued(&self) -> Queued {
-        let Self { id, host, hop, depth, redirects, .. } = *self;
-        Queued { id, host, url: self.url.clone(), hop, depth, redirects, attempts: 0 }
+    pub fn item(&self) -> WorkItem {
+        let Self { id, host, hop, depth, redirects, rank, .. } = *self;
+        WorkItem { depth, redirects, rank, ..WorkItem::discover(id, host, self.url.clone(), hop) }
     }
 
     /// The word for its state in the database.
@@ -118,8 +118,8 @@ pub enum Abandonment {
     Scope,
     /// robots.txt forbids it.
     Robots,
-    /// robots.txt could not be read, for good.
-    RobotsUnreachable,
+    /// The start was given without a scheme, and has no answer by `https`.
+    NoHttps,
     /// The crawl may not connect to its host's address.
     Address,
 }
@@ -130,7 +130,7 @@ impl Abandonment {
         match self {
             Self::Scope => "scope",
             Self::Robots => "robots",
-            Self::RobotsUnreachable => "robots_unreachable",
+            Self::NoHttps => "no_https",
             Self::Address => "address",
         }
     }
@@ -223,10 +223,12 @@ pub enum UrlChange {
     Finished,
     /// It is queued until `due`.
     Retry {
-        /// Failed fetches so far.
+        /// Failed fetches so far, by its own fault.
         attempts: u32,
         /// Not before this moment.
         due: Moment,
+        /// When the last fetch failed.
+        failed: Moment,
         /// What went wrong, in one word.
         reason: Box<str>,
     },
@@ -252,7 +254,7 @@ pub struct RobotsRow {
 /// How a sequence stands when the process leaves it.
 #[derive(Debug, Clone)]
 pub struct SequenceEnd {
-    /// `drained`, `budget`, `loss`, `signal` or `failed`.
+    /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`.
     pub end: &'static str,
     /// When.
     pub at: Moment,

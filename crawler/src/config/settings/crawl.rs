@@ -54,6 +54,8 @@ pub struct FrontierSettings {
     pub order: OrderChoice,
     /// Queued URLs of a host kept in memory.
     pub heads_per_host: u32,
+    /// The same of all hosts together.
+    pub heads: u32,
 }
 
 /// The database.
@@ -92,6 +94,7 @@ impl FrontierSettings {
         Self {
             order: reader.read("frontier.order", &OneOf(PhantomData)),
             heads_per_host: reader.read("frontier.heads_per_host", &Count(10..=1_000_000)),
+            heads: reader.read("frontier.heads", &Count(100..=100_000_000)),
         }
     }
 }

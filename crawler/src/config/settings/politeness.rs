@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use super::host::authority;
 use crate::config::{
     reader::Reader,
-    rules::{Count, Each, Parsed, Span, Unless},
+    rules::{Count, Each, Parsed, Real, Span, Unless},
 };
 
 /// How hard a server may be asked.
@@ -13,8 +13,18 @@ use crate::config::{
 pub struct PolitenessSettings {
     /// Pause between the end of a request and the next to the same host; a longer Crawl-delay wins.
     pub delay: Duration,
-    /// Longest pause that Crawl-delay or Retry-After may impose; `delay` itself may be longer.
+    /// Longest pause that Crawl-delay may impose; `delay` itself may be longer.
     pub max_delay: Duration,
+    /// Longest pause by Retry-After that is waited for.
+    pub max_retry_after: Duration,
+    /// Pause after the first failure of a host that gives no answer.
+    pub backoff: Duration,
+    /// Each further pause is so many times as long.
+    pub backoff_factor: f64,
+    /// The longest of these pauses.
+    pub max_backoff: Duration,
+    /// How long a host may be silent before a run in which nothing else is left ends.
+    pub give_up: Duration,
     /// Requests in flight to one host.
     pub per_host: NonZeroU32,
     /// Requests in flight in all.
@@ -30,20 +40,22 @@ pub struct RobotsSettings {
     pub ignore: Vec<String>,
     /// A robots.txt older than this is asked for again.
     pub max_age: Duration,
-    /// Further attempts when it cannot be had.
-    pub retries: u32,
-    /// Pause before the first of them; doubles.
-    pub backoff: Duration,
 }
 
 impl PolitenessSettings {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let pause = Span(Duration::ZERO..=Duration::from_hours(24));
+        let back_off = Span(Duration::from_millis(1)..=Duration::from_hours(24));
         let up_to = |most| Count(NonZeroU32::MIN..=NonZeroU32::new(most).expect("limits are not zero"));
         let rate = Unless { word: "unlimited", rule: up_to(1_000_000) };
         Self {
             delay: reader.read("politeness.delay", &pause),
             max_delay: reader.read("politeness.max_delay", &pause),
+            max_retry_after: reader.read("politeness.max_retry_after", &pause),
+            backoff: reader.read("politeness.backoff", &back_off),
+            backoff_factor: reader.read("politeness.backoff_factor", &Real(1.0..=10.0)),
+            max_backoff: reader.read("politeness.max_backoff", &back_off),
+            give_up: reader.read("politeness.give_up", &pause),
             per_host: reader.read("politeness.per_host", &up_to(256)),
             concurrency: reader.read("politeness.concurrency", &up_to(4096)),
             max_rate: reader.read("politeness.max_rate", &rate),
@@ -57,8 +69,6 @@ impl RobotsSettings {
         Self {
             ignore: reader.read("robots.ignore", &hosts),
             max_age: reader.read("robots.max_age", &Span(Duration::from_secs(1)..=Duration::from_hours(24 * 30))),
-            retries: reader.read("robots.retries", &Count(0..=20)),
-            backoff: reader.read("robots.backoff", &Span(Duration::ZERO..=Duration::from_hours(1))),
         }
     }
 }

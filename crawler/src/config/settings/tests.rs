@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 37] = [
+const RANGES: [(&str, [&str; 4]); 41] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -15,12 +15,15 @@ const RANGES: [(&str, [&str; 4]); 37] = [
     ("budget.max_pages_per_host", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("politeness.delay", ["-1", "0", "\"1d\"", "\"1d1ms\""]),
     ("politeness.max_delay", ["-1", "0", "\"1d\"", "\"1d1ms\""]),
+    ("politeness.max_retry_after", ["-1", "0", "\"1d\"", "\"1d1ms\""]),
+    ("politeness.backoff", ["0", "\"1ms\"", "\"1d\"", "\"1d1ms\""]),
+    ("politeness.backoff_factor", ["0.9", "1.0", "10.0", "10.1"]),
+    ("politeness.max_backoff", ["0", "\"1ms\"", "\"1d\"", "\"1d1ms\""]),
+    ("politeness.give_up", ["-1", "0", "\"1d\"", "\"1d1ms\""]),
     ("politeness.per_host", ["0", "1", "256", "257"]),
     ("politeness.concurrency", ["0", "1", "4096", "4097"]),
     ("politeness.max_rate", ["0", "1", "1000000", "1000001"]),
     ("robots.max_age", ["0", "1", "\"30d\"", "\"31d\""]),
-    ("robots.retries", ["-1", "0", "20", "21"]),
-    ("robots.backoff", ["-1", "0", "\"1h\"", "\"1h1s\""]),
     ("fetch.connect_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
     ("fetch.first_byte_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
     ("fetch.total_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
@@ -41,6 +44,7 @@ const RANGES: [(&str, [&str; 4]); 37] = [
     ("cache.max_memory", ["1023", "\"1KiB\"", "\"1TiB\"", "1099511627777"]),
     ("cache.audit_sample", ["-1", "0", "100000000", "100000001"]),
     ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),
+    ("frontier.heads", ["99", "100", "100000000", "100000001"]),
     ("store.commit_every", ["0", "\"1ms\"", "\"10s\"", "\"11s\""]),
     ("store.commit_visits", ["0", "1", "200", "201"]),
     ("store.checkpoint_every", ["\"9ms\"", "\"10ms\"", "\"1h\"", "\"61m\""]),

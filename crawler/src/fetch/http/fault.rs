@@ -28,14 +28,56 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
         // The resolver hides that it could not open its socket.
         _ if dns && no_file_can_be_opened() => FetchError::OwnMachine(Cause::new(error)),
         Some(Sign::Tls) => FetchError::Tls(Cause::new(error)),
-        _ if dns => FetchError::Resolve(Cause::new(error)),
+        _ if dns => look_up(error),
         _ if connect && timeout => FetchError::TimedOut(Phase::Connect),
-        _ if connect => FetchError::Connect(Cause::new(error)),
+        _ if connect => connection(error),
         Some(Sign::Malformed) => FetchError::Protocol(Cause::new(error)),
         // A URL beyond what fits in a request.
         None if error.is_builder() => FetchError::Protocol(Cause::new(error)),
         None => FetchError::Closed(Cause::new(error)),
     }
+}
+
+/// A look-up that failed. The resolver tells only in words that it got no answer.
+fn look_up(error: reqwest::Error) -> FetchError {
+    let unanswered = chain(&error).any(|error| error.to_string().contains("Temporary failure"));
+    match unanswered {
+        true if is_offline() => FetchError::OwnMachine(Cause::new(NoNetwork)),
+        true => FetchError::Resolve(Cause::new(error)),
+        false => FetchError::NoName(Cause::new(error)),
+    }
+}
+
+/// A connection that was not made.
+fn connection(error: reqwest::Error) -> FetchError {
+    let kind = chain(&error).find_map(|error| error.downcast_ref::<io::Error>().map(io::Error::kind));
+    match kind {
+        Some(io::ErrorKind::ConnectionRefused) => FetchError::Refused(Cause::new(error)),
+        Some(io::ErrorKind::NetworkUnreachable) if is_offline() => FetchError::OwnMachine(Cause::new(NoNetwork)),
+        Some(io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable) => {
+            FetchError::NoRoute(Cause::new(error))
+        }
+        _ => FetchError::Connect(Cause::new(error)),
+    }
+}
+
+/// This machine is in no network.
+#[derive(Debug, thiserror::Error)]
+#[error("no network is up")]
+struct NoNetwork;
+
+/// Whether no network but the machine's own is up: no route leads anywhere else. Where that cannot be read, one is.
+fn is_offline() -> bool {
+    let routes = |file: &str, device: usize| {
+        let table = std::fs::read_to_string(file).ok()?;
+        Some(
+            table
+                .lines()
+                .filter_map(|line| line.split_whitespace().nth(device))
+                .any(|name| name != "lo" && name != "Iface"),
+        )
+    };
+    routes("/proc/net/route", 0) == Some(false) && routes("/proc/net/ipv6_route", 9) != Some(true)
 }
 
 /// Whether a connection ended before there was an answer: it may have been at its end when the request was sent. An error

@@ -72,7 +72,8 @@ pub(super) fn readmit(connection: &Connection, id: u64, row: &UrlRow, sequence: 
     keep.execute([id])?;
     let mut update = connection.prepare_cached(
         "UPDATE url SET readmission = ?, host = ?, url = ?, key = ?, hop = ?, via = ?, depth = ?, redirects = ?, rank = ?,
-                        admitted_in = ?, state = ?, attempts = 0, due = NULL, reason = ? WHERE id = ?",
+                        admitted_in = ?, state = ?, attempts = 0, due = NULL, failed_at = NULL, reason = ?
+         WHERE id = ?",
     )?;
     let via = row.via.map(|via| row_of(connection, via, sequence)).transpose()?;
     update

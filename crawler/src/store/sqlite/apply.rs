@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     candidate::{HostId, UrlId},
+    health::HealthRow,
     store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow, VisitRow},
 };
 
@@ -51,6 +52,7 @@ pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result
     if let Some((ticket, new)) = &step.change {
         change(connection, again::row_of(connection, *ticket, sequence)?, new, visit)?;
     }
+    step.health.iter().try_for_each(|(id, row)| health(connection, *id, row.as_ref()))?;
     if let Some((id, row)) = &step.robots {
         robots(connection, *id, row)?;
     }
@@ -140,13 +142,13 @@ fn visit(connection: &Connection, row: &VisitRow, sequence: u32) -> Result<i64> 
 fn change(connection: &Connection, id: u64, change: &UrlChange, visit: Option<i64>) -> Result<()> {
     let changed = match change {
         UrlChange::Finished => connection
-            .prepare_cached("UPDATE url SET state = 'finished', due = NULL, reason = NULL, visit = ? WHERE id = ?")?
+            .prepare_cached("UPDATE url SET state = 'finished', due = NULL, failed_at = NULL, reason = NULL, visit = ? WHERE id = ?")?
             .execute(params![visit, id])?,
-        UrlChange::Retry { attempts, due, reason } => connection
-            .prepare_cached("UPDATE url SET attempts = ?, due = ?, reason = ? WHERE id = ?")?
-            .execute(params![attempts, due.millis(), reason, id])?,
+        UrlChange::Retry { attempts, due, failed, reason } => connection
+            .prepare_cached("UPDATE url SET attempts = ?, due = ?, failed_at = ?, reason = ? WHERE id = ?")?
+            .execute(params![attempts, due.millis(), failed.millis(), reason, id])?,
         UrlChange::Abandoned(why) => connection
-            .prepare_cached("UPDATE url SET state = 'abandoned', due = NULL, reason = ? WHERE id = ?")?
+            .prepare_cached("UPDATE url SET state = 'abandoned', due = NULL, failed_at = NULL, reason = ? WHERE id = ?")?
             .execute(params![why.as_str(), id])?,
     };
     debug_assert_eq!(changed, 1, "a change names an admitted URL");
@@ -164,11 +166,27 @@ fn robots(connection: &Connection, id: HostId, row: &RobotsRow) -> Result<()> {
         .map(|_| ())
 }
 
+fn health(connection: &Connection, id: HostId, row: Option<&HealthRow>) -> Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE host SET failures = ?, ailing_since = ?, cause = ?, not_before = ?, wait = ?, known_good = ? WHERE id = ?",
+    )?;
+    let values = params![
+        row.map(|row| row.failures),
+        row.map(|row| row.since.millis()),
+        row.map(|row| row.cause.to_string()),
+        row.map(|row| row.not_before.millis()),
+        row.map(|row| row.wait.as_str()),
+        row.and_then(|row| row.known_good.as_deref()),
+        id.0
+    ];
+    update.execute(values).map(|_| ())
+}
+
 /// What is queued on a host is abandoned. Each part of its queue has an index: without their help the whole table is read.
 const CLOSE: [&str; 2] = [
     "UPDATE url INDEXED BY url_queue SET state = 'abandoned', reason = ?
      WHERE host = ? AND state = 'queued' AND due IS NULL AND admitted_in = ?",
-    "UPDATE url INDEXED BY url_retry SET state = 'abandoned', due = NULL, reason = ?
+    "UPDATE url INDEXED BY url_retry SET state = 'abandoned', due = NULL, failed_at = NULL, reason = ?
      WHERE host = ? AND state = 'queued' AND due IS NOT NULL AND admitted_in = ?",
 ];
 

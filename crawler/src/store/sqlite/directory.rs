@@ -10,10 +10,10 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use super::{FailPoint, Resumed, StoreError, apply, resume, schema};
+use super::{FailPoint, StoreError, apply, resume, schema};
 use crate::{
     queue::Order,
-    store::{AreaRow, Counters},
+    store::{AreaRow, Counters, Resumed},
     time::Moment,
     url::{Fingerprint, FingerprintSeed},
 };

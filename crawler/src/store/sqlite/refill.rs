@@ -4,17 +4,17 @@ use rusqlite::{CachedStatement, Connection, Result, Row, params};
 
 use crate::{
     candidate::{HostId, UrlId},
-    queue::{Place, Queued, RefillAnswer, RefillKind, RefillRequest},
+    queue::{Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
     time::Moment,
     url::WebUrl,
 };
 
-const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due";
+const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due, rank, coalesce(failed_at, due)";
 
 /// A row as it was queued at first in its latest sequence, whatever its state.
-pub(super) fn one(connection: &Connection, row: u64) -> Result<Queued> {
+pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {
     let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM url WHERE id = ?"))?;
-    select.query_row([row], found).map(|found| Queued { attempts: 0, ..found.queued })
+    select.query_row([row], found).map(|found| WorkItem { attempts: 0, due: None, failed: None, ..found.item })
 }
 
 /// The rows a request asks for; one more is read to know whether there are more.
@@ -33,7 +33,7 @@ pub(super) fn answer(connection: &Connection, request: &RefillRequest, sequence:
 type Queue = (u32, HostId);
 
 struct Found {
-    queued: Queued,
+    item: WorkItem,
     due: Option<Moment>,
 }
 
@@ -72,16 +72,22 @@ fn found(row: &Row<'_>) -> Result<Found> {
     let text: String = row.get(2)?;
     let hop: String = row.get(3)?;
     let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, error);
-    let queued = Queued {
+    let due = row.get::<_, Option<u64>>(7)?.map(Moment::from_millis);
+    let failed = row.get::<_, Option<u64>>(9)?.map(Moment::from_millis);
+    let item = WorkItem {
         id: UrlId(row.get(0)?),
         host: HostId(row.get(1)?),
         url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
+        purpose: if due.is_some() { Purpose::Retry } else { Purpose::Discover },
+        rank: row.get(8)?,
+        due,
+        failed,
         hop: hop.parse().map_err(|error| unreadable(Box::new(error)))?,
         depth: row.get(4)?,
         redirects: row.get(5)?,
         attempts: row.get(6)?,
     };
-    Ok(Found { queued, due: row.get::<_, Option<u64>>(7)?.map(Moment::from_millis) })
+    Ok(Found { item, due })
 }
 
 fn cut(mut found: Vec<Found>, request: &RefillRequest) -> RefillAnswer {
@@ -94,6 +100,6 @@ fn cut(mut found: Vec<Found>, request: &RefillRequest) -> RefillAnswer {
         last_due: found.last().and_then(|row| row.due),
         next_due: rest.first().and_then(|row| row.due),
         more: !rest.is_empty(),
-        rows: found.into_iter().map(|row| row.queued).collect(),
+        rows: found.into_iter().map(|row| row.item).collect(),
     }
 }

@@ -5,80 +5,12 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::LastSequence;
 use crate::{
     candidate::{HostId, UrlId},
+    health::{HealthRow, Wait},
     queue::Counts,
-    store::{AreaRow, AreaSource, Counters},
+    store::{AreaRow, AreaSource, Counters, HostState, PendingStart, Resumed},
     time::Moment,
     url::FingerprintSeed,
 };
-
-/// The state of a crawl as it was committed.
-#[derive(Debug)]
-pub struct Resumed {
-    /// The secret seed of its fingerprints.
-    pub fingerprint_seed: FingerprintSeed,
-    /// The sequence that was being crawled.
-    pub sequence: u32,
-    /// The secret hash seed of its URL cache.
-    pub hash_seed: u64,
-    /// How that sequence last ended; `None` after a kill.
-    pub end: Option<String>,
-    /// Its sums.
-    pub counters: Counters,
-    /// URLs its audit holds at most; `None` where there was no audit, or none yet.
-    pub audit_sample: Option<u64>,
-    /// The sweep that proves this state: `report` or `rescue`; `None` when there was none.
-    pub swept: Option<String>,
-    /// URLs that the sequence before admitted, and links that it did not judge; `None` in the first.
-    pub admitted_before: Option<u64>,
-    /// The counts of the law.
-    pub counts: Counts,
-    /// What is in the scope by itself.
-    pub areas: Vec<AreaRow>,
-    /// Every host, by ascending number from 0.
-    pub hosts: Vec<HostState>,
-    /// The last number given to an admission, in whatever sequence; 0 when there is none.
-    pub last_url: u64,
-    /// Queued starts and targets of their redirects.
-    pub pending_starts: Vec<PendingStart>,
-}
-
-/// A start, or the target of its redirect, without a final answer.
-#[derive(Debug)]
-pub struct PendingStart {
-    /// The number of its admission.
-    pub id: UrlId,
-    /// What is fetched.
-    pub url: String,
-}
-
-/// A host as it was committed.
-#[derive(Debug)]
-pub struct HostState {
-    /// Its number.
-    pub id: HostId,
-    /// Its origin's text.
-    pub origin: String,
-    /// Whether it was ever asked.
-    pub asked: bool,
-    /// Whether it ever answered.
-    pub answered: bool,
-    /// The pause its robots.txt asked for, in milliseconds.
-    pub crawl_delay: Option<u64>,
-    /// Queued rows without a due time, up to the depth limit.
-    pub plain: u64,
-    /// Queued rows with a due time, up to the depth limit.
-    pub waiting: u64,
-    /// Queued rows beyond the depth limit.
-    pub held: u64,
-    /// The earliest due time.
-    pub next_due: Option<Moment>,
-    /// Pages stored in the sequence.
-    pub stored: u64,
-    /// URLs with a final answer in it.
-    pub fetched: u64,
-    /// Queued rows by depth, up to the depth limit.
-    pub by_depth: Vec<(u32, u64)>,
-}
 
 pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
     connection.query_row("SELECT settings FROM crawl", [], |row| row.get(0)).optional()
@@ -177,8 +109,12 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
 }
 
 fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<HostState>> {
-    let mut select =
-        connection.prepare("SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, robots_status IS NOT NULL FROM host ORDER BY id")?;
+    let mut select = connection.prepare(
+        "SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, coalesce(robots_status < 500, 0),
+                iif(robots_first_failed IS NULL AND robots_status IS NOT NULL, robots_fetched_at, NULL),
+                failures, ailing_since, cause, not_before, wait, known_good
+         FROM host ORDER BY id",
+    )?;
     let host = |row: &rusqlite::Row<'_>| {
         Ok(HostState {
             id: HostId(row.get(0)?),
@@ -186,6 +122,9 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
             asked: row.get(2)?,
             crawl_delay: row.get(3)?,
             answered: row.get(4)?,
+            robots_fetched: row.get::<_, Option<u64>>(5)?.map(Moment::from_millis),
+            health: health(row, 6)?,
+            tried: 0,
             plain: 0,
             waiting: 0,
             held: 0,
@@ -210,6 +149,22 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
     Ok(hosts)
 }
 
+/// A host's health, in six columns from `first`; `None` when it is well.
+pub(super) fn health(row: &rusqlite::Row<'_>, first: usize) -> Result<Option<HealthRow>> {
+    let Some(cause) = row.get::<_, Option<String>>(first + 2)?.and_then(|word| word.parse().ok()) else {
+        return Ok(None);
+    };
+    let moment = |column| row.get::<_, Option<u64>>(column).map(|millis| Moment::from_millis(millis.unwrap_or(0)));
+    Ok(Some(HealthRow {
+        failures: row.get::<_, Option<u32>>(first)?.unwrap_or(1),
+        since: moment(first + 1)?,
+        cause,
+        not_before: moment(first + 3)?,
+        wait: Wait::from_word(&row.get::<_, Option<String>>(first + 4)?.unwrap_or_default()),
+        known_good: row.get::<_, Option<Box<str>>>(first + 5)?,
+    }))
+}
+
 fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
     let position = hosts.binary_search_by_key(&id, |host| host.id.0).ok()?;
     Some(&mut hosts[position])
@@ -217,7 +172,7 @@ fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
 
 /// Row by row: groups would be sorted first.
 fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: u32) -> Result<()> {
-    let query = "SELECT host, depth, due FROM url WHERE state = 'queued' AND admitted_in = ?";
+    let query = "SELECT host, depth, due, attempts FROM url WHERE state = 'queued' AND admitted_in = ?";
     let mut queued = connection.prepare(query)?;
     let mut rows = queued.query([sequence])?;
     while let Some(row) = rows.next()? {
@@ -227,6 +182,7 @@ fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32,
             host.held += 1;
             continue;
         }
+        host.tried += u64::from(row.get::<_, u32>(3)? > 0);
         match due {
             Some(_) => host.waiting += 1,
             None => host.plain += 1,

@@ -131,6 +131,21 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE sequence ADD COLUMN swept TEXT;           -- report, rescue: the sweep that proves this state
     ALTER TABLE sequence ADD COLUMN swept_links INTEGER;  -- kept links it compared
 ",
+    "
+    -- A host that does not answer waits, and its URLs with it. All null where it is well.
+    ALTER TABLE host ADD COLUMN failures INTEGER;     -- in a row
+    ALTER TABLE host ADD COLUMN ailing_since INTEGER; -- the first of them
+    ALTER TABLE host ADD COLUMN cause TEXT;           -- of the last: refused, timed_out, 503, ...
+    ALTER TABLE host ADD COLUMN not_before INTEGER;   -- it is not asked before
+    ALTER TABLE host ADD COLUMN wait TEXT;            -- who chose that: back_off, asked (Retry-After), paused (for too long)
+    ALTER TABLE host ADD COLUMN known_good TEXT;      -- a URL of it that had an answer
+    ALTER TABLE url ADD COLUMN failed_at INTEGER;     -- its last failed fetch, of those queued for a retry
+    UPDATE sequence SET end = 'unreachable', swept = NULL, swept_links = NULL
+        WHERE n = (SELECT max(n) FROM sequence)
+          AND EXISTS (SELECT 1 FROM url WHERE state = 'abandoned' AND reason = 'robots_unreachable' AND admitted_in = n);
+    UPDATE url SET state = 'queued', reason = NULL, due = NULL
+        WHERE state = 'abandoned' AND reason = 'robots_unreachable' AND admitted_in = (SELECT max(n) FROM sequence);
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
@@ -146,6 +161,10 @@ const STAND_INS: &[&str] = &[
         NULL AS swept_links FROM main.sequence;
     CREATE TEMP TABLE lost (id, sequence, fingerprint, url, found_by, found_at, via, swept, state, tries, tried, admitted,
         recovered_in);
+",
+    "
+    CREATE TEMP VIEW host AS SELECT *, NULL AS failures, NULL AS ailing_since, NULL AS cause, NULL AS not_before,
+        NULL AS wait, NULL AS known_good FROM main.host;
 ",
 ];
 

@@ -48,7 +48,7 @@ async fn nothing_private_is_connected_to_by_default() {
         assert_eq!(outcome(&fetcher, host, port).await, "address", "{host}");
     }
     for host in ["unknown.test", "nowhere.test"] {
-        assert_eq!(outcome(&fetcher, host, port).await, "dns", "{host}");
+        assert_eq!(outcome(&fetcher, host, port).await, "no_name", "{host}");
     }
     assert_eq!(server.connections(), 0);
 }
@@ -88,7 +88,7 @@ async fn an_override_answers_for_its_port_alone() {
     let (server, fetcher) = scene(&[], &["own.test"]).await;
     let port = server.address().port();
     assert_eq!(outcome(&fetcher, "own.test", port).await, "a response");
-    assert_eq!(outcome(&fetcher, "own.test", port ^ 1).await, "dns");
+    assert_eq!(outcome(&fetcher, "own.test", port ^ 1).await, "no_name");
 }
 
 #[tokio::test]

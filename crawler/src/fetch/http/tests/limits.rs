@@ -110,7 +110,7 @@ async fn a_server_that_is_not_there_or_goes_away_is_named() {
     gone.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let url = format!("http://{}/", gone.local_addr().unwrap());
     let refused = fetcher(settings(), FixedNames::default()).fetch(request(&url)).await;
-    assert_eq!(name(&refused), "connect");
+    assert_eq!(name(&refused), "refused");
     assert!(refused.unwrap_err().to_string().contains("refused"));
     assert_eq!(name(&fetch(vec![]).await), "closed");
     assert_eq!(name(&fetch(vec![Act::Reset]).await), "closed");

@@ -119,7 +119,12 @@ fn changes_name_the_row_by_its_ticket_and_write_to_its_id() {
     crawl.admit(2, "/a", Some(1));
     crawl.again();
     crawl.admit(3, "/a", None);
-    let retry = UrlChange::Retry { attempts: 1, due: Moment::from_millis(9), reason: "closed".into() };
+    let retry = UrlChange::Retry {
+        attempts: 1,
+        due: Moment::from_millis(9),
+        failed: Moment::from_millis(8),
+        reason: "closed".into(),
+    };
     crawl.write(&Step { change: Some((UrlId(3), retry)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(id || ' ' || attempts, '; ') FROM url WHERE due = 9"), "2 1");
     let due = RefillKind::Due { after: Moment::EPOCH, id: UrlId(0), until: Moment::from_millis(9) };
@@ -132,7 +137,12 @@ fn changes_name_the_row_by_its_ticket_and_write_to_its_id() {
 fn one_that_was_left_in_the_middle_of_its_attempts_begins_anew() {
     let mut crawl = Crawl::begin();
     crawl.admit(1, "/", None);
-    let retry = UrlChange::Retry { attempts: 3, due: Moment::from_millis(9), reason: "closed".into() };
+    let retry = UrlChange::Retry {
+        attempts: 3,
+        due: Moment::from_millis(9),
+        failed: Moment::from_millis(8),
+        reason: "closed".into(),
+    };
     crawl.write(&Step { change: Some((UrlId(1), retry)), ..Step::default() });
     crawl.again();
     crawl.admit(2, "/", None);
@@ -162,7 +172,7 @@ fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
     crawl.connection.execute_batch("UPDATE url SET depth = 1, rank = 1").unwrap();
     CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(Order::Depth).unwrap();
     assert_eq!(crawl.text("SELECT group_concat(rank, ' ' ORDER BY ticket) FROM url"), "1 1 -1 -1 -1");
-    crawl.write(&Step { closed: Some((HostId(0), Abandonment::RobotsUnreachable)), ..Step::default() });
+    crawl.write(&Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(url, ' ') FROM url WHERE state = 'queued'"), "http://h/b http://h/left");
 }
 

@@ -1,18 +1,20 @@
 //! [`RobotsBook`]: what each host's robots.txt allows, and what its answer means.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use super::{
+    super::visit::{Answer, Content},
+    outcome::robots_failure,
     rules::RulesInMemory,
-    verdict::back_off,
-    visit::{Answer, Content},
 };
 use crate::{
     candidate::HostId,
     config::RobotsSettings,
     fetch::{FetchError, Truncation},
+    frontier::Failure,
+    health::Cause,
     robots::{Availability, ProductToken, Robots, availability},
-    store::{Abandonment, RobotsRow},
+    store::RobotsRow,
     time::Moment,
     url::{Origin, WebUrl},
 };
@@ -20,22 +22,12 @@ use crate::{
 /// Redirects followed for a robots.txt (RFC 9309 2.3.1.2).
 const MOST_REDIRECTS: u32 = 5;
 
-/// The longest pause between two attempts.
-const MOST_BACK_OFF: Duration = Duration::from_mins(5);
-
-/// The parsed robots.txt of the hosts asked last, and the failures of those that gave none.
+/// The parsed robots.txt of the hosts asked last.
 #[derive(Debug)]
 pub(super) struct RobotsBook {
     settings: RobotsSettings,
     agent: ProductToken,
     rules: RulesInMemory,
-    failures: HashMap<HostId, Failures>,
-}
-
-#[derive(Debug)]
-struct Failures {
-    count: u32,
-    first: Moment,
 }
 
 /// What the answer to a robots.txt request means.
@@ -52,25 +44,23 @@ pub(super) enum Reading {
     },
     /// It is somewhere else.
     Redirected(WebUrl),
-    /// It could not be read; it is asked for again.
-    Retry {
+    /// It could not be read: the host's URLs wait until it can be (RFC 9309 2.3.1.4).
+    Unreachable {
         /// What is kept of the failure.
         row: RobotsRow,
-        /// When.
-        at: Moment,
+        /// What is wrong with the host.
+        failure: Failure,
     },
-    /// It could not be read, for good.
-    Failed {
+    /// The crawl may not connect to the host's address.
+    Refused {
         /// What is kept of the failure.
         row: RobotsRow,
-        /// Why what is queued on the host is abandoned.
-        why: Abandonment,
     },
 }
 
 impl RobotsBook {
     pub(super) fn new(settings: RobotsSettings, agent: ProductToken) -> Self {
-        Self { settings, agent, rules: RulesInMemory::new(), failures: HashMap::new() }
+        Self { settings, agent, rules: RulesInMemory::new() }
     }
 
     /// Whether the user said not to ask this host.
@@ -78,6 +68,13 @@ impl RobotsBook {
         let authority = origin.authority();
         let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
         self.settings.ignore.iter().any(|name| name.eq_ignore_ascii_case(authority) || name.eq_ignore_ascii_case(host))
+    }
+
+    /// Until when a robots.txt that was fetched in an earlier run is good; the epoch where it is to be fetched.
+    pub(super) fn stored_until(&self, origin: &Origin, fetched: Option<Moment>, now: Moment) -> Moment {
+        // What the clock says was fetched in the future cannot be trusted.
+        let fetched = fetched.filter(|fetched| *fetched <= now && !self.ignores(origin));
+        fetched.map_or(Moment::EPOCH, |fetched| fetched + self.settings.max_age)
     }
 
     /// The host is visited without rules.
@@ -100,20 +97,25 @@ impl RobotsBook {
         &mut self,
         host: HostId,
         redirects: u32,
-        patience: Patience,
         result: Result<Answer, FetchError>,
         now: Moment,
     ) -> Reading {
         let row = RobotsRow { fetched: now, ..RobotsRow::default() };
         let answer = match result {
             Ok(answer) => answer,
-            // The same address is refused however often it is tried.
-            Err(FetchError::AddressRefused(_)) => return Self::refused(row),
-            Err(_) => return self.unreachable(host, row, patience, None),
+            Err(FetchError::AddressRefused(_)) => return Reading::Refused { row: failed(row) },
+            Err(error) => {
+                let failure = Failure { cause: error.cause().unwrap_or(Cause::Closed), retry_after: None };
+                return Reading::Unreachable { row: failed(row), failure };
+            }
         };
         let row = RobotsRow { status: Some(answer.status), ..row };
+        let unreachable = |cut| {
+            let failure = robots_failure(row.status, cut, answer.retry_after);
+            Reading::Unreachable { row: failed(row.clone()), failure }
+        };
         let (body, location) = match answer.content {
-            Content::Errand { body, location } => (body, location),
+            Content::Robots { body, location } => (body, location),
             Content::Page(_) | Content::Redirect(_) | Content::Other(_) => (Vec::new(), None),
         };
         if (300..400).contains(&answer.status) {
@@ -125,49 +127,25 @@ impl RobotsBook {
         match availability(answer.status) {
             // What is missing might forbid everything. Only the limit of what is ever read may cut.
             Availability::Parse if !matches!(answer.truncated, None | Some(Truncation::Size)) => {
-                self.unreachable(host, row, patience, None)
+                unreachable(answer.truncated)
             }
             Availability::Parse => {
                 let rules = Robots::parse(&body, &self.agent);
                 self.met(host, rules, RobotsRow { body: Some(body), ..row }, now)
             }
             Availability::AllowAll => self.met(host, Robots::allow_all(), row, now),
-            Availability::Unreachable => self.unreachable(host, row, patience, answer.retry_after),
+            Availability::Unreachable => unreachable(None),
         }
     }
 
     fn met(&mut self, host: HostId, rules: Robots, row: RobotsRow, now: Moment) -> Reading {
         let crawl_delay = rules.crawl_delay();
         let crawl_delay_millis = crawl_delay.and_then(|delay| delay.as_millis().try_into().ok());
-        self.failures.remove(&host);
         self.rules.insert(host, rules);
         Reading::Met { row: RobotsRow { crawl_delay_millis, ..row }, crawl_delay, until: now + self.settings.max_age }
     }
-
-    fn refused(row: RobotsRow) -> Reading {
-        let row = RobotsRow { first_failed: Some(row.fetched), ..row };
-        Reading::Failed { row, why: Abandonment::Address }
-    }
-
-    fn unreachable(&mut self, host: HostId, row: RobotsRow, patience: Patience, asked: Option<Duration>) -> Reading {
-        let now = row.fetched;
-        let failures = self.failures.entry(host).or_insert(Failures { count: 0, first: now });
-        let pause = back_off(self.settings.backoff, MOST_BACK_OFF, failures.count);
-        failures.count += 1;
-        let row = RobotsRow { first_failed: Some(failures.first), ..row };
-        let retries = if patience == Patience::None { 0 } else { self.settings.retries };
-        if failures.count > retries {
-            return Reading::Failed { row, why: Abandonment::RobotsUnreachable };
-        }
-        Reading::Retry { row, at: now + pause.max(asked.unwrap_or_default()).min(MOST_BACK_OFF) }
-    }
 }
 
-/// Whether a host that gives no robots.txt is asked again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// As often as the settings say.
-    AsSet,
-    /// Not at all: it was only a guess.
-    None,
+fn failed(row: RobotsRow) -> RobotsRow {
+    RobotsRow { first_failed: Some(row.fetched), ..row }
 }

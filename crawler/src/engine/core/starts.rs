@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::visit::Report;
+use super::super::visit::Report;
 use crate::{
     candidate::UrlId,
     time::Moment,

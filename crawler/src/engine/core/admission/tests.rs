@@ -1,17 +1,11 @@
-//! The loss budget in a thousand simulated crawls, through the door that real ones go through.
+//! The loss budget in a thousand simulated crawls, through the same admission as real ones.
 //!
-//! A crawl offers pages of links, most of them new, some seen before; the writer is a table in memory that replays itself
+//! A crawl offers pages of links, most of them new, some seen before; the URL table is one in memory that is shown
 //! when the cache is made anew. What is lost is counted as real refusals of URLs never offered before, against a hash
 //! set: no formula takes part.
 
-use std::{
-    collections::HashSet,
-    num::NonZeroUsize,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::HashSet, num::NonZeroUsize, time::Duration};
 
-use tokio::sync::mpsc;
 use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
 use super::{CacheKeeper, Door, Found, Judge, LinkRelation, PureHalf, Room};
@@ -20,7 +14,7 @@ use crate::{
     extract::PageLink,
     frontier::{Frontier, FrontierLimits, Order},
     scope::{Reach, Scope, ScopeRules},
-    store::{Message, ReplayedUrl, Standing, Step},
+    store::{ReplayedUrl, Standing, Step},
     time::Moment,
     url::{Fingerprint, FingerprintSeed, WebUrl},
 };
@@ -28,16 +22,12 @@ use crate::{
 /// URLs that every crawl expects.
 const EXPECTED: u64 = 100;
 
-/// The URL table.
-type Table = Arc<Mutex<Vec<(String, Fingerprint)>>>;
-
 /// A crawl under way.
 struct Crawl {
     door: Door,
     pure: PureHalf,
     frontier: Frontier,
-    writer: mpsc::Sender<Message>,
-    table: Table,
+    table: Vec<(String, Fingerprint)>,
     offered: HashSet<u64>,
     /// What the table holds.
     known: HashSet<u128>,
@@ -60,23 +50,8 @@ struct Outcome {
     audit: Option<(f64, f64, f64)>,
 }
 
-/// Replays the table when it is asked to.
-async fn write(mut messages: mpsc::Receiver<Message>, table: Table) {
-    while let Some(message) = messages.recv().await {
-        if let Message::Replay(mut replay) = message {
-            for (key, fingerprint) in table.lock().unwrap().iter() {
-                replay.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: Standing::Held });
-            }
-            replay.done();
-        }
-    }
-}
-
 impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
-        let (writer, messages) = mpsc::channel(8);
-        let table = Table::default();
-        tokio::spawn(write(messages, Arc::clone(&table)));
         let keeper =
             CacheKeeper::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
         let mut door = Door::new(keeper, 0, Order::Breadth, Duration::ZERO);
@@ -85,26 +60,25 @@ impl Crawl {
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
         let mut pure = PureHalf::new(Scope::new(rules), seed, LinkRelation::Ignore);
         pure.widen(&WebUrl::parse("http://h/").unwrap());
-        let one = NonZeroUsize::MIN;
-        let limits = FrontierLimits {
-            heads_per_host: one,
-            per_host: one,
-            order: Order::Breadth,
-            max_depth: None,
-            max_pages_per_host: None,
-        };
-        let (frontier, offered, known) = (Frontier::new(limits), HashSet::new(), HashSet::new());
-        Self { door, pure, frontier, writer, table, offered, known, forgotten: 0, lost: 0, resets: 0 }
+        let (frontier, offered, known) = (Frontier::new(FrontierLimits::default()), HashSet::new(), HashSet::new());
+        Self { door, pure, frontier, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
     }
 
     /// Takes in a page's links; false when the policy ends the crawl.
-    async fn page(&mut self, numbers: &[u64]) -> bool {
+    fn page(&mut self, numbers: &[u64]) -> bool {
         let link = |number| PageLink { url: WebUrl::parse(&format!("http://h/{number}")).unwrap(), nofollow: false };
         let proposals = self.pure.links(numbers.iter().map(link).collect(), true);
         let answers = self.door.cache.new_among(&proposals.passed);
-        match self.door.cache.make_room(answers, Moment::EPOCH, &self.writer).await.unwrap() {
+        match self.door.cache.make_room(answers, Moment::EPOCH).unwrap() {
             Room::Spent => return false,
-            Room::Rebuilt | Room::Grown { .. } => self.resets += 1,
+            Room::Grown { .. } => self.resets += 1,
+            Room::Fill(mut filling) => {
+                for (key, fingerprint) in &self.table {
+                    filling.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: Standing::Held });
+                }
+                self.door.cache.filled(filling);
+                self.resets += 1;
+            }
             Room::Enough | Room::Aged => {}
         }
         let fresh: Vec<u64> = numbers.iter().copied().filter(|number| self.offered.insert(*number)).collect();
@@ -122,7 +96,7 @@ impl Crawl {
         self.forgotten += forgotten as u64;
         self.resets += u32::try_from(step.counters.rotations).unwrap();
         let rows = step.rows.iter().map(|row| (row.key.as_str().to_owned(), row.fingerprint));
-        self.table.lock().unwrap().extend(rows);
+        self.table.extend(rows);
         true
     }
 
@@ -138,7 +112,7 @@ impl Crawl {
 }
 
 /// A crawl of so many new URLs, on pages of 1 to 60 of them, each with half as many old ones.
-async fn crawl(config: &CacheConfig, world: u64, urls: u64, audit: Option<usize>) -> Outcome {
+fn crawl(config: &CacheConfig, world: u64, urls: u64, audit: Option<usize>) -> Outcome {
     let mut crawl = Crawl::begin(config, world);
     let sample = audit.and_then(NonZeroUsize::new);
     crawl.door.cache.audit = sample.map(|sample| Audit::new(sample, HashSeed::new(world ^ 0xa0d1)));
@@ -148,7 +122,7 @@ async fn crawl(config: &CacheConfig, world: u64, urls: u64, audit: Option<usize>
         let old = (0..next).rev().step_by(7).zip(new.clone().step_by(2)).map(|(old, _)| old);
         let links: Vec<u64> = new.clone().chain(old).collect();
         next = new.end;
-        if !crawl.page(&links).await || next == urls {
+        if !crawl.page(&links) || next == urls {
             break;
         }
     }
@@ -177,8 +151,8 @@ fn assert_kept(outcomes: &[Outcome], budget: f64, what: &str) {
     assert!((lost - expected).abs() <= 3.0 * error + 1e-3, "{what}: {lost} lost, {expected} expected");
 }
 
-#[tokio::test]
-async fn the_budget_holds_in_a_thousand_crawls() {
+#[test]
+fn the_budget_holds_in_a_thousand_crawls() {
     let cases = [
         (ResetPolicy::Rebuild, Layout::Auto, EXPECTED / 10, 250),
         (ResetPolicy::Rebuild, Layout::Auto, EXPECTED, 250),
@@ -191,7 +165,7 @@ async fn the_budget_holds_in_a_thousand_crawls() {
     for (reset, layout, urls, runs) in cases {
         let mut outcomes = Vec::new();
         for world in 0..runs {
-            outcomes.push(crawl(&config(reset, layout), world << 20 | urls, urls, None).await);
+            outcomes.push(crawl(&config(reset, layout), world << 20 | urls, urls, None));
         }
         let what = format!("{reset}, {layout}, {urls} URLs of {EXPECTED}");
         assert_kept(&outcomes, 0.5, &what);
@@ -202,14 +176,14 @@ async fn the_budget_holds_in_a_thousand_crawls() {
     }
 }
 
-#[tokio::test]
-async fn growing_keeps_the_rate_it_promises() {
+#[test]
+fn growing_keeps_the_rate_it_promises() {
     let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.01) };
     for layout in [Layout::Auto, Layout::Classic] {
         let config = CacheConfig { budget, ..config(ResetPolicy::Grow, layout) };
         let mut outcomes = Vec::new();
         for world in 0..40 {
-            outcomes.push(crawl(&config, world, EXPECTED * 40, None).await);
+            outcomes.push(crawl(&config, world, EXPECTED * 40, None));
         }
         let what = format!("grow, {layout}");
         assert_kept(&outcomes, 0.01 * (EXPECTED * 40) as f64, &what);
@@ -218,15 +192,15 @@ async fn growing_keeps_the_rate_it_promises() {
 }
 
 /// However many URLs come, as many are lost of each hundred as of the first hundred that were expected, and memory stays.
-#[tokio::test]
-async fn rotating_keeps_the_rate_it_promises() {
+#[test]
+fn rotating_keeps_the_rate_it_promises() {
     for (layout, budget) in [(Layout::Auto, 0.5), (Layout::Classic, 2.0)] {
         let budget = LossBudget { max_lost_urls: Some(budget), max_false_positive_rate: None };
         let config = CacheConfig { budget, ..config(ResetPolicy::Rotate, layout) };
         for times in [1, 10, 100] {
             let mut outcomes = Vec::new();
             for world in 0..40 {
-                outcomes.push(crawl(&config, world << 20 | times, EXPECTED * times, None).await);
+                outcomes.push(crawl(&config, world << 20 | times, EXPECTED * times, None));
             }
             let what = format!("rotate, {layout}, {times} times the expected");
             assert_kept(&outcomes, budget.max_lost_urls.unwrap() * times as f64, &what);
@@ -237,12 +211,12 @@ async fn rotating_keeps_the_rate_it_promises() {
 }
 
 /// At least twenty hits are expected in each sample.
-#[tokio::test]
-async fn the_audits_interval_covers_the_truth() {
+#[test]
+fn the_audits_interval_covers_the_truth() {
     let (runs, urls) = (200, 2_000);
     let (mut covered, mut hits) = (0, 0.0);
     for world in 0..runs {
-        let run = crawl(&config(ResetPolicy::None, Layout::Auto), world, urls, Some(300)).await;
+        let run = crawl(&config(ResetPolicy::None, Layout::Auto), world, urls, Some(300));
         let (low, high, share) = run.audit.unwrap();
         assert!((share - 0.125).abs() < 1e-9, "{share}");
         let truth = run.lost / run.offered;

@@ -1,4 +1,4 @@
-//! The one door into the crawl.
+//! Admission: the only way into the crawl.
 //!
 //! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found; the stateful half
 //! ([`Door`]) asks the URL cache, numbers what is new, and hands it to the URL table and the frontier in one step.
@@ -13,7 +13,7 @@ mod pure;
 #[cfg(test)]
 mod tests;
 
-pub(super) use door::{Door, Found, Judge};
+pub(in crate::engine) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;
-pub(super) use keeper::{CacheKeeper, Room};
-pub(super) use pure::{LinkRelation, Proposal, Proposals, PureHalf};
+pub(in crate::engine) use keeper::{CacheKeeper, Filling, Room};
+pub(in crate::engine) use pure::{LinkRelation, Proposal, Proposals, PureHalf};

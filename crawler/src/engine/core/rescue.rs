@@ -9,19 +9,19 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    EngineError,
+    super::visit::{Answer, Content, Report},
+    CacheFailure, Core, Question,
     admission::{Found, Judge, Proposals},
-    reports::{asked, counted},
-    scheduler::Scheduler,
-    verdict::{Decision, decide},
-    visit::{Answer, Content, Report},
+    intake::{Ready, Task},
+    outcome::{Decision, asked, counted, decide},
 };
 use crate::{
     candidate::{Hop, HostId, UrlId},
     config::SweepChoice,
-    fetch::{FetchError, Fetcher, Truncation},
-    frontier::{Asked, Lease, Queued, Work},
-    store::{AfterSweep, LostState, Message, RescueRow, Step, SweepRequest, Swept},
+    fetch::{FetchError, Truncation},
+    frontier::{Asked, Lease, Outcome, WorkItem},
+    store::{AfterSweep, LostState, RescueRow, Step, SweepRequest, Swept},
+    time::Moment,
 };
 
 /// Where the sweep stands.
@@ -43,6 +43,16 @@ enum SweepState {
     Complete,
 }
 
+/// A page that was fetched again, with what of it is to be admitted.
+pub(super) struct Rescued {
+    parent: WorkItem,
+    proposals: Proposals,
+    found: Found,
+    step: Step,
+    /// What becomes of the lost URLs that it does not link to.
+    why: LostState,
+}
+
 /// What a drained crawl does next.
 pub(super) enum AtDrain {
     /// It waits for the sweep.
@@ -51,28 +61,26 @@ pub(super) enum AtDrain {
     End,
 }
 
-impl<F: Fetcher + 'static> Scheduler<F> {
+impl Core {
     /// Nothing is leased, and nothing is queued but what a limit holds back.
-    pub(super) async fn drained(&mut self) -> Result<AtDrain, EngineError> {
+    pub(super) fn drained(&mut self, now: Moment) -> AtDrain {
         let then = match self.settings.cache.sweep {
-            SweepChoice::Off => return Ok(AtDrain::End),
+            SweepChoice::Off => return AtDrain::End,
             SweepChoice::Report => AfterSweep::Report,
             SweepChoice::Rescue => AfterSweep::Rescue,
         };
         match self.rescues.state {
-            SweepState::Complete => return Ok(AtDrain::End),
-            SweepState::Asked => return Ok(AtDrain::Wait),
+            SweepState::Complete => return AtDrain::End,
+            SweepState::Asked => return AtDrain::Wait,
             SweepState::Due => self.rescues.state = SweepState::Asked,
         }
         tracing::debug!("nothing is left to fetch: comparing all kept links with all URLs");
-        let request = SweepRequest { at: self.clock.now(), then };
-        let reply = self.answers.swept();
-        self.message(Message::Sweep(request, reply)).await?;
-        Ok(AtDrain::Wait)
+        self.outbox.ask(Question::Sweep(SweepRequest { at: now, then }));
+        AtDrain::Wait
     }
 
     /// The writer has compared.
-    pub(super) async fn swept(&mut self, swept: Swept) -> Result<(), EngineError> {
+    pub(super) fn swept(&mut self, swept: Swept) {
         let Swept { links, lost, orders } = swept;
         if lost > 0 {
             tracing::info!(links, lost, fetched_again = orders.len(), "the sweep found lost URLs");
@@ -81,7 +89,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
         }
         if orders.is_empty() {
             self.rescues.state = SweepState::Complete;
-            return Ok(());
+            return;
         }
         self.rescues.state = SweepState::Due;
         let mut refused = Vec::new();
@@ -92,69 +100,89 @@ impl<F: Fetcher + 'static> Scheduler<F> {
                 refused.push(order.parent);
             }
         }
-        self.forgo(refused).await
+        self.forgo(refused);
     }
 
     /// Pages on a host that cannot be asked any more are not fetched again.
-    pub(super) async fn forgo_host(&mut self, host: HostId) -> Result<(), EngineError> {
+    pub(super) fn forgo_host(&mut self, host: HostId) {
         let dropped = self.frontier.drop_rescues(host);
-        self.forgo(dropped).await
+        self.forgo(dropped);
     }
 
-    async fn forgo(&mut self, parents: Vec<Queued>) -> Result<(), EngineError> {
+    fn forgo(&mut self, parents: Vec<WorkItem>) {
         for parent in parents {
             let mut step = Step::default();
             self.settle(&parent, Vec::new(), LostState::ParentUnreachable, &mut step);
-            self.send(step).await?;
+            self.send(step);
         }
-        Ok(())
     }
 
     /// Ends the lease of a page to be fetched again, without a request.
-    pub(super) async fn forgo_lease(&mut self, lease: Lease) -> Result<(), EngineError> {
-        let parent = self.frontier.complete_rescue(lease, Asked::No, self.clock.now());
+    pub(super) fn forgo_lease(&mut self, lease: Lease, now: Moment) {
+        let parent = lease.item().clone();
+        self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
         tracing::debug!(url = %parent.url, "robots.txt or the scope forbids to fetch it again for lost links");
-        self.forgo(vec![parent]).await
+        self.forgo(vec![parent]);
     }
 
     /// A page was fetched again: the lost URLs that it still links to are admitted.
-    pub(super) async fn rescue_finished(&mut self, report: Report) -> Result<(), EngineError> {
+    pub(super) fn rescue_finished(
+        &mut self,
+        report: Report,
+        at: Moment,
+        now: Moment,
+    ) -> Result<Option<Task>, CacheFailure> {
+        let heeded = self.heed(&report.lease, &report.result, at);
         let Report { lease, requests, result } = report;
-        let now = self.clock.now();
-        let mut step = Step { counters: counted(requests, &result), ..Step::default() };
-        self.heed_retry_after(&lease, &result, now);
-        let asked = asked(requests, &result);
-        let Work::Rescue(parent) = lease.work() else { return Ok(()) };
-        if let Decision::Retry { pause, reason } = decide(&result, parent.attempts, &self.settings.retry)
-            && !self.frontier.is_closed(lease.host())
-        {
-            tracing::debug!(url = %parent.url, %reason, "to be fetched again once more");
-            self.frontier.retry_rescue(lease, now + pause, asked, now);
-            return self.send(step).await;
+        let mut step = Step { counters: counted(requests, &result), health: heeded.health, ..Step::default() };
+        let (asked, parent) = (asked(requests, &result), lease.item().clone());
+        let again = match decide(&result, heeded.fault, parent.attempts, &self.settings.retry) {
+            Decision::Final { .. } => None,
+            Decision::Wait { .. } => Some((at, parent.attempts)),
+            Decision::Retry { pause, .. } => Some((at + pause, parent.attempts + 1)),
+        };
+        if let Some((due, attempts)) = again.filter(|_| !self.frontier.is_closed(lease.host())) {
+            tracing::debug!(url = %parent.url, "to be fetched again once more");
+            self.frontier.complete(lease, Outcome::Retry { due, attempts }, asked, at);
+            self.send(step);
+            return Ok(None);
         }
         step.counters.rescue_fetches = 1;
-        let parent = self.frontier.complete_rescue(lease, asked, now);
+        self.frontier.complete(lease, Outcome::Finished { stored: false }, asked, at);
         let why = if is_readable(&result) { LostState::NoLongerLinked } else { LostState::ParentUnreachable };
-        let (mut proposals, found) = self.proposed_again(&parent, result);
+        let (mut proposals, found) = self.proposed_again(&parent, result, at);
         let orders = self.rescues.orders.get(&parent.id).map_or(&[][..], Vec::as_slice);
         let mut wanted: HashSet<u64> = orders.iter().copied().filter(|link| self.door.wanted.contains(link)).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
-        let links: Vec<u64> = proposals.kept_links();
-        if !links.is_empty() && !self.make_room_for(&proposals.passed).await? {
-            // They cannot be let in any more: the page is fetched again in a run that may.
-            return self.send(step).await;
+        self.admit_rescued(Rescued { parent, proposals, found, step, why }, now)
+    }
+
+    /// Admits what a page that was fetched again still links to.
+    pub(super) fn admit_rescued(&mut self, rescued: Rescued, now: Moment) -> Result<Option<Task>, CacheFailure> {
+        let links: Vec<u64> = rescued.proposals.kept_links();
+        let ready = if links.is_empty() { Ready::Yes } else { self.make_room_for(&rescued.proposals.passed, now)? };
+        match ready {
+            Ready::Yes => {}
+            Ready::NotYet => return Ok(Some(Task::Rescued(Box::new(rescued)))),
+            Ready::No => {
+                // They cannot be let in any more: the page is fetched again in a run that may.
+                self.send(rescued.step);
+                return Ok(None);
+            }
         }
+        let Rescued { parent, proposals, found, mut step, why } = rescued;
         let admitted = self.door.admit(proposals, found, &mut self.frontier, &mut step);
         let rescued = links.into_iter().zip(admitted).collect();
         self.settle(&parent, rescued, why, &mut step);
-        self.send(step).await
+        self.send(step);
+        Ok(None)
     }
 
     /// What a page proposes when it is fetched again, and where that is found.
-    fn proposed_again(&self, parent: &Queued, result: Result<Answer, FetchError>) -> (Proposals, Found) {
+    fn proposed_again(&self, parent: &WorkItem, result: Result<Answer, FetchError>, at: Moment) -> (Proposals, Found) {
         let found = |hop, depth, redirects| {
-            let (via, judge, at) = (Some(parent.id), Judge::Rescue, self.clock.now());
+            let (via, judge) = (Some(parent.id), Judge::Rescue);
             Found { hop, via, depth, redirects, judge, at }
         };
         match result.map(|answer| answer.content) {
@@ -168,7 +196,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
 
     /// Notes what became of the lost URLs that a page was to be fetched again for. One that another page led to meanwhile
     /// is not lost any more.
-    fn settle(&mut self, parent: &Queued, rescued: Vec<(u64, UrlId)>, why: LostState, step: &mut Step) {
+    fn settle(&mut self, parent: &WorkItem, rescued: Vec<(u64, UrlId)>, why: LostState, step: &mut Step) {
         let ordered = self.rescues.orders.remove(&parent.id).unwrap_or_default();
         let missing: Vec<u64> = ordered.into_iter().filter(|link| self.door.wanted.remove(link)).collect();
         let fate = (!missing.is_empty()).then(|| why.as_str());

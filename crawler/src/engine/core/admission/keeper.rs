@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use thiserror::Error;
-use tokio::sync::{mpsc, oneshot};
 use urlcache::{
     Audit, BuildError, CacheConfig, ErrorSide, LossLedger, Occupancy, ResetPolicy, Strategy, Trigger, UrlCache, UrlKey,
     Verdict,
@@ -11,18 +10,17 @@ use urlcache::{
 
 use super::Proposal;
 use crate::{
-    store::{Message, Replay, ReplayedUrl, Standing},
+    store::{ReplayedUrl, Standing},
     time::Moment,
     url::Fingerprint,
 };
 
 /// What was done to have room for the next answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Room {
     /// Nothing: there is room, or there is to be none.
     Enough,
-    /// The cache was made anew.
-    Rebuilt,
+    /// A cache was made anew: once it is [filled](CacheKeeper::filled) there is room.
+    Fill(Filling),
     /// It was enlarged so many times.
     Grown {
         /// 0 when it could not be.
@@ -32,6 +30,13 @@ pub(in crate::engine) enum Room {
     Spent,
     /// There is room, but the sequence is to be the last with this cache.
     Aged,
+}
+
+/// A URL cache that is being filled from the URL table, and its audit when that is to be filled too.
+pub(in crate::engine) struct Filling {
+    cache: Box<dyn UrlCache>,
+    audit: Option<Audit>,
+    rebuilt: bool,
 }
 
 /// The URL cache of the crawl, its loss ledger, its reset policy, and the audit of its verdicts.
@@ -46,10 +51,10 @@ pub(in crate::engine) struct CacheKeeper {
     since: Moment,
     /// The age at which it must be replaced.
     reset_every: Option<Duration>,
-    /// Rotations that were told.
+    /// Rotations that were counted.
     rotations: u64,
-    /// That rotating does not keep the budget was told.
-    told_overrun: bool,
+    /// Whether it was said that rotating does not keep the budget.
+    said_overrun: bool,
     verdicts: Vec<Verdict>,
 }
 
@@ -59,9 +64,6 @@ pub enum CacheFailure {
     /// It cannot be made as large as the loss budget asks.
     #[error("the URL cache: {0}")]
     Build(#[from] BuildError),
-    /// The writer that holds the URL table is gone.
-    #[error("the URL table is gone")]
-    TableGone,
 }
 
 impl CacheKeeper {
@@ -83,7 +85,7 @@ impl CacheKeeper {
             since: Moment::EPOCH,
             reset_every: None,
             rotations: 0,
-            told_overrun: false,
+            said_overrun: false,
             verdicts: Vec::new(),
         };
         keeper.heed_ceiling(already)?;
@@ -116,12 +118,7 @@ impl CacheKeeper {
 
     /// Sees to it that so many more answers keep the budget, as the reset policy says. A cache that is made anew has room
     /// for them afterwards.
-    pub(in crate::engine) async fn make_room(
-        &mut self,
-        answers: usize,
-        now: Moment,
-        writer: &mpsc::Sender<Message>,
-    ) -> Result<Room, CacheFailure> {
+    pub(in crate::engine) fn make_room(&mut self, answers: usize, now: Moment) -> Result<Room, CacheFailure> {
         let held = self.cache.occupancy();
         if self.is_exact()
             && let Err(failure) = self.let_grow(&held, answers as u64)
@@ -142,7 +139,7 @@ impl CacheKeeper {
                 Ok(Room::Enough)
             }
             ResetPolicy::Grow if trigger != "age" => self.grow(answers),
-            ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger, writer).await,
+            ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger),
             ResetPolicy::Restart if trigger == "age" => {
                 tracing::info!("the URL cache is old: the next sequence begins when nothing is left to fetch");
                 Ok(Room::Aged)
@@ -178,7 +175,7 @@ impl CacheKeeper {
             let (items, rate) = (now.items, now.expected_rate);
             tracing::info!(times = new, items, rate, expected_lost, "the URL cache has dropped its oldest URLs");
             let is_over = self.budget().is_some_and(|budget| expected_lost > budget);
-            if is_over && !std::mem::replace(&mut self.told_overrun, true) {
+            if is_over && !std::mem::replace(&mut self.said_overrun, true) {
                 tracing::warn!(expected_lost, "rotating keeps the rate, but the lost URLs are more than allowed");
             }
         }
@@ -202,12 +199,7 @@ impl CacheKeeper {
 
     /// Makes it anew from the URL table: larger if need be, with a new hash seed. Waits until all that was sent is
     /// committed.
-    async fn rebuild(
-        &mut self,
-        answers: usize,
-        trigger: &str,
-        writer: &mpsc::Sender<Message>,
-    ) -> Result<Room, CacheFailure> {
+    fn rebuild(&mut self, answers: usize, trigger: &str) -> Result<Room, CacheFailure> {
         let old = self.cache.occupancy();
         self.ledger.carry(&old);
         self.generation += 1;
@@ -218,8 +210,7 @@ impl CacheKeeper {
         let cache = self.config.build(self.generation, already)?;
         let (generation, items, rate, bits) = (self.generation, old.items, old.expected_rate, cache.occupancy().bits);
         tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
-        (self.cache, _) = refill(cache, None, writer).await?;
-        Ok(Room::Rebuilt)
+        Ok(Room::Fill(Filling { cache, audit: None, rebuilt: true }))
     }
 
     /// Enlarges it where it stands until it has room, or the ceiling is reached.
@@ -261,12 +252,19 @@ impl CacheKeeper {
         Ok(())
     }
 
-    /// Fills cache and audit from the URL table, at the start of a run that goes on.
-    pub(in crate::engine) async fn restore(&mut self, writer: &mpsc::Sender<Message>) -> Result<(), CacheFailure> {
+    /// Gives cache and audit away to be filled from the URL table, at the start of a run that goes on.
+    pub(in crate::engine) fn refilling(&mut self) -> Filling {
         let cache = std::mem::replace(&mut self.cache, Box::new(urlcache::ExactCache::new()));
-        (self.cache, self.audit) = refill(cache, self.audit.take(), writer).await?;
-        self.rotations = self.cache.rotations();
-        Ok(())
+        Filling { cache, audit: self.audit.take(), rebuilt: false }
+    }
+
+    /// Takes back what was given away.
+    pub(in crate::engine) fn filled(&mut self, filled: Filling) {
+        self.cache = filled.cache;
+        if !filled.rebuilt {
+            self.audit = filled.audit;
+            self.rotations = self.cache.rotations();
+        }
     }
 
     /// Expected losses of the sequence so far, in URLs.
@@ -303,29 +301,14 @@ fn key(text: &str, fingerprint: Fingerprint) -> UrlKey<'_> {
     UrlKey { bytes: text.as_bytes(), hash: fingerprint.value() }
 }
 
-/// A cache, and its audit when that is to be filled too.
-type Filled = (Box<dyn UrlCache>, Option<Audit>);
+impl Filling {
+    /// Whether it takes the place of a cache that was too small or too old.
+    pub(in crate::engine) fn is_rebuilt(&self) -> bool {
+        self.rebuilt
+    }
 
-async fn refill(
-    cache: Box<dyn UrlCache>,
-    audit: Option<Audit>,
-    writer: &mpsc::Sender<Message>,
-) -> Result<Filled, CacheFailure> {
-    let (filled, filling) = oneshot::channel();
-    let replay = Message::Replay(Box::new(Refilling { cache, audit, filled }));
-    writer.send(replay).await.map_err(|_| CacheFailure::TableGone)?;
-    filling.await.map_err(|_| CacheFailure::TableGone)
-}
-
-/// What is on its way through the writer, which shows it every URL of the sequence.
-struct Refilling {
-    cache: Box<dyn UrlCache>,
-    audit: Option<Audit>,
-    filled: oneshot::Sender<Filled>,
-}
-
-impl Refilling {
-    fn audit(&mut self, fingerprint: Fingerprint, standing: Standing) {
+    /// What the sequence's audit saw lost.
+    pub(in crate::engine) fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
         let standing = match standing {
             Standing::Held => urlcache::Standing::Held,
             Standing::Trial => urlcache::Standing::Trial,
@@ -335,20 +318,10 @@ impl Refilling {
             audit.restore(fingerprint.value(), standing);
         }
     }
-}
 
-impl Replay for Refilling {
-    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
-        self.audit(fingerprint, standing);
-    }
-
-    fn row(&mut self, url: ReplayedUrl<'_>) {
+    /// A URL of the sequence.
+    pub(in crate::engine) fn row(&mut self, url: ReplayedUrl<'_>) {
         self.cache.refill(key(url.key, url.fingerprint));
-        self.audit(url.fingerprint, url.standing);
-    }
-
-    fn done(self: Box<Self>) {
-        // Nobody waits for it any more when the crawl has failed meanwhile.
-        let _ = self.filled.send((self.cache, self.audit));
+        self.lost(url.fingerprint, url.standing);
     }
 }

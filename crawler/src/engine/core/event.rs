@@ -1,0 +1,117 @@
+//! What the core is told, and what it has the shell do.
+
+use super::{
+    super::visit::{Judging, Report},
+    admission::Filling,
+};
+use crate::{
+    candidate::HostId,
+    engine::Start,
+    frontier::Lease,
+    queue::{RefillAnswer, RefillRequest},
+    store::{Confirmed, Step, SweepRequest, Swept},
+    time::Moment,
+};
+
+/// What happened.
+pub(in crate::engine) enum Event {
+    /// The run begins, with these starts that are not in the URL table.
+    Begin(Vec<Start>),
+    /// A visit ended.
+    Visited(Box<Report>),
+    /// A visit was given up, most likely with its request under way.
+    GivenUp,
+    /// The store has answered a question.
+    Answered(StoreAnswer),
+    /// The user asks to stop: the signal's number. Nothing more is leased.
+    Stop(i32),
+    /// Time has passed, or there was more to do.
+    Turn,
+}
+
+/// What the core asks the store.
+pub(in crate::engine) enum Question {
+    /// Queued rows of a host.
+    Rows(RefillRequest),
+    /// The body of a host's robots.txt.
+    Robots(HostId),
+    /// Which kept links have no row.
+    Sweep(SweepRequest),
+    /// Every URL of the sequence, into a URL cache.
+    Fill(Filling),
+}
+
+/// What the store answers.
+pub(in crate::engine) enum StoreAnswer {
+    /// Queued rows of a host.
+    Rows(HostId, RefillAnswer),
+    /// A host's robots.txt as it was stored; `None` when it gave none.
+    Robots(HostId, Option<Vec<u8>>),
+    /// What the sweep found.
+    Swept(Swept),
+    /// The URL cache with every URL of the sequence.
+    Filled(Filling),
+    /// Which URLs of a proposed step are new.
+    Confirmed(Confirmed),
+}
+
+/// What the shell is to do, in this order.
+pub(in crate::engine) enum Effect {
+    /// Carry a lease out; it comes back with [`Event::Visited`].
+    Fetch(Box<Lease>, Judging),
+    /// Write a step.
+    Write(Box<Step>),
+    /// Write what is new of a step; [`StoreAnswer::Confirmed`] says what that is.
+    Propose(Box<Step>),
+    /// Ask the store, after all that was written before.
+    Ask(Question),
+}
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Then {
+    /// Another [`Event::Turn`], once other events were looked at.
+    Turn,
+    /// Nothing before an event, or this moment.
+    Wait(Option<Moment>),
+    /// Nothing any more.
+    End(End),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Nothing is queued or leased.
+    Drained,
+    /// A budget stops leasing.
+    Budget,
+    /// What is left is on hosts that do not answer.
+    Unreachable,
+    /// The loss policy stopped it.
+    Loss,
+    /// The loss policy ended the sequence, and the next is to begin.
+    Restart,
+    /// The sequence is complete, or a limit holds back what is left; its URL cache is so old that the next is to begin.
+    Aged {
+        /// Nothing is queued.
+        drained: bool,
+    },
+    /// A signal stopped it.
+    Signal(i32),
+    /// No start URL could be fetched.
+    Failed,
+}
+
+impl End {
+    /// The word used in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Drained | Self::Aged { drained: true } => "drained",
+            Self::Budget | Self::Aged { drained: false } => "budget",
+            Self::Unreachable => "unreachable",
+            Self::Loss | Self::Restart => "loss",
+            Self::Signal(_) => "signal",
+            Self::Failed => "failed",
+        }
+    }
+}

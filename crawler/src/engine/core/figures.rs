@@ -1,0 +1,63 @@
+//! What a core shows of itself.
+
+use super::Core;
+use crate::engine::Progress;
+
+/// How sure the audit's interval is.
+const CONFIDENCE: f64 = 0.95;
+
+impl Core {
+    /// How the run stands.
+    pub(in crate::engine) fn progress(&self) -> Progress {
+        let (counters, occupancy) = (self.outbox.counters(), self.door.cache.occupancy());
+        Progress {
+            pages: counters.stored,
+            requests: counters.requests,
+            queued: self.frontier.counts().queued,
+            in_flight: self.in_flight as u64,
+            errors: counters.errors.values().sum(),
+            expected_lost: self.door.cache.expected_lost(),
+            cache_items: occupancy.items,
+        }
+    }
+
+    /// Whether any page was stored in the sequence.
+    pub(in crate::engine) fn has_pages(&self) -> bool {
+        self.outbox.counters().stored > 0
+    }
+
+    /// Whether the URL cache never mistakes a new URL for a seen one.
+    pub(in crate::engine) fn is_exact(&self) -> bool {
+        self.door.cache.is_exact()
+    }
+
+    /// Whether it may call a URL new that it was shown before.
+    pub(in crate::engine) fn forgets(&self) -> bool {
+        self.door.cache.forgets()
+    }
+
+    /// What it is expected to have lost, in URLs.
+    pub(in crate::engine) fn expected_lost(&self) -> f64 {
+        self.door.cache.expected_lost()
+    }
+
+    /// The URL cache's part of the summary.
+    pub(in crate::engine) fn cache_figures(&self) -> serde_json::Value {
+        let cache = &self.door.cache;
+        let now = cache.occupancy();
+        let [strategy, layout] = cache.names();
+        let audit = cache.audit.as_ref().map(|audit| {
+            let interval = audit.interval(CONFIDENCE);
+            serde_json::json!({
+                "share": audit.share(), "checked": audit.checked(), "false_positives": audit.false_positives(),
+                "rate": audit.rate(), "low": interval.low, "high": interval.high,
+            })
+        });
+        serde_json::json!({
+            "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
+            "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
+            "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
+            "audit": audit,
+        })
+    }
+}

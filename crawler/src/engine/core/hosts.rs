@@ -1,0 +1,287 @@
+//! Hosts and starts: whether a host answers, its robots.txt, and the start URLs.
+
+use super::{
+    super::visit::{Answer, Report},
+    Core, Start,
+    admission::{Found, Judge},
+    intake::Task,
+    outcome::{Heard, asked, counted, failure},
+    robots_book::Reading,
+};
+use crate::{
+    candidate::{Hop, HostId},
+    fetch::FetchError,
+    frontier::{Asked, Failure, Fault, Lease, Outcome},
+    health::{Cause, HealthRow, Wait},
+    queue::Purpose,
+    store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange},
+    time::Moment,
+    url::{Origin, WebUrl},
+};
+
+/// What a result says of the health of its host.
+#[derive(Debug, Default)]
+pub(super) struct Heeded {
+    /// Who is to blame, where it failed and the host may be.
+    pub(super) fault: Option<Fault>,
+    /// The host's new health, where it has changed.
+    pub(super) health: Vec<(HostId, Option<HealthRow>)>,
+}
+
+impl Core {
+    /// The run begins.
+    pub(super) fn begin(&mut self, starts: Vec<Start>, now: Moment) {
+        self.outbox.write(
+            Step { counters: Counters { generations: 1, ..Counters::default() }, ..Step::default() },
+            &mut self.frontier,
+        );
+        if self.frontier.counts().admitted > 0 {
+            self.intake.push(Task::Restore);
+        }
+        self.starts.start_waiting(now);
+        self.intake.push(Task::Starts(starts));
+    }
+
+    /// Admits the starts.
+    pub(super) fn enter_starts(&mut self, starts: Vec<Start>, now: Moment) {
+        self.starts.start_waiting(now);
+        let mut step = Step::default();
+        for start in starts {
+            let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
+            self.starts.give(start.url.origin());
+            if start.guessed {
+                self.starts.guess(start.url.clone());
+            }
+            self.enter_start(start.url, (source, Judge::Table), &mut step, now);
+        }
+        self.send(step);
+    }
+
+    /// Proposes a start URL, which widens the scope to itself.
+    fn enter_start(&mut self, url: WebUrl, (source, judge): (AreaSource, Judge), step: &mut Step, at: Moment) {
+        self.pure.widen(&url);
+        step.areas.push(AreaRow { url: url.as_str().to_owned(), source });
+        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
+        let origin = url.origin();
+        let proposals = self.pure.one(url);
+        for id in self.door.admit(proposals, found, &mut self.frontier, step) {
+            self.starts.begin(id, origin.clone());
+        }
+    }
+
+    /// Starts given without a scheme are tried with `http` when `https` gives no answer.
+    pub(super) fn try_http(&mut self, failed: &Origin, step: &mut Step, now: Moment) {
+        for url in self.starts.instead(failed) {
+            tracing::warn!(start = %url, "no answer by https, trying http");
+            self.warn_of_secrets(&url);
+            self.enter_start(url, (AreaSource::Fallback, Judge::Cache), step, now);
+        }
+    }
+
+    /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere hears of it.
+    pub(super) fn warn_of_secrets(&self, url: &WebUrl) {
+        let fetch = &self.settings.fetch;
+        let some = !(fetch.headers.is_empty() && fetch.credentials.is_empty());
+        if some && !self.starts.is_given(&url.origin()) {
+            tracing::warn!(%url, "headers and passwords that were given are not sent there: if they should be, give it as a start URL");
+        }
+    }
+
+    /// Takes note of what a result says of its host.
+    pub(super) fn heed(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, at: Moment) -> Heeded {
+        let host = lease.host();
+        match failure(result) {
+            Heard::Answer => {
+                let was = self.frontier.health(host);
+                if !self.frontier.answered(host, lease.item(), at) {
+                    return Heeded::default();
+                }
+                let silent = was.map(|was| at.since(was.since));
+                tracing::info!(host = %self.frontier.origin(host), ?silent, "the host answers again");
+                Heeded { fault: None, health: vec![(host, None)] }
+            }
+            Heard::Nothing(failure) => {
+                let fault = self.frontier.failed(lease, failure, at);
+                let health = self.frontier.health(host);
+                if let Some(health) = &health {
+                    self.tell_of(host, health, at);
+                }
+                Heeded { fault: Some(fault), health: health.map(|row| (host, Some(row))).into_iter().collect() }
+            }
+            Heard::Neither => Heeded::default(),
+        }
+    }
+
+    fn tell_of(&self, host: HostId, health: &HealthRow, now: Moment) {
+        let (origin, cause, pause) = (self.frontier.origin(host), health.cause, health.not_before.since(now));
+        let why = cause.explained();
+        match health {
+            HealthRow { wait: Wait::Paused, .. } => {
+                tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a longer pause than politeness.max_retry_after: it is left alone until then");
+            }
+            HealthRow { failures: 1, .. } => {
+                tracing::warn!(host = %origin, %cause, why, ?pause, "the host gives no answer; its URLs wait, and it is asked again");
+            }
+            _ => tracing::debug!(host = %origin, %cause, ?pause, "still no answer"),
+        }
+    }
+
+    /// Has a host's health written.
+    pub(super) fn send_health(&mut self, heeded: Heeded) {
+        if !heeded.health.is_empty() {
+            self.send(Step { health: heeded.health, ..Step::default() });
+        }
+    }
+
+    /// Counts a request whose visit did not come back.
+    pub(super) fn count_request(&mut self) {
+        let counters = Counters { requests: 1, ..Counters::default() };
+        self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
+    }
+
+    /// The host was asked again to find out whether it answers.
+    pub(super) fn check_finished(&mut self, report: Report, at: Moment) {
+        let Report { lease, requests, result } = report;
+        let Heeded { health, .. } = self.heed(&lease, &result, at);
+        let step = Step { counters: counted(requests, &result), health, ..Step::default() };
+        self.frontier.complete(lease, Outcome::Finished { stored: false }, asked(requests, &result), at);
+        self.send(step);
+    }
+
+    /// Takes a lease back whose request was not made: it is as if it had not been granted.
+    pub(super) fn give_back(&mut self, lease: Lease, now: Moment) {
+        let counted = lease.purpose().is_counted();
+        match self.door.why_closed(lease.host()) {
+            Some(why) if counted => return self.abandon(lease, why, now),
+            Some(_) if lease.purpose() == Purpose::Rescue => return self.forgo_lease(lease, now),
+            _ => self.budget.end(&lease),
+        }
+        self.frontier.complete(lease, Outcome::Released, Asked::No, now);
+    }
+
+    /// Ends a lease that was begun, without a request.
+    pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
+        self.budget.end(&lease);
+        if lease.purpose() == Purpose::Rescue {
+            return self.forgo_lease(lease, now);
+        }
+        let id = lease.item().id;
+        self.starts.settle(id);
+        self.frontier.complete(lease, Outcome::Abandoned, Asked::No, now);
+        self.send(Step { change: Some((id, UrlChange::Abandoned(why))), ..Step::default() });
+    }
+
+    /// robots.txt of a host that the user said not to ask.
+    pub(super) fn ignore_robots(&mut self, lease: Lease, now: Moment) {
+        let host = lease.host();
+        let reading = self.robots.ignore(host, now);
+        self.robots_read((lease, host), reading, Asked::No, (Step::default(), now));
+    }
+
+    /// The request for the robots.txt of `host` ended.
+    pub(super) fn robots_finished(&mut self, report: Report, host: HostId, at: Moment) {
+        let Report { lease, requests, result } = report;
+        let granted = lease.granted();
+        let mut heeded = self.heed(&lease, &result, at);
+        if result.is_ok() {
+            self.starts.answered(lease.url());
+        }
+        if let Err(error) = &result {
+            tracing::debug!(url = %lease.url(), %error, "robots.txt has no answer");
+        }
+        let counters = counted(requests, &result);
+        let guess = self.starts.is_guessed(&lease.url().origin());
+        let reading = self.robots.read(host, lease.item().redirects, result, at);
+        if let (Reading::Unreachable { failure, .. }, true) = (&reading, host != lease.host()) {
+            self.frontier.failed_elsewhere(host, *failure, (granted, at));
+            heeded.health.push((host, self.frontier.health(host)));
+        }
+        let step = Step { counters, health: heeded.health, ..Step::default() };
+        if matches!(reading, Reading::Unreachable { .. }) && guess && self.falls_back(lease.host()) {
+            return self.give_up_guess(lease, Asked::Yes, step, at);
+        }
+        self.robots_read((lease, host), reading, Asked::Yes, (step, at));
+    }
+
+    fn robots_read(
+        &mut self,
+        (lease, host): (Lease, HostId),
+        reading: Reading,
+        asked: Asked,
+        (mut step, at): (Step, Moment),
+    ) {
+        let mut kept = |row: RobotsRow| step.robots = Some((host, row));
+        let outcome = match reading {
+            Reading::Met { row, crawl_delay, until } => {
+                kept(row);
+                let polite = self.settings.politeness.delay;
+                let asked = crawl_delay.map_or(polite, |delay| delay.min(self.settings.politeness.max_delay));
+                self.frontier.set_delay(host, polite.max(asked));
+                Outcome::Met { until }
+            }
+            Reading::Unreachable { row, .. } => {
+                kept(row);
+                Outcome::Retry { due: at, attempts: 0 }
+            }
+            Reading::Redirected(to) => {
+                let host = self.door.host(to.origin(), &mut self.frontier, &mut step);
+                Outcome::Redirected { host, to }
+            }
+            // A start whose address is not allowed stays queued: the next run may allow it.
+            Reading::Refused { row } if self.starts.is_given(self.frontier.origin(host)) => {
+                kept(row);
+                let failure = Failure { cause: Cause::Address, retry_after: None };
+                self.frontier.failed_elsewhere(host, failure, (lease.granted(), at));
+                step.health.push((host, self.frontier.health(host)));
+                Outcome::Retry { due: at, attempts: 0 }
+            }
+            Reading::Refused { row } => {
+                kept(row);
+                return self.close((lease, host), Abandonment::Address, asked, (step, at));
+            }
+        };
+        self.frontier.complete(lease, outcome, asked, at);
+        self.send(step);
+    }
+
+    /// Whether a start given without a scheme is tried with `http`: not where its name has no address, which `http` would
+    /// not have either.
+    pub(super) fn falls_back(&self, host: HostId) -> bool {
+        self.frontier.health(host).is_some_and(|health| health.cause != Cause::NoName)
+    }
+
+    /// A start that was only a guess has no answer: what it is to be instead is tried.
+    pub(super) fn give_up_guess(&mut self, lease: Lease, asked: Asked, mut step: Step, at: Moment) {
+        let host = lease.host();
+        // It is no host of the crawl any more, well or not.
+        step.health = vec![(host, None)];
+        if matches!(lease.purpose(), Purpose::Robots { .. }) {
+            return self.close((lease, host), Abandonment::NoHttps, asked, (step, at));
+        }
+        let origin = self.frontier.origin(host).clone();
+        step.change = Some((lease.item().id, UrlChange::Abandoned(Abandonment::NoHttps)));
+        self.starts.settle_all(&origin);
+        self.frontier.complete(lease, Outcome::Abandoned, asked, at);
+        self.try_http(&origin, &mut step, at);
+        self.send(step);
+    }
+
+    /// Ends the lease of a robots.txt: nothing of its host will be fetched.
+    fn close(
+        &mut self,
+        (lease, host): (Lease, HostId),
+        why: Abandonment,
+        asked: Asked,
+        (mut step, at): (Step, Moment),
+    ) {
+        step.closed = Some((host, why));
+        self.door.close(host, why);
+        let origin = self.frontier.origin(host).clone();
+        let abandoned = self.frontier.complete(lease, Outcome::Closed, asked, at);
+        tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned");
+        self.starts.settle_all(&origin);
+        self.try_http(&origin, &mut step, at);
+        self.send(step);
+        self.forgo_host(host);
+    }
+}

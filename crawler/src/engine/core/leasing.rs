@@ -1,0 +1,181 @@
+//! What is leased next, and when a run ends.
+
+use super::{super::visit::Judging, Core, End, Ending, Question, Then, rescue::AtDrain};
+use crate::{
+    candidate::HostId,
+    config::OrderChoice,
+    frontier::{Lease, Next},
+    queue::Purpose,
+    store::Abandonment,
+    time::Moment,
+};
+
+/// Leases granted in one turn.
+const MOST_GRANTS: usize = 64;
+
+impl Core {
+    /// Grants leases while it can, but not for ever: what needs no request could go on and on.
+    pub(super) fn grant(&mut self, now: Moment) -> Then {
+        for _ in 0..MOST_GRANTS {
+            if self.parked.has_ready() {
+                if let Some(moment) = self.begin_ready(now) {
+                    return Then::Wait(Some(moment));
+                }
+                continue;
+            }
+            let counts = self.frontier.counts();
+            let to_do = counts.queued + counts.leased + self.frontier.rescues();
+            let fetched = self.frontier.fetched();
+            if to_do > 0 && self.budget.is_spent(self.outbox.counters(), fetched, now) {
+                return if self.under_way() == 0 { self.end_by_budget() } else { Then::Wait(None) };
+            }
+            let usual = self.settings.politeness.concurrency.get() as usize;
+            if self.under_way() >= self.own_trouble.most(usual, now) {
+                return Then::Wait(None);
+            }
+            if let Some(moment) = self.request_must_wait(now) {
+                return Then::Wait(Some(moment));
+            }
+            if !self.outbox.has_room() || self.level_is_open() {
+                return Then::Wait(None);
+            }
+            match self.frontier.next(now) {
+                Next::Lease(lease) => self.begin_lease(lease, now),
+                Next::NeedsRefill(request) => self.outbox.ask(Question::Rows(request)),
+                Next::WaitUntil(moment) => return Then::Wait(Some(moment)),
+                Next::Blocked => return Then::Wait(None),
+                Next::Unreachable | Next::Held | Next::Drained if self.outbox.is_unconfirmed() => {
+                    return Then::Wait(None);
+                }
+                left => return self.nothing_to_lease(&left, now),
+            }
+        }
+        Then::Turn
+    }
+
+    /// Nothing more can be leased: what is left to do before the end.
+    fn nothing_to_lease(&mut self, left: &Next, now: Moment) -> Then {
+        let drained = *left == Next::Drained;
+        match self.ending {
+            // Also where a limit holds URLs back: what was left to the next sequence may be within it.
+            Ending::Next => Then::End(End::Restart),
+            _ if *left == Next::Unreachable => Then::End(self.unreachable(now)),
+            // Pages on a host that has all that it may have are not fetched again either.
+            _ if !drained && self.frontier.rescues() > 0 => Then::End(End::Budget),
+            Ending::CompleteThenNext => self.swept_then(End::Aged { drained }, now),
+            Ending::Complete | Ending::Stop if drained => self.swept_then(End::Drained, now),
+            Ending::Complete | Ending::Stop => self.swept_then(End::Budget, now),
+        }
+    }
+
+    fn unreachable(&self, now: Moment) -> End {
+        let counts = self.frontier.counts();
+        let hosts = self.frontier.ailing();
+        tracing::warn!(
+            hosts,
+            waiting = counts.queued,
+            "nothing is left but hosts that do not answer: their URLs stay queued"
+        );
+        tracing::debug!(?now, "gave up");
+        if self.outbox.counters().stored == 0 && self.frontier.is_hopeless() { End::Failed } else { End::Unreachable }
+    }
+
+    /// Begins a lease whose robots.txt was read; until when it must wait, if it must.
+    fn begin_ready(&mut self, now: Moment) -> Option<Moment> {
+        if self.budget.is_out_of_time(now) {
+            while let Some(lease) = self.parked.next_ready() {
+                self.give_back(lease, now);
+            }
+            return None;
+        }
+        let wait = self.request_must_wait(now);
+        if wait.is_none()
+            && let Some(lease) = self.parked.next_ready()
+        {
+            self.visit(lease);
+        }
+        wait
+    }
+
+    /// Until when no request may be sent, to whatever host.
+    fn request_must_wait(&mut self, now: Moment) -> Option<Moment> {
+        self.own_trouble.waits(now).or_else(|| self.throttle.wait(now))
+    }
+
+    /// Ends when the sweep has nothing more to do.
+    fn swept_then(&mut self, end: End, now: Moment) -> Then {
+        match self.drained(now) {
+            AtDrain::Wait => Then::Wait(None),
+            AtDrain::End => Then::End(end),
+        }
+    }
+
+    /// Leases that are being carried out, taken in, or wait for an answer of the store.
+    fn under_way(&self) -> usize {
+        self.in_flight + self.intake.len() + self.parked.len()
+    }
+
+    fn end_by_budget(&self) -> Then {
+        if self.budget.has_fetched_too_much(self.frontier.fetched()) {
+            let (pages, urls) = (self.outbox.counters().stored, self.frontier.fetched());
+            tracing::warn!(pages, urls, "--max-pages ends the crawl: few of the URLs that were fetched are pages");
+            if pages == 0 {
+                return Then::End(End::Failed);
+            }
+        }
+        Then::End(End::Budget)
+    }
+
+    /// Begins a lease, unless it can be answered without a request.
+    fn begin_lease(&mut self, lease: Lease, now: Moment) {
+        self.budget.begin(&lease);
+        match lease.purpose() {
+            Purpose::Robots { of } if lease.item().redirects == 0 && self.robots.ignores(self.frontier.origin(of)) => {
+                self.ignore_robots(lease, now);
+            }
+            Purpose::Robots { .. } => self.visit(lease),
+            _ if !self.pure.allows(lease.url()) => self.abandon(lease, Abandonment::Scope, now),
+            _ => match self.robots.allows(lease.host(), lease.url()) {
+                Some(true) => self.visit(lease),
+                Some(false) => self.abandon(lease, Abandonment::Robots, now),
+                None => self.park(lease),
+            },
+        }
+    }
+
+    /// Has a lease wait until the robots.txt of its host was read from its row.
+    fn park(&mut self, lease: Lease) {
+        let host = lease.host();
+        if self.parked.park(lease) {
+            tracing::debug!(host = %self.frontier.origin(host), "reading its robots.txt from the database again");
+            self.outbox.ask(Question::Robots(host));
+        }
+    }
+
+    /// The robots.txt of a host was read from its row.
+    pub(super) fn robots_recalled(&mut self, host: HostId, body: Option<&[u8]>, now: Moment) {
+        self.robots.recall(host, body);
+        for lease in self.parked.read(host) {
+            if self.robots.allows(host, lease.url()) == Some(true) {
+                self.parked.ready(lease);
+            } else {
+                self.abandon(lease, Abandonment::Robots, now);
+            }
+        }
+    }
+
+    /// Has a lease carried out, now that a request may be sent.
+    fn visit(&mut self, lease: Lease) {
+        self.throttle.spend();
+        self.in_flight += 1;
+        // As long as the scope may grow, no visit holds it: to change a copy would take as long as there are starts.
+        let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit(self.pure.clone()) };
+        self.outbox.fetch(lease, judging);
+    }
+
+    /// Whether what is not confirmed may lie on a level that must be done before the next.
+    fn level_is_open(&self) -> bool {
+        let by_level = self.settings.budget.max_depth.is_some() && self.settings.frontier.order == OrderChoice::Breadth;
+        by_level && self.outbox.is_unconfirmed()
+    }
+}

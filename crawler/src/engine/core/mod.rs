@@ -1,0 +1,191 @@
+//! The deciding core of a crawl: `handle(event, now)` answers with effects.
+//!
+//! Owns: the frontier, admission with the URL cache, robots rules, the starts, the rescue of lost URLs, budgets and endings.
+//!
+//! Invariants: it has no channel, no task, no clock and no lock; it does nothing but change itself and say what is to be
+//! done. So the same events at the same moments lead to the same effects, and a crawl can be simulated. Each call is
+//! bounded: a page with many links is taken in part by part, one a turn.
+//!
+//! Does not know: how URLs are fetched, rows written, or signals caught.
+
+mod admission;
+mod budget;
+mod event;
+mod figures;
+mod hosts;
+mod intake;
+mod leasing;
+mod outbox;
+mod outcome;
+mod own_trouble;
+mod pages;
+mod parked;
+mod rescue;
+mod robots_book;
+mod rules;
+mod setup;
+mod starts;
+mod throttle;
+
+use std::sync::Arc;
+
+pub use admission::CacheFailure;
+use admission::{CacheKeeper, Door};
+pub(super) use admission::{Filling, Proposals, PureHalf};
+use budget::Budget;
+pub use event::End;
+pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
+use intake::{Intake, Task};
+pub(super) use outbox::MOST_QUESTIONS;
+use outbox::Outbox;
+use own_trouble::OwnTrouble;
+use parked::Parked;
+use rescue::Rescues;
+use robots_book::RobotsBook;
+pub(super) use setup::{Setup, cache_check, order};
+pub use starts::Start;
+use starts::StartPhase;
+use throttle::Throttle;
+
+use crate::{config::Settings, fetch::FetchError, frontier::Frontier, time::Moment};
+
+/// How the reset policy has the sequence end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// When nothing is left to fetch.
+    Complete,
+    /// The same, and then the next begins.
+    CompleteThenNext,
+    /// When what is queued is fetched, and then the next begins: links are not judged any more.
+    Next,
+    /// At once, and the crawl with it.
+    Stop,
+}
+
+/// The deciding core. See the [module documentation](self).
+pub(super) struct Core {
+    settings: Arc<Settings>,
+    frontier: Frontier,
+    door: Door,
+    pure: PureHalf,
+    robots: RobotsBook,
+    starts: StartPhase,
+    rescues: Rescues,
+    throttle: Throttle,
+    budget: Budget,
+    own_trouble: OwnTrouble,
+    parked: Parked,
+    intake: Intake,
+    outbox: Outbox,
+    /// Leases that are being carried out.
+    in_flight: usize,
+    ending: Ending,
+    /// How the run ends, once what is in flight has ended.
+    stopped: Option<End>,
+}
+
+impl Core {
+    /// Takes an event in; what is to be done about it is added to `effects`.
+    ///
+    /// # Errors
+    /// [`CacheFailure`] when the URL cache cannot go on.
+    pub(super) fn handle(
+        &mut self,
+        event: Event,
+        now: Moment,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Then, CacheFailure> {
+        let then = match event {
+            Event::Turn => self.turn(now)?,
+            happened => {
+                self.happened(happened, now);
+                Then::Turn
+            }
+        };
+        effects.append(&mut self.outbox.take());
+        Ok(then)
+    }
+
+    fn happened(&mut self, event: Event, now: Moment) {
+        match event {
+            Event::Begin(starts) => self.begin(starts, now),
+            Event::Visited(report) => {
+                self.in_flight -= 1;
+                if let Err(error @ FetchError::OwnMachine(_)) = &report.result {
+                    self.own_trouble.again(now, self.in_flight, error);
+                    return self.give_back(report.lease, now);
+                }
+                self.own_trouble.is_over();
+                self.intake.push(Task::Visit(report, now));
+            }
+            Event::GivenUp => {
+                self.in_flight -= 1;
+                self.count_request();
+            }
+            Event::Answered(answer) => self.answered(answer, now),
+            Event::Stop(signal) => self.stopped = self.stopped.or(Some(End::Signal(signal))),
+            Event::Turn => {}
+        }
+    }
+
+    fn answered(&mut self, answer: StoreAnswer, now: Moment) {
+        self.outbox.answered();
+        match answer {
+            StoreAnswer::Rows(host, rows) => self.frontier.refilled(host, rows),
+            StoreAnswer::Robots(host, body) => self.robots_recalled(host, body.as_deref(), now),
+            StoreAnswer::Swept(swept) => self.swept(swept),
+            StoreAnswer::Filled(filling) => self.filled(filling),
+            StoreAnswer::Confirmed(confirmed) => {
+                confirmed.known.iter().for_each(|known| self.starts.settle(*known));
+                self.door.cache.forgot(confirmed.known.len());
+                self.outbox.confirmed(confirmed, &mut self.frontier);
+            }
+        }
+    }
+
+    /// One step of what came back, then leases.
+    fn turn(&mut self, now: Moment) -> Result<Then, CacheFailure> {
+        self.release_held(now);
+        let more = self.take_in(now)?;
+        if self.ending == Ending::Stop {
+            self.stopped = self.stopped.or(Some(End::Loss));
+        }
+        if let Some(end) = self.stopped {
+            return Ok(self.stopping(end, more));
+        }
+        let then = if self.intake.holds_leases_back() { Then::Wait(None) } else { self.grant(now) };
+        Ok(match then {
+            Then::Turn => Then::Turn,
+            _ if more => Then::Turn,
+            // What is being taken in may be the next to fetch.
+            Then::End(_) if !self.intake.is_empty() => Then::Wait(None),
+            Then::End(end) => {
+                self.stopped = Some(end);
+                self.stopping(end, more)
+            }
+            Then::Wait(until) => {
+                let until = [until, self.starts.deadline(), self.budget.time_ends(now)].into_iter().flatten().min();
+                Then::Wait(until)
+            }
+        })
+    }
+
+    /// The run ends when nothing is in flight any more and all that came back is taken in.
+    fn stopping(&mut self, end: End, more: bool) -> Then {
+        if more {
+            return Then::Turn;
+        }
+        if self.in_flight > 0 || !self.intake.is_empty() {
+            return Then::Wait(None);
+        }
+        if self.starts.holds() {
+            self.starts.give_up();
+            return Then::Turn;
+        }
+        if self.outbox.is_unconfirmed() {
+            // What was charged for URLs that are known is taken back.
+            return Then::Wait(None);
+        }
+        Then::End(end)
+    }
+}

@@ -1,0 +1,92 @@
+//! [`Outbox`]: what goes out of the core, in order, and what of it is still to be answered.
+//!
+//! Owns: the sums of the sequence, and when the frontier hears of a step's rows. Where the URL cache does not forget, they
+//! are new, and it hears of them as the step goes out. A cache that forgets may call a URL new that has a row: such a step is
+//! proposed, the store says which of its rows are new, and the frontier hears of these alone.
+//!
+//! Invariants: what a step changes goes out before the next step begins. A refill shows no row that the frontier has not
+//! heard of, because answers come in the order of the questions.
+
+use super::event::{Effect, Question};
+use crate::{
+    engine::visit::Judging,
+    frontier::{Frontier, Lease},
+    store::{Confirmed, Counters, Step, UrlRow},
+};
+
+/// Questions to the store at a time: the shell has a slot for the answer to each.
+pub(in crate::engine) const MOST_QUESTIONS: usize = 16;
+
+/// Effects that were not handed to the shell yet, and open questions.
+#[derive(Default)]
+pub(super) struct Outbox {
+    effects: Vec<Effect>,
+    counters: Counters,
+    questions: usize,
+    unconfirmed: usize,
+}
+
+impl Outbox {
+    /// Nothing asked; the sums of earlier runs.
+    pub(super) fn new(counters: Counters) -> Self {
+        Self { counters, ..Self::default() }
+    }
+
+    /// The sums of the sequence.
+    pub(super) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Has a step written whose rows are new.
+    pub(super) fn write(&mut self, step: Step, frontier: &mut Frontier) {
+        self.counters.add(&step.counters);
+        step.rows.iter().map(UrlRow::item).for_each(|item| frontier.offer(item));
+        self.effects.push(Effect::Write(Box::new(step)));
+    }
+
+    /// Has a step written some rows of which may be known. There must be [room](Self::has_room).
+    pub(super) fn propose(&mut self, step: Step) {
+        self.counters.add(&step.counters);
+        self.questions += 1;
+        self.unconfirmed += 1;
+        self.effects.push(Effect::Propose(Box::new(step)));
+    }
+
+    /// Asks the store. There must be [room](Self::has_room).
+    pub(super) fn ask(&mut self, question: Question) {
+        self.questions += 1;
+        self.effects.push(Effect::Ask(question));
+    }
+
+    /// Has a lease carried out.
+    pub(super) fn fetch(&mut self, lease: Lease, judging: Judging) {
+        self.effects.push(Effect::Fetch(Box::new(lease), judging));
+    }
+
+    /// An answer came.
+    pub(super) fn answered(&mut self) {
+        self.questions -= 1;
+    }
+
+    /// Queues the URLs of a proposed step that are new.
+    pub(super) fn confirmed(&mut self, confirmed: Confirmed, frontier: &mut Frontier) {
+        self.unconfirmed -= 1;
+        self.counters.add(&Counters::of_forgotten(confirmed.known.len()));
+        confirmed.queued.into_iter().for_each(|item| frontier.offer(item));
+    }
+
+    /// Whether one more question may be asked.
+    pub(super) fn has_room(&self) -> bool {
+        self.questions < MOST_QUESTIONS
+    }
+
+    /// Whether the store has yet to say which URLs are new.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        self.unconfirmed > 0
+    }
+
+    /// What the shell is to do.
+    pub(super) fn take(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+}

@@ -1,0 +1,200 @@
+//! What a visit's result means for its URL and for its host: pure decisions.
+
+use std::time::Duration;
+
+use super::super::visit::{Answer, Content};
+use crate::{
+    config::RetrySettings,
+    fetch::{FetchError, Truncation},
+    frontier::{Asked, Failure, Fault},
+    health::Cause,
+    store::{Counters, VisitOutcome},
+};
+
+/// What becomes of a URL after a visit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// This was its final answer.
+    Final {
+        /// What it came to.
+        outcome: VisitOutcome,
+        /// What went wrong, in one word.
+        reason: Option<Box<str>>,
+    },
+    /// It is fetched again after this pause; it has one attempt less.
+    Retry {
+        /// How long.
+        pause: Duration,
+        /// What went wrong, in one word.
+        reason: Box<str>,
+    },
+    /// It is fetched again when its host is well, and nothing is held against it.
+    Wait {
+        /// What went wrong, in one word.
+        reason: Box<str>,
+    },
+}
+
+/// What a result says of its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The host answers.
+    Answer,
+    /// There was no answer, or one for which the host may be to blame.
+    Nothing(Failure),
+    /// It says nothing of the host.
+    Neither,
+}
+
+/// Decides on a result, `failures` fetches of the URL having failed before by its own fault; `fault` is whose this one is.
+pub(super) fn decide(
+    result: &Result<Answer, FetchError>,
+    fault: Option<Fault>,
+    failures: u32,
+    retry: &RetrySettings,
+) -> Decision {
+    let again = |reason: &str, asked: Option<Duration>| {
+        if fault == Some(Fault::Host) {
+            return Some(Decision::Wait { reason: reason.into() });
+        }
+        (failures + 1 < retry.attempts).then(|| Decision::Retry {
+            pause: back_off(retry.backoff, retry.max_backoff, failures).max(asked.unwrap_or_default()),
+            reason: reason.into(),
+        })
+    };
+    let last = |outcome, reason: Option<&str>| Decision::Final { outcome, reason: reason.map(Into::into) };
+    match result {
+        Err(error) if fault.is_some() || error.may_pass() => {
+            again(error.name(), None).unwrap_or_else(|| last(VisitOutcome::Failed, Some(error.name())))
+        }
+        Err(error) => last(VisitOutcome::Failed, Some(error.name())),
+        Ok(answer) => match &answer.content {
+            Content::Page(_) => match answer.truncated {
+                Some(cut) if cut.may_pass() => again(cut.name(), None),
+                _ => None,
+            }
+            .unwrap_or_else(|| last(VisitOutcome::Stored, None)),
+            Content::Redirect(_) => last(VisitOutcome::Redirected, None),
+            Content::Other(_) | Content::Robots { .. } => {
+                let busy = is_passing(answer.status).then(|| again(&answer.status.to_string(), answer.retry_after));
+                busy.flatten().unwrap_or_else(|| last(VisitOutcome::Broken, broken_reason(answer.status)))
+            }
+        },
+    }
+}
+
+/// What a result says of its host.
+pub(super) fn failure(result: &Result<Answer, FetchError>) -> Heard {
+    match result {
+        Err(error) => match error.cause() {
+            Some(cause) => Heard::Nothing(Failure { cause, retry_after: None }),
+            None => Heard::Neither,
+        },
+        Ok(answer) if matches!(answer.status, 429 | 500 | 502..=504) => {
+            Heard::Nothing(Failure { cause: Cause::Status(answer.status), retry_after: answer.retry_after })
+        }
+        Ok(_) => Heard::Answer,
+    }
+}
+
+/// The same of an answer to a robots.txt request that cannot be used: without one the host is not visited.
+pub(super) fn robots_failure(status: Option<u16>, cut: Option<Truncation>, retry_after: Option<Duration>) -> Failure {
+    let cause = match (cut, status) {
+        (Some(Truncation::Time | Truncation::Slow), _) => Cause::TimedOut,
+        (None, Some(status)) => Cause::Status(status),
+        _ => Cause::Closed,
+    };
+    Failure { cause, retry_after }
+}
+
+/// The pause after the (n+1)-th failure: doubled each time, up to `most`.
+fn back_off(first: Duration, most: Duration, failures: u32) -> Duration {
+    first.saturating_mul(2_u32.saturating_pow(failures)).min(most)
+}
+
+/// Statuses of trouble that may pass: time-out, too early, too many requests, and the server's own.
+fn is_passing(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504)
+}
+
+fn broken_reason(status: u16) -> Option<&'static str> {
+    (300..400).contains(&status).then_some("redirect_without_target")
+}
+
+/// Whether a host was asked, so that its delay begins.
+pub(super) fn asked(requests: u64, result: &Result<Answer, FetchError>) -> Asked {
+    if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No }
+}
+
+/// What a response, or its lack, adds to the sums.
+pub(super) fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Counters {
+    let mut counters = Counters { requests, ..Counters::default() };
+    match result {
+        Ok(answer) => {
+            counters.bytes_in = answer.wire_bytes;
+            counters.by_status.insert(answer.status, 1);
+        }
+        Err(error) => {
+            counters.errors.insert(error.name().to_owned(), 1);
+        }
+    }
+    counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch;
+
+    const RETRY: RetrySettings =
+        RetrySettings { attempts: 3, backoff: Duration::from_secs(2), max_backoff: Duration::from_secs(5) };
+
+    fn answer(status: u16, truncated: Option<Truncation>) -> Answer {
+        let page = Box::default();
+        let content = if status == 200 { Content::Page(page) } else { Content::Other(page) };
+        let retry_after = (status == 503).then_some(Duration::from_secs(30));
+        Answer { status, retry_after, wire_bytes: 0, truncated, content }
+    }
+
+    fn pause(decision: &Decision) -> Option<u64> {
+        match decision {
+            Decision::Retry { pause, .. } => Some(pause.as_secs()),
+            Decision::Wait { .. } => Some(0),
+            Decision::Final { .. } => None,
+        }
+    }
+
+    #[test]
+    fn passing_trouble_is_retried_to_a_stated_end() {
+        let error = Err(FetchError::Refused(fetch::Cause::new("refused")));
+        let url = Some(Fault::Url);
+        let pauses: Vec<_> = (0..3).map(|failures| pause(&decide(&error, url, failures, &RETRY))).collect();
+        assert_eq!(pauses, [Some(2), Some(4), None]);
+        assert_eq!(pause(&decide(&Ok(answer(503, None)), url, 0, &RETRY)), Some(30));
+        assert_eq!(pause(&decide(&Ok(answer(404, None)), None, 0, &RETRY)), None);
+    }
+
+    #[test]
+    fn the_fault_of_a_host_costs_no_attempt() {
+        for result in [Err(FetchError::Tls(fetch::Cause::new("expired"))), Ok(answer(429, None))] {
+            let decision = decide(&result, Some(Fault::Host), 2, &RETRY);
+            assert!(matches!(decision, Decision::Wait { .. }), "{decision:?}");
+            assert!(matches!(failure(&result), Heard::Nothing(_)));
+        }
+    }
+
+    #[test]
+    fn a_body_cut_by_the_network_is_fetched_again_then_kept() {
+        assert!(pause(&decide(&Ok(answer(200, Some(Truncation::Disconnect))), None, 0, &RETRY)).is_some());
+        let kept = decide(&Ok(answer(200, Some(Truncation::Disconnect))), None, 2, &RETRY);
+        assert_eq!(kept, Decision::Final { outcome: VisitOutcome::Stored, reason: None });
+        assert_eq!(pause(&decide(&Ok(answer(200, Some(Truncation::Size))), None, 0, &RETRY)), None);
+    }
+
+    #[test]
+    fn permanent_trouble_ends_at_once() {
+        let refused = Err(FetchError::AddressRefused([10, 0, 0, 1].into()));
+        let failed = Decision::Final { outcome: VisitOutcome::Failed, reason: Some("address".into()) };
+        assert_eq!(decide(&refused, None, 0, &RETRY), failed);
+    }
+}

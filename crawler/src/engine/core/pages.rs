@@ -1,0 +1,276 @@
+//! What becomes of a page whose visit ended.
+
+use std::{iter::Peekable, time::Duration};
+
+use super::{
+    super::visit::{Answer, Content, Page, Report, shortened},
+    CacheFailure, Core, Ending,
+    admission::{Found, Judge, Proposals},
+    hosts::Heeded,
+    intake::{Ready, Task},
+    outcome::{Decision, asked, counted, decide},
+};
+use crate::{
+    candidate::{Hop, UrlId},
+    fetch::Truncation,
+    frontier::{Asked, Lease, Outcome, WorkItem},
+    scope::Refusal,
+    store::{AreaRow, AreaSource, Step, UNJUDGED, UrlChange, VisitOutcome, VisitRow},
+    time::Moment,
+    url::{Origin, WebUrl},
+};
+
+/// Candidates of a page that are admitted in one turn.
+const PART: usize = 2_000;
+
+/// Why a page with too many links is called truncated.
+const LINKS: &str = "links";
+
+/// The least time before a URL is fetched again.
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+
+/// A page whose candidates are being admitted, part by part. What a part admits is sent ahead of the step in which the page
+/// itself is: a kill between two has the page fetched again, and loses nothing.
+pub(super) struct Unfinished {
+    lease: Lease,
+    asked: Asked,
+    at: Moment,
+    visit: VisitRow,
+    step: Step,
+    found: Found,
+    part: Option<Proposals>,
+    parts: Peekable<Box<dyn Iterator<Item = Proposals> + Send>>,
+    admitted: Vec<UrlId>,
+    /// Where a redirect leads.
+    target: Option<Origin>,
+    /// The room of the page's links is given back when all of them are rows.
+    _room: Option<Box<dyn Send>>,
+}
+
+impl Core {
+    /// A page's visit ended: it waits while the scope may still grow, and is taken in otherwise.
+    pub(super) fn page_arrived(
+        &mut self,
+        mut report: Box<Report>,
+        at: Moment,
+        now: Moment,
+    ) -> Result<Option<Task>, CacheFailure> {
+        let heeded = self.heed(&report.lease, &report.result, at);
+        let item = report.lease.item();
+        if self.starts.is_pending(item.id) {
+            let decision = decide(&report.result, heeded.fault, item.attempts, &self.settings.retry);
+            let redirected = matches!(&report.result, Ok(Answer { content: Content::Redirect(_), .. }));
+            if matches!(decision, Decision::Final { .. }) && !redirected {
+                self.starts.settle(item.id);
+                // What leads nowhere needs to wait for nobody, and would be counted as a page meanwhile.
+                if self.starts.holds() && report.unjudged_links() > 0 {
+                    self.frontier.free_slot(&mut report.lease, at);
+                    self.starts.hold(*report);
+                    self.send_health(heeded);
+                    return Ok(None);
+                }
+            }
+        }
+        self.page_finished(*report, Some(heeded), (at, now))
+    }
+
+    /// Has the pages that were held back taken in, when they need not wait any longer.
+    pub(super) fn release_held(&mut self, now: Moment) {
+        for report in self.starts.released(now) {
+            self.intake.push(Task::Held(Box::new(report)));
+        }
+    }
+
+    /// A page's visit ended at `at`, and is taken in now.
+    pub(super) fn page_finished(
+        &mut self,
+        report: Report,
+        heeded: Option<Heeded>,
+        (at, now): (Moment, Moment),
+    ) -> Result<Option<Task>, CacheFailure> {
+        let Report { lease, requests, result } = report;
+        let item = lease.item();
+        if result.is_ok() {
+            self.starts.answered(&item.url);
+        }
+        let Heeded { fault, health } = heeded.unwrap_or_default();
+        let mut step = Step { counters: counted(requests, &result), health, ..Step::default() };
+        let asked = asked(requests, &result);
+        // Later than any due time already asked for: those are not read again.
+        let soon = at.max(now) + SHORTEST_PAUSE;
+        let again = match decide(&result, fault, item.attempts, &self.settings.retry) {
+            Decision::Final { outcome, reason } => {
+                if outcome == VisitOutcome::Failed {
+                    tracing::warn!(url = %item.url, reason = reason.as_deref(), "no answer, for good");
+                }
+                let mut visit = VisitRow::new(item.id, at, outcome, reason);
+                let Ok(answer) = result else {
+                    self.try_http(&item.url.origin(), &mut step, now);
+                    self.finish(lease, asked, visit, step, at);
+                    return Ok(None);
+                };
+                visit.status = Some(answer.status);
+                visit.wire_bytes = answer.wire_bytes;
+                visit.truncated = answer.truncated.map(Truncation::name);
+                let unfinished = self.proposed(lease, answer.content, (visit, step), (asked, at));
+                return self.admit_part(Box::new(unfinished), now);
+            }
+            Decision::Wait { reason } => (soon, item.attempts, reason),
+            Decision::Retry { pause, reason } => (soon.max(at + pause), item.attempts + 1, reason),
+        };
+        self.budget.end(&lease);
+        self.put_off(lease, again, asked, step, at);
+        Ok(None)
+    }
+
+    /// A page that is fetched again.
+    fn put_off(
+        &mut self,
+        lease: Lease,
+        (due, attempts, reason): (Moment, u32, Box<str>),
+        asked: Asked,
+        mut step: Step,
+        at: Moment,
+    ) {
+        let id = lease.item().id;
+        if self.starts.is_guessed(&lease.url().origin()) && self.falls_back(lease.host()) {
+            return self.give_up_guess(lease, asked, step, at);
+        }
+        let outcome = if let Some(why) = self.door.why_closed(lease.host()) {
+            step.change = Some((id, UrlChange::Abandoned(why)));
+            Outcome::Abandoned
+        } else {
+            tracing::debug!(url = %lease.url(), %reason, attempts, "to be fetched again");
+            step.change = Some((id, UrlChange::Retry { attempts, due, failed: at, reason }));
+            Outcome::Retry { due, attempts }
+        };
+        self.frontier.complete(lease, outcome, asked, at);
+        self.send(step);
+    }
+
+    /// What a final answer proposes, before it is admitted.
+    fn proposed(
+        &mut self,
+        lease: Lease,
+        content: Content,
+        (mut visit, mut step): (VisitRow, Step),
+        (asked, at): (Asked, Moment),
+    ) -> Unfinished {
+        let item = lease.item().clone();
+        let (mut target, mut room) = (None, None);
+        let (proposals, hop) = match content {
+            Content::Redirect(to) => {
+                let most = self.settings.scope.max_url_length as usize;
+                visit.redirect = Some(shortened(to.as_str(), most).into());
+                target = Some(to.origin());
+                (self.redirected(&item, to, &mut step), Hop::Redirect)
+            }
+            Content::Page(mut page) | Content::Other(mut page) => {
+                room = page.room.take().map(|room| Box::new(room) as Box<dyn Send>);
+                (self.keep(*page, &mut visit), Hop::Link)
+            }
+            Content::Robots { .. } => (Proposals::default(), Hop::Link),
+        };
+        visit.links = proposals.kept_links();
+        let (depth, redirects) = match hop {
+            Hop::Redirect => (item.depth, item.redirects + 1),
+            Hop::Start | Hop::Link => (item.depth + 1, 0),
+        };
+        let found = Found { hop, via: Some(item.id), depth, redirects, judge: Judge::Cache, at };
+        let parts: Box<dyn Iterator<Item = Proposals> + Send> = Box::new(proposals.in_parts(PART));
+        let (parts, part, admitted) = (parts.peekable(), None, Vec::new());
+        Unfinished { lease, asked, at, visit, step, found, part, parts, admitted, target, _room: room }
+    }
+
+    /// Admits the next part of a page's candidates; what is left of the page.
+    pub(super) fn admit_part(&mut self, mut page: Box<Unfinished>, now: Moment) -> Result<Option<Task>, CacheFailure> {
+        let Some(mut part) = page.part.take().or_else(|| page.parts.next()) else {
+            self.finish_page(*page);
+            return Ok(None);
+        };
+        if self.ending != Ending::Next && !part.passed.is_empty() {
+            match self.make_room_for(&part.passed, now)? {
+                Ready::Yes => {}
+                Ready::NotYet => {
+                    page.part = Some(part);
+                    return Ok(Some(Task::Links(page)));
+                }
+                Ready::No => {
+                    // Its links cannot be judged any more: it stays queued, for a run that may.
+                    self.budget.end(&page.lease);
+                    self.frontier.complete(page.lease, Outcome::Released, page.asked, page.at);
+                    self.send(page.step);
+                    return Ok(None);
+                }
+            }
+        }
+        if self.ending == Ending::Next {
+            part.refuse_all(UNJUDGED);
+        }
+        page.admitted.extend(self.door.admit(part, page.found, &mut self.frontier, &mut page.step));
+        if page.parts.peek().is_none() {
+            self.finish_page(*page);
+            return Ok(None);
+        }
+        if !page.step.rows.is_empty() {
+            let step = std::mem::take(&mut page.step);
+            self.send(step);
+        }
+        Ok(Some(Task::Links(page)))
+    }
+
+    fn finish_page(&mut self, page: Unfinished) {
+        let Unfinished { lease, asked, at, visit, step, admitted, target, .. } = page;
+        let id = lease.item().id;
+        if let Some(origin) = target.filter(|_| self.starts.is_pending(id)) {
+            self.starts.settle(id);
+            for id in admitted {
+                self.starts.begin(id, origin.clone());
+            }
+        }
+        self.finish(lease, asked, visit, step, at);
+    }
+
+    /// A page has its final answer.
+    fn finish(&mut self, lease: Lease, asked: Asked, visit: VisitRow, mut step: Step, at: Moment) {
+        let stored = visit.outcome == VisitOutcome::Stored;
+        step.counters.stored += u64::from(stored);
+        step.change = Some((visit.url, UrlChange::Finished));
+        step.visit = Some(visit);
+        self.budget.end(&lease);
+        self.frontier.complete(lease, Outcome::Finished { stored }, asked, at);
+        self.send(step);
+    }
+
+    fn keep(&self, page: Page, visit: &mut VisitRow) -> Proposals {
+        visit.content_type = page.content_type;
+        visit.html = page.html;
+        visit.bytes = page.bytes;
+        visit.digest = (visit.outcome == VisitOutcome::Stored).then_some(page.digest);
+        visit.title = page.title;
+        let proposals = page.links.judged(&self.pure);
+        if proposals.are_cut() {
+            visit.truncated.get_or_insert(LINKS);
+        }
+        proposals
+    }
+
+    /// A redirect's target as a candidate; that of a start widens the scope.
+    fn redirected(&mut self, item: &WorkItem, target: WebUrl, step: &mut Step) -> Proposals {
+        if item.redirects >= self.settings.fetch.max_redirects {
+            return Proposals::refused(Refusal::Redirects);
+        }
+        // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
+        if item.depth == 0 {
+            tracing::warn!(from = %item.url, to = %target, "the start URL is redirected; its target belongs to the crawl");
+            if target.as_str().len() > self.settings.scope.max_url_length as usize {
+                return Proposals::refused(Refusal::TooLong);
+            }
+            self.warn_of_secrets(&target);
+            if self.pure.widen(&target) {
+                step.areas.push(AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect });
+            }
+        }
+        self.pure.one(target)
+    }
+}

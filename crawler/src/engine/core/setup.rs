@@ -1,0 +1,234 @@
+//! What a core is made of: settings, and what the crawl directory holds.
+
+use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
+
+use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
+
+use super::{
+    Budget, CacheKeeper, Core, Door, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues, RobotsBook,
+    StartPhase, Throttle,
+    admission::{CacheFailure, LinkRelation},
+};
+use crate::{
+    config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
+    engine::EngineError,
+    frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order},
+    robots::ProductToken,
+    scope::{Reach, Scope, ScopeRules},
+    store::{AreaSource, HostState, Resumed},
+    time::Moment,
+    url::{Origin, UrlError, WebUrl},
+};
+
+/// A sequence is expected to admit as many URLs as the one before, and one more in so many.
+const MARGIN: u64 = 10;
+
+/// How long a host that never answered is waited for.
+const GIVE_UP_UNKNOWN: Duration = Duration::from_secs(15);
+
+/// What a core is made of.
+pub(in crate::engine) struct Setup {
+    /// What the crawl directory holds.
+    pub(in crate::engine) resumed: Resumed,
+    /// The settings of the run.
+    pub(in crate::engine) settings: Arc<Settings>,
+    /// When the process was started: the time of a run counts from there.
+    pub(in crate::engine) started: Moment,
+    /// The time.
+    pub(in crate::engine) now: Moment,
+}
+
+impl Setup {
+    /// The core of a run.
+    ///
+    /// # Errors
+    /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
+    pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
+        let Self { resumed, settings, started, now } = self;
+        let mut frontier = Frontier::new(frontier_limits(&settings));
+        frontier.resume(resumed.counts, now);
+        let mut cache = cache_keeper(&settings, &resumed)?;
+        cache.audit = audit(&settings, &resumed);
+        cache.reset_every(settings.cache.reset_every, now);
+        let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
+        door.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
+        let robots = RobotsBook::new(settings.robots.clone(), agent);
+        for host in &resumed.hosts {
+            let id = door.known_host(&mut frontier, host_start(host, &settings, &robots, now)?);
+            if id != host.id {
+                return Err(EngineError::HostGap(id));
+            }
+        }
+        let mut pure = PureHalf::new(Scope::new(scope_rules(&settings)), resumed.fingerprint_seed, relation(&settings));
+        for area in &resumed.areas {
+            pure.widen(&stored(&area.url, WebUrl::parse)?);
+        }
+        let starts = start_phase(&resumed, now)?;
+        let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
+        Ok(Core {
+            frontier,
+            door,
+            pure,
+            robots,
+            starts,
+            rescues: Rescues::default(),
+            throttle: Throttle::new(settings.politeness.max_rate),
+            budget: Budget::new(settings.budget.clone(), started),
+            own_trouble: OwnTrouble::default(),
+            parked: Parked::default(),
+            intake: Intake::default(),
+            outbox: Outbox::new(resumed.counters),
+            in_flight: 0,
+            ending,
+            stopped: None::<End>,
+            settings,
+        })
+    }
+}
+
+/// Whether a sequence can begin with these settings, after one that admitted so many URLs, if there was one.
+///
+/// # Errors
+/// [`CacheFailure`] when its URL cache cannot be made.
+pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), CacheFailure> {
+    CacheKeeper::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0).map(drop)
+}
+
+/// The starts that an earlier run left without an answer.
+fn start_phase(resumed: &Resumed, now: Moment) -> Result<StartPhase, EngineError> {
+    let mut starts = StartPhase::new(now);
+    for pending in &resumed.pending_starts {
+        starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
+    }
+    let answered: HashSet<_> =
+        resumed.hosts.iter().filter(|host| host.answered).map(|host| host.origin.as_str()).collect();
+    for area in resumed.areas.iter().filter(|area| area.source.is_given()) {
+        let url = stored(&area.url, WebUrl::parse)?;
+        starts.give(url.origin());
+        if area.source == AreaSource::GuessedStart && !answered.contains(url.origin().as_str()) {
+            starts.guess(url);
+        }
+    }
+    Ok(starts)
+}
+
+fn frontier_limits(settings: &Settings) -> FrontierLimits {
+    let count = |number: u32| NonZeroUsize::new(number as usize).unwrap_or(NonZeroUsize::MIN);
+    let polite = &settings.politeness;
+    FrontierLimits {
+        heads: count(settings.frontier.heads),
+        heads_per_host: count(settings.frontier.heads_per_host),
+        per_host: count(polite.per_host.get()),
+        order: order(settings),
+        max_depth: settings.budget.max_depth,
+        max_pages_per_host: settings.budget.max_pages_per_host,
+        back_off: BackOffPolicy {
+            first: polite.backoff,
+            factor: polite.backoff_factor,
+            longest: polite.max_backoff,
+            max_retry_after: polite.max_retry_after,
+            give_up: polite.give_up,
+            give_up_unknown: polite.give_up.min(GIVE_UP_UNKNOWN),
+        },
+    }
+}
+
+/// The order of a run.
+pub(in crate::engine) fn order(settings: &Settings) -> Order {
+    match settings.frontier.order {
+        OrderChoice::Breadth => Order::Breadth,
+        OrderChoice::Depth => Order::Depth,
+    }
+}
+
+fn relation(settings: &Settings) -> LinkRelation {
+    match settings.extract.nofollow {
+        NofollowChoice::Follow => LinkRelation::Ignore,
+        NofollowChoice::Obey => LinkRelation::Obey,
+    }
+}
+
+fn scope_rules(settings: &Settings) -> ScopeRules {
+    let reach = match settings.scope.kind {
+        ScopeKind::Host => Reach::Host,
+        ScopeKind::Prefix => Reach::Prefix,
+    };
+    let (include, exclude) = (settings.scope.include.clone(), settings.scope.exclude.clone());
+    ScopeRules { reach, include, exclude, max_url_length: settings.scope.max_url_length as usize }
+}
+
+fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
+    let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
+    let config = CacheConfig { sequence: resumed.sequence, ..cache_config(settings, seed, resumed.admitted_before) };
+    let counters = &resumed.counters;
+    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+}
+
+/// The cache of a first sequence, or of one after another that admitted so many URLs.
+fn cache_config(settings: &Settings, seed: u64, admitted_before: Option<u64>) -> CacheConfig {
+    let chosen = &settings.cache;
+    let given = chosen.expected_urls.map(std::num::NonZeroU64::get);
+    let as_before = admitted_before.map(|urls| urls + urls / MARGIN);
+    // A smaller cache would save next to no memory, and lose more.
+    let expected_urls = match chosen.reset {
+        // It grows by itself, and loses nothing.
+        _ if chosen.strategy == Strategy::Exact => given,
+        // Else it would be as full as before.
+        ResetPolicy::Restart => as_before.map(|urls| urls.max(given.unwrap_or(SMALL_START))).or(given),
+        _ => given.or(as_before.filter(|urls| *urls > SMALL_START)),
+    };
+    CacheConfig {
+        layout: chosen.layout,
+        reset: chosen.reset,
+        budget: LossBudget {
+            max_lost_urls: chosen.max_lost_urls,
+            max_false_positive_rate: chosen.max_false_positive_rate,
+        },
+        expected_urls,
+        hashing: chosen.hashing,
+        filters: chosen.filters,
+        layers: chosen.layers,
+        max_memory: chosen.max_memory,
+        ..CacheConfig::new(chosen.strategy, HashSeed::new(seed))
+    }
+}
+
+/// The audit, empty. Its sample has a secret of the sequence's own, whatever the filters start from; it is never larger
+/// than in an earlier run of the sequence.
+fn audit(settings: &Settings, resumed: &Resumed) -> Option<Audit> {
+    let sample = settings.cache.audit_sample;
+    let most = resumed.audit_sample.map_or(sample, |before| before.min(sample));
+    let most = NonZeroUsize::new(usize::try_from(most).unwrap_or(usize::MAX))?;
+    Some(Audit::new(most, HashSeed::new(resumed.hash_seed).derive(u32::MAX, resumed.sequence)))
+}
+
+/// A host from the crawl directory: after a start it is not asked before its delay has passed.
+fn host_start(
+    host: &HostState,
+    settings: &Settings,
+    robots: &RobotsBook,
+    now: Moment,
+) -> Result<HostStart, EngineError> {
+    let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
+    let delay = settings.politeness.delay.max(asked_for);
+    let origin = stored(&host.origin, Origin::parse)?;
+    Ok(HostStart {
+        ready_at: if host.asked { now + delay } else { Moment::EPOCH },
+        delay,
+        health: HostHealth { answers: host.answered, stored: host.health.clone() },
+        robots_until: robots.stored_until(&origin, host.robots_fetched, now),
+        origin,
+        plain: host.plain,
+        waiting: host.waiting,
+        tried: host.tried,
+        held: host.held,
+        next_due: host.next_due,
+        stored: host.stored,
+        fetched: host.fetched,
+        by_depth: host.by_depth.clone(),
+    })
+}
+
+fn stored<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, UrlError>) -> Result<T, EngineError> {
+    parse(text).map_err(|source| EngineError::Stored { text: text.to_owned(), source })
+}

@@ -1,0 +1,231 @@
+//! [`Shell`]: carries out what the core decides, and tells it what happened.
+//!
+//! Owns: the tasks of the visits, the way to the writer and back, the timers. It decides nothing.
+//!
+//! Invariant: effects are carried out in their order, before the next event is told.
+
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, mpsc, watch};
+use tracing::Instrument;
+
+use super::{
+    EngineError, Progress, StopSignal,
+    core::{Core, Effect, End, Event, Filling, MOST_QUESTIONS, Question, Start, StoreAnswer, Then},
+    stop::Stop,
+    visit::{Job, Judging, Visitor},
+    visits::{Ended, Visits},
+};
+use crate::{
+    clock::Clock,
+    fetch::Fetcher,
+    frontier::Lease,
+    store::{Counters, Message, Replay, ReplayedUrl, Reply, Standing, Step},
+    time::Moment,
+    url::Fingerprint,
+};
+
+/// Rows of the URL table on their way to the writer; a page with more takes all the room.
+const MOST_ROWS: u32 = 5_000;
+
+/// The core of a run with all that it needs.
+pub(super) struct Shell<F> {
+    pub(super) core: Core,
+    pub(super) clock: Clock,
+    visitor: Arc<Visitor<F>>,
+    visits: Visits,
+    writer: mpsc::Sender<Message>,
+    /// Rows that may be on their way to the writer: a few pages with very many links must not fill the memory.
+    room: Arc<Semaphore>,
+    answers: Answers,
+    stop: StopSignal,
+    progress: watch::Sender<Progress>,
+    effects: Vec<Effect>,
+}
+
+/// Answers of the store. A slot is reserved before the question is sent, so the writer never waits.
+struct Answers {
+    sender: mpsc::Sender<StoreAnswer>,
+    receiver: mpsc::Receiver<StoreAnswer>,
+}
+
+impl<F: Fetcher + 'static> Shell<F> {
+    pub(super) fn new(
+        core: Core,
+        (visitor, clock): (Visitor<F>, Clock),
+        writer: mpsc::Sender<Message>,
+        (stop, progress): (StopSignal, watch::Sender<Progress>),
+    ) -> Self {
+        // The core fills the URL cache whatever else it asks.
+        let (sender, receiver) = mpsc::channel(MOST_QUESTIONS + 1);
+        Self {
+            core,
+            clock,
+            visitor: Arc::new(visitor),
+            visits: Visits::default(),
+            writer,
+            room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
+            answers: Answers { sender, receiver },
+            stop,
+            progress,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Runs until nothing can be done any more.
+    pub(super) async fn run(&mut self, starts: Vec<Start>) -> Result<End, EngineError> {
+        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(500));
+        self.tell(Event::Begin(starts)).await?;
+        loop {
+            let until = match self.turn().await? {
+                Then::End(end) => return Ok(end),
+                Then::Turn => Some(Moment::EPOCH),
+                Then::Wait(until) => until,
+            };
+            let event = tokio::select! {
+                biased;
+                stop = self.stop.next() => match stop {
+                    Stop::Begin(signal) => Some(Event::Stop(signal)),
+                    Stop::Abort => {
+                        self.visits.abort();
+                        None
+                    }
+                },
+                Some(ended) = self.visits.next() => Some(match ended {
+                    Ended::Came(report) => Event::Visited(report),
+                    Ended::GivenUp => Event::GivenUp,
+                }),
+                Some(answer) = self.answers.receiver.recv() => Some(Event::Answered(answer)),
+                () = self.writer.closed() => return Err(EngineError::WriterGone),
+                _ = ticks.tick() => {
+                    self.publish();
+                    None
+                }
+                () = sleep_until(self.clock, until), if until.is_some() => None,
+            };
+            if let Some(event) = event {
+                self.tell(event).await?;
+            }
+        }
+    }
+
+    /// Tells the core what has just happened.
+    async fn tell(&mut self, event: Event) -> Result<(), EngineError> {
+        self.core.handle(event, self.clock.now(), &mut self.effects)?;
+        self.carry_out().await
+    }
+
+    /// Has the core decide on what may begin by now.
+    async fn turn(&mut self) -> Result<Then, EngineError> {
+        let then = self.core.handle(Event::Turn, self.clock.reached(), &mut self.effects)?;
+        self.carry_out().await?;
+        Ok(then)
+    }
+
+    async fn carry_out(&mut self) -> Result<(), EngineError> {
+        for effect in std::mem::take(&mut self.effects) {
+            match effect {
+                Effect::Fetch(lease, judging) => self.visit(*lease, judging),
+                Effect::Write(step) => self.write(step, None).await?,
+                Effect::Propose(step) => {
+                    let reply = self.answers.reply(StoreAnswer::Confirmed);
+                    self.write(step, Some(reply)).await?;
+                }
+                Effect::Ask(question) => {
+                    let message = self.answers.asking(question);
+                    self.message(message).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has a task carry a lease out.
+    fn visit(&mut self, lease: Lease, judging: Judging) {
+        let (visitor, job) = (Arc::clone(&self.visitor), Job::of(&lease));
+        let span = tracing::info_span!("lease", url = %lease.url(), purpose = ?lease.purpose());
+        self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
+    }
+
+    /// Sends a step to the writer; waits while that is behind.
+    async fn write(&self, step: Box<Step>, reply: Option<Reply<crate::store::Confirmed>>) -> Result<(), EngineError> {
+        let rows = u32::try_from(step.rows.len()).unwrap_or(u32::MAX).clamp(1, MOST_ROWS);
+        let room = tokio::select! {
+            room = Arc::clone(&self.room).acquire_many_owned(rows) => Box::new(room),
+            () = self.writer.closed() => return Err(EngineError::WriterGone),
+        };
+        self.message(match reply {
+            None => Message::Step(step, room),
+            Some(reply) => Message::Propose(step, room, reply),
+        })
+        .await
+    }
+
+    /// Waits while the writer is behind; fails when it is gone.
+    pub(super) async fn message(&self, message: Message) -> Result<(), EngineError> {
+        self.writer.send(message).await.map_err(|_| EngineError::WriterGone)
+    }
+
+    /// Has the writer know what the URL cache is expected to have lost.
+    pub(super) async fn send_level(&self) -> Result<(), EngineError> {
+        let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
+        self.write(Box::new(Step { counters, ..Step::default() }), None).await
+    }
+
+    pub(super) fn publish(&self) {
+        self.progress.send_replace(self.core.progress());
+    }
+}
+
+impl Answers {
+    /// The message that asks a question.
+    fn asking(&self, question: Question) -> Message {
+        match question {
+            Question::Rows(request) => {
+                Message::Refill(request, self.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
+            }
+            Question::Robots(host) => Message::Robots(host, self.reply(move |body| StoreAnswer::Robots(host, body))),
+            Question::Sweep(request) => Message::Sweep(request, self.reply(StoreAnswer::Swept)),
+            Question::Fill(filling) => {
+                let reply = self.reply(StoreAnswer::Filled);
+                Message::Replay(Box::new(Replaying { filling, reply }))
+            }
+        }
+    }
+
+    /// Where an answer goes.
+    fn reply<T: 'static>(&self, answer: impl FnOnce(T) -> StoreAnswer + Send + 'static) -> Reply<T> {
+        let slot = self.sender.clone().try_reserve_owned().expect("the core asks no more than there are slots for");
+        Box::new(move |read| {
+            slot.send(answer(read));
+        })
+    }
+}
+
+/// A URL cache on its way through the writer, which shows it every URL of the sequence.
+struct Replaying {
+    filling: Filling,
+    reply: Reply<Filling>,
+}
+
+impl Replay for Replaying {
+    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
+        self.filling.lost(fingerprint, standing);
+    }
+
+    fn row(&mut self, url: ReplayedUrl<'_>) {
+        self.filling.row(url);
+    }
+
+    fn done(self: Box<Self>) {
+        (self.reply)(self.filling);
+    }
+}
+
+/// Until a moment; for one that is past, or no moment, only as long as others wait.
+async fn sleep_until(clock: Clock, moment: Option<Moment>) {
+    match moment {
+        Some(Moment::EPOCH) | None => {}
+        Some(moment) => tokio::time::sleep_until(clock.instant(moment).into()).await,
+    }
+}

@@ -1,0 +1,129 @@
+//! How leases end.
+
+use super::{Asked, Frontier, Lease, Outcome, Purpose, WorkItem, prerequisite::Prerequisite};
+use crate::{candidate::HostId, time::Moment};
+
+impl Frontier {
+    /// Gives the slot of a lease back before the lease is completed: the host may be asked again after its delay.
+    pub fn free_slot(&mut self, lease: &mut Lease, now: Moment) {
+        if std::mem::take(&mut lease.holds_slot) {
+            let queue = self.queue(lease.item.host);
+            queue.free_slot();
+            queue.rest(now);
+            self.plan(lease.item.host);
+        }
+    }
+
+    /// Ends a lease; returns how many queued URLs were abandoned with it.
+    pub fn complete(&mut self, lease: Lease, outcome: Outcome, asked: Asked, now: Moment) -> u64 {
+        self.end_slot(&lease, asked, now);
+        let (item, in_levels) = (lease.item, lease.in_levels);
+        let host = item.host;
+        let mut abandoned = 0;
+        match item.purpose {
+            Purpose::Discover | Purpose::Retry => self.complete_counted(item, &outcome, in_levels),
+            Purpose::Rescue => self.complete_rescue(item, &outcome),
+            Purpose::Robots { of } => {
+                abandoned = self.complete_robots(of, &item, outcome, now);
+                self.plan(of);
+            }
+            Purpose::Check => self.leased_besides -= 1,
+        }
+        self.plan(host);
+        abandoned
+    }
+
+    fn end_slot(&mut self, lease: &Lease, asked: Asked, now: Moment) {
+        let queue = self.queue(lease.item.host);
+        if asked == Asked::Yes && !matches!(lease.item.purpose, Purpose::Robots { .. }) {
+            queue.prerequisite.is_used();
+        }
+        if lease.holds_slot {
+            queue.free_slot();
+            if asked == Asked::Yes {
+                queue.rest(now);
+            }
+        }
+    }
+
+    fn complete_counted(&mut self, item: WorkItem, outcome: &Outcome, in_levels: bool) {
+        let (id, host, depth) = (item.id, item.host, item.depth);
+        self.counts.leased -= 1;
+        let queue = self.queue(host);
+        let was_sidelined = queue.sidelined;
+        match *outcome {
+            Outcome::Finished { stored } => {
+                queue.finish(id, stored);
+                self.counts.finished += 1;
+            }
+            Outcome::Retry { due, attempts } if !queue.closed => {
+                queue.retry_later(id, due, attempts);
+                self.retrying += u64::from(attempts > 0);
+                self.counts.queued += 1;
+            }
+            Outcome::Released if !queue.closed => {
+                self.retrying += u64::from(item.attempts > 0);
+                self.remembering(host, |queue, limit| queue.release(item, limit));
+                self.counts.queued += 1;
+            }
+            _ => {
+                queue.end_lease(id);
+                self.counts.abandoned += 1;
+            }
+        }
+        let queue = self.queue(host);
+        let left = queue.closed || matches!(outcome, Outcome::Finished { .. } | Outcome::Abandoned);
+        queue.levels.remove(depth, u64::from(left));
+        let stays = !left && !was_sidelined;
+        self.change_levels(host, |levels| {
+            levels.remove(depth, u64::from(in_levels && !stays));
+            levels.add(depth, u64::from(stays && !in_levels));
+        });
+    }
+
+    fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome) {
+        self.leased_besides -= 1;
+        let item = match *outcome {
+            Outcome::Retry { due, attempts } => WorkItem { due: Some(due), attempts, ..item },
+            Outcome::Released => item,
+            _ => {
+                self.rescues -= 1;
+                return;
+            }
+        };
+        self.queue(item.host).put_rescue(item);
+    }
+
+    fn complete_robots(&mut self, of: HostId, item: &WorkItem, outcome: Outcome, now: Moment) -> u64 {
+        self.leased_besides -= 1;
+        let state = match outcome {
+            Outcome::Met { until } => Prerequisite::Unused { since: now, until },
+            Outcome::Redirected { host: target, to } => {
+                let robots = WorkItem::besides(target, to, Purpose::Robots { of });
+                self.queue(target).robots.push_back(WorkItem { redirects: item.redirects + 1, ..robots });
+                self.plan(target);
+                return 0;
+            }
+            Outcome::Closed => return self.close(of),
+            Outcome::Retry { due, .. } => Prerequisite::NeededAt(due),
+            Outcome::Finished { .. } | Outcome::Abandoned | Outcome::Released => Prerequisite::NeededAt(now),
+        };
+        self.queue(of).prerequisite = state;
+        0
+    }
+
+    /// Nothing of this host is fetched any more.
+    fn close(&mut self, host: HostId) -> u64 {
+        let queue = self.queue(host);
+        let (rows, sidelined, retrying) = (queue.in_memory(), queue.sidelined, queue.retrying());
+        let closed = queue.close();
+        self.in_memory = self.in_memory + self.queue(host).in_memory() - rows;
+        self.retrying -= retrying;
+        // The levels do not count what is queued on a sidelined host.
+        let leaving = if sidelined { Vec::new() } else { closed.by_depth };
+        self.change_levels(host, |levels| leaving.iter().for_each(|&(depth, count)| levels.remove(depth, count)));
+        self.counts.queued -= closed.abandoned;
+        self.counts.abandoned += closed.abandoned;
+        closed.abandoned
+    }
+}

@@ -1,0 +1,243 @@
+//! [`Health`]: whether a host answers, and whose fault it is when a fetch fails.
+//!
+//! A host that gives no answer backs off: it is asked again after pauses that grow, one request at a time, and is well
+//! again after its first answer. Meanwhile nothing is held against its URLs.
+//!
+//! A URL is to blame where it fails while others of its host succeed. So one that fails once more, after the host has
+//! answered since its last failure, is charged with an attempt. To find out whether the host answers, a URL that had an
+//! answer before is asked for now and then (a *check*): else the last URLs of a crawl, which all hang, would look like a
+//! host that is down.
+
+use std::time::Duration;
+
+use super::{HostHealth, WorkItem};
+use crate::{
+    candidate::UrlId,
+    health::{Cause, HealthRow, Wait},
+    time::Moment,
+    url::WebUrl,
+};
+
+/// How long hosts are left alone.
+#[derive(Debug, Clone)]
+pub struct BackOffPolicy {
+    /// The pause after the first failure in a row.
+    pub first: Duration,
+    /// Each further pause is so many times as long,
+    pub factor: f64,
+    /// up to this; a part of it may be added, so that hosts that failed together are not asked together.
+    pub longest: Duration,
+    /// The longest pause that is waited for when a host asks for one.
+    pub max_retry_after: Duration,
+    /// A host that is silent for so long is unreachable.
+    pub give_up: Duration,
+    /// The same for one that never answered.
+    pub give_up_unknown: Duration,
+}
+
+/// A fetch that failed, as far as the host may be to blame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure {
+    /// What went wrong.
+    pub cause: Cause,
+    /// The pause that the host asks for.
+    pub retry_after: Option<Duration>,
+}
+
+/// Who is to blame for a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The host: the URL waits until it is well again.
+    Host,
+    /// The URL: it has one attempt less.
+    Url,
+}
+
+/// A host's health.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    ailment: Option<Box<Ailment>>,
+    /// Its last answer in this run.
+    answered_at: Option<Moment>,
+    /// Whether it has answered in this crawl.
+    answers: bool,
+    /// The URL that got a server error (500 and more), when nothing else was answered since.
+    server_error: Option<UrlId>,
+    /// A URL that had an answer.
+    known_good: Option<WebUrl>,
+}
+
+#[derive(Debug)]
+struct Ailment {
+    failures: u32,
+    since: Moment,
+    /// The same, or when this run began.
+    silent_since: Moment,
+    last: Moment,
+    cause: Cause,
+    not_before: Moment,
+    wait: Wait,
+}
+
+impl Health {
+    /// The health of a host as it was stored, at the start of a run: back-offs are over, what the host asked for is not.
+    pub(super) fn resume(known: &HostHealth, longest_wait: Duration, now: Moment) -> Self {
+        let stored = known.stored.as_ref();
+        let ailment = stored.map(|row| {
+            let not_before = match row.wait {
+                Wait::BackOff => Moment::EPOCH,
+                // Where the clock was ahead when it was written, nothing is waited for longer than it ever is.
+                Wait::Asked => row.not_before.min(now + longest_wait),
+                Wait::Paused => row.not_before,
+            };
+            let &HealthRow { failures, since, cause, wait, .. } = row;
+            Box::new(Ailment { failures, since, silent_since: now, last: Moment::EPOCH, cause, not_before, wait })
+        });
+        let known_good = stored.and_then(|row| WebUrl::parse(row.known_good.as_deref()?).ok());
+        Self { ailment, answers: known.answers, known_good, ..Self::default() }
+    }
+
+    /// Whether it is not well.
+    pub(super) fn is_ailing(&self) -> bool {
+        self.ailment.is_some()
+    }
+
+    /// The moment before which it is not asked; the epoch when it is well.
+    pub(super) fn not_before(&self) -> Moment {
+        self.ailment.as_ref().map_or(Moment::EPOCH, |ailment| ailment.not_before)
+    }
+
+    /// It gave an answer. Whether it was ailing before.
+    pub(super) fn answered(&mut self, item: &WorkItem, now: Moment) -> bool {
+        (self.answered_at, self.answers, self.server_error) = (Some(now), true, None);
+        if self.known_good.is_none() && item.purpose.is_counted() {
+            self.known_good = Some(item.url.clone());
+        }
+        self.ailment.take().is_some()
+    }
+
+    /// A fetch of `item`, granted at `granted`, failed. `salt` spreads the pauses of hosts that fail together.
+    pub(super) fn failed(
+        &mut self,
+        item: &WorkItem,
+        failure: Failure,
+        (granted, now): (Moment, Moment),
+        policy: &BackOffPolicy,
+    ) -> Fault {
+        let may_be_the_page = item.purpose.is_counted() && matches!(failure.cause, Cause::Status(500 | 502 | 504..));
+        if may_be_the_page
+            && self.ailment.is_none()
+            && self.server_error.replace(item.id).is_none_or(|id| id == item.id)
+        {
+            return Fault::Url;
+        }
+        let charged = self.has_answered_since(item);
+        if !charged || self.is_ailing() {
+            self.ail(failure, item.host.0, (granted, now), policy);
+        }
+        if charged { Fault::Url } else { Fault::Host }
+    }
+
+    /// Whether the host has answered since this URL failed last.
+    fn has_answered_since(&self, item: &WorkItem) -> bool {
+        item.failed.zip(self.answered_at).is_some_and(|(failed, answered)| answered >= failed)
+    }
+
+    pub(super) fn ail(
+        &mut self,
+        failure: Failure,
+        host: u32,
+        (granted, now): (Moment, Moment),
+        policy: &BackOffPolicy,
+    ) {
+        let Failure { cause, retry_after } = failure;
+        let fresh = || Ailment {
+            failures: 0,
+            since: now,
+            silent_since: now,
+            last: Moment::EPOCH,
+            cause,
+            not_before: now,
+            wait: Wait::BackOff,
+        };
+        let ailment = self.ailment.get_or_insert_with(|| Box::new(fresh()));
+        // Requests that were in flight together fail together: that is one failure.
+        if granted >= ailment.last {
+            ailment.failures = ailment.failures.saturating_add(1);
+            let pause = policy.pause(ailment.failures, u64::from(host) ^ ailment.since.millis());
+            (ailment.not_before, ailment.wait) = (ailment.not_before.max(now + pause), Wait::BackOff);
+        }
+        (ailment.last, ailment.cause) = (now, cause);
+        if let Some(asked) = retry_after.filter(|asked| now + *asked >= ailment.not_before) {
+            ailment.not_before = now + asked;
+            ailment.wait = if asked > policy.max_retry_after { Wait::Paused } else { Wait::Asked };
+        }
+    }
+
+    /// The URL to ask for, where it is the turn of one that is known to be good and not of the queue's next, to find out
+    /// whether the host is well again. Both have their turn, since either may be at fault by itself; `others` says whether
+    /// one that has not failed yet is queued: that goes first.
+    pub(super) fn check(&self, others: bool) -> Option<&WebUrl> {
+        let ailment = self.ailment.as_ref()?;
+        let its_turn = others == ailment.failures.is_multiple_of(2);
+        self.known_good.as_ref().filter(|_| its_turn)
+    }
+
+    /// When the host is unreachable, if it does not answer until then; `None` when it is well.
+    pub(super) fn gives_up(&self, policy: &BackOffPolicy) -> Option<Moment> {
+        let ailment = self.ailment.as_ref()?;
+        let patience = match () {
+            () if ailment.wait == Wait::Paused => Duration::ZERO,
+            () if self.answers => policy.give_up,
+            () if ailment.cause.is_hopeless() => Duration::ZERO,
+            () => policy.give_up_unknown,
+        };
+        let silent = ailment.silent_since + patience;
+        Some(if ailment.wait == Wait::Asked { silent.max(ailment.not_before) } else { silent })
+    }
+
+    /// Whether it never answered, for a reason that waiting does not mend.
+    pub(super) fn is_hopeless(&self) -> bool {
+        !self.answers && self.ailment.as_ref().is_some_and(|ailment| ailment.cause.is_hopeless())
+    }
+
+    /// What is stored of it; `None` when it is well.
+    pub(super) fn row(&self) -> Option<HealthRow> {
+        let ailment = self.ailment.as_ref()?;
+        let &Ailment { failures, since, cause, not_before, wait, .. } = &**ailment;
+        let known_good = self.known_good.as_ref().map(|url| url.as_str().into());
+        Some(HealthRow { failures, since, cause, not_before, wait, known_good })
+    }
+}
+
+impl BackOffPolicy {
+    /// The pause after so many failures in a row: exponential, with up to a quarter added that depends on `salt`.
+    fn pause(&self, failures: u32, salt: u64) -> Duration {
+        let times = self.factor.powi(i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX));
+        let longest = self.longest.as_secs_f64();
+        let pause = (self.first.as_secs_f64() * times).min(longest);
+        Duration::from_secs_f64(pause * (1.0 + mixed(salt.wrapping_add(u64::from(failures))) / 4.0))
+    }
+}
+
+impl Default for BackOffPolicy {
+    /// As `default.toml` has it.
+    fn default() -> Self {
+        Self {
+            first: Duration::from_secs(1),
+            factor: 2.0,
+            longest: Duration::from_mins(1),
+            max_retry_after: Duration::from_hours(1),
+            give_up: Duration::from_mins(10),
+            give_up_unknown: Duration::from_secs(15),
+        }
+    }
+}
+
+/// A number from 0 to 1 that follows from `seed` (the finaliser of `SplitMix64`).
+fn mixed(seed: u64) -> f64 {
+    let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (mixed >> 40) as f64 / (1_u64 << 24) as f64
+}

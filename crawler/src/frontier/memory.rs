@@ -1,0 +1,64 @@
+//! The ceiling on rows in memory, over all hosts.
+//!
+//! Each host that has a turn may hold its share of the ceiling, up to `heads_per_host`; so what is read for one never drives
+//! out what was just read for another. A host that can do something holds at least one row.
+
+use std::num::NonZeroUsize;
+
+use super::{Frontier, host_queue::HostQueue};
+use crate::candidate::HostId;
+
+/// Room is made where memory is over its ceiling by one part in so many.
+const SLACK: usize = 8;
+
+/// How many hosts share the memory, and when room was made.
+#[derive(Debug, Default)]
+pub(super) struct Sharing {
+    /// What one host may have at most.
+    per_host: usize,
+    hosts: usize,
+    /// Rows that were left when room was made last.
+    left: usize,
+}
+
+impl Sharing {
+    pub(super) fn new(per_host: NonZeroUsize) -> Self {
+        Self { per_host: per_host.get(), hosts: 1, left: 0 }
+    }
+}
+
+impl Frontier {
+    /// Changes what memory holds of a host, and keeps to the ceilings.
+    pub(super) fn remembering(&mut self, host: HostId, change: impl FnOnce(&mut HostQueue, usize)) {
+        let limit = self.limits.heads_per_host.get();
+        let queue = &mut self.hosts[host.0 as usize];
+        let before = queue.in_memory();
+        change(queue, limit);
+        self.in_memory = self.in_memory + queue.in_memory() - before;
+        let most = self.limits.heads.get().max(2 * self.sharing.hosts);
+        if self.in_memory > most.max(self.sharing.left) + most / SLACK {
+            self.make_room();
+        }
+    }
+
+    /// Gives each host its share, when the number of hosts that have a turn has changed much.
+    pub(super) fn share(&mut self) {
+        let hosts = self.agenda.len().max(1);
+        if hosts > 2 * self.sharing.hosts || 2 * hosts < self.sharing.hosts {
+            self.sharing.hosts = hosts;
+            let share = (self.limits.heads.get() / hosts).clamp(1, self.sharing.per_host);
+            self.limits.heads_per_host = NonZeroUsize::new(share).unwrap_or(NonZeroUsize::MIN);
+        }
+    }
+
+    /// Leaves to the table what is more than each host's share.
+    fn make_room(&mut self) {
+        let share = self.limits.heads_per_host.get();
+        for queue in &mut self.hosts {
+            let before = queue.in_memory();
+            queue.shrink(share);
+            self.in_memory = self.in_memory + queue.in_memory() - before;
+        }
+        self.sharing.left = self.in_memory;
+    }
+}

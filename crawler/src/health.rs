@@ -1,0 +1,158 @@
+//! What is wrong with a host, as it passes between the frontier and the URL table.
+//!
+//! Owns: the causes for which a host is left alone, with their words, and a host's health as it is stored.
+//!
+//! Does not know: when a host is asked again (the frontier's matter), or how rows are kept.
+
+use std::{fmt, str::FromStr};
+
+use crate::time::Moment;
+
+/// Why a host gives no answer that could be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// Its name has no address.
+    NoName,
+    /// Its name cannot be looked up.
+    LookUp,
+    /// No network leads there.
+    NoRoute,
+    /// It refuses connections.
+    Refused,
+    /// It is silent until a limit of time ends.
+    TimedOut,
+    /// There is no secure connection: mostly a certificate that is expired or not known.
+    Tls,
+    /// It closes connections before it answers.
+    Closed,
+    /// The crawl may not connect to its address.
+    Address,
+    /// It answers with this status (429, or 500 and more).
+    Status(u16),
+}
+
+/// A word that names no cause.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown cause {0:?}")]
+pub struct UnknownCause(String);
+
+impl Cause {
+    const WORDS: [(Self, &'static str); 8] = [
+        (Self::NoName, "no_name"),
+        (Self::LookUp, "look_up"),
+        (Self::NoRoute, "no_route"),
+        (Self::Refused, "refused"),
+        (Self::TimedOut, "timed_out"),
+        (Self::Tls, "tls"),
+        (Self::Closed, "closed"),
+        (Self::Address, "address"),
+    ];
+
+    /// Whether asking again soon cannot help a host that has never answered: its name is wrong, or it is not allowed.
+    pub fn is_hopeless(self) -> bool {
+        matches!(self, Self::NoName | Self::Address)
+    }
+
+    /// What a person is told, with what can be done about it.
+    pub fn explained(self) -> &'static str {
+        match self {
+            Self::NoName => "no such name: check its spelling, and that names can be looked up from here",
+            Self::LookUp => "its name cannot be looked up now",
+            Self::NoRoute => "no network leads to it from here",
+            Self::Refused => "the connection is refused: is a server running there, at this port?",
+            Self::TimedOut => "no answer in time",
+            Self::Tls => "no secure connection: the certificate may be expired, or made for another name",
+            Self::Closed => "connections are closed before an answer",
+            Self::Address => "its address is not on the public internet: name it with --allow-private if it is yours",
+            Self::Status(429) => "it asks for fewer requests (429): a longer --delay may help",
+            Self::Status(_) => "it answers that it cannot serve now",
+        }
+    }
+}
+
+/// The word used in the database and in output.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "{status}"),
+            named => f.write_str(Self::WORDS.iter().find(|(cause, _)| cause == named).map_or("", |(_, word)| word)),
+        }
+    }
+}
+
+impl FromStr for Cause {
+    type Err = UnknownCause;
+
+    fn from_str(word: &str) -> Result<Self, UnknownCause> {
+        if let Ok(status) = word.parse() {
+            return Ok(Self::Status(status));
+        }
+        let found = Self::WORDS.iter().find(|(_, name)| *name == word);
+        found.map(|(cause, _)| *cause).ok_or_else(|| UnknownCause(word.to_owned()))
+    }
+}
+
+/// A host that is not well, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HealthRow {
+    /// Failures in a row.
+    pub failures: u32,
+    /// When the first of them was.
+    pub since: Moment,
+    /// Why the last of them was.
+    pub cause: Cause,
+    /// It is not asked before this moment.
+    pub not_before: Moment,
+    /// Who chose that moment.
+    pub wait: Wait,
+    /// A URL of the host that had an answer before, by which its recovery is found out.
+    pub known_good: Option<Box<str>>,
+}
+
+/// Why a host is left alone until a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// The crawl backs off.
+    BackOff,
+    /// The host asked for it (`Retry-After`).
+    Asked,
+    /// The host asked for more than the crawl waits for: a later start may ask it.
+    Paused,
+}
+
+impl Wait {
+    /// The word used in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BackOff => "back_off",
+            Self::Asked => "asked",
+            Self::Paused => "paused",
+        }
+    }
+
+    /// Reads [`Wait::as_str`]; an unknown word counts as a back-off.
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "asked" => Self::Asked,
+            "paused" => Self::Paused,
+            _ => Self::BackOff,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_read_back() {
+        for cause in Cause::WORDS.map(|(cause, _)| cause).into_iter().chain([Cause::Status(503)]) {
+            assert_eq!(cause.to_string().parse(), Ok(cause));
+            assert!(!cause.explained().is_empty());
+        }
+        assert!("ill".parse::<Cause>().is_err());
+        for wait in [Wait::BackOff, Wait::Asked, Wait::Paused] {
+            assert_eq!(Wait::from_word(wait.as_str()), wait);
+        }
+    }
+}
