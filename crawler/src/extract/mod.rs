@@ -17,6 +17,7 @@
 //! (the URL standard would take the document's encoding; the extraction cases, and what sites emit today, are UTF-8).
 
 mod attention;
+mod attributes;
 mod charset;
 mod collector;
 mod directives;
