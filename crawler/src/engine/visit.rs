@@ -11,7 +11,7 @@ use crate::{
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
     frontier::{Lease, Work},
     robots,
-    url::{Key, WebUrl},
+    url::{Canonicalizer, WebUrl},
 };
 
 /// Bodies of this size and more are parsed off the reactor.
@@ -197,10 +197,11 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn page(&self, url: WebUrl, judging: Judging) -> Visited {
+        let rules = Canonicalizer::default();
         let mut result = self.fetch(&url, self.max_body).await;
         let mut requests = reached(&result);
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
-        if let Some(itself) = target.filter(|target| Key::of(target) == Key::of(&url)) {
+        if let Some(itself) = target.filter(|target| rules.key(target) == rules.key(&url)) {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
@@ -219,7 +220,8 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> Answer {
-        if let Some(target) = redirect_target(&url, &response).filter(|target| Key::of(target) != Key::of(&url)) {
+        let rules = Canonicalizer::default();
+        if let Some(target) = redirect_target(&url, &response).filter(|target| rules.key(target) != rules.key(&url)) {
             return self.answer(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {

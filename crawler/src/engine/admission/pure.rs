@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     extract::PageLink,
     scope::{Refusal, Scope},
-    url::{Fingerprint, FingerprintSeed, Key, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, Key, WebUrl},
 };
 
 /// The reason under which links are counted that a page or its author asks not to follow.
@@ -85,7 +85,7 @@ impl PureHalf {
         let url = url.without_credentials();
         match self.scope.judge(&url) {
             Ok(()) => {
-                let key = Key::of(&url);
+                let key = Canonicalizer::default().key(&url);
                 let fingerprint = self.seed.fingerprint(&key);
                 proposals.passed.push(Proposal { url, key, fingerprint });
             }
