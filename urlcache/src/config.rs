@@ -149,6 +149,17 @@ impl CacheConfig {
         }
     }
 
+    /// Whether the cache looks at the bytes of keys. To one that does not, keys with their hashes alone are the same.
+    pub fn reads_text(&self) -> bool {
+        let layered = match self.strategy {
+            Strategy::Multilayer | Strategy::MultilayerPlain | Strategy::SegmentSet => true,
+            Strategy::Exact | Strategy::Single | Strategy::Spatial | Strategy::Temporal | Strategy::SpatioTemporal => {
+                false
+            }
+        };
+        layered || self.hashing != Hashing::Fingerprint
+    }
+
     /// The empty cache of generation `generation` (0 is the first), into which `already` keys will be refilled.
     ///
     /// Under [`ResetPolicy::Rebuild`] it has room for as many again, at least for the expected URLs, and is sized to

@@ -1,6 +1,11 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    num::NonZeroUsize,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -8,7 +13,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_STAR
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
-    admission::{CacheKeeper, Door, Judge, LinkRelation, PureHalf},
+    admission::{CacheKeeper, Door, Judge, LinkRelation, Memo, PureHalf},
     answers::Answers,
     own_trouble::OwnTrouble,
     rescue::Rescues,
@@ -23,7 +28,7 @@ use crate::{
     candidate::HostId,
     clock::Clock,
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
-    extract::LinkLimits,
+    extract::{LinkLimits, PlaceSeed},
     fetch::Fetcher,
     frontier::{Frontier, FrontierLimits, HostStart, Order},
     observe::process,
@@ -34,7 +39,7 @@ use crate::{
         sqlite::{CrawlDirectory, Errs, FailPoint, HostState, Resumed, RunStart, StoreError, Writer, WriterSettings},
     },
     time::Moment,
-    url::{Origin, UrlError, WebUrl},
+    url::{Canonicalizer, Origin, UrlError, WebUrl},
 };
 
 /// Questions to the writer at a time.
@@ -202,7 +207,12 @@ impl<F: Fetcher + 'static> Parts<F> {
                 return Err(EngineError::HostGap(id));
             }
         }
-        let mut pure = PureHalf::new(Scope::new(scope_rules(&settings)), resumed.fingerprint_seed, relation(&settings));
+        let mut pure = PureHalf::new(
+            Scope::new(scope_rules(&settings)),
+            Canonicalizer::default(),
+            resumed.fingerprint_seed,
+            relation(&settings),
+        );
         for area in &resumed.areas {
             pure.widen(&stored(&area.url, WebUrl::parse)?);
         }
@@ -315,6 +325,9 @@ fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
+        rules: Canonicalizer::default(),
+        places: PlaceSeed::random(),
+        memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
         max_pause: settings.politeness.max_delay,
     }

@@ -8,7 +8,7 @@ use urlcache::ResetPolicy;
 
 use super::{
     EngineError,
-    admission::{Door, Proposal, PureHalf, Room},
+    admission::{Door, Passed, PureHalf, Room},
     answers::Answers,
     own_trouble::OwnTrouble,
     progress::Progress,
@@ -368,7 +368,7 @@ impl<F: Fetcher + 'static> Scheduler<F> {
     }
 
     /// [`Self::make_room`] for these candidates.
-    pub(super) async fn make_room_for(&mut self, proposals: &[Proposal]) -> Result<bool, EngineError> {
+    pub(super) async fn make_room_for(&mut self, proposals: &Passed) -> Result<bool, EngineError> {
         self.make_room(self.door.cache.new_among(proposals)).await
     }
 

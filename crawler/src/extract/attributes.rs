@@ -76,18 +76,14 @@ fn attribute(html: &[u8], at: usize) -> (Attribute<'_>, usize) {
         return (Attribute { name, value: &[] }, equals);
     }
     let start = skip(html, equals + 1, is_space);
-    match html.get(start) {
-        Some(quote @ (b'"' | b'\'')) => {
-            let inside = &html[start + 1..];
-            let length = memchr(*quote, inside);
-            let value = &inside[..length.unwrap_or(inside.len())];
-            (Attribute { name, value }, length.map_or(html.len(), |length| start + length + 2))
-        }
-        _ => {
-            let end = skip(html, start, |byte| !is_space(byte) && byte != b'>');
-            (Attribute { name, value: &html[start..end] }, end)
-        }
+    if let Some(quote @ (b'"' | b'\'')) = html.get(start) {
+        let inside = &html[start + 1..];
+        let length = memchr(*quote, inside);
+        let value = &inside[..length.unwrap_or(inside.len())];
+        return (Attribute { name, value }, length.map_or(html.len(), |length| start + length + 2));
     }
+    let end = skip(html, start, |byte| !is_space(byte) && byte != b'>');
+    (Attribute { name, value: &html[start..end] }, end)
 }
 
 /// Where the tag ends whose name ends at `at`: behind its `>`, or at the end of the page.

@@ -7,6 +7,7 @@ use std::{cell::RefCell, convert::Infallible};
 use html5gum::{Emitter, Error, Reader, State, Tokenizer};
 
 use super::{
+    arena::{Element, PlaceSeed},
     attention::{Attention, Place},
     directives::MetaRobots,
     foreign::Foreign,
@@ -38,9 +39,9 @@ pub(super) struct Found {
 }
 
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
-pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits) -> Found {
+pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits, seed: PlaceSeed) -> Found {
     let attention = Attention::new();
-    let found = RefCell::new(Found { links: References::within(limits), ..Found::default() });
+    let found = RefCell::new(Found { links: References::within(limits, seed), ..Found::default() });
     collect_from(PageReader::new(html, &attention, &found, wanted), &attention, wanted, &found);
     found.into_inner()
 }
@@ -165,7 +166,7 @@ impl<'a> Collector<'a> {
     fn take_anchor(&self, html: bool, found: &mut Found) {
         let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
         let nofollow = self.values.get(Slot::Kind).is_some_and(is_nofollow);
-        found.links.offer(self.values.get(Slot::Url).or(other), nofollow);
+        found.links.offer(self.values.get(Slot::Url).or(other), element(self.name.as_bytes()), nofollow);
     }
 
     fn take_meta(&self, found: &mut Found) {
@@ -191,6 +192,11 @@ impl<'a> Collector<'a> {
             found.requisites.offer_loaded(self.values.get(slot));
         }
     }
+}
+
+/// The element of a link, by its tag's name.
+pub(super) fn element(name: &[u8]) -> Element {
+    if name.len() == 1 { Element::Anchor } else { Element::Area }
 }
 
 /// Whether a link with this `rel` is not to be followed.

@@ -15,7 +15,7 @@ use memchr::memchr;
 use super::{
     attention::{Attention, Place},
     attributes::{Attributes, name_end, tag_end},
-    collector::{Found, is_nofollow},
+    collector::{Found, element, is_nofollow},
     foreign::may_change_namespace,
     references::References,
     tags::{Tag, Wanted},
@@ -164,7 +164,7 @@ fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
     }
     // A tag that the page ends in is none.
     let Some(length) = attributes.end() else { return Some(html.len()) };
-    links.offer(href, rel.is_some_and(is_nofollow));
+    links.offer(href, element(&html[1..end]), rel.is_some_and(is_nofollow));
     Some(length)
 }
 
@@ -176,7 +176,7 @@ mod tests {
         super::collector::{collect, collect_from},
         *,
     };
-    use crate::extract::LinkLimits;
+    use crate::extract::{LinkLimits, PlaceSeed};
 
     /// Pieces that make up pages, and the spots where tokenizers go wrong.
     const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü -
@@ -222,7 +222,7 @@ mod tests {
             for wanted in [Wanted::Links, Wanted::Everything] {
                 let plainly = RefCell::default();
                 collect_from(html.to_reader(), &Attention::new(), wanted, &plainly);
-                let found = collect(&html, wanted, LinkLimits::NONE);
+                let found = collect(&html, wanted, LinkLimits::NONE, PlaceSeed::random());
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             }
         }

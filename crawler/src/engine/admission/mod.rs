@@ -1,6 +1,7 @@
 //! The one door into the crawl.
 //!
-//! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found; the stateful half
+//! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found,
+//! with a [`Memo`] of those it has seen on other pages; the stateful half
 //! ([`Door`]) asks the URL cache, numbers what is new, and hands it to the URL table and the frontier in one step.
 //!
 //! Invariant: every candidate is counted once, as admitted, as duplicate, or as refused for a named reason.
@@ -9,6 +10,8 @@
 
 mod door;
 mod keeper;
+mod memo;
+mod passed;
 mod pure;
 #[cfg(test)]
 mod tests;
@@ -16,4 +19,6 @@ mod tests;
 pub(super) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;
 pub(super) use keeper::{CacheKeeper, Room};
-pub(super) use pure::{LinkRelation, Proposal, Proposals, PureHalf};
+pub(super) use memo::Memo;
+pub(super) use passed::{Candidate, Passed, Proposal};
+pub(super) use pure::{LinkRelation, Proposals, PureHalf};
