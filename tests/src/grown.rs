@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Result, Transaction, params};
-use webloom::url::{FingerprintSeed, Key, WebUrl};
+use webloom::url::{Canonicalizer, FingerprintSeed, WebUrl};
 
 /// Links that a page keeps.
 const LINKS: u64 = 4;
@@ -77,7 +77,7 @@ impl Grown {
 
     fn fingerprint(&self, of: u64) -> [u8; 16] {
         let url = WebUrl::parse(&self.url(of)).expect("it is one");
-        self.seed.fingerprint(&Key::of(&url)).to_bytes()
+        self.seed.fingerprint(&Canonicalizer::default().key(&url)).to_bytes()
     }
 
     /// The visit of a URL in a sequence.

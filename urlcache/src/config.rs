@@ -149,6 +149,17 @@ impl CacheConfig {
         }
     }
 
+    /// Whether the cache looks at the bytes of keys. To one that does not, keys with their hashes alone are the same.
+    pub fn reads_text(&self) -> bool {
+        let layered = match self.strategy {
+            Strategy::Multilayer | Strategy::MultilayerPlain | Strategy::SegmentSet => true,
+            Strategy::Exact | Strategy::Single | Strategy::Spatial | Strategy::Temporal | Strategy::SpatioTemporal => {
+                false
+            }
+        };
+        layered || self.hashing != Hashing::Fingerprint
+    }
+
     /// The empty cache of generation `generation` (0 is the first), into which `already` keys will be refilled.
     ///
     /// Under [`ResetPolicy::Rebuild`] it has room for as many again, at least for the expected URLs, and is sized to
@@ -347,6 +358,7 @@ impl Sketch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::port::UrlKey;
 
     fn config(reset: ResetPolicy, expected_urls: Option<u64>) -> CacheConfig {
         CacheConfig { reset, expected_urls, ..CacheConfig::new(Strategy::Single, HashSeed::new(1)) }
@@ -381,6 +393,24 @@ mod tests {
             assert!(message.contains("expect fewer URLs"), "{message}");
             assert!(absurd.build(1, u64::MAX).is_err());
         }
+    }
+
+    #[test]
+    fn who_reads_no_text_needs_none() {
+        let all = [Strategy::Exact, Strategy::Single, Strategy::Spatial, Strategy::Temporal, Strategy::SpatioTemporal];
+        for strategy in all {
+            let config = CacheConfig { strategy, ..config(ResetPolicy::Rebuild, Some(100)) };
+            assert!(!config.reads_text());
+            let (mut with, mut without) = (config.build(0, 0).unwrap(), config.build(0, 0).unwrap());
+            for number in 0..1_000_u128 {
+                let text = format!("http://h/{number}");
+                let hash = (number % 900).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+                let verdict = with.insert(UrlKey { bytes: text.as_bytes(), hash });
+                assert_eq!(verdict, without.insert(UrlKey { bytes: b"", hash }), "{strategy}");
+            }
+        }
+        let layered = CacheConfig { strategy: Strategy::Multilayer, ..config(ResetPolicy::Rebuild, None) };
+        assert!(layered.reads_text());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
     extract,
     observe::escape,
     robots::{self, ProductToken, Question},
-    url::{Key, UrlError, WebUrl},
+    url::{Canonicalizer, UrlError, WebUrl},
 };
 
 /// What is explained.
@@ -68,7 +68,7 @@ fn explain_url(question: &UrlQuestion) -> Value {
     };
     match parsed {
         Ok(url) => json!({
-            "url": url.as_str(), "key": Key::of(&url).as_str(), "surt": null, "host": url.host(), "domain": null,
+            "url": url.as_str(), "key": Canonicalizer::default().key(&url).as_str(), "surt": null, "host": url.host(), "domain": null,
             "rules": [], "reason": null,
         }),
         Err(error) => json!({

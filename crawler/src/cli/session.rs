@@ -29,7 +29,7 @@ use crate::{
         sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, StoreError, pages},
     },
     time::Moment,
-    url::{FingerprintSeed, Key, WebUrl},
+    url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 
 /// Time for what is in flight when a signal stops the run.
@@ -290,7 +290,7 @@ impl Session {
         let mut given = HashSet::new();
         let mut starts = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
-            let fingerprint = seed.fingerprint(&Key::of(&start.url));
+            let fingerprint = seed.fingerprint(&Canonicalizer::default().key(&start.url));
             if given.insert(fingerprint) {
                 starts.push((fingerprint, start));
             }

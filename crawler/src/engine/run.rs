@@ -1,13 +1,13 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
-    core::{Setup, cache_check},
+    core::{Memo, Setup, cache_check},
     shell::Shell,
     visit::Visitor,
 };
@@ -15,7 +15,7 @@ use crate::{
     candidate::HostId,
     clock::Clock,
     config::Settings,
-    extract::LinkLimits,
+    extract::{LinkLimits, PlaceSeed},
     fetch::Fetcher,
     observe::process,
     robots::{ProductToken, TokenError},
@@ -23,7 +23,7 @@ use crate::{
         Message, Resumed, SequenceEnd,
         sqlite::{CrawlDirectory, Errs, FailPoint, RunStart, StoreError, Writer, WriterSettings},
     },
-    url::UrlError,
+    url::{Canonicalizer, UrlError},
 };
 
 /// Visits that a kill costs at most, beside the leases in flight.
@@ -158,6 +158,9 @@ fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
+        rules: Canonicalizer::default(),
+        places: PlaceSeed::random(),
+        memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
     }
 }

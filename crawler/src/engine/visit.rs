@@ -1,18 +1,21 @@
 //! One lease carried out: fetch, digest, extract, and the pure half of admission. Runs as a task of its own.
 
-use std::{sync::Arc, time::Duration, time::SystemTime};
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
 
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::core::{Proposals, PureHalf};
+use super::core::{Memo, Proposals, PureHalf};
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, PageLinks, ScannedPage},
+    extract::{self, LinkLimits, MetaRobots, PlaceSeed, RawLinks, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
     frontier::Lease,
     queue::Purpose,
     robots,
-    url::{Key, WebUrl},
+    url::{Canonicalizer, WebUrl},
 };
 
 /// Bodies of this size and more are parsed off the reactor.
@@ -72,6 +75,10 @@ pub(super) struct Visitor<F> {
     pub(super) links: LinkLimits,
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
+    pub(super) rules: Canonicalizer,
+    pub(super) places: PlaceSeed,
+    /// Where the links of earlier pages lead. A visit that finds it in use goes without.
+    pub(super) memo: Arc<Mutex<Memo>>,
     pub(super) agent: Arc<str>,
 }
 
@@ -149,7 +156,7 @@ pub(super) enum Links {
     /// Judged by the pure half.
     Judged(Proposals),
     /// Still to be judged; `false` where the page asks not to follow.
-    Raw(Box<PageLinks>, bool),
+    Raw(Box<RawLinks>, bool),
 }
 
 impl Default for Links {
@@ -162,7 +169,8 @@ impl Links {
     pub(super) fn judged(self, by: &PureHalf) -> Proposals {
         match self {
             Self::Judged(proposals) => proposals,
-            Self::Raw(page, follows) => judged(by, *page, follows),
+            // The scheduler judges these, and takes no lock.
+            Self::Raw(links, follows) => by.links(*links, follows, None),
         }
     }
 
@@ -170,16 +178,9 @@ impl Links {
     pub(super) fn unjudged(&self) -> usize {
         match self {
             Self::Judged(_) => 0,
-            Self::Raw(page, _) => page.links.len(),
+            Self::Raw(links, _) => links.len(),
         }
     }
-}
-
-fn judged(pure: &PureHalf, page: PageLinks, follows: bool) -> Proposals {
-    let PageLinks { links, beyond, .. } = page;
-    let mut proposals = pure.links(links, follows);
-    proposals.leave_out(beyond);
-    proposals
 }
 
 impl<F: Fetcher> Visitor<F> {
@@ -207,7 +208,7 @@ impl<F: Fetcher> Visitor<F> {
         let mut result = self.fetch(&url, self.max_body).await;
         let mut requests = reached(&result);
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
-        if let Some(itself) = target.filter(|target| Key::of(target) == Key::of(&url)) {
+        if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
@@ -226,13 +227,13 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> Answer {
-        if let Some(target) = redirect_target(&url, &response).filter(|target| Key::of(target) != Key::of(&url)) {
+        if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
             return self.answer(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
             return self.answer(&response, Content::Other(Box::new(record(&response))));
         }
-        let (limits, agent) = (self.links, Arc::clone(&self.agent));
+        let (limits, agent) = ((self.links, self.places), Arc::clone(&self.agent));
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
             let (page, scanned) = page(&url, &response, &agent, limits);
             (response, page, scanned)
@@ -249,17 +250,26 @@ impl<F: Fetcher> Visitor<F> {
 
     /// A page with its links: judged, unless that is to be done later.
     async fn judge(&self, mut page: Page, scanned: ScannedPage, follows: bool, judging: Judging) -> Page {
-        let links = scanned.link_count();
+        let links = scanned.links.len();
         if links > FEW_LINKS {
             let room = u32::try_from(links).unwrap_or(u32::MAX);
             page.room = Arc::clone(&self.link_room).acquire_many_owned(room).await.ok();
         }
+        let memo = Arc::clone(&self.memo);
         let judge = move || match judging {
-            Judging::InVisit(pure) => Links::Judged(judged(&pure, scanned.links(), follows)),
-            Judging::Later => Links::Raw(Box::new(scanned.links()), follows),
+            Judging::InVisit(pure) => {
+                let mut memo = memo.try_lock().ok();
+                Links::Judged(pure.links(scanned.links, follows, memo.as_deref_mut()))
+            }
+            Judging::Later => Links::Raw(Box::new(scanned.links), follows),
         };
         page.links = apart_if(links > MANY_LINKS, judge).await;
         page
+    }
+
+    /// Whether two URLs are one page.
+    fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
+        self.rules.key(one) == self.rules.key(other)
     }
 
     fn answer(&self, response: &FetchResponse, content: Content) -> Answer {
@@ -289,14 +299,14 @@ fn page(
     url: &WebUrl,
     response: &FetchResponse,
     agent: &str,
-    limits: LinkLimits,
+    (limits, places): (LinkLimits, PlaceSeed),
 ) -> (Page, Option<(ScannedPage, bool)>) {
     let mut page = record(response);
     page.digest = Sha256::digest(&response.body).into();
     if !page.html {
         return (page, None);
     }
-    let mut scanned = extract::scan(&response.body, response.content_type(), url, limits);
+    let mut scanned = extract::scan(&response.body, response.content_type(), url, limits, places);
     let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
     (page, Some((scanned, follows)))

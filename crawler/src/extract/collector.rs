@@ -2,11 +2,12 @@
 //!
 //! It holds one tag at a time, and of that only the attributes that [`super::tags`] names.
 
-use std::convert::Infallible;
+use std::{cell::RefCell, convert::Infallible};
 
 use html5gum::{Emitter, Error, Reader, State, Tokenizer};
 
 use super::{
+    arena::{Element, PlaceSeed},
     attention::{Attention, Place},
     directives::MetaRobots,
     foreign::Foreign,
@@ -38,10 +39,11 @@ pub(super) struct Found {
 }
 
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
-pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits) -> Found {
+pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits, seed: PlaceSeed) -> Found {
     let attention = Attention::new();
-    let found = Found { links: References::within(limits), ..Found::default() };
-    collect_from(PageReader::new(html, &attention, wanted), &attention, wanted, found)
+    let found = RefCell::new(Found { links: References::within(limits, seed), ..Found::default() });
+    collect_from(PageReader::new(html, &attention, &found, wanted), &attention, wanted, &found);
+    found.into_inner()
 }
 
 /// As [`collect`], from any reader, in addition to what was `found` before.
@@ -49,17 +51,17 @@ pub(super) fn collect_from(
     reader: impl Reader<Error = Infallible>,
     attention: &Attention,
     wanted: Wanted,
-    mut found: Found,
-) -> Found {
-    let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, &mut found, wanted)).finish();
-    found
+    found: &RefCell<Found>,
+) {
+    let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, found, wanted)).finish();
 }
 
 /// Takes the tokenizer's events. Errors and comments are nobody's concern.
 #[derive(Debug)]
 struct Collector<'a> {
     attention: &'a Attention,
-    found: &'a mut Found,
+    /// What the reader adds plain links to. Neither end calls the other while it borrows.
+    found: &'a RefCell<Found>,
     wanted: Wanted,
     foreign: Foreign,
     name: Name,
@@ -77,7 +79,7 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(attention: &'a Attention, found: &'a mut Found, wanted: Wanted) -> Self {
+    fn new(attention: &'a Attention, found: &'a RefCell<Found>, wanted: Wanted) -> Self {
         Self {
             attention,
             found,
@@ -126,7 +128,7 @@ impl<'a> Collector<'a> {
         let html = self.foreign.start(self.name.as_bytes(), self.self_closing);
         let tag = self.tag();
         let content = tag.content().filter(|_| html);
-        let titled = html && tag == Tag::Title && self.found.title.is_none();
+        let titled = html && tag == Tag::Title && self.found.borrow().title.is_none();
         self.take(tag, html);
         self.attention.place.set(match content {
             Some(_) if titled => Place::WantedText,
@@ -146,49 +148,60 @@ impl<'a> Collector<'a> {
     }
 
     /// Keeps what the start tag says. In SVG, `a` alone means what it means in HTML.
-    fn take(&mut self, tag: Tag, html: bool) {
+    fn take(&self, tag: Tag, html: bool) {
+        let found = &mut *self.found.borrow_mut();
         match tag {
-            Tag::Anchor => self.take_anchor(html),
+            Tag::Anchor => self.take_anchor(html, found),
             _ if !html => {}
-            Tag::Base if self.found.base.is_none() => self.found.base = self.values.get(Slot::Url).map(<[u8]>::to_vec),
-            Tag::Meta => self.take_meta(),
-            Tag::Title => drop(self.found.title.get_or_insert_default()),
-            Tag::Link => self.take_link(),
-            Tag::Frame | Tag::InlineFrame => self.found.frames.offer_loaded(self.values.get(Slot::Url)),
-            Tag::Script | Tag::Embedded => self.take_embedded(),
+            Tag::Base if found.base.is_none() => found.base = self.values.get(Slot::Url).map(<[u8]>::to_vec),
+            Tag::Meta => self.take_meta(found),
+            Tag::Title => drop(found.title.get_or_insert_default()),
+            Tag::Link => self.take_link(found),
+            Tag::Frame | Tag::InlineFrame => found.frames.offer_loaded(self.values.get(Slot::Url)),
+            Tag::Script | Tag::Embedded => self.take_embedded(found),
             _ => {}
         }
     }
 
-    fn take_anchor(&mut self, html: bool) {
+    fn take_anchor(&self, html: bool, found: &mut Found) {
         let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
-        let nofollow = self.values.get(Slot::Kind).is_some_and(|rel| has_token(rel, b"nofollow"));
-        self.found.links.offer(self.values.get(Slot::Url).or(other), nofollow);
+        let nofollow = self.values.get(Slot::Kind).is_some_and(is_nofollow);
+        found.links.offer(self.values.get(Slot::Url).or(other), element(self.name.as_bytes()), nofollow);
     }
 
-    fn take_meta(&mut self) {
+    fn take_meta(&self, found: &mut Found) {
         if let (Some(name), Some(content)) = (self.values.get(Slot::Kind), self.values.get(Slot::Content)) {
-            self.found.robots |= MetaRobots::of_meta(name, content);
+            found.robots |= MetaRobots::of_meta(name, content);
         }
     }
 
-    fn take_link(&mut self) {
+    fn take_link(&self, found: &mut Found) {
         let rel = self.values.get(Slot::Kind).unwrap_or_default();
         let list = if ["stylesheet", "icon"].iter().any(|kind| has_token(rel, kind.as_bytes())) {
-            &mut self.found.requisites
+            &mut found.requisites
         } else if has_token(rel, b"alternate") {
-            &mut self.found.alternates
+            &mut found.alternates
         } else {
             return;
         };
         list.offer_loaded(self.values.get(Slot::Url));
     }
 
-    fn take_embedded(&mut self) {
+    fn take_embedded(&self, found: &mut Found) {
         for slot in [Slot::Url, Slot::OtherUrl] {
-            self.found.requisites.offer_loaded(self.values.get(slot));
+            found.requisites.offer_loaded(self.values.get(slot));
         }
     }
+}
+
+/// The element of a link, by its tag's name.
+pub(super) fn element(name: &[u8]) -> Element {
+    if name.len() == 1 { Element::Anchor } else { Element::Area }
+}
+
+/// Whether a link with this `rel` is not to be followed.
+pub(super) fn is_nofollow(rel: &[u8]) -> bool {
+    has_token(rel, b"nofollow")
 }
 
 /// Whether a space-separated attribute value has this token, in any case.
@@ -257,7 +270,7 @@ impl Emitter for Collector<'_> {
         if self.attention.place.get() != Place::WantedText {
             return;
         }
-        if let Some(title) = &mut self.found.title {
+        if let Some(title) = &mut self.found.borrow_mut().title {
             let space = LONGEST_TITLE - title.len();
             title.extend_from_slice(&text[..text.len().min(space)]);
         }

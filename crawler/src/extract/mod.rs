@@ -6,17 +6,20 @@
 //!
 //! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in
 //! UTF-8 or ASCII is not copied. Each URL is reported once, in document order, absolute, without its fragment; one raw
-//! `href` is parsed once.
+//! `href` is parsed once at most: [`RawLinks`] are not parsed at all, and tell where one leads that was parsed before.
 //!
 //! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` passes over text and tags
-//! nobody asked about, `collector` keeps the attributes of interest, `foreign` knows just enough of tree
+//! nobody asked about, and reads plain links itself, `collector` keeps the attributes of interest, `foreign` knows just enough of tree
 //! construction to tell SVG and `MathML` from HTML. No tree is built: a link counts where its tag stands, in
 //! `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
 //!
 //! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset
 //! (the URL standard would take the document's encoding; the extraction cases, and what sites emit today, are UTF-8).
 
+mod arena;
 mod attention;
+mod attributes;
+mod base;
 mod charset;
 mod collector;
 mod directives;
@@ -30,6 +33,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
+pub use arena::{Element, Place, PlaceSeed, RawLink, RawLinks};
 pub use directives::{MetaRobots, robots_header};
 pub use html::is_html;
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, scan};

@@ -5,6 +5,8 @@ use std::{collections::hash_map::RandomState, hash::BuildHasher};
 use hashbrown::HashTable;
 
 use super::{
+    arena::{PlaceSeed, RawLinks},
+    base::Base,
     charset::{Decoded, decode},
     collector::{Found, collect},
     directives::MetaRobots,
@@ -12,9 +14,6 @@ use super::{
     tags::Wanted,
 };
 use crate::url::WebUrl;
-
-/// The longest base a page may set, in bytes: each of its links may become that long.
-const LONGEST_BASE: usize = 2048;
 
 /// What a visit needs of a page.
 ///
@@ -85,46 +84,40 @@ pub struct ScannedPage {
     pub meta_robots: MetaRobots,
     /// As [`PageLinks::charset`].
     pub charset: &'static str,
-    references: References,
-    base: Base,
-    limits: LinkLimits,
+    /// The links as they are written.
+    pub links: RawLinks,
 }
 
 /// Reads a page. `content_type` is the response's header; `url` is where the page was fetched.
-pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, limits: LinkLimits) -> ScannedPage {
+pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, limits: LinkLimits, seed: PlaceSeed) -> ScannedPage {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Links, limits);
+    let found = collect(&html, Wanted::Links, limits, seed);
     let (title, base) = (title(&found), Base::of(&found, url));
-    ScannedPage { title, meta_robots: found.robots, charset, references: found.links, base, limits }
+    ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base) }
 }
 
 impl ScannedPage {
-    /// How many links are kept of it, at most.
-    pub fn link_count(&self) -> usize {
-        self.references.len()
-    }
-
     /// The links as URLs.
-    pub fn links(self) -> PageLinks {
-        let Self { title, meta_robots, charset, references, base, limits } = self;
-        let (links, left) =
-            base.resolve(&references, limits.bytes, |url, marks| PageLink { url, nofollow: !marks.some_follow });
-        PageLinks { links, beyond: references.beyond + left, title, meta_robots, base: base.url, charset }
+    pub fn resolved(self) -> PageLinks {
+        let Self { title, meta_robots, charset, links: raw } = self;
+        let (urls, left) = different(raw.marks().map(|(number, marks)| (raw.url(number), marks)), raw.most_bytes());
+        let links = urls.into_iter().map(|(url, marks)| PageLink { url, nofollow: !marks.some_follow }).collect();
+        PageLinks { links, beyond: raw.beyond() + left, title, meta_robots, base: raw.base().url.clone(), charset }
     }
 }
 
-/// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::links`].
+/// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::resolved`].
 pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
-    scan(body, content_type, url, LinkLimits::NONE).links()
+    scan(body, content_type, url, LinkLimits::NONE, PlaceSeed::random()).resolved()
 }
 
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.
 pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Everything, LinkLimits::NONE);
+    let found = collect(&html, Wanted::Everything, LinkLimits::NONE, PlaceSeed::random());
     let base = Base::of(&found, url);
-    let urls = |references| base.resolve(references, usize::MAX, |url, _| url).0;
-    let (links, _) = base.resolve(&found.links, usize::MAX, |url, marks| (url, marks));
+    let urls = |references| base.resolve(references, |url, _| url);
+    let links = base.resolve(&found.links, |url, marks| (url, marks));
     PageReferences {
         nofollow: links.iter().filter(|(_, marks)| marks.some_nofollow).map(|(url, _)| url.clone()).collect(),
         links: links.into_iter().map(|(url, _)| url).collect(),
@@ -138,58 +131,35 @@ pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Page
     }
 }
 
-/// What references are resolved against (HTML standard, 2.4.1 and 4.2.3).
-#[derive(Debug)]
-struct Base {
-    url: WebUrl,
-    /// The page's base is not on the web (`ftp:`, `about:`), or too long: only absolute references lead anywhere.
-    off_web: bool,
-}
-
 impl Base {
-    /// A base that cannot be parsed, and one that is `data:` or `javascript:`, is as if it were not there.
-    fn of(found: &Found, page: &WebUrl) -> Self {
-        let Some(href) = found.base.as_deref().map(String::from_utf8_lossy) else {
-            return Self { url: page.clone(), off_web: false };
-        };
-        match page.join(&href) {
-            Ok(url) if url.as_str().len() <= LONGEST_BASE => Self { url, off_web: false },
-            Ok(_) => Self { url: page.clone(), off_web: true },
-            Err(_) => Self { url: page.clone(), off_web: is_other_base(&href) },
-        }
-    }
-
-    fn join(&self, reference: &str) -> Option<WebUrl> {
-        if self.off_web { WebUrl::parse(reference).ok() } else { self.url.join(reference).ok() }
-    }
-
     /// Each reference as a URL, once; references that differ as written and lead to the same URL are one. Beyond so many
     /// bytes of URLs references are left out, and counted.
-    fn resolve<T>(&self, references: &References, most: usize, make: impl Fn(WebUrl, Marks) -> T) -> (Vec<T>, u64) {
-        let mut table: HashTable<usize> = HashTable::with_capacity(references.len());
-        let hasher = RandomState::new();
-        let mut urls: Vec<(WebUrl, Marks)> = Vec::with_capacity(references.len());
-        let (mut bytes, mut left) = (0, 0);
-        for (reference, marks) in references.iter() {
-            let Some(url) = self.join(&reference) else { continue };
-            let hash = hasher.hash_one(url.as_str());
-            if let Some(&number) = table.find(hash, |&number| urls[number].0 == url) {
-                urls[number].1 = urls[number].1.and(marks);
-            } else if bytes + url.as_str().len() > most {
-                left += 1;
-            } else {
-                bytes += url.as_str().len();
-                table.insert_unique(hash, urls.len(), |&number| hasher.hash_one(urls[number].0.as_str()));
-                urls.push((url, marks));
-            }
-        }
-        (urls.into_iter().map(|(url, marks)| make(url, marks)).collect(), left)
+    fn resolve<T>(&self, references: &References, make: impl Fn(WebUrl, Marks) -> T) -> Vec<T> {
+        let all = references.iter().map(|one| (self.join(one.text), one.marks));
+        different(all, usize::MAX).0.into_iter().map(|(url, marks)| make(url, marks)).collect()
     }
 }
 
-/// Whether a `base` that is no web URL is one all the same.
-fn is_other_base(href: &str) -> bool {
-    url::Url::parse(href).is_ok_and(|url| !matches!(url.scheme(), "http" | "https" | "data" | "javascript"))
+/// Those of the URLs that differ, with the marks of all that are the same, and how many had no room in so many bytes.
+fn different(all: impl Iterator<Item = (Option<WebUrl>, Marks)>, most: usize) -> (Vec<(WebUrl, Marks)>, u64) {
+    let mut table: HashTable<usize> = HashTable::new();
+    let hasher = RandomState::new();
+    let mut urls: Vec<(WebUrl, Marks)> = Vec::new();
+    let (mut bytes, mut left) = (0, 0);
+    for (url, marks) in all {
+        let Some(url) = url else { continue };
+        let hash = hasher.hash_one(url.as_str());
+        if let Some(&number) = table.find(hash, |&number| urls[number].0 == url) {
+            urls[number].1 = urls[number].1.and(marks);
+        } else if bytes + url.as_str().len() > most {
+            left += 1;
+        } else {
+            bytes += url.as_str().len();
+            table.insert_unique(hash, urls.len(), |&number| hasher.hash_one(urls[number].0.as_str()));
+            urls.push((url, marks));
+        }
+    }
+    (urls, left)
 }
 
 fn title(found: &Found) -> Option<Box<str>> {

@@ -1,56 +1,11 @@
 //! A list of raw references, each once: what an `href` says before anybody parses it.
 
-use std::{borrow::Cow, collections::hash_map::RandomState, fmt, hash::BuildHasher};
+use std::fmt;
 
 use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-/// Byte strings in order of first appearance, none twice. The hash is keyed at random: a page cannot choose strings
-/// that collide.
-#[derive(Default)]
-pub(super) struct Once {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-    table: HashTable<(u64, usize)>,
-    hasher: RandomState,
-}
-
-impl Once {
-    /// The number of this string: the next one if it is new, none if it is new and there is no room for it.
-    fn number(&mut self, string: &[u8], limits: LinkLimits) -> Option<usize> {
-        let hash = self.hasher.hash_one(string);
-        let found = self.table.find(hash, |(other, number)| *other == hash && self.get(*number) == string);
-        match found {
-            Some((_, number)) => Some(*number),
-            None if self.len() >= limits.links || self.text.len() + string.len() > limits.bytes => None,
-            None => Some(self.add(hash, string)),
-        }
-    }
-
-    fn add(&mut self, hash: u64, string: &[u8]) -> usize {
-        let number = self.ends.len();
-        self.text.extend_from_slice(string);
-        self.ends.push(self.text.len());
-        self.table.insert_unique(hash, (hash, number), |(hash, _)| *hash);
-        number
-    }
-
-    /// The string with this number.
-    pub(super) fn get(&self, number: usize) -> &[u8] {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.text[start..self.ends[number]]
-    }
-
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-}
-
-impl fmt::Debug for Once {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries((0..self.len()).map(|number| String::from_utf8_lossy(self.get(number)))).finish()
-    }
-}
+use super::arena::{Element, PlaceSeed, trailing_half};
 
 /// How the occurrences of one reference were marked.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -92,56 +47,132 @@ impl LinkLimits {
     }
 }
 
-/// References of one kind (links, frames, …) as written, without fragments.
-#[derive(Debug)]
+/// A reference as it was first seen.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    hash: u128,
+    end: u32,
+    element: Element,
+    marks: Marks,
+}
+
+/// One reference with what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reference<'a> {
+    pub(super) number: u32,
+    pub(super) text: &'a [u8],
+    /// Of the text, under the list's seed.
+    pub(super) hash: u128,
+    pub(super) element: Element,
+    pub(super) marks: Marks,
+}
+
+/// References of one kind (links, frames, …) as written, without fragments, in order of first appearance, none twice.
+/// The hash is keyed: a page cannot choose references that collide.
 pub(super) struct References {
-    once: Once,
-    marks: Vec<Marks>,
+    text: Vec<u8>,
+    entries: Vec<Entry>,
+    table: HashTable<u32>,
+    seed: PlaceSeed,
     limits: LinkLimits,
     /// Occurrences of references that there was no room for.
     pub(super) beyond: u64,
 }
 
+impl fmt::Debug for References {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.iter().map(|one| (String::from_utf8_lossy(one.text), one.element, one.marks));
+        f.debug_list().entries(all).finish()
+    }
+}
+
 impl Default for References {
     fn default() -> Self {
-        Self::within(LinkLimits::NONE)
+        Self::within(LinkLimits::NONE, PlaceSeed::random())
     }
 }
 
 impl References {
     /// Empty, and never more than this.
-    pub(super) fn within(limits: LinkLimits) -> Self {
-        Self { once: Once::default(), marks: Vec::new(), limits, beyond: 0 }
+    pub(super) fn within(limits: LinkLimits, seed: PlaceSeed) -> Self {
+        let (text, entries, table) = (Vec::new(), Vec::new(), HashTable::new());
+        // Numbers and ends have 32 bits. No body is that long.
+        let limits = LinkLimits { links: limits.links.min(MOST), bytes: limits.bytes.min(MOST) };
+        Self { text, entries, table, seed, limits, beyond: 0 }
     }
 
     /// Takes an attribute's value, unless it cannot name a web page (`mailto:`, `javascript:`, …).
-    pub(super) fn offer(&mut self, value: Option<&[u8]>, nofollow: bool) {
+    pub(super) fn offer(&mut self, value: Option<&[u8]>, element: Element, nofollow: bool) {
         let Some(reference) = value.map(trim).filter(|value| !has_other_scheme(value)) else { return };
-        let Some(number) = self.once.number(without_fragment(reference), self.limits) else {
-            self.beyond += 1;
-            return;
-        };
-        if number == self.marks.len() {
-            self.marks.push(Marks::default());
-        }
-        let mark = Marks { some_nofollow: nofollow, some_follow: !nofollow };
-        self.marks[number] = self.marks[number].and(mark);
+        let marks = Marks { some_nofollow: nofollow, some_follow: !nofollow };
+        self.add(without_fragment(reference), element, marks);
     }
 
     /// Takes the value of an attribute that loads something: an empty one loads nothing.
     pub(super) fn offer_loaded(&mut self, value: Option<&[u8]>) {
-        self.offer(value.filter(|value| !trim(value).is_empty()), false);
+        self.offer(value.filter(|value| !trim(value).is_empty()), Element::Other, false);
     }
 
-    /// Each reference once, in document order. Bytes that are not UTF-8 are replaced.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, Marks)> {
-        self.marks.iter().enumerate().map(|(number, marks)| (String::from_utf8_lossy(self.once.get(number)), *marks))
+    fn add(&mut self, reference: &[u8], element: Element, marks: Marks) {
+        let hash = xxh3_128_with_seed(reference, self.seed.value());
+        let same = |number: &u32| self.entries[*number as usize].hash == hash && self.get(*number) == reference;
+        if let Some(&number) = self.table.find(trailing_half(hash), same) {
+            let entry = &mut self.entries[number as usize];
+            entry.marks = entry.marks.and(marks);
+        } else if self.len() >= self.limits.links || self.text.len() + reference.len() > self.limits.bytes {
+            self.beyond += 1;
+        } else {
+            let number = narrow(self.entries.len());
+            self.text.extend_from_slice(reference);
+            self.entries.push(Entry { hash, end: narrow(self.text.len()), element, marks });
+            let entries = &self.entries;
+            self.table
+                .insert_unique(trailing_half(hash), number, |number| trailing_half(entries[*number as usize].hash));
+        }
+    }
+
+    /// No more are added: gives back the memory that only adding needs.
+    pub(super) fn close(&mut self) {
+        self.table = HashTable::new();
+        self.text.shrink_to_fit();
+        self.entries.shrink_to_fit();
+    }
+
+    /// Each reference once, in document order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Reference<'_>> {
+        (0..).zip(&self.entries).map(|(number, entry)| {
+            let Entry { hash, element, marks, .. } = *entry;
+            Reference { number, text: self.get(number), hash, element, marks }
+        })
+    }
+
+    /// The text of the reference with this number; empty if there is none.
+    pub(super) fn get(&self, number: u32) -> &[u8] {
+        let number = number as usize;
+        let start = number.checked_sub(1).and_then(|last| self.entries.get(last)).map_or(0, |last| last.end as usize);
+        self.entries.get(number).map_or(&[], |entry| &self.text[start..entry.end as usize])
     }
 
     /// How many different references there are.
     pub(super) fn len(&self) -> usize {
-        self.once.len()
+        self.entries.len()
     }
+
+    pub(super) fn seed(&self) -> PlaceSeed {
+        self.seed
+    }
+
+    pub(super) fn most_bytes(&self) -> usize {
+        self.limits.bytes
+    }
+}
+
+/// The largest number and end there may be.
+const MOST: usize = u32::MAX as usize;
+
+/// A number or end, which is never larger.
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Without the C0 controls and spaces that the URL parser removes from both ends.
@@ -180,9 +211,9 @@ mod tests {
     fn listed(values: &[&str]) -> Vec<String> {
         let mut references = References::default();
         for value in values {
-            references.offer(Some(value.as_bytes()), false);
+            references.offer(Some(value.as_bytes()), Element::Anchor, false);
         }
-        references.iter().map(|(reference, _)| reference.into_owned()).collect()
+        references.iter().map(|one| String::from_utf8_lossy(one.text).into_owned()).collect()
     }
 
     #[test]
@@ -205,14 +236,14 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_limits_is_counted() {
-        let mut references = References::within(LinkLimits { links: 2, bytes: 10 });
+        let mut references = References::within(LinkLimits { links: 2, bytes: 10 }, PlaceSeed::random());
         for value in ["a", "b", "c", "a", "c", "d"] {
-            references.offer(Some(value.as_bytes()), false);
+            references.offer(Some(value.as_bytes()), Element::Anchor, false);
         }
         assert_eq!((references.len(), references.beyond), (2, 3));
-        let mut long = References::within(LinkLimits { links: 9, bytes: 10 });
+        let mut long = References::within(LinkLimits { links: 9, bytes: 10 }, PlaceSeed::random());
         for value in ["seven c", "four", "two", "seven c"] {
-            long.offer(Some(value.as_bytes()), false);
+            long.offer(Some(value.as_bytes()), Element::Anchor, false);
         }
         assert_eq!((long.len(), long.beyond), (2, 1));
     }
@@ -221,10 +252,10 @@ mod tests {
     fn marks_tell_whether_all_or_some_said_nofollow() {
         let mut references = References::default();
         for nofollow in [true, false] {
-            references.offer(Some(b"a"), nofollow);
-            references.offer(Some(b"b"), true);
+            references.offer(Some(b"a"), Element::Anchor, nofollow);
+            references.offer(Some(b"b"), Element::Anchor, true);
         }
-        let marks: Vec<_> = references.iter().map(|(_, marks)| (marks.some_nofollow, marks.some_follow)).collect();
+        let marks: Vec<_> = references.iter().map(|one| (one.marks.some_nofollow, one.marks.some_follow)).collect();
         assert_eq!(marks, [(true, true), (true, false)]);
     }
 }

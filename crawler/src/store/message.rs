@@ -135,14 +135,14 @@ mod tests {
     use super::*;
     use crate::{
         candidate::Hop,
-        url::{FingerprintSeed, Key, WebUrl},
+        url::{Canonicalizer, FingerprintSeed, WebUrl},
     };
 
     /// Linear in the rows: to look each up among the known would take half a minute here.
     #[test]
     fn four_hundred_thousand_known_rows_are_told_from_new_ones_at_once() {
         let url = WebUrl::parse("http://h/").unwrap();
-        let (key, host, hop, rank, abandoned) = (Key::of(&url), HostId(0), Hop::Link, 1, None);
+        let (key, host, hop, rank, abandoned) = (Canonicalizer::default().key(&url), HostId(0), Hop::Link, 1, None);
         let fingerprint = FingerprintSeed::new(1).fingerprint(&key);
         let (via, depth, redirects) = (None, 1, 0);
         let row = |id| {

@@ -27,7 +27,12 @@ impl FingerprintSeed {
 
     /// xxh3-128 of the key's text.
     pub fn fingerprint(self, key: &Key) -> Fingerprint {
-        Fingerprint(xxh3_128_with_seed(key.as_str().as_bytes(), self.0))
+        self.of_text(key.as_str())
+    }
+
+    /// As [`FingerprintSeed::fingerprint`], of what is a key's text.
+    pub(super) fn of_text(self, text: &str) -> Fingerprint {
+        Fingerprint(xxh3_128_with_seed(text.as_bytes(), self.0))
     }
 }
 
@@ -68,10 +73,10 @@ impl fmt::Debug for Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::url::WebUrl;
+    use crate::url::{Canonicalizer, WebUrl};
 
     fn key(text: &str) -> Key {
-        Key::of(&WebUrl::parse(text).unwrap())
+        Canonicalizer::default().key(&WebUrl::parse(text).unwrap())
     }
 
     #[test]

@@ -4,16 +4,19 @@
 //! page), [`Credentials`] (kept apart from the URL they came in), [`Fingerprint`] (the 128-bit hash of a key under the crawl directory's secret seed) and [`Origin`] (scheme, host and port: the unit of
 //! politeness and of robots.txt).
 //!
-//! Invariants: a `WebUrl` is always the WHATWG serialisation; a `Key` is built by [`Key::of`] alone, and building it twice changes nothing.
+//! Invariants: a `WebUrl` is always the WHATWG serialisation; a `Key` is built by a [`Canonicalizer`]
+//! alone, and building it twice changes nothing.
 //!
 //! Does not know: scope, robots, whether a URL was seen, or any network.
 
+mod canonicalizer;
 mod credentials;
 mod fingerprint;
 mod key;
 mod origin;
 mod web_url;
 
+pub use canonicalizer::Canonicalizer;
 pub use credentials::Credentials;
 pub use fingerprint::{Fingerprint, FingerprintSeed};
 pub use key::Key;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::{
     super::visit::Report,
     CacheFailure, Core, Ending, Filling, Question,
-    admission::{Proposal, Room},
+    admission::{Passed, Room},
     pages::Unfinished,
     rescue::Rescued,
 };
@@ -164,7 +164,7 @@ impl Core {
     }
 
     /// [`Self::make_room`] for these candidates.
-    pub(super) fn make_room_for(&mut self, proposals: &[Proposal], now: Moment) -> Result<Ready, CacheFailure> {
+    pub(super) fn make_room_for(&mut self, proposals: &Passed, now: Moment) -> Result<Ready, CacheFailure> {
         self.make_room(self.door.cache.new_among(proposals), now)
     }
 

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 pub use admission::CacheFailure;
 use admission::{CacheKeeper, Door};
-pub(super) use admission::{Filling, Proposals, PureHalf};
+pub(super) use admission::{Filling, Memo, Proposals, PureHalf};
 use budget::Budget;
 pub use event::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};

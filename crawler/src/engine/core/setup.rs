@@ -17,7 +17,7 @@ use crate::{
     scope::{Reach, Scope, ScopeRules},
     store::{AreaSource, HostState, Resumed},
     time::Moment,
-    url::{Origin, UrlError, WebUrl},
+    url::{Canonicalizer, Origin, UrlError, WebUrl},
 };
 
 /// A sequence is expected to admit as many URLs as the one before, and one more in so many.
@@ -59,7 +59,12 @@ impl Setup {
                 return Err(EngineError::HostGap(id));
             }
         }
-        let mut pure = PureHalf::new(Scope::new(scope_rules(&settings)), resumed.fingerprint_seed, relation(&settings));
+        let mut pure = PureHalf::new(
+            Scope::new(scope_rules(&settings)),
+            Canonicalizer::default(),
+            resumed.fingerprint_seed,
+            relation(&settings),
+        );
         for area in &resumed.areas {
             pure.widen(&stored(&area.url, WebUrl::parse)?);
         }

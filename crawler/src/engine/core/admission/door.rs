@@ -7,7 +7,7 @@ use std::{
 
 use urlcache::{Observation, Standing, Verdict};
 
-use super::{CacheKeeper, Proposal, Proposals};
+use super::{CacheKeeper, Candidate, Proposal, Proposals};
 use crate::{
     candidate::{Hop, HostId, UrlId},
     frontier::{Frontier, HostStart, Order},
@@ -78,24 +78,29 @@ impl Door {
         step: &mut Step,
     ) -> Vec<UrlId> {
         step.counters.candidates += proposals.candidates();
-        for (reason, count) in &proposals.refused {
-            *step.counters.refused.entry((*reason).to_owned()).or_default() += count;
+        let Proposals { passed, refused } = proposals;
+        for (reason, count) in refused {
+            *step.counters.refused.entry(reason.to_owned()).or_default() += count;
         }
-        let verdicts = self.cache.insert(&proposals.passed).to_vec();
-        let offered = proposals.passed.len();
+        let verdicts = self.cache.insert(&passed).to_vec();
+        let offered = passed.len();
         let mut admitted = Vec::new();
-        for (proposal, verdict) in proposals.passed.into_iter().zip(verdicts) {
-            let lost = self.is_lost(&proposal, verdict, found);
+        for (proposal, verdict) in passed.iter().zip(verdicts) {
+            let lost = self.is_lost(proposal, verdict, found);
+            if !lost && verdict == Verdict::Seen && found.judge == Judge::Cache {
+                continue;
+            }
+            // Only now is it more than a fingerprint.
+            let Some(candidate) = passed.candidate(proposal) else { continue };
             if lost && !self.audit_rescues {
-                tracing::debug!(url = %proposal.url, "the audit found it lost");
-                step.lost.push(lost_row(&proposal, found, None));
+                tracing::debug!(url = %candidate.url, "the audit found it lost");
+                step.lost.push(lost_row(&candidate, found, None));
             } else if lost {
-                tracing::debug!(url = %proposal.url, "the audit found it lost and lets it in");
-                let row = lost_row(&proposal, found, Some(UrlId(self.last + 1)));
-                admitted.push(self.enter(proposal, found, frontier, step));
-                step.lost.push(row);
-            } else if verdict == Verdict::New || found.judge != Judge::Cache {
-                admitted.push(self.enter(proposal, found, frontier, step));
+                tracing::debug!(url = %candidate.url, "the audit found it lost and lets it in");
+                step.lost.push(lost_row(&candidate, found, Some(UrlId(self.last + 1))));
+                admitted.push(self.enter(candidate, found, frontier, step));
+            } else {
+                admitted.push(self.enter(candidate, found, frontier, step));
             }
         }
         step.counters.duplicate += (offered - admitted.len()) as u64;
@@ -140,23 +145,23 @@ impl Door {
         self.closed.get(&host).copied()
     }
 
-    fn enter(&mut self, proposal: Proposal, found: Found, frontier: &mut Frontier, step: &mut Step) -> UrlId {
+    fn enter(&mut self, candidate: Candidate, found: Found, frontier: &mut Frontier, step: &mut Step) -> UrlId {
         let Found { hop, via, depth, redirects, .. } = found;
-        let host = self.host(proposal.url.origin(), frontier, step);
+        let host = self.host(candidate.url.origin(), frontier, step);
         if !self.wanted.is_empty() {
-            self.wanted.remove(&proposal.fingerprint.short());
+            self.wanted.remove(&candidate.fingerprint.short());
         }
         self.last += 1;
         let id = UrlId(self.last);
         let abandoned = self.why_closed(host);
         let rank = self.order.rank(depth);
-        let Proposal { url, key, fingerprint } = proposal;
+        let Candidate { url, key, fingerprint } = candidate;
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id
     }
 }
 
-fn lost_row(proposal: &Proposal, found: Found, admitted: Option<UrlId>) -> LostRow {
-    let url = proposal.url.as_str().to_owned();
-    LostRow { fingerprint: proposal.fingerprint, url, at: found.at, via: found.via, admitted }
+fn lost_row(candidate: &Candidate, found: Found, admitted: Option<UrlId>) -> LostRow {
+    let url = candidate.url.as_str().to_owned();
+    LostRow { fingerprint: candidate.fingerprint, url, at: found.at, via: found.via, admitted }
 }

@@ -8,7 +8,7 @@ use urlcache::{
     Verdict,
 };
 
-use super::Proposal;
+use super::{Candidate, Passed};
 use crate::{
     store::{ReplayedUrl, Standing},
     time::Moment,
@@ -98,22 +98,27 @@ impl CacheKeeper {
     }
 
     /// Test-and-set of a batch; one verdict each.
-    pub(in crate::engine) fn insert(&mut self, proposals: &[Proposal]) -> &[Verdict] {
-        let keys: Vec<_> = proposals.iter().map(|proposal| key(proposal.key.as_str(), proposal.fingerprint)).collect();
-        self.cache.insert_batch(&keys, &mut self.verdicts);
+    pub(in crate::engine) fn insert(&mut self, passed: &Passed) -> &[Verdict] {
+        let texts = self.texts(passed);
+        self.cache.insert_batch(&keys(passed, &texts), &mut self.verdicts);
         &self.verdicts
     }
 
     /// How many of these it may call new. The few times when it makes a difference it has a look at each: most links of a
     /// page are seen, and must not make the cache be reset.
-    pub(in crate::engine) fn new_among(&self, proposals: &[Proposal]) -> usize {
-        let (held, all) = (self.cache.occupancy(), proposals.len());
+    pub(in crate::engine) fn new_among(&self, passed: &Passed) -> usize {
+        let (held, all) = (self.cache.occupancy(), passed.len());
         let fit = !self.ledger.must_reset(&held, all) && (!self.is_exact() || self.let_grow(&held, all as u64).is_ok());
         if fit {
             return all;
         }
-        let keys: Vec<_> = proposals.iter().map(|proposal| key(proposal.key.as_str(), proposal.fingerprint)).collect();
-        self.cache.unknown_among(&keys)
+        self.cache.unknown_among(&keys(passed, &self.texts(passed)))
+    }
+
+    /// The candidates with their texts, if the cache reads those.
+    fn texts(&self, passed: &Passed) -> Vec<Option<Candidate>> {
+        let reads = self.config.reads_text();
+        if reads { passed.iter().map(|proposal| passed.candidate(proposal)).collect() } else { Vec::new() }
     }
 
     /// Sees to it that so many more answers keep the budget, as the reset policy says. A cache that is made anew has room
@@ -299,6 +304,12 @@ impl CacheKeeper {
 
 fn key(text: &str, fingerprint: Fingerprint) -> UrlKey<'_> {
     UrlKey { bytes: text.as_bytes(), hash: fingerprint.value() }
+}
+
+/// What the cache is shown of each; without texts it is shown fingerprints alone.
+fn keys<'a>(passed: &'a Passed, texts: &'a [Option<Candidate>]) -> Vec<UrlKey<'a>> {
+    let texts = texts.iter().map(|candidate| candidate.as_ref().map_or("", |candidate| candidate.key.as_str()));
+    passed.iter().zip(texts.chain(std::iter::repeat(""))).map(|(one, text)| key(text, one.fingerprint)).collect()
 }
 
 impl Filling {

@@ -1,6 +1,7 @@
 //! Admission: the only way into the crawl.
 //!
-//! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found; the stateful half
+//! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found,
+//! with a [`Memo`] of those it has seen on other pages; the stateful half
 //! ([`Door`]) asks the URL cache, numbers what is new, and hands it to the URL table and the frontier in one step.
 //!
 //! Invariant: every candidate is counted once, as admitted, as duplicate, or as refused for a named reason.
@@ -9,6 +10,8 @@
 
 mod door;
 mod keeper;
+mod memo;
+mod passed;
 mod pure;
 #[cfg(test)]
 mod tests;
@@ -16,4 +19,6 @@ mod tests;
 pub(in crate::engine) use door::{Door, Found, Judge};
 pub use keeper::CacheFailure;
 pub(in crate::engine) use keeper::{CacheKeeper, Filling, Room};
-pub(in crate::engine) use pure::{LinkRelation, Proposal, Proposals, PureHalf};
+pub(in crate::engine) use memo::Memo;
+pub(in crate::engine) use passed::{Candidate, Passed, Proposal};
+pub(in crate::engine) use pure::{LinkRelation, Proposals, PureHalf};

@@ -1,11 +1,19 @@
 //! [`PureHalf`]: what of a visit's candidates may knock at the door.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    hash::{BuildHasher, Hasher},
+    sync::Arc,
+};
 
+use super::{
+    Passed, Proposal,
+    memo::{Memo, Target},
+};
 use crate::{
-    extract::PageLink,
+    extract::{RawLink, RawLinks},
     scope::{Refusal, Scope},
-    url::{Fingerprint, FingerprintSeed, Key, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
 };
 
 /// The reason under which links are counted that a page or its author asks not to follow.
@@ -27,45 +35,99 @@ pub(in crate::engine) enum LinkRelation {
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct PureHalf {
     scope: Arc<Scope>,
+    /// How often the scope became wider.
+    generation: u64,
+    rules: Canonicalizer,
     seed: FingerprintSeed,
     relation: LinkRelation,
 }
 
-/// A candidate that passed.
-#[derive(Debug)]
-pub(in crate::engine) struct Proposal {
-    pub(in crate::engine) url: WebUrl,
-    pub(in crate::engine) key: Key,
-    pub(in crate::engine) fingerprint: Fingerprint,
+/// A link of a page that leads to a URL no link before it led to.
+struct Judged {
+    number: u32,
+    fingerprint: Fingerprint,
+    nofollow: bool,
+    /// What the scope says.
+    allowed: Result<(), Refusal>,
 }
 
 /// The candidates of a visit.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Proposals {
     /// Those that passed, in page order.
-    pub(in crate::engine) passed: Vec<Proposal>,
+    pub(in crate::engine) passed: Passed,
     /// How many were refused, by reason.
     pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
 }
 
 impl PureHalf {
-    pub(in crate::engine) fn new(scope: Scope, seed: FingerprintSeed, relation: LinkRelation) -> Self {
-        Self { scope: Arc::new(scope), seed, relation }
+    pub(in crate::engine) fn new(
+        scope: Scope,
+        rules: Canonicalizer,
+        seed: FingerprintSeed,
+        relation: LinkRelation,
+    ) -> Self {
+        Self { scope: Arc::new(scope), generation: 0, rules, seed, relation }
     }
 
     /// Takes a start URL, or the target of its redirect, into the scope; `true` if that is more than before.
     pub(in crate::engine) fn widen(&mut self, start: &WebUrl) -> bool {
-        Arc::make_mut(&mut self.scope).widen(start)
+        let wider = Arc::make_mut(&mut self.scope).widen(start);
+        self.generation += u64::from(wider);
+        wider
     }
 
-    /// The links of a page; `page_follows` is false where the whole page asks not to follow.
-    pub(in crate::engine) fn links(&self, links: Vec<PageLink>, page_follows: bool) -> Proposals {
+    /// The links of a page; `follows` is false where the whole page asks not to follow.
+    pub(in crate::engine) fn links(&self, links: RawLinks, follows: bool, memo: Option<&mut Memo>) -> Proposals {
+        let memo = memo.and_then(|memo| memo.serve(self.generation).then_some(memo));
+        let (different, left) = self.different(&links, memo);
         let mut proposals = Proposals::default();
-        for link in links {
-            let forbidden = !page_follows || (link.nofollow && self.relation == LinkRelation::Obey);
-            if forbidden { proposals.refuse(NOFOLLOW) } else { self.judge(link.url, &mut proposals) }
+        let mut passed = Vec::with_capacity(different.len());
+        for Judged { number, fingerprint, nofollow, allowed } in different {
+            let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
+            match allowed {
+                _ if forbidden => proposals.refuse(NOFOLLOW),
+                Ok(()) => passed.push(Proposal { fingerprint, number }),
+                Err(reason) => proposals.refuse(reason.as_str()),
+            }
         }
+        proposals.leave_out(links.beyond() + left);
+        proposals.passed = Passed::of_page(passed, links, self.rules);
         proposals
+    }
+
+    /// The links that lead to different URLs; one counts as `nofollow` if all that lead there do. Beyond so many bytes of
+    /// URLs links are left out: how many.
+    fn different(&self, links: &RawLinks, mut memo: Option<&mut Memo>) -> (Vec<Judged>, u64) {
+        let mut places: HashMap<Fingerprint, usize, BySeed> = HashMap::with_capacity_and_hasher(links.len(), BySeed);
+        let mut different: Vec<Judged> = Vec::with_capacity(links.len());
+        let (mut bytes, mut left) = (0, 0);
+        for link in links.iter() {
+            let target = self.target(links, link, memo.as_deref_mut());
+            let Target::Url { fingerprint, length, judged } = target else { continue };
+            let RawLink { number, nofollow, .. } = link;
+            match places.entry(fingerprint) {
+                Entry::Occupied(at) => different[*at.get()].nofollow &= nofollow,
+                Entry::Vacant(_) if length as usize > links.most_bytes() - bytes => left += 1,
+                Entry::Vacant(at) => {
+                    bytes += length as usize;
+                    at.insert(different.len());
+                    different.push(Judged { number, fingerprint, nofollow, allowed: judged });
+                }
+            }
+        }
+        (different, left)
+    }
+
+    /// Where a link leads: what is remembered of it, or what resolving it tells.
+    fn target(&self, links: &RawLinks, link: RawLink, memo: Option<&mut Memo>) -> Target {
+        let found = || links.url(link.number).map_or(Target::Nowhere, |url| self.judge(&url.without_credentials()));
+        let (Some(memo), Some(place)) = (memo, link.place) else { return found() };
+        memo.get(place).unwrap_or_else(|| {
+            let target = found();
+            memo.put(place, target);
+            target
+        })
     }
 
     /// Whether an admitted URL still belongs to the scope, which may be narrower than when it was admitted.
@@ -75,22 +137,54 @@ impl PureHalf {
 
     /// A single candidate.
     pub(in crate::engine) fn one(&self, url: WebUrl) -> Proposals {
-        let mut proposals = Proposals::default();
-        self.judge(url, &mut proposals);
-        proposals
-    }
-
-    fn judge(&self, url: WebUrl, proposals: &mut Proposals) {
         // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
         let url = url.without_credentials();
+        let mut proposals = Proposals::default();
         match self.scope.judge(&url) {
             Ok(()) => {
-                let key = Key::of(&url);
-                let fingerprint = self.seed.fingerprint(&key);
-                proposals.passed.push(Proposal { url, key, fingerprint });
+                let fingerprint = self.rules.fingerprint(&url, self.seed);
+                proposals.passed = Passed::of_one(url, fingerprint, self.rules);
             }
             Err(reason) => proposals.refuse(reason.as_str()),
         }
+        proposals
+    }
+
+    fn judge(&self, url: &WebUrl) -> Target {
+        let length = u32::try_from(url.as_str().len()).unwrap_or(u32::MAX);
+        let fingerprint = self.rules.fingerprint(url, self.seed);
+        Target::Url { fingerprint, length, judged: self.scope.judge(url) }
+    }
+}
+
+/// Takes a fingerprint for its own hash: it is one, under a secret seed.
+#[derive(Debug, Clone, Copy)]
+struct BySeed;
+
+impl BuildHasher for BySeed {
+    type Hasher = Leading;
+
+    fn build_hasher(&self) -> Leading {
+        Leading(0)
+    }
+}
+
+/// The first of the numbers it is given.
+struct Leading(u64);
+
+impl Hasher for Leading {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, number: u128) {
+        self.0 ^= (number >> 64) as u64;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -104,9 +198,11 @@ impl Proposals {
 
     /// Refuses those that passed.
     pub(in crate::engine) fn refuse_all(&mut self, reason: &'static str) {
-        for _ in self.passed.drain(..) {
-            *self.refused.entry(reason).or_default() += 1;
+        let passed = self.passed.len() as u64;
+        if passed > 0 {
+            *self.refused.entry(reason).or_default() += passed;
         }
+        self.passed = Passed::default();
     }
 
     fn refuse(&mut self, reason: &'static str) {
@@ -127,14 +223,13 @@ impl Proposals {
 
     /// These in parts of at most so many that passed; the first counts what was refused. There is always one.
     pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
-        let (mut passed, mut refused) = (self.passed.into_iter(), Some(self.refused));
+        let (mut passed, mut refused) = (self.passed, Some(self.refused));
         std::iter::from_fn(move || {
             let refused = refused.take();
-            if refused.is_none() && passed.len() == 0 {
+            if refused.is_none() && passed.is_empty() {
                 return None;
             }
-            let part = passed.by_ref().take(size).collect();
-            Some(Self { passed: part, refused: refused.unwrap_or_default() })
+            Some(Self { passed: passed.split_off_front(size), refused: refused.unwrap_or_default() })
         })
     }
 
@@ -152,27 +247,80 @@ impl Proposals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::{Reach, ScopeRules};
+    use crate::{
+        extract::{LinkLimits, PlaceSeed, scan},
+        scope::{Reach, ScopeRules},
+    };
 
     fn half(relation: LinkRelation) -> PureHalf {
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
-        let mut half = PureHalf::new(Scope::new(rules), FingerprintSeed::new(1), relation);
+        let (keys, seed) = (Canonicalizer::default(), FingerprintSeed::new(1));
+        let mut half = PureHalf::new(Scope::new(rules), keys, seed, relation);
         half.widen(&WebUrl::parse("http://h/").unwrap());
         half
     }
 
-    fn links() -> Vec<PageLink> {
-        let link = |text: &str, nofollow| PageLink { url: WebUrl::parse(text).unwrap(), nofollow };
-        vec![link("http://h/a", false), link("http://h/b", true), link("http://x/c", false)]
+    fn page(html: &str, bytes: usize) -> RawLinks {
+        let url = WebUrl::parse("http://h/d/").unwrap();
+        let limits = LinkLimits { links: 100, bytes };
+        scan(html.as_bytes(), Some("text/html"), &url, limits, PlaceSeed::random()).links
+    }
+
+    fn links() -> RawLinks {
+        page("<a href=/a><a href=//h/b rel=nofollow><a href=http://x/c>", 1000)
+    }
+
+    fn urls(proposals: &Proposals) -> Vec<String> {
+        let made = |proposal| proposals.passed.candidate(proposal).unwrap().url.as_str().to_owned();
+        proposals.passed.iter().map(made).collect()
     }
 
     #[test]
     fn counts_every_candidate_once() {
-        let ignoring = half(LinkRelation::Ignore).links(links(), true);
+        let ignoring = half(LinkRelation::Ignore).links(links(), true, None);
         assert_eq!((ignoring.passed.len(), ignoring.candidates()), (2, 3));
-        let obeying = half(LinkRelation::Obey).links(links(), true);
+        let obeying = half(LinkRelation::Obey).links(links(), true, None);
         assert_eq!(obeying.refused, BTreeMap::from([("nofollow", 1), ("scope", 1)]));
-        let none = half(LinkRelation::Ignore).links(links(), false);
+        let none = half(LinkRelation::Ignore).links(links(), false, None);
         assert_eq!((none.passed.len(), none.refused["nofollow"]), (0, 3));
+    }
+
+    #[test]
+    fn links_to_one_url_are_one_candidate() {
+        let html =
+            "<a href=a rel=nofollow><a href=./a><a href=/d/b rel=nofollow><a href=//me:x@h/d/a><a href=b rel=nofollow>";
+        let proposals = half(LinkRelation::Obey).links(page(html, 1000), true, None);
+        assert_eq!((urls(&proposals), proposals.candidates()), (vec!["http://h/d/a".to_owned()], 2));
+    }
+
+    #[test]
+    fn urls_beyond_the_bytes_are_left_out() {
+        let proposals = half(LinkRelation::Ignore).links(page("<a href=a><a href=b><a href=./a>", 20), true, None);
+        assert_eq!((urls(&proposals).len(), proposals.refused["max_links"]), (1, 1));
+    }
+
+    #[test]
+    fn what_is_remembered_changes_nothing() {
+        let (mut memo, mut half) = (Memo::new(), half(LinkRelation::Obey));
+        let html =
+            "<a href=a><a href=?b><a href=//x/c><a href=http://[><a href=/a rel=nofollow><a href=./a><a href=''>";
+        for wider in [false, false, true, false] {
+            if wider {
+                half.widen(&WebUrl::parse("http://x/").unwrap());
+            }
+            let (with, without) =
+                (half.links(page(html, 60), true, Some(&mut memo)), half.links(page(html, 60), true, None));
+            assert_eq!((urls(&with), &with.refused), (urls(&without), &without.refused));
+            assert_eq!(with.kept_links(), without.kept_links());
+        }
+    }
+
+    #[test]
+    fn parts_know_their_urls() {
+        let proposals =
+            half(LinkRelation::Ignore).links(page("<a href=a><a href=b><a href=c><a href=//x>", 1000), true, None);
+        let parts: Vec<_> = proposals.in_parts(2).map(|part| (urls(&part), part.candidates())).collect();
+        let names = |names: &[&str]| names.iter().map(|name| format!("http://h/d/{name}")).collect::<Vec<_>>();
+        assert_eq!(parts, [(names(&["a", "b"]), 3), (names(&["c"]), 1)]);
     }
 }

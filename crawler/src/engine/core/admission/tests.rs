@@ -11,12 +11,12 @@ use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, St
 use super::{CacheKeeper, Door, Found, Judge, LinkRelation, PureHalf, Room};
 use crate::{
     candidate::Hop,
-    extract::PageLink,
+    extract::{LinkLimits, PlaceSeed, scan},
     frontier::{Frontier, FrontierLimits, Order},
     scope::{Reach, Scope, ScopeRules},
     store::{ReplayedUrl, Standing, Step},
     time::Moment,
-    url::{Fingerprint, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
 };
 
 /// URLs that every crawl expects.
@@ -58,7 +58,7 @@ impl Crawl {
         door.audit_rescues = false;
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
-        let mut pure = PureHalf::new(Scope::new(rules), seed, LinkRelation::Ignore);
+        let mut pure = PureHalf::new(Scope::new(rules), Canonicalizer::default(), seed, LinkRelation::Ignore);
         pure.widen(&WebUrl::parse("http://h/").unwrap());
         let (frontier, offered, known) = (Frontier::new(FrontierLimits::default()), HashSet::new(), HashSet::new());
         Self { door, pure, frontier, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
@@ -66,8 +66,11 @@ impl Crawl {
 
     /// Takes in a page's links; false when the policy ends the crawl.
     fn page(&mut self, numbers: &[u64]) -> bool {
-        let link = |number| PageLink { url: WebUrl::parse(&format!("http://h/{number}")).unwrap(), nofollow: false };
-        let proposals = self.pure.links(numbers.iter().map(link).collect(), true);
+        let html: String =
+            numbers.iter().fold(String::new(), |html, number| html + "<a href=" + &number.to_string() + ">");
+        let url = WebUrl::parse("http://h/").unwrap();
+        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, PlaceSeed::random());
+        let proposals = self.pure.links(page.links, true, None);
         let answers = self.door.cache.new_among(&proposals.passed);
         match self.door.cache.make_room(answers, Moment::EPOCH).unwrap() {
             Room::Spent => return false,

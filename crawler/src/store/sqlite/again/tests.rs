@@ -10,7 +10,7 @@ use crate::{
         sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, apply, lost, pages, refill, resume, schema},
     },
     time::Moment,
-    url::{FingerprintSeed, Key, WebUrl},
+    url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 
 const SEED: u64 = 7;
@@ -55,7 +55,7 @@ impl Crawl {
 
     fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
         let url = WebUrl::parse(&format!("http://h{path}")).unwrap();
-        let (key, depth) = (Key::of(&url), u32::from(via.is_some()));
+        let (key, depth) = (Canonicalizer::default().key(&url), u32::from(via.is_some()));
         let fingerprint = FingerprintSeed::new(SEED).fingerprint(&key);
         let hop = if via.is_some() { Hop::Link } else { Hop::Start };
         let (via, rank) = (via.map(UrlId), i64::from(depth));

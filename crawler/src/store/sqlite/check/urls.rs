@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{FINGERPRINT, Finding, IS_URL, ONCE, OWN_HOST, ReadError, Source};
 use crate::{
     store::sqlite::runs::Sorter,
-    url::{FingerprintSeed, Key, Origin, WebUrl},
+    url::{Canonicalizer, FingerprintSeed, Origin, WebUrl},
 };
 
 /// One of the rows whose key is there before.
@@ -54,7 +54,7 @@ impl UrlTable {
     }
 
     fn fingerprint(&mut self, id: u64, key: &str, stored: &[u8]) -> Result<(), ReadError> {
-        let expected = WebUrl::parse(key).map(|url| self.seed.fingerprint(&Key::of(&url)));
+        let expected = WebUrl::parse(key).map(|url| self.seed.fingerprint(&Canonicalizer::default().key(&url)));
         match expected.ok().filter(|expected| expected.to_bytes() == stored) {
             Some(expected) => {
                 self.right += 1;

@@ -1,0 +1,91 @@
+//! [`Passed`]: candidates by their fingerprints, and where their URLs are if somebody asks.
+
+use std::sync::Arc;
+
+use crate::{
+    extract::RawLinks,
+    url::{Canonicalizer, Fingerprint, Key, WebUrl},
+};
+
+/// A candidate that passed. That is all there is of most: the URL cache has seen them.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct Proposal {
+    pub(in crate::engine) fingerprint: Fingerprint,
+    /// Which link of its page it is.
+    pub(super) number: u32,
+}
+
+/// A candidate with its texts: what a new one needs.
+#[derive(Debug)]
+pub(in crate::engine) struct Candidate {
+    pub(in crate::engine) url: WebUrl,
+    pub(in crate::engine) key: Key,
+    pub(in crate::engine) fingerprint: Fingerprint,
+}
+
+/// Candidates that were found in one place.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Passed {
+    proposals: Vec<Proposal>,
+    source: Source,
+    rules: Canonicalizer,
+}
+
+/// Where their URLs are.
+#[derive(Debug, Clone, Default)]
+enum Source {
+    #[default]
+    Nowhere,
+    One(WebUrl),
+    Page(Arc<RawLinks>),
+}
+
+impl Passed {
+    /// Links of a page.
+    pub(super) fn of_page(proposals: Vec<Proposal>, links: RawLinks, rules: Canonicalizer) -> Self {
+        let source = if proposals.is_empty() { Source::Nowhere } else { Source::Page(Arc::new(links)) };
+        Self { proposals, source, rules }
+    }
+
+    /// One URL.
+    pub(super) fn of_one(url: WebUrl, fingerprint: Fingerprint, rules: Canonicalizer) -> Self {
+        Self { proposals: vec![Proposal { fingerprint, number: 0 }], source: Source::One(url), rules }
+    }
+
+    /// How many there are.
+    pub(in crate::engine) fn len(&self) -> usize {
+        self.proposals.len()
+    }
+
+    /// Whether there are none.
+    pub(in crate::engine) fn is_empty(&self) -> bool {
+        self.proposals.is_empty()
+    }
+
+    /// Each of them, in page order.
+    pub(in crate::engine) fn iter(&self) -> impl Iterator<Item = &Proposal> {
+        self.proposals.iter()
+    }
+
+    /// Drops those that are not wanted.
+    pub(in crate::engine) fn retain(&mut self, wanted: impl FnMut(&Proposal) -> bool) {
+        self.proposals.retain(wanted);
+    }
+
+    /// Takes the first of them away, so many at most.
+    pub(super) fn split_off_front(&mut self, most: usize) -> Self {
+        let rest = self.proposals.split_off(most.min(self.len()));
+        let proposals = std::mem::replace(&mut self.proposals, rest);
+        Self { proposals, source: self.source.clone(), rules: self.rules }
+    }
+
+    /// One of them with its texts; none if it is another page's.
+    pub(in crate::engine) fn candidate(&self, proposal: &Proposal) -> Option<Candidate> {
+        let url = match &self.source {
+            Source::Nowhere => return None,
+            Source::One(url) => url.clone(),
+            Source::Page(links) => links.url(proposal.number)?.without_credentials(),
+        };
+        Some(Candidate { key: self.rules.key(&url), url, fingerprint: proposal.fingerprint })
+    }
+}

@@ -1,0 +1,139 @@
+//! [`RawLinks`]: the links of a page as they are written there, in one piece of memory.
+//!
+//! Owns: their text, one behind the other; what each was marked with; the base they are resolved against.
+//!
+//! A link becomes a URL only when somebody asks for it ([`RawLinks::url`]). Whoever has seen its [`Place`] before knows
+//! already where it leads.
+
+use super::{
+    base::{Base, BaseHashes},
+    references::{Marks, References},
+};
+use crate::url::WebUrl;
+
+/// What tells where a link leads without resolving it: links of one place, be it on different pages, lead to one URL.
+/// (It is a hash of 128 bits under a secret seed.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Place(u128);
+
+/// The secret under which links are hashed: places of different seeds say nothing of each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PlaceSeed(u64);
+
+/// The element that a link was found in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// `a`
+    Anchor,
+    /// `area`
+    Area,
+    /// Any other, in lists that hold no links to pages.
+    Other,
+}
+
+/// One link of a page: all occurrences of one reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawLink {
+    /// By which [`RawLinks::url`] and [`RawLinks::text`] know it.
+    pub number: u32,
+    /// None where it must be resolved.
+    pub place: Option<Place>,
+    /// Of its first occurrence.
+    pub element: Element,
+    /// Every occurrence carries `rel=nofollow`.
+    pub nofollow: bool,
+}
+
+/// The links of a page, each reference once, in document order.
+#[derive(Debug)]
+pub struct RawLinks {
+    references: References,
+    base: Base,
+    hashes: Option<BaseHashes>,
+}
+
+impl RawLinks {
+    pub(super) fn new(mut references: References, base: Base) -> Self {
+        references.close();
+        Self { hashes: base.hashes(references.seed().0), references, base }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.references.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Links beyond the limits: how often there was one.
+    pub fn beyond(&self) -> u64 {
+        self.references.beyond
+    }
+
+    /// How many bytes their URLs may have together.
+    pub fn most_bytes(&self) -> usize {
+        self.references.most_bytes()
+    }
+
+    /// Each link.
+    pub fn iter(&self) -> impl Iterator<Item = RawLink> {
+        self.references.iter().map(|reference| {
+            let hashes = self.hashes.as_ref();
+            let place = hashes.map(|base| Place(reference.hash ^ base.needed_by(reference.text)));
+            let (number, element, nofollow) = (reference.number, reference.element, !reference.marks.some_follow);
+            RawLink { number, place, element, nofollow }
+        })
+    }
+
+    /// The link as it is written, trimmed and without its fragment; empty if there is none of that number.
+    pub fn text(&self, number: u32) -> &[u8] {
+        self.references.get(number)
+    }
+
+    /// Where the link leads, if that is on the web.
+    pub fn url(&self, number: u32) -> Option<WebUrl> {
+        self.base.join(self.text(number))
+    }
+
+    pub(super) fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// As [`RawLinks::iter`], with all marks.
+    pub(super) fn marks(&self) -> impl Iterator<Item = (u32, Marks)> {
+        self.references.iter().map(|reference| (reference.number, reference.marks))
+    }
+}
+
+impl Place {
+    /// Two hashes that are independent of each other.
+    pub fn halves(self) -> [u64; 2] {
+        [(self.0 >> 64) as u64, trailing_half(self.0)]
+    }
+}
+
+/// The trailing 64 bits.
+pub(super) fn trailing_half(hash: u128) -> u64 {
+    (hash << 64 >> 64) as u64
+}
+
+impl PlaceSeed {
+    /// One that nobody can know.
+    pub fn random() -> Self {
+        use std::hash::BuildHasher;
+        Self(std::collections::hash_map::RandomState::new().hash_one(0))
+    }
+
+    pub(super) fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl std::fmt::Debug for PlaceSeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PlaceSeed(secret)")
+    }
+}
