@@ -1,4 +1,5 @@
-//! The house rules, enforced over the source text of the whole workspace: layers, sizes, manners.
+//! The house rules, enforced over the source text of the whole workspace: layers, sizes, manners, the library's
+//! dependencies.
 //!
 //! Each rule is a function from sources to faults. It is run over the tree, and over a planted violation to show that
 //! it can fail.
@@ -6,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
 mod layers;
+mod light;
 mod manners;
 mod paths;
 mod sizes;

@@ -35,7 +35,7 @@ struct Function {
 }
 
 fn tree() -> Vec<Source> {
-    shipped(below(&["crawler/src", "urlcache/src", "tests/src"]))
+    shipped(below(&["crawler/src", "urlcache/src", "urlcache/cli/src", "tests/src"]))
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn speed_prints_ratios_for_each_rate_peer_and_operation() {
 
 #[test]
 fn a_snapshot_is_described() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/spatial-line-grow.v1");
     let described = json(&["inspect", file]);
     assert_eq!((&described["strategy"], &described["layout"]), (&"spatial".into(), &"line".into()));
     assert_eq!((&described["items"], &described["errs"]), (&300.into(), &"new called seen".into()));
