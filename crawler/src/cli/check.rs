@@ -36,12 +36,12 @@ fn document(report: &CheckReport) -> Value {
     let finding = |finding: &crate::store::sqlite::Finding| json!({"invariant": finding.invariant, "count": finding.count, "example": finding.example});
     let findings: Vec<_> = report.findings.iter().map(finding).collect();
     let counts = &report.counts;
-    let law = json!({
+    let counts = json!({
         "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased, "finished": counts.finished,
         "abandoned": counts.abandoned,
     });
     json!({
-        "clean": findings.is_empty(), "law": law, "visits": report.visits, "links": report.links,
+        "clean": findings.is_empty(), "counts": counts, "visits": report.visits, "links": report.links,
         "links_without_row": report.links_without_row, "lost": report.lost, "lost_admitted": report.lost_admitted,
         "findings": findings,
     })

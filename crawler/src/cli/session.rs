@@ -89,6 +89,12 @@ impl Session {
         if ended.end == End::Failed {
             outcome::tell(&format!("error: no start URL could be fetched: {}", why_no_start(&dir)?));
         }
+        if ended.end == End::Unreachable {
+            let hosts = summary::silent_hosts(&summary, 5);
+            outcome::tell(&format!(
+                "error: nothing is left but hosts that do not answer: {hosts}; the next start asks them again"
+            ));
+        }
         Ok(outcome::exit_code(ended.end))
     }
 

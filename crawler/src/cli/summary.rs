@@ -2,16 +2,19 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Failure, loss};
 use crate::{
+    health::Wait,
     observe::escape,
     store::{
         Counters,
-        sqlite::{CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary},
+        sqlite::{AilingHost, CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary},
     },
+    time::Moment,
 };
 
 /// Reads the summary of a crawl directory's last sequence.
@@ -43,16 +46,59 @@ pub(super) fn document(summary: &StoredSummary) -> Value {
             "candidates": counters.candidates, "admitted": counts.admitted, "duplicate": counters.duplicate,
             "refused": counters.refused, "abandoned": summary.abandoned,
         },
-        "law": {
+        "counts": {
             "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased,
             "finished": counts.finished, "abandoned": abandoned,
         },
+        "hosts": summary.hosts.iter().map(|host| json!({
+            "host": host.origin, "health": health(summary, host), "since": rfc3339(host.health.since),
+            "cause": host.health.cause.to_string(), "waiting": host.waiting,
+        })).collect::<Vec<_>>(),
+        "ailing_hosts": summary.ailing_hosts,
         "requests": {
             "sent": counters.requests, "bytes_in": counters.bytes_in,
             "by_status": counters.by_status, "errors": counters.errors,
         },
         "cache": cache,
     })
+}
+
+/// The word for the health of a host that is not well.
+fn health(summary: &StoredSummary, host: &AilingHost) -> &'static str {
+    let given_up = matches!(summary.end.as_deref(), Some("unreachable" | "failed"));
+    match host.health.wait {
+        Wait::Paused => "paused",
+        _ if given_up => "unreachable",
+        Wait::BackOff | Wait::Asked => "backing_off",
+    }
+}
+
+/// A moment as RFC 3339 writes it.
+fn rfc3339(moment: Moment) -> String {
+    i64::try_from(moment.millis())
+        .ok()
+        .and_then(|millis| Timestamp::from_millisecond(millis).ok())
+        .map_or_else(String::new, |at| at.to_string())
+}
+
+/// The hosts that do not answer, with causes and what waits for them.
+pub(super) fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
+    let named = summary.hosts.iter().take(most).map(|host| {
+        let (origin, cause) = (escape::text(&host.origin), host.health.cause);
+        let urls = if host.waiting == 1 { "URL waits" } else { "URLs wait" };
+        format!(
+            "{origin} ({cause} since {}; {} {urls}): {}",
+            rfc3339(host.health.since),
+            host.waiting,
+            cause.explained()
+        )
+    });
+    let mut named: Vec<_> = named.collect();
+    let rest = summary.ailing_hosts.saturating_sub(named.len() as u64);
+    if rest > 0 {
+        named.push(format!("{rest} more"));
+    }
+    named.join("; ")
 }
 
 /// The lines for people.
@@ -84,6 +130,9 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
     );
     if let Some(line) = cache_line(summary) {
         text.push_str(&line);
+    }
+    if summary.ailing_hosts > 0 {
+        text += &format!("no answer {}\n", silent_hosts(summary, 5));
     }
     text += &format!("kept in   {}\n", escape::text(&dir.display().to_string()));
     text

@@ -50,14 +50,6 @@ impl Visits {
     pub(super) fn abort(&mut self) {
         self.tasks.abort_all();
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.tasks.len()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
 }
 
 /// A fault of ours in a visit is the outcome of that visit: the crawl goes on without the page.

@@ -11,7 +11,7 @@
 //! Memory holds *heads*: exactly a host's queued rows up to a cursor. Rows beyond it are in the URL table alone; [`Next::NeedsRefill`] asks for
 //! them. Rows waiting for a retry are in the table alone until they are due.
 //!
-//! A finished URL may be fetched again, to find links that were lost. Such a lease keeps to all of this, but is outside the counts of the law.
+//! A finished URL may be fetched again, to find links that were lost. Such a lease keeps to all of this, but is outside these counts.
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 

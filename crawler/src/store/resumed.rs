@@ -28,7 +28,7 @@ pub struct Resumed {
     pub swept: Option<String>,
     /// URLs that the sequence before admitted, and links that it did not judge; `None` in the first.
     pub admitted_before: Option<u64>,
-    /// The counts of the law.
+    /// How many URLs are queued, finished and so on.
     pub counts: Counts,
     /// What is in the scope by itself.
     pub areas: Vec<AreaRow>,

@@ -5,7 +5,7 @@ use webloom_tests::{
     webloom::{Webloom, pages},
 };
 
-use crate::{Folder, assert_law, crawl, serve, star};
+use crate::{Folder, assert_counts, crawl, serve, star};
 
 #[test]
 fn private_ones_behind_names_are_refused() {
@@ -18,7 +18,7 @@ fn private_ones_behind_names_are_refused() {
         run = run.args([&*format!("http://inside{number}.test/"), "--resolve", &resolve]);
     }
     let summary = run.run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     let pages = pages(&folder.crawl());
     for (number, address) in addresses.iter().enumerate() {
         let page = &pages[&format!("http://inside{number}.test/")];
@@ -89,7 +89,7 @@ fn links_to_them_are_out_of_scope() {
     });
     let folder = Folder::new();
     let summary = crawl(&server, &folder.crawl(), &[]);
-    assert_eq!((&summary["urls"]["refused"]["scope"], &summary["law"]["admitted"]), (&3.into(), &1.into()));
+    assert_eq!((&summary["urls"]["refused"]["scope"], &summary["counts"]["admitted"]), (&3.into(), &1.into()));
     assert_eq!(summary["requests"]["errors"].as_object().map(serde_json::Map::len), Some(0));
     assert!(neighbour.log().is_empty());
 }
@@ -108,7 +108,7 @@ fn a_start_by_name_opens_neither_its_address_nor_the_way_there() {
     let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "0");
     let resolve = format!("inside.test:{port}:127.0.0.2");
     let summary = run.args([&*by_name, "--resolve", &resolve]).run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_eq!((&summary["urls"]["refused"]["scope"], &summary["pages"]["stored"]), (&1.into(), &1.into()));
     let pages = pages(&folder.crawl());
     for path in ["", "linked"] {

@@ -17,7 +17,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages, pages_of},
 };
 
-use crate::{Folder, assert_law, chain, crawl, serve, star, starts::without_scheme};
+use crate::{Folder, assert_counts, chain, crawl, serve, star, starts::without_scheme};
 
 /// A site whose answers are those of the version it is set to.
 pub(crate) struct Versions {
@@ -54,7 +54,7 @@ impl Versions {
 fn again(dir: &Path, arguments: &[&str]) -> Value {
     let summary = Webloom::go_on(dir).args(["--again"]).args(arguments).run().expect(0).json();
     assert_eq!(summary["end"], "drained", "{summary}");
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(dir);
     let status = Webloom::new(["status", "--json"]).args([dir]).run().expect(0).json();
     assert_eq!(status, summary);
@@ -173,9 +173,9 @@ fn budgets_count_anew_and_a_sequence_that_a_budget_ended_may_be_followed() {
         (&second["end"], &second["sequence"], &second["pages"]["stored"]),
         (&"budget".into(), &1.into(), &12.into())
     );
-    assert_eq!((changes(&second), &second["law"]["queued"]), ([2, 0, 10, 0], &49.into()));
+    assert_eq!((changes(&second), &second["counts"]["queued"]), ([2, 0, 10, 0], &49.into()));
     assert_eq!(server.log().len() - asked, 13);
-    assert_law(&second);
+    assert_counts(&second);
     assert_clean(&dir);
     let rest = few(Webloom::go_on(&dir)).args(["--max-pages", "none"]).run().expect(0).json();
     assert_eq!(
@@ -199,7 +199,10 @@ fn a_depth_limit_holds_and_is_raised() {
     crawl(&server, &dir, &[]);
     let asked = server.log().len();
     let run = Webloom::go_on(&dir).args(["--again", "--max-depth", "2"]).run().expect(0).json();
-    assert_eq!((&run["end"], &run["pages"]["stored"], &run["law"]["queued"]), (&"budget".into(), &3.into(), &1.into()));
+    assert_eq!(
+        (&run["end"], &run["pages"]["stored"], &run["counts"]["queued"]),
+        (&"budget".into(), &3.into(), &1.into())
+    );
     assert_eq!(server.log().len() - asked, 4);
     assert_clean(&dir);
     assert_eq!(states(&server, pages(&dir))[4..], ["/4 stored new 0", "/5 stored new 0", "/6 stored new 0"]);
@@ -226,7 +229,7 @@ fn trouble_is_overcome_with_few_heads() {
     assert_eq!((&summary["pages"]["failed"], &summary["pages"]["stored"]), (&4.into(), &37.into()));
     // Asked for once before: two times trouble, then the page; four attempts of each that stays away.
     assert_eq!(site.asked_since(began).len(), 1 + 36 * 3 + 4 * 4);
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&dir);
 }
 
@@ -278,7 +281,7 @@ fn what_is_abandoned_is_so_in_its_sequence() {
     });
     let folder = Folder::new();
     let dir = folder.crawl();
-    let abandoned = |summary: &Value| (summary["urls"]["abandoned"].clone(), summary["law"]["abandoned"].clone());
+    let abandoned = |summary: &Value| (summary["urls"]["abandoned"].clone(), summary["counts"]["abandoned"].clone());
     let once = (json!({"robots": 1}), json!(1));
     assert_eq!(abandoned(&crawl(&server, &dir, &[])), once);
     assert_eq!(abandoned(&again(&dir, &[])), (json!({}), json!(0)));

@@ -8,7 +8,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages},
 };
 
-use crate::{Folder, assert_law};
+use crate::{Folder, assert_counts};
 
 const MB: u64 = 1_000_000;
 
@@ -35,7 +35,7 @@ fn crawl_starts(servers: &[Server], dir: &Path) -> Value {
     let starts = servers[1..].iter().map(|server| server.url("/"));
     let run = Webloom::crawl(dir, &servers[0].url("/")).args(starts).args(NONE_LOST);
     let summary = run.args(["--max-pages", &servers.len().to_string()]).run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(dir);
     assert_eq!(summary["pages"]["stored"], servers.len());
     summary
@@ -66,7 +66,7 @@ fn short_links_by_the_million_on_several_hosts_at_once() {
     let summary = crawl_starts(&servers, &folder.crawl());
     assert!(peak(&summary) < 150 * MB, "{}", peak(&summary));
     assert_eq!(summary["urls"]["refused"]["max_links"], 8 * 800_000);
-    assert_eq!(summary["law"]["admitted"], 8 * 100_001);
+    assert_eq!(summary["counts"]["admitted"], 8 * 100_001);
     for page in pages(&folder.crawl()).values().filter(|page| page["outcome"] == "stored") {
         assert_eq!(page["truncated"], "links");
     }
@@ -78,7 +78,7 @@ fn a_hundred_thousand_links_are_all_kept() {
     let folder = Folder::new();
     let summary = crawl_starts(&[with_page(1, &page)], &folder.crawl());
     assert!(peak(&summary) < 100 * MB, "{}", peak(&summary));
-    assert_eq!((&summary["law"]["admitted"], &summary["pages"]["truncated"]), (&100_001.into(), &0.into()));
+    assert_eq!((&summary["counts"]["admitted"], &summary["pages"]["truncated"]), (&100_001.into(), &0.into()));
 }
 
 /// Long links of several starts: while one of these still hangs, the links of the others wait to be judged.
@@ -96,7 +96,7 @@ fn long_links_of_starts_that_wait_for_each_other() {
     let run = Webloom::crawl(&folder.crawl(), &servers[0].url("/")).args(starts).args(["--max-pages", "20"]);
     let run = run.env("WEBLOOM_FETCH_FIRST_BYTE_TIMEOUT", "15s").env("WEBLOOM_RETRY_ATTEMPTS", "1");
     let summary = run.run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_eq!(summary["pages"]["stored"], 20);
     assert!(peak(&summary) < 260 * MB, "{}", peak(&summary));
 }
@@ -167,10 +167,10 @@ fn a_kill_between_the_parts_of_a_page_loses_nothing() {
             assert_eq!(killed.code, None, "{step}: {killed:?}");
             assert_clean(&folder.crawl());
             let summary = Webloom::go_on(&folder.crawl()).run().expect(0).json();
-            assert_law(&summary);
+            assert_counts(&summary);
             assert_clean(&folder.crawl());
             assert_eq!(
-                (&summary["end"], &summary["law"]["admitted"]),
+                (&summary["end"], &summary["counts"]["admitted"]),
                 (&"drained".into(), &(LINKS + 1).into()),
                 "{step}"
             );
@@ -187,14 +187,14 @@ fn a_budget_may_end_in_the_middle_of_a_page() {
         let (server, folder) = (with_page(1, &page), Folder::new());
         let tight = ["--reset", reset, "--expected-urls", "3000", "--max-lost-urls", "0.5", "--max-pages", "1"];
         let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(tight).run().expect(code);
-        assert_law(&run.json());
+        assert_counts(&run.json());
         assert_clean(&folder.crawl());
         let more = ["--reset", "rebuild", "--max-lost-urls", "0.5", "--ignore-robots", "127.0.0.1"];
         let rest = Webloom::go_on(&folder.crawl()).args(more).args(["--max-pages", "2"]).run().expect(0).json();
-        assert_law(&rest);
+        assert_counts(&rest);
         assert_clean(&folder.crawl());
         if reset == "stop" {
-            assert_eq!(rest["law"]["admitted"], 20_001, "{reset}");
+            assert_eq!(rest["counts"]["admitted"], 20_001, "{reset}");
         }
     }
 }
@@ -208,7 +208,7 @@ fn the_limit_is_a_setting() {
     let summary = run.run().expect(0).json();
     // Links beyond the limit are counted as often as they stand there.
     let refused = &summary["urls"]["refused"]["max_links"];
-    assert_eq!((refused, &summary["law"]["admitted"]), (&20.into(), &26.into()));
+    assert_eq!((refused, &summary["counts"]["admitted"]), (&20.into(), &26.into()));
     assert_eq!(pages(&folder.crawl())[&server.url("/")]["truncated"], "links");
 }
 
@@ -226,7 +226,7 @@ fn header_values_are_kept_up_to_a_length() {
     });
     let (server, folder) = (server.unwrap(), Folder::new());
     let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     assert_eq!(summary["urls"]["refused"]["too_long"], PAGES);
     let size = fs::metadata(folder.crawl().join("webloom.sqlite")).unwrap().len();

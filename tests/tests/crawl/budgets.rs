@@ -6,13 +6,13 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
-use crate::{Folder, assert_law, chain, serve, star};
+use crate::{Folder, assert_counts, chain, serve, star};
 
 /// A crawl that a budget ends.
 fn stopped(server: &Server, folder: &Folder, budget: [&str; 2]) -> Value {
     let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).args(budget).run().expect(0).json();
     assert_eq!(summary["end"], "budget", "{budget:?}");
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     summary
 }
@@ -21,7 +21,7 @@ fn stopped(server: &Server, folder: &Folder, budget: [&str; 2]) -> Value {
 fn finished(server: &Server, folder: &Folder, flag: &str) {
     let summary = Webloom::go_on(&folder.crawl()).args([flag, "unlimited"]).run().expect(0).json();
     assert_eq!(summary["end"], "drained", "{flag}");
-    assert_law(&summary);
+    assert_counts(&summary);
     let mut targets = server.targets();
     targets.retain(|target| target != "/robots.txt");
     let count = targets.len();
@@ -40,7 +40,7 @@ fn pages_of_a_crawl() {
         let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "7", "--per-host", slots]);
         let summary = run.run().expect(0).json();
         assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"budget".into(), &7.into()));
-        assert_eq!(summary["law"]["queued"], 14);
+        assert_eq!(summary["counts"]["queued"], 14);
         assert_eq!(with_outcome(&folder.crawl(), "queued").len(), 14);
         finished(&server, &folder, "--max-pages");
         assert_eq!(with_outcome(&folder.crawl(), "stored").len(), 21);
@@ -62,7 +62,7 @@ fn depth() {
     let server = serve(chain(6));
     let folder = Folder::new();
     let summary = stopped(&server, &folder, ["--max-depth", "2"]);
-    assert_eq!((&summary["pages"]["stored"], &summary["law"]["queued"]), (&3.into(), &1.into()));
+    assert_eq!((&summary["pages"]["stored"], &summary["counts"]["queued"]), (&3.into(), &1.into()));
     finished(&server, &folder, "--max-depth");
     assert_eq!(pages(&folder.crawl())[&server.url("/6")]["depth"], 6);
 }
@@ -126,7 +126,7 @@ fn pages_where_there_are_none() {
                 Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "20", "--per-host", slots]);
             let run = run.env("WEBLOOM_FETCH_MAX_REDIRECTS", "50").run().expect(0);
             let summary = run.json();
-            assert_law(&summary);
+            assert_counts(&summary);
             assert_eq!((&summary["end"], server.log().len() - before), (&"budget".into(), 1 + 50));
             assert!(run.stderr.contains("max-pages"), "{}", run.stderr);
             assert_clean(&folder.crawl());
@@ -138,9 +138,9 @@ fn pages_where_there_are_none() {
     let folder = Folder::new();
     let run = Webloom::crawl(&folder.crawl(), &dead.url("/")).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "20");
     let summary = run.run().expect(0).json();
-    assert_eq!((&summary["end"], &summary["law"]["finished"]), (&"budget".into(), &50.into()));
+    assert_eq!((&summary["end"], &summary["counts"]["finished"]), (&"budget".into(), &50.into()));
     let more = Webloom::go_on(&folder.crawl()).env("WEBLOOM_BUDGET_MAX_PAGES_PER_HOST", "30").run().expect(0).json();
-    assert_eq!((&more["end"], &more["law"]["finished"]), (&"budget".into(), &70.into()));
+    assert_eq!((&more["end"], &more["counts"]["finished"]), (&"budget".into(), &70.into()));
 }
 
 /// URLs that wait for another attempt were fetched too.
@@ -157,7 +157,7 @@ fn pages_where_all_fails_for_now() {
         let run = |run: Webloom| run.env("WEBLOOM_RETRY_BACKOFF", "200ms").run().expect(0).json();
         let first =
             run(Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "5", "--per-host", "4"]));
-        assert_law(&first);
+        assert_counts(&first);
         assert_clean(&folder.crawl());
         assert_eq!((&first["end"], distinct(&server)), (&"budget".into(), 1 + 20));
         let more = run(Webloom::go_on(&folder.crawl()).args(["--max-pages", "6"]));

@@ -6,7 +6,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages_of},
 };
 
-use crate::{Folder, assert_law, chain, crawl, loss::database, serve, star};
+use crate::{Folder, assert_counts, chain, crawl, loss::database, serve, star};
 
 /// So small a budget that no test loses a URL by chance, and a first cache far too small.
 const STRICT: [&str; 4] = ["--max-lost-urls", "0.00001", "--expected-urls", "20"];
@@ -174,7 +174,7 @@ fn a_rotating_cache_goes_on_and_begins_again() {
     let again = Webloom::go_on(&dir).args(["--again", "--revisit", "rediscover"]).run().expect(0).json();
     assert_eq!((&again["sequence"], &again["pages"]["unchanged"]), (&1.into(), &601.into()), "{again}");
     assert!(again["cache"]["forgotten"].as_u64() > Some(100), "{again}");
-    assert_law(&again);
+    assert_counts(&again);
     assert_clean(&dir);
 }
 
@@ -189,7 +189,7 @@ fn a_crawl_stops_at_its_loss_budget_and_goes_on_with_more() {
     let summary = run.json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"loss".into(), &0.into()), "{summary}");
     assert!(number(&summary, "expected_lost") <= 0.5);
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&dir);
     assert!(run.stderr.contains("the loss budget allows no more URLs"), "{}", run.stderr);
     // Again the same, and then with room.
@@ -197,7 +197,7 @@ fn a_crawl_stops_at_its_loss_budget_and_goes_on_with_more() {
     let summary =
         Webloom::go_on(&dir).args(["--reset", "rebuild", "--max-lost-urls", "0.00001"]).run().expect(0).json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &301.into()), "{summary}");
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&dir);
 }
 
@@ -306,7 +306,7 @@ fn a_cache_that_is_full_gives_way_to_the_next_sequence() {
     assert!(summary["sequence"].as_u64() > Some(0) && summary["urls"]["refused"]["restart"].is_null(), "{summary}");
     assert!(number(&summary, "expected_lost") <= 0.00001);
     assert!(run.stderr.contains("the loss budget allows no more URLs"), "{}", run.stderr);
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&dir);
     // The first one fetched what it had found before it was full, and no more.
     let first = pages_of(&dir, 0);

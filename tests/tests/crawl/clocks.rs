@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 use webloom_tests::webloom::{Webloom, assert_clean};
 
-use crate::{Folder, assert_law, serve, star};
+use crate::{Folder, assert_counts, serve, star};
 
 #[test]
 fn a_retry_of_a_clock_a_day_ahead_does_not_wait_a_day() {
@@ -21,7 +21,7 @@ fn a_retry_of_a_clock_a_day_ahead_does_not_wait_a_day() {
     let run = run.env("WEBLOOM_POLITENESS_MAX_DELAY", "100ms").patience(Duration::from_secs(30)).run().expect(0);
     assert!(run.stderr.contains("clock"), "{}", run.stderr);
     let summary = run.json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &4.into()));
     assert_clean(&folder.crawl());
 }

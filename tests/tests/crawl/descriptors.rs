@@ -5,7 +5,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, star};
+use crate::{Folder, assert_asked_once, assert_counts, star};
 
 fn hosts(number: u8) -> Vec<Server> {
     (1..=number).map(|host| Server::start(&format!("127.0.1.{host}"), star(2)).expect("a free port")).collect()
@@ -17,7 +17,7 @@ fn complete(servers: &[Server], shell: &str) -> String {
     let starts = servers[1..].iter().map(|server| server.url("/"));
     let run = Webloom::crawl(&folder.crawl(), &servers[0].url("/")).args(starts).within(shell).run().expect(0);
     let summary = run.json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &(3 * servers.len()).into()));
     assert_eq!(

@@ -12,7 +12,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages},
 };
 
-use crate::{Folder, assert_law, serve};
+use crate::{Folder, assert_counts, serve};
 
 const HOSTILE: [&str; 14] = [
     "/endless-headers",
@@ -100,7 +100,7 @@ fn each_ends_with_a_named_outcome_and_the_rest_is_stored() {
     let run = run.env("WEBLOOM_FETCH_FIRST_BYTE_TIMEOUT", "1s").env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "3s");
     let summary = run.env("WEBLOOM_RETRY_ATTEMPTS", "2").run().expect(0).json();
     assert_eq!(summary["end"], "drained");
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     assert_eq!(summary["urls"]["refused"]["too_long"], 1);
     let pages = pages(&folder.crawl());

@@ -8,7 +8,7 @@ use webloom_tests::{
     webloom::{Run, Webloom, assert_clean, with_outcome},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, serve, star, starts::without_scheme};
+use crate::{Folder, assert_asked_once, assert_counts, serve, star, starts::without_scheme};
 
 /// Kills a crawl after its first commit, another one after its second, and so on until one ends by itself; each is
 /// completed by `again`, and then checked.
@@ -24,7 +24,7 @@ fn killed_after_every_commit(
         let run = run.env("WEBLOOM_FAILPOINT", &format!("after_commit:{number}")).run();
         assert_clean(&dir);
         let completed = again(&dir).run();
-        assert_law(&completed.json());
+        assert_counts(&completed.json());
         assert_clean(&dir);
         check(&dir, completed);
         if run.code.is_some() {

@@ -16,7 +16,7 @@ use webloom_tests::{
     webloom::{Run, Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_law, closing, serve};
+use crate::{Folder, assert_counts, closing, serve};
 
 /// A filter made for 20 URLs that is kept for all of them.
 const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none", "--cache-layout", "classic"];
@@ -102,7 +102,7 @@ fn go_on(server: &Server, dir: &Path, arguments: &[&str]) -> Run {
 /// What holds for every run here.
 fn judge(server: &Server, dir: &Path, run: &Run) {
     let summary = run.json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(dir);
     assert_eq!(summary["requests"]["sent"], server.log().len());
     assert_eq!(Webloom::new(["status", "--json"]).args([dir]).run().expect(0).json(), summary);
@@ -239,7 +239,7 @@ fn a_sweep_with_rescue_leaves_nothing_out() {
     let again: usize = times.values().map(|times| times - 1).sum();
     assert_eq!(count(&sweep["fetched_again"]), again, "only pages that link to lost ones are asked for again");
     assert!(times.values().all(|times| *times <= 1 + rounds), "a page is asked for once a round: {times:?}");
-    assert_eq!(summary["law"]["finished"], all().len());
+    assert_eq!(summary["counts"]["finished"], all().len());
     assert_eq!(count(&summary["pages"]["stored"]), PAGES, "a page that is fetched again is no page more");
     assert!(lost_pages(&folder.crawl()).iter().all(|line| line["fetched_at"].is_string()));
 }
@@ -301,7 +301,7 @@ fn going_on_counts_nothing_twice() {
     let middle = go_on(&server, &dir, &["--max-pages", "120"]).json();
     assert_eq!((&middle["end"], &middle["cache"]["sweep"]), (&"budget".into(), &Value::Null));
     let audit = &middle["cache"]["audit"];
-    assert_eq!(count(&audit["checked"]), count(&middle["law"]["admitted"]) - 1);
+    assert_eq!(count(&audit["checked"]), count(&middle["counts"]["admitted"]) - 1);
     assert_eq!(count(&audit["false_positives"]), lost_pages(&dir).len());
     let last = go_on(&server, &dir, &["--max-pages", "none"]).json();
     let audit = &last["cache"]["audit"];
@@ -318,10 +318,10 @@ fn an_audit_that_was_off_or_smaller_claims_nothing_it_did_not_see() {
     let (server, folder) = (serve(web), Folder::new());
     let dir = folder.crawl();
     tiny(&server, &dir, &["--max-pages", "40", "--audit-sample", "0"]);
-    let before = count(&go_on(&server, &dir, &["--audit-sample", "0"]).json()["law"]["admitted"]);
+    let before = count(&go_on(&server, &dir, &["--audit-sample", "0"]).json()["counts"]["admitted"]);
     let on = go_on(&server, &dir, &["--audit-sample", "60", "--max-pages", "120"]).json();
     let after = &on["cache"]["audit"];
-    assert!(count(&after["checked"]) <= count(&on["law"]["admitted"]) - before, "{on}");
+    assert!(count(&after["checked"]) <= count(&on["counts"]["admitted"]) - before, "{on}");
     let share = after["share"].as_f64().unwrap();
     for pages in ["140", "none"] {
         let larger = go_on(&server, &dir, &["--audit-sample", "65536", "--max-pages", pages]).json();
@@ -340,7 +340,7 @@ fn what_was_lost_before_the_audit_is_no_trial_of_it() {
     let rescued = "SELECT count(*) FROM lost WHERE found_by = 'sweep' AND state = 'rescued'";
     let rescued: usize = database(&dir).query_row(rescued, [], |row| row.get(0)).unwrap();
     assert!(rescued > 50, "{rescued}");
-    let new = count(&audited["law"]["admitted"]) - count(&first["law"]["admitted"]) - rescued;
+    let new = count(&audited["counts"]["admitted"]) - count(&first["counts"]["admitted"]) - rescued;
     assert_eq!(count(&audited["cache"]["audit"]["checked"]), new);
     // Read again from rows, it is the same.
     assert_eq!(go_on(&server, &dir, &on).json()["cache"]["audit"], audited["cache"]["audit"]);
@@ -503,7 +503,7 @@ fn what_a_depth_limit_holds_back_keeps_nobody_from_the_sweep() {
     let (server, folder) = (serve(web), Folder::new());
     let dir = folder.crawl();
     let run = tiny(&server, &dir, &["--audit-sample", "0", "--max-depth", "3"]).json();
-    assert!(run["end"] == "budget" && count(&run["law"]["queued"]) > 0, "{run}");
+    assert!(run["end"] == "budget" && count(&run["counts"]["queued"]) > 0, "{run}");
     let sweep = &run["cache"]["sweep"];
     assert!(count(&sweep["rescued"]) > 10, "{run}");
     let check = Webloom::new(["check", "--json"]).args([&dir]).run().expect(0).json();

@@ -15,7 +15,7 @@ use webloom_tests::{
 use crate::{
     Folder,
     again::Versions,
-    assert_law, crawl,
+    assert_counts, crawl,
     loss::{all, count, database, proposed, web},
     serve,
 };
@@ -45,7 +45,7 @@ impl Crawl {
         let (dir, began) = (self.dir(), self.server.log().len());
         let crawl = if dir.exists() { Webloom::go_on(&dir) } else { Webloom::crawl(&dir, &self.server.url("/")) };
         let summary = crawl.args(SMALL).args(arguments).run().expect(0).json();
-        assert_law(&summary);
+        assert_counts(&summary);
         assert_clean(&dir);
         assert_eq!(Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json(), summary);
         let mut asked = BTreeMap::new();
@@ -212,7 +212,7 @@ fn a_sweep_with_rescue_leaves_nothing_out_of_a_later_sequence() {
             let paths = crawl.paths(&["--lost"]);
             assert!(paths.difference(&parents).all(|path| asked[path] == 1), "{asked:?}");
             assert!(lines.iter().all(|line| line["sequence"] == sequence && line["fetched_at"].is_string()));
-            assert_eq!(summary["law"]["finished"], all().len());
+            assert_eq!(summary["counts"]["finished"], all().len());
             let recovered = if sequence == 1 { first.clone() } else { Paths::new() };
             assert_eq!(crawl.paths(&["--recovered"]), recovered);
             let done = Webloom::go_on(&crawl.dir()).run().expect(0);
@@ -271,7 +271,7 @@ fn going_on_with_a_later_sequence_counts_nothing_twice() {
     crawl.again(&["--order", "depth", "--max-pages", "40"]);
     let (middle, _) = crawl.run(&["--max-pages", "120"]);
     let audit = &middle["cache"]["audit"];
-    assert_eq!(count(&audit["checked"]), count(&middle["law"]["admitted"]) - 1);
+    assert_eq!(count(&audit["checked"]), count(&middle["counts"]["admitted"]) - 1);
     assert_eq!(count(&audit["false_positives"]), crawl.lines(&["--lost"]).len());
     let (last, _) = crawl.run(&["--max-pages", "none"]);
     let audit = &last["cache"]["audit"];
@@ -284,10 +284,10 @@ fn an_audit_that_begins_within_a_later_sequence_claims_nothing_it_did_not_see() 
     let crawl = Crawl::new();
     crawl.run(&["--cache", "temporal"]);
     let (first, _) = crawl.again(&["--order", "depth", "--audit-sample", "0", "--max-pages", "100"]);
-    let before = count(&first["law"]["admitted"]);
+    let before = count(&first["counts"]["admitted"]);
     let (on, _) = crawl.run(&["--audit-sample", "65536", "--max-pages", "150"]);
     let audit = &on["cache"]["audit"];
-    assert_eq!(count(&audit["checked"]), count(&on["law"]["admitted"]) - before);
+    assert_eq!(count(&audit["checked"]), count(&on["counts"]["admitted"]) - before);
     assert!(count(&audit["checked"]) > 5, "{on}");
     // Read again from rows, it is the same.
     assert_eq!(&crawl.run(&["--max-pages", "150"]).0["cache"]["audit"], audit);
@@ -302,7 +302,7 @@ fn what_the_sweep_rescued_in_one_sequence_is_a_trial_in_the_next() {
     assert!(rescued > 50, "{rescued}");
     let (first, _) = crawl.again(&["--audit-sample", "65536", "--max-pages", "200"]);
     let audit = &first["cache"]["audit"];
-    assert_eq!(count(&audit["checked"]), count(&first["law"]["admitted"]) - 1);
+    assert_eq!(count(&audit["checked"]), count(&first["counts"]["admitted"]) - 1);
     assert_eq!(&crawl.run(&[]).0["cache"]["audit"], audit);
 }
 
@@ -331,8 +331,8 @@ fn a_crawl_of_an_older_version_is_read_as_it_is_and_gone_on_with() {
         as_of_version(&dir, version);
         let status = Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json();
         assert_eq!(
-            (&status["end"], &status["law"], &status["pages"]),
-            (&"drained".into(), &before["law"], &before["pages"])
+            (&status["end"], &status["counts"], &status["pages"]),
+            (&"drained".into(), &before["counts"], &before["pages"])
         );
         assert_eq!(pages(&dir), shown);
         assert_eq!((crawl.lines(&["--lost"]), crawl.lines(&["--recovered"])), (Vec::new(), Vec::new()));
@@ -341,7 +341,7 @@ fn a_crawl_of_an_older_version_is_read_as_it_is_and_gone_on_with() {
         let found: u32 = database(&dir).pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(found, version, "reading changes nothing");
         let (summary, _) = crawl.run(&["--sweep", "rescue"]);
-        assert_eq!(count(&summary["law"]["finished"]), all().len());
+        assert_eq!(count(&summary["counts"]["finished"]), all().len());
         assert!(count(&summary["cache"]["sweep"]["rescued"]) > 50, "{summary}");
         let (again, asked) = crawl.again(&[]);
         assert_eq!((&again["sequence"], keys(&asked)), (&1.into(), all()));

@@ -86,16 +86,20 @@ fn crawl(server: &Server, dir: &Path, arguments: &[&str]) -> Value {
     let run = Webloom::crawl(dir, &server.url("/")).args(arguments).run().expect(0);
     let summary = run.json();
     assert_eq!(summary["end"], "drained", "{summary}");
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(dir);
     summary
 }
 
-/// The law and the sums that every summary keeps.
-fn assert_law(summary: &Value) {
-    let law = &summary["law"];
-    let count = |name: &str| law[name].as_u64().expect("a count");
-    assert_eq!(count("admitted"), count("queued") + count("leased") + count("finished") + count("abandoned"), "{law}");
+/// The counts and the sums that every summary keeps.
+fn assert_counts(summary: &Value) {
+    let counts = &summary["counts"];
+    let count = |name: &str| counts[name].as_u64().expect("a count");
+    assert_eq!(
+        count("admitted"),
+        count("queued") + count("leased") + count("finished") + count("abandoned"),
+        "{counts}"
+    );
     let urls = &summary["urls"];
     let refused: u64 = urls["refused"].as_object().expect("reasons").values().filter_map(Value::as_u64).sum();
     let sum = |names: [&str; 2]| names.iter().filter_map(|name| urls[name].as_u64()).sum::<u64>();

@@ -5,7 +5,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, star};
+use crate::{Folder, assert_asked_once, assert_counts, star};
 
 /// More than refills that may be open at a time.
 const HOSTS: usize = 20;
@@ -24,7 +24,7 @@ fn more_hosts_than_open_refills_go_on() {
     assert_clean(&folder.crawl());
     let rest = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none"]).run().expect(0).json();
     assert_eq!((&rest["end"], &rest["pages"]["stored"]), (&"drained".into(), &(HOSTS * 4).into()));
-    assert_law(&rest);
+    assert_counts(&rest);
     assert_clean(&folder.crawl());
     for server in servers {
         assert_asked_once(&server, &["/", "/1", "/2", "/3"]);

@@ -101,7 +101,7 @@ fn what_needs_no_request_holds_up_no_other_host() {
     let other = Server::start("127.0.0.2", chain(60)).unwrap();
     let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "6"]);
     let run = run.args(["--max-lost-urls", "0.000001"]).run().expect(0);
-    assert_eq!(run.json()["law"]["queued"], 300_000);
+    assert_eq!(run.json()["counts"]["queued"], 300_000);
     let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--add", &other.url("/")]);
     let run = run.args(["--delay", "20ms"]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "1000000").run().expect(0);
     assert_eq!(run.json()["urls"]["abandoned"]["robots"], 300_000);

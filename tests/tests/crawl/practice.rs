@@ -6,7 +6,7 @@ use serde_json::Value;
 use webloom::practice::{HIDDEN, PracticeServer, PracticeSite, Request, Shape, Truth};
 use webloom_tests::webloom::{Webloom, assert_clean, pages, with_outcome};
 
-use crate::{Folder, assert_law};
+use crate::{Folder, assert_counts};
 
 /// A crawl of the practice site that has ended.
 struct Crawled {
@@ -34,7 +34,7 @@ impl Crawled {
     /// What holds whatever the settings are.
     fn assert_sound(&self) {
         assert_eq!(self.summary["end"], "drained");
-        assert_law(&self.summary);
+        assert_counts(&self.summary);
         assert_clean(&self.folder.crawl());
         assert_eq!(self.summary["requests"]["sent"], self.log.len());
         let mut asked = BTreeSet::new();

@@ -45,7 +45,7 @@ fn the_summary_has_every_field_and_status_gives_the_same() {
         "pages":{"stored":0,"html":0,"new":0,"changed":0,"unchanged":0,"gone":0,"broken":0,"failed":0,"truncated":0,
             "recovered":0},
         "urls":{"candidates":0,"admitted":0,"duplicate":0,"refused":{},"abandoned":{}},
-        "law":{"admitted":0,"queued":0,"leased":0,"finished":0,"abandoned":0},
+        "counts":{"admitted":0,"queued":0,"leased":0,"finished":0,"abandoned":0},
         "requests":{"sent":0,"bytes_in":0,"by_status":{},"errors":{}},
         "cache":{"strategy":0,"layout":0,"generation":0,"items":0,"capacity":0,"bits":0,"fill":0,"expected_rate":0,
             "expected_lost":0,"budget_lost":0,"resets":{"rebuild":0},"audit":{"share":0,"checked":0,"false_positives":0,"rate":0,"low":0,"high":0,"rescued":0},

@@ -13,7 +13,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, chain, crawl, serve, star};
+use crate::{Folder, assert_asked_once, assert_counts, chain, crawl, serve, star};
 
 #[test]
 fn a_signal_saves_everything_and_the_next_start_completes_it() {
@@ -26,7 +26,7 @@ fn a_signal_saves_everything_and_the_next_start_completes_it() {
         let run = running.wait().expect(code);
         let summary = run.json();
         assert_eq!(summary["end"], "signal");
-        assert_law(&summary);
+        assert_counts(&summary);
         assert_clean(&folder.crawl());
         assert!(run.took < Duration::from_secs(8), "what is in flight ends soon: {:?}", run.took);
         assert_eq!(summary["requests"]["sent"], server.log().len());
@@ -47,7 +47,7 @@ fn while_it_runs_others_may_read_and_none_may_write() {
     assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
     assert!(second.stderr.contains("in use") && second.stdout.is_empty(), "{second:?}");
     let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run().expect(0).json();
-    assert_law(&status);
+    assert_counts(&status);
     assert!(status["end"].is_null(), "{status}");
     Webloom::new(["pages"]).args([folder.crawl()]).run().expect(0);
     running.signal(Signal::TERM);
@@ -108,7 +108,7 @@ fn a_wider_scope_is_refused_a_narrower_one_applies() {
     let queued_before = &pages(&folder.crawl())[&server.url("/3")];
     assert_eq!((&queued_before["outcome"], &queued_before["reason"]), (&"abandoned".into(), &"scope".into()));
     assert_eq!((&summary["end"], &summary["urls"]["abandoned"]["scope"]), (&"drained".into(), &1.into()));
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
 }
 
@@ -124,7 +124,7 @@ fn another_order_on_going_on_loses_and_repeats_nothing() {
         let run = heads(Webloom::go_on(&folder.crawl())).args(["--order", then, "--max-pages", "none"]);
         let summary = run.patience(Duration::from_mins(1)).run().expect(0).json();
         assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &61.into()));
-        assert_law(&summary);
+        assert_counts(&summary);
         let pages: Vec<String> = (1..=60).map(|page| format!("/{page}")).collect();
         assert_asked_once(&server, &pages.iter().map(String::as_str).chain(["/"]).collect::<Vec<_>>());
         assert_clean(&folder.crawl());
@@ -166,7 +166,7 @@ fn a_second_signal_ends_it_at_once() {
     assert_clean(&folder.crawl());
     let rest = Webloom::go_on(&folder.crawl()).run().expect(0).json();
     assert_eq!((&rest["end"], &rest["urls"]["abandoned"]), (&"drained".into(), &serde_json::json!({})));
-    assert_eq!(rest["pages"]["stored"], rest["law"]["admitted"]);
+    assert_eq!(rest["pages"]["stored"], rest["counts"]["admitted"]);
     assert_eq!((hanging.count("/2"), hanging.count("/1"), hanging.count("/3")), (2, 1, 1));
     assert_clean(&folder.crawl());
 }

@@ -12,7 +12,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, crawl, serve, star};
+use crate::{Folder, assert_asked_once, assert_counts, crawl, serve, star};
 
 /// A site whose `/` links to `/1` and `/2`, with this robots.txt.
 fn with_robots(robots: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Server {
@@ -67,7 +67,7 @@ fn a_host_that_cannot_give_it_is_asked_again_and_then_abandoned() {
         let folder = Folder::new();
         let run = Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(1);
         let summary = run.json();
-        assert_law(&summary);
+        assert_counts(&summary);
         assert_eq!(server.targets(), ["/robots.txt"; 4], "three retries");
         assert_eq!(
             (&summary["end"], &summary["urls"]["abandoned"]["robots_unreachable"]),
@@ -156,7 +156,7 @@ fn a_host_that_refused_connections_and_recovers_is_crawled() {
     let server = Server::start_at(address, star(2)).unwrap();
     let summary = running.wait().expect(0).json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &3.into()));
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     assert_asked_once(&server, &["/", "/1", "/2"]);
 }
@@ -193,9 +193,9 @@ fn what_waits_for_a_retry_is_abandoned_with_a_host_that_gives_none_any_more() {
     let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--per-host", "4"]);
     let run = run.env("WEBLOOM_ROBOTS_MAX_AGE", "1s").env("WEBLOOM_ROBOTS_RETRIES", "0");
     let summary = run.run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
-    assert_eq!((&summary["end"], &summary["law"]["queued"]), (&"drained".into(), &0.into()));
+    assert_eq!((&summary["end"], &summary["counts"]["queued"]), (&"drained".into(), &0.into()));
     assert_eq!(server.count("/robots.txt"), 2);
     let pages = pages(&folder.crawl());
     for page in ["/hang1", "/hang2", "/hang3", "/40"] {
@@ -226,7 +226,7 @@ fn one_that_is_cut_short_is_as_good_as_none() {
         let folder = Folder::new();
         let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "1");
         let summary = run.env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "1s").run().expect(1).json();
-        assert_law(&summary);
+        assert_counts(&summary);
         assert_eq!(server.targets(), ["/robots.txt"; 2]);
         assert_eq!(summary["urls"]["abandoned"]["robots_unreachable"], 1);
     }

@@ -8,7 +8,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, star};
+use crate::{Folder, assert_asked_once, assert_counts, star};
 
 /// Together about 24 MB when parsed; 16 MiB are kept.
 const HOSTS: u8 = 48;
@@ -40,7 +40,7 @@ fn what_was_forgotten_is_read_from_the_database() {
     let run = crawl(&hosts, &folder).args(["--delay", "20ms"]);
     let run = run.env("WEBLOOM_LOG_LEVEL", "info,webloom::engine=debug").run().expect(0);
     let summary = run.json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     for host in &hosts {
         assert_asked_once(host, &["/", "/1", "/3"]);

@@ -7,7 +7,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, serve, star, starts::without_scheme};
+use crate::{Folder, assert_asked_once, assert_counts, serve, star, starts::without_scheme};
 
 /// `bob:s3cret`.
 const LOGIN: &str = "authorization: basic Ym9iOnMzY3JldA==";
@@ -36,7 +36,7 @@ fn a_password_in_a_start_goes_with_every_request_and_is_never_shown() {
     let folder = Folder::new();
     let first = Webloom::crawl(&folder.crawl(), &as_bob(&server)).args(["--max-pages", "1", "-vv"]).run().expect(0);
     let second = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "-vv"]).run().expect(0);
-    assert_law(&second.json());
+    assert_counts(&second.json());
     assert_eq!(second.json()["pages"]["stored"], 3);
     assert_clean(&folder.crawl());
     assert!(server.log().iter().all(|hit| has(&hit.headers, LOGIN)), "{:?}", server.log());
@@ -94,7 +94,7 @@ fn names_and_passwords_in_links_are_dropped() {
     });
     let folder = Folder::new();
     let summary = Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     assert_asked_once(&server, &["/", "/p", "/q"]);
     let named = |hit: &webloom_tests::server::Hit| hit.headers.iter().any(|line| line.starts_with("authorization"));

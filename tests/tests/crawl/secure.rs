@@ -9,7 +9,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
-use crate::{Folder, assert_law};
+use crate::{Folder, assert_counts};
 
 /// Names the file with the certificates to be trusted.
 const TRUSTED: &str = "SSL_CERT_FILE";
@@ -60,7 +60,7 @@ fn pages_behind_https_are_fetched_by_http_2() -> Result<()> {
     let Some(site) = Site::serve(&site)? else { return Ok(()) };
     let summary = site.crawl(&site.url("")).run().expect(0).json();
     assert_eq!(summary["end"], "drained");
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&site.folder.crawl());
     assert_eq!(with_outcome(&site.folder.crawl(), "stored"), ["", "a.html", "b.html"].map(|path| site.url(path)));
     let log = site.nginx.log()?;
@@ -76,7 +76,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused() -> Result<()> {
     let Some(site) = Site::serve(&[("index.html", "")])? else { return Ok(()) };
     let run = Webloom::crawl(&site.folder.crawl(), &site.url("")).env("WEBLOOM_ROBOTS_RETRIES", "0").run().expect(1);
     let summary = run.json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_eq!((&summary["requests"]["errors"]["tls"], &summary["requests"]["sent"]), (&1.into(), &0.into()));
     // Plain http on this port would be in its log.
     assert_eq!((pages(&site.folder.crawl()).into_keys().collect(), site.nginx.log()?), (vec![site.url("")], vec![]));
@@ -90,7 +90,7 @@ fn http_is_not_tried_where_https_has_answered_once() -> Result<()> {
         return Ok(());
     };
     let summary = site.crawl(site.url("").trim_start_matches("https://")).run().expect(0).json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&site.folder.crawl());
     let pages = pages(&site.folder.crawl());
     let outcomes: Vec<_> = pages.iter().map(|(url, page)| (url.clone(), page["outcome"].as_str())).collect();

@@ -7,7 +7,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, with_outcome},
 };
 
-use crate::{Folder, assert_asked_once, assert_law, serve, star};
+use crate::{Folder, assert_asked_once, assert_counts, serve, star};
 
 /// `127.0.0.1:PORT/`.
 pub(crate) fn without_scheme(server: &Server) -> String {
@@ -20,7 +20,7 @@ fn http_is_tried_where_https_has_no_answer_and_nobody_waits_for_long() {
     let folder = Folder::new();
     let run = Webloom::crawl(&folder.crawl(), &without_scheme(&server)).run().expect(0);
     let summary = run.json();
-    assert_law(&summary);
+    assert_counts(&summary);
     assert_clean(&folder.crawl());
     assert_eq!(with_outcome(&folder.crawl(), "stored"), ["/", "/1", "/2"].map(|path| server.url(path)));
     assert_asked_once(&server, &["/", "/1", "/2"]);

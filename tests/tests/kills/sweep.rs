@@ -73,7 +73,7 @@ fn proved(siege: &Siege<'_>) -> Result<()> {
     let lost = lost(siege, &summary["sequence"].to_string());
     println!("audit {audit}, sweep {sweep}");
     // Every URL but the start was a trial, and none of them twice.
-    let admitted = summary["law"]["admitted"].as_u64().unwrap_or_default();
+    let admitted = summary["counts"]["admitted"].as_u64().unwrap_or_default();
     ensure!(audit["share"] == 1.0 && audit["checked"] == admitted - 1, "{audit}, {admitted} admitted");
     ensure!(audit["false_positives"] == lost.len() && lost.len() > 50, "{audit}, {} lost", lost.len());
     ensure!(sweep["lost"] == lost.len() && sweep["rescued"] == lost.len(), "{sweep}, {} lost", lost.len());

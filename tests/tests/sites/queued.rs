@@ -41,7 +41,7 @@ fn peak_of(targets: usize) -> Result<u64> {
     let run = Webloom::crawl(&dir, &site.url).args(flags).patience(Duration::from_hours(1)).run();
     let summary = run.expect(0).json();
     let pages = 1 + targets / LINKS_A_PAGE + targets;
-    ensure!(summary["end"] == "drained" && summary["law"]["finished"] == pages, "{pages} pages: {summary}");
+    ensure!(summary["end"] == "drained" && summary["counts"]["finished"] == pages, "{pages} pages: {summary}");
     let asked = site.asked.lock().expect("no connection panics");
     ensure!(asked.twice.is_empty(), "asked for twice: {:?}", &asked.twice[..asked.twice.len().min(10)]);
     ensure!(asked.once.len() == pages + 1, "{} addresses asked for, {pages} pages", asked.once.len());

@@ -114,7 +114,7 @@ fn covers(site: &Site, nginx: &Nginx, oracle: &Oracle, case: Case) -> Result<()>
     ensure!(summary["pages"]["html"] == oracle.paths(Kind::Page).len(), "{summary}");
     ensure!(summary["pages"]["broken"] == oracle.paths(Kind::Broken).len(), "{summary}");
     let checked = assert_clean(&dir);
-    ensure!(checked["law"]["finished"] == oracle.entries.len(), "{checked}");
+    ensure!(checked["counts"]["finished"] == oracle.entries.len(), "{checked}");
     println!("{}, {case:?}: {} addresses as the oracle says", site.package, found.len());
     Ok(())
 }

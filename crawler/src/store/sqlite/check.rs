@@ -1,4 +1,4 @@
-//! `check`: recounts the law and every invariant from rows alone.
+//! `check`: recounts URLs and every invariant from rows alone.
 //!
 //! Invariant: memory does not grow with the crawl. Rules are answered row by row, and what must be compared whole is
 //! sorted in temporary files: in the crawl directory, or where that cannot be written in the system's folder for them.
@@ -35,7 +35,7 @@ pub struct Finding {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckReport {
-    /// The law of the last sequence, counted from rows.
+    /// The counts of the last sequence, from rows.
     pub counts: Counts,
     /// Visits looked at.
     pub visits: u64,

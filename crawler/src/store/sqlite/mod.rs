@@ -30,5 +30,5 @@ pub use error::{ReadError, StoreError};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use lost::{LostCounts, SweepCounts};
 pub use pages::{ContentTypes, PageFilter, PageLine, content_types, pages};
-pub use summary::{PageCounts, StoredSummary, UrlCounts, last_sequence, stored_summary};
+pub use summary::{AilingHost, PageCounts, StoredSummary, UrlCounts, last_sequence, stored_summary};
 pub use writer::{Writer, WriterSettings};

@@ -86,7 +86,7 @@ fn pending_starts(connection: &Connection, sequence: u32) -> Result<Vec<PendingS
     select.query_map([sequence], pending)?.collect()
 }
 
-/// The law of a sequence that is the last, or was once.
+/// The counts of a sequence that is the last, or was once.
 pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
     // Sums in one pass each: groups would be sorted first.
     let sums = |rows: &str| {

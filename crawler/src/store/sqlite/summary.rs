@@ -1,9 +1,9 @@
 //! The figures of the last sequence, from rows.
 
-use rusqlite::{Connection, OptionalExtension, Result};
+use rusqlite::{Connection, OptionalExtension, Result, Row};
 
 use super::{LostCounts, lost, resume};
-use crate::{queue::Counts, store::Counters};
+use crate::{health::HealthRow, queue::Counts, store::Counters};
 
 /// Pages of a sequence by what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,7 +36,7 @@ pub type UrlCounts = std::collections::BTreeMap<String, u64>;
 pub struct StoredSummary {
     /// Its number.
     pub sequence: u32,
-    /// `drained`, `budget`, `loss`, `signal` or `failed`; `None` while it runs or after a kill.
+    /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`; `None` while it runs or after a kill.
     pub end: Option<String>,
     /// Wall seconds of all its runs that ended orderly.
     pub seconds: f64,
@@ -48,7 +48,7 @@ pub struct StoredSummary {
     pub runs: u64,
     /// Its sums.
     pub counters: Counters,
-    /// The law, counted from rows.
+    /// How many URLs are queued, finished and so on, counted from rows.
     pub counts: Counts,
     /// Its pages, counted from rows.
     pub pages: PageCounts,
@@ -60,6 +60,24 @@ pub struct StoredSummary {
     pub lost: LostCounts,
     /// The crawl's settings (JSON).
     pub settings: Option<String>,
+    /// Hosts that are not well, the first [`MOST_HOSTS`] of them.
+    pub hosts: Vec<AilingHost>,
+    /// How many there are.
+    pub ailing_hosts: u64,
+}
+
+/// Hosts that are named at most.
+const MOST_HOSTS: usize = 100;
+
+/// A host that is not well.
+#[derive(Debug, Clone)]
+pub struct AilingHost {
+    /// Scheme, name and port.
+    pub origin: String,
+    /// Since when, why, and who chose to wait.
+    pub health: HealthRow,
+    /// URLs of the sequence that are queued on it.
+    pub waiting: u64,
 }
 
 /// The number of the last sequence; `None` when no crawl has begun.
@@ -98,6 +116,8 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
                     cache: row.get(7)?,
                     lost: LostCounts::default(),
                     settings: row.get(8)?,
+                    hosts: Vec::new(),
+                    ailing_hosts: 0,
                 })
             },
         )
@@ -107,7 +127,28 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
     summary.pages = page_counts(connection, summary.sequence)?;
     summary.abandoned = abandoned(connection, summary.sequence)?;
     summary.lost = lost::counts(connection, summary.sequence)?;
+    summary.hosts = ailing_hosts(connection, summary.sequence)?;
+    let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
+    summary.ailing_hosts = connection.query_row(count, [], |row| row.get(0))?;
     Ok(Some(summary))
+}
+
+fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost>> {
+    let queued = |index, due| {
+        format!(
+            "(SELECT count(*) FROM url INDEXED BY {index} WHERE state = 'queued' AND due IS {due} AND admitted_in = ?1 AND host = h.id)"
+        )
+    };
+    let (plain, retries) = (queued("url_queue", "NULL"), queued("url_retry", "NOT NULL"));
+    let mut select = connection.prepare(&format!(
+        "SELECT origin, {plain} + {retries}, failures, ailing_since, cause, not_before, wait, known_good
+         FROM host AS h WHERE cause IS NOT NULL ORDER BY id LIMIT {MOST_HOSTS}"
+    ))?;
+    let host = |row: &Row<'_>| {
+        let health = resume::health(row, 2)?;
+        Ok(health.map(|health| Ok(AilingHost { origin: row.get(0)?, health, waiting: row.get(1)? })))
+    };
+    select.query_map([sequence], host)?.filter_map(Result::transpose).map(Result::flatten).collect()
 }
 
 fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
