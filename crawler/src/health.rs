@@ -48,11 +48,6 @@ impl Cause {
         (Self::Address, "address"),
     ];
 
-    /// Whether asking again soon cannot help a host that has never answered: its name is wrong, or it is not allowed.
-    pub fn is_hopeless(self) -> bool {
-        matches!(self, Self::NoName | Self::Address)
-    }
-
     /// What a person is told, with what can be done about it.
     pub fn explained(self) -> &'static str {
         match self {

@@ -58,14 +58,15 @@ pub struct Run {
 
 impl Webloom {
     /// The program with these arguments, no `WEBLOOM_…` variables but such as make it fast on one's own server: no
-    /// delay, and back-offs of 20 ms.
+    /// delay, back-offs of 20 ms and little patience with hosts that are silent.
     pub fn new<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Self {
         let mut command = Command::new(&*PROGRAM);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WEBLOOM_")) {
             command.env_remove(name);
         }
         command.args(arguments).env("WEBLOOM_POLITENESS_DELAY", "0");
-        command.env("WEBLOOM_RETRY_BACKOFF", "20ms").env("WEBLOOM_ROBOTS_BACKOFF", "20ms");
+        command.env("WEBLOOM_RETRY_BACKOFF", "20ms").env("WEBLOOM_POLITENESS_BACKOFF", "20ms");
+        command.env("WEBLOOM_POLITENESS_MAX_BACKOFF", "200ms").env("WEBLOOM_POLITENESS_GIVE_UP", "4s");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self { command, patience: PATIENCE }
     }

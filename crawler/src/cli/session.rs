@@ -25,7 +25,7 @@ use crate::{
     engine::{self, End, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
     store::{
-        AreaRow, AreaSource, Resumed,
+        Abandonment, AreaRow, AreaSource, Resumed,
         sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, StoreError, pages},
     },
     time::Moment,
@@ -156,6 +156,7 @@ impl Session {
         }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.rank_by(engine::order(&settings))?;
+        directory.retry_abandoned()?;
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
@@ -348,7 +349,7 @@ fn announce(changes: &[ChangedKey], dir: &Path) {
 
 /// A retry waits at most as long as the settings say, whatever the clock said when it was written.
 fn clamp_due(directory: &CrawlDirectory, settings: &Settings, now: Moment) -> Result<(), Failure> {
-    let longest = settings.retry.max_backoff.max(settings.politeness.max_delay);
+    let longest = settings.retry.max_backoff.max(settings.politeness.max_retry_after);
     let clamped = directory.clamp_due(now + longest)?;
     if clamped > 0 {
         tracing::warn!(urls = clamped, "retries were to wait longer than they ever should: was the clock ahead?");
@@ -417,10 +418,14 @@ fn why_no_start(dir: &Path) -> Result<String, Failure> {
     if reasons.is_empty() {
         return Ok("the scope rules (include, exclude, max_url_length) refuse every start".to_owned());
     }
-    let advice = if reasons.iter().all(|reason| reason.ends_with("(address)")) {
-        "the address is not on the public internet: name it with --allow-private if it is yours"
-    } else {
-        "check the URL and that the server can be reached from here"
+    let all = |reason: Abandonment| reasons.iter().all(|text| text.ends_with(&format!("({})", reason.as_str())));
+    let named = Abandonment::TRIED_AGAIN.into_iter().find(|reason| all(*reason)).map(Abandonment::explained);
+    let advice = match named {
+        Some(advice) => advice,
+        None if reasons.iter().all(|text| text.ends_with("(answered 401)")) => {
+            "it asks for a login: give user name and password in the URL, or a header with --header"
+        }
+        None => "check the URL and that the server can be reached from here",
     };
     Ok(format!("{}; {advice}", reasons.join(", ")))
 }

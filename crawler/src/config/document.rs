@@ -17,6 +17,9 @@ pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
 /// The profiles by name: each holds only what differs from [`DEFAULT_TOML`].
 pub const PROFILES: &[(&str, &str)] = &[("focused", include_str!("../../../config/focused.toml"))];
 
+/// Keys that earlier versions had. They have no effect, and are no fault: crawl directories and scripts hold them.
+pub(super) const DROPPED: [&str; 2] = ["robots.retries", "robots.backoff"];
+
 /// What a text said: the usable values, and what is wrong with the rest.
 pub(super) struct Document {
     pub(super) values: Flat,
@@ -54,6 +57,9 @@ impl Document {
 
     fn read_key(&mut self, source: &Source, key: String, value: Value) {
         let known = RawSettings::keys();
+        if DROPPED.contains(&&*key) {
+            return;
+        }
         if !known.contains(&key) {
             self.faults.push(Fault::unknown(source.place(&key), "key", nearest(&key, known.iter().cloned())));
         } else if !value.is_null() {

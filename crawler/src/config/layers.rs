@@ -1,10 +1,10 @@
 //! [`Layers`]: where settings come from, and how they become one [`Settings`].
 
-use std::{borrow::Cow, ffi::OsString, path::Path};
+use std::{ffi::OsString, path::Path};
 
 use super::{
     ConfigFaults, Fault, RawSettings, RawValue, Settings, Source,
-    document::{self, Document, PROFILES},
+    document::{self, DROPPED, Document, PROFILES},
     fault::nearest,
     reader::{KeyRead, Layer, Reader},
     reference::variable,
@@ -68,7 +68,7 @@ impl Layers {
     /// and does not count.
     #[must_use]
     pub fn stored(self, text: &str) -> Self {
-        let mut layers = self.document(&without_dropped(text), Source::Stored);
+        let mut layers = self.document(text, Source::Stored);
         for layer in layers.layers.iter_mut().filter(|layer| layer.source == Source::Stored) {
             layer.values.retain(|key, _| !key.starts_with("log."));
         }
@@ -158,22 +158,8 @@ fn unknown_variable(name: &str) -> Option<Fault> {
     let near = nearest(&as_key, keys().map(|key| key.replace('.', "_")));
     let in_section =
         |key: &String| key.split_once('.').is_some_and(|(table, _)| as_key.starts_with(&format!("{table}_")));
-    let ours = near.is_some() || keys().any(in_section);
+    let ours = (near.is_some() || keys().any(in_section)) && !DROPPED.iter().any(|key| variable(key) == name);
     ours.then(|| Fault::unknown(name, "variable", near.map(|near| variable(&near))))
-}
-
-/// Keys that earlier versions had, and stored.
-const DROPPED: [(&str, &str); 2] = [("robots", "retries"), ("robots", "backoff")];
-
-/// Stored settings without what only an earlier version knew.
-fn without_dropped(text: &str) -> Cow<'_, str> {
-    let Ok(mut stored) = serde_json::from_str::<serde_json::Value>(text) else { return text.into() };
-    for (section, key) in DROPPED {
-        if let Some(section) = stored.get_mut(section).and_then(serde_json::Value::as_object_mut) {
-            section.remove(key);
-        }
-    }
-    stored.to_string().into()
 }
 
 #[cfg(test)]
@@ -239,6 +225,14 @@ mod tests {
             "WEBLOOM_POLITENESS_DELAY: \"soon\" is not allowed: give a duration from 0s to 1d".to_owned(),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_an_earlier_version_knew_is_no_fault_and_no_setting() {
+        let given = [("WEBLOOM_ROBOTS_RETRIES".into(), "3".into())];
+        let stored = r#"{"robots":{"retries":3,"backoff":"2s","max_age":"2h"}}"#;
+        let layers = Layers::new().variables(given).file_text("f", "[robots]\nbackoff = \"1s\"").stored(stored);
+        assert_eq!(layers.resolve().unwrap().settings.robots.max_age.as_secs(), 7_200);
     }
 
     #[test]

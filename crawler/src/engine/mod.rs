@@ -12,6 +12,8 @@ mod core;
 mod progress;
 mod run;
 mod shell;
+#[cfg(test)]
+mod simulation;
 mod stop;
 mod visit;
 mod visits;

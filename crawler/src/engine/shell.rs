@@ -203,9 +203,9 @@ impl Answers {
 }
 
 /// A URL cache on its way through the writer, which shows it every URL of the sequence.
-struct Replaying {
-    filling: Filling,
-    reply: Reply<Filling>,
+pub(super) struct Replaying {
+    pub(super) filling: Filling,
+    pub(super) reply: Reply<Filling>,
 }
 
 impl Replay for Replaying {

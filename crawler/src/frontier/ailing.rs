@@ -40,9 +40,9 @@ impl Frontier {
         self.ailing.len()
     }
 
-    /// Whether waiting for the hosts that do not answer mends nothing: their names or addresses are wrong.
-    pub fn is_hopeless(&self) -> bool {
-        self.ailing.iter().all(|host| self.hosts[host.0 as usize].health.is_hopeless())
+    /// Whether a host has ever answered in this crawl.
+    pub fn answers(&self, host: HostId) -> bool {
+        self.hosts[host.0 as usize].health.answers
     }
 
     /// Nothing can be done before `at`; where all that is left is on hosts that are silent, the run may end before.

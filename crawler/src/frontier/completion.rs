@@ -22,7 +22,7 @@ impl Frontier {
         let mut abandoned = 0;
         match item.purpose {
             Purpose::Discover | Purpose::Retry => self.complete_counted(item, &outcome, in_levels),
-            Purpose::Rescue => self.complete_rescue(item, &outcome),
+            Purpose::Rescue => self.complete_rescue(item, &outcome, now),
             Purpose::Robots { of } => {
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
@@ -81,10 +81,10 @@ impl Frontier {
         });
     }
 
-    fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome) {
+    fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome, now: Moment) {
         self.leased_besides -= 1;
         let item = match *outcome {
-            Outcome::Retry { due, attempts } => WorkItem { due: Some(due), attempts, ..item },
+            Outcome::Retry { due, attempts } => WorkItem { due: Some(due), failed: Some(now), attempts, ..item },
             Outcome::Released => item,
             _ => {
                 self.rescues -= 1;

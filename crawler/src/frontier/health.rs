@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use super::{HostHealth, WorkItem};
+use super::{HostHealth, Purpose, WorkItem};
 use crate::{
     candidate::UrlId,
     health::{Cause, HealthRow, Wait},
@@ -60,7 +60,7 @@ pub(super) struct Health {
     /// Its last answer in this run.
     answered_at: Option<Moment>,
     /// Whether it has answered in this crawl.
-    answers: bool,
+    pub(super) answers: bool,
     /// The URL that got a server error (500 and more), when nothing else was answered since.
     server_error: Option<UrlId>,
     /// A URL that had an answer.
@@ -93,7 +93,8 @@ impl Health {
             let &HealthRow { failures, since, cause, wait, .. } = row;
             Box::new(Ailment { failures, since, silent_since: now, last: Moment::EPOCH, cause, not_before, wait })
         });
-        let known_good = stored.and_then(|row| WebUrl::parse(row.known_good.as_deref()?).ok());
+        let good = known.known_good.as_deref().or_else(|| stored?.known_good.as_deref());
+        let known_good = good.and_then(|url| WebUrl::parse(url).ok());
         Self { ailment, answers: known.answers, known_good, ..Self::default() }
     }
 
@@ -124,11 +125,7 @@ impl Health {
         (granted, now): (Moment, Moment),
         policy: &BackOffPolicy,
     ) -> Fault {
-        let may_be_the_page = item.purpose.is_counted() && matches!(failure.cause, Cause::Status(500 | 502 | 504..));
-        if may_be_the_page
-            && self.ailment.is_none()
-            && self.server_error.replace(item.id).is_none_or(|id| id == item.id)
-        {
+        if !matches!(item.purpose, Purpose::Robots { .. } | Purpose::Check) && self.is_its_own(item, failure.cause) {
             return Fault::Url;
         }
         let charged = self.has_answered_since(item);
@@ -136,6 +133,17 @@ impl Health {
             self.ail(failure, item.host.0, (granted, now), policy);
         }
         if charged { Fault::Url } else { Fault::Host }
+    }
+
+    /// Whether a server error (500 and more, but not 503) is likely the URL's own: the first one in a row, or one more of the
+    /// same URL where nothing could tell it from the host's.
+    fn is_its_own(&mut self, item: &WorkItem, cause: Cause) -> bool {
+        if !matches!(cause, Cause::Status(500 | 502 | 504..)) || self.is_ailing() {
+            return false;
+        }
+        let another = self.server_error.replace(item.id).is_some_and(|other| other != item.id);
+        let untold = item.failed.is_some() && !self.has_answered_since(item) && self.known_good.is_some();
+        !another && !untold
     }
 
     /// Whether the host has answered since this URL failed last.
@@ -189,16 +197,10 @@ impl Health {
         let patience = match () {
             () if ailment.wait == Wait::Paused => Duration::ZERO,
             () if self.answers => policy.give_up,
-            () if ailment.cause.is_hopeless() => Duration::ZERO,
             () => policy.give_up_unknown,
         };
         let silent = ailment.silent_since + patience;
         Some(if ailment.wait == Wait::Asked { silent.max(ailment.not_before) } else { silent })
-    }
-
-    /// Whether it never answered, for a reason that waiting does not mend.
-    pub(super) fn is_hopeless(&self) -> bool {
-        !self.answers && self.ailment.as_ref().is_some_and(|ailment| ailment.cause.is_hopeless())
     }
 
     /// What is stored of it; `None` when it is well.

@@ -69,6 +69,8 @@ pub struct HostHealth {
     pub answers: bool,
     /// What is wrong with it.
     pub stored: Option<HealthRow>,
+    /// A URL that had an answer.
+    pub known_good: Option<Box<str>>,
 }
 
 impl HostStart {

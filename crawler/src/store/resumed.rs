@@ -64,6 +64,8 @@ pub struct HostState {
     pub robots_fetched: Option<Moment>,
     /// What is wrong with it.
     pub health: Option<HealthRow>,
+    /// A URL that was stored in the sequence.
+    pub known_good: Option<Box<str>>,
     /// The pause its robots.txt asked for, in milliseconds.
     pub crawl_delay: Option<u64>,
     /// Queued rows without a due time, up to the depth limit.

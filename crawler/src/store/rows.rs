@@ -2,6 +2,7 @@
 
 use crate::{
     candidate::{Hop, HostId, UrlId},
+    health::Cause,
     queue::WorkItem,
     time::Moment,
     url::{Fingerprint, Key, Origin, WebUrl},
@@ -122,6 +123,8 @@ pub enum Abandonment {
     NoHttps,
     /// The crawl may not connect to its host's address.
     Address,
+    /// There is no such host.
+    NoName,
 }
 
 impl Abandonment {
@@ -132,8 +135,23 @@ impl Abandonment {
             Self::Robots => "robots",
             Self::NoHttps => "no_https",
             Self::Address => "address",
+            Self::NoName => "no_name",
         }
     }
+
+    /// What a person is told, with what can be done about it.
+    pub fn explained(self) -> &'static str {
+        match self {
+            Self::Scope => "the scope is narrower than it was",
+            Self::Robots => "robots.txt forbids it",
+            Self::NoHttps => "no answer by https",
+            Self::Address => Cause::Address.explained(),
+            Self::NoName => Cause::NoName.explained(),
+        }
+    }
+
+    /// Reasons that the next start may find gone: it tries what was abandoned for them again.
+    pub const TRIED_AGAIN: [Self; 2] = [Self::Address, Self::NoName];
 }
 
 /// What a visit came to.

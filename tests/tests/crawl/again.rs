@@ -174,7 +174,7 @@ fn budgets_count_anew_and_a_sequence_that_a_budget_ended_may_be_followed() {
         (&"budget".into(), &1.into(), &12.into())
     );
     assert_eq!((changes(&second), &second["counts"]["queued"]), ([2, 0, 10, 0], &49.into()));
-    assert_eq!(server.log().len() - asked, 13);
+    assert_eq!(server.log().len() - asked, 12);
     assert_counts(&second);
     assert_clean(&dir);
     let rest = few(Webloom::go_on(&dir)).args(["--max-pages", "none"]).run().expect(0).json();
@@ -203,7 +203,7 @@ fn a_depth_limit_holds_and_is_raised() {
         (&run["end"], &run["pages"]["stored"], &run["counts"]["queued"]),
         (&"budget".into(), &3.into(), &1.into())
     );
-    assert_eq!(server.log().len() - asked, 4);
+    assert_eq!(server.log().len() - asked, 3, "robots.txt is young enough");
     assert_clean(&dir);
     assert_eq!(states(&server, pages(&dir))[4..], ["/4 stored new 0", "/5 stored new 0", "/6 stored new 0"]);
     let rest = Webloom::go_on(&dir).args(["--max-depth", "none"]).run().expect(0).json();
@@ -227,8 +227,10 @@ fn trouble_is_overcome_with_few_heads() {
     let summary = run.run().expect(0).json();
     assert_eq!((&summary["end"], changes(&summary)), (&"drained".into(), [0, 0, 37, 0]));
     assert_eq!((&summary["pages"]["failed"], &summary["pages"]["stored"]), (&4.into(), &37.into()));
-    // Asked for once before: two times trouble, then the page; four attempts of each that stays away.
-    assert_eq!(site.asked_since(began).len(), 1 + 36 * 3 + 4 * 4);
+    // Asked for once before: two times trouble, then the page. What stays away costs four attempts, and more while the host
+    // may have been to blame; it is asked for a page that is known to be good to find that out.
+    let asked = site.asked_since(began).len();
+    assert!((36 * 3 + 4 * 4..300).contains(&asked), "{asked} requests");
     assert_counts(&summary);
     assert_clean(&dir);
 }
@@ -248,7 +250,7 @@ fn a_wider_scope_and_more_starts_come_with_a_new_sequence() {
     assert_clean(&dir);
     // They are starts of every sequence from now on.
     assert_eq!(changes(&again(&dir, &[])), [0, 0, 6, 0]);
-    assert_eq!((other.count("/"), other.count("/robots.txt"), server.count("/robots.txt")), (2, 2, 3));
+    assert_eq!((other.count("/"), other.count("/robots.txt"), server.count("/robots.txt")), (2, 1, 1));
 }
 
 #[test]
@@ -262,13 +264,14 @@ fn a_site_that_was_down_is_compared_with_what_it_was_before() {
     let dir = folder.crawl();
     crawl(&site.server, &dir, &[]);
     site.set(1);
-    let down = Webloom::go_on(&dir).args(["-q", "--again"]).run().expect(1);
-    let [start, other] = ["/", "/1"].map(|path| site.server.url(path));
-    assert!(down.stderr.contains(&format!("{start} (closed)")) && !down.stderr.contains(&other), "{}", down.stderr);
+    let down = Webloom::go_on(&dir).args(["-q", "--again"]).env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4);
+    assert!(down.stderr.contains("(closed since ") && down.stderr.contains("1 URL waits"), "{}", down.stderr);
     assert_clean(&dir);
-    assert_eq!(states(&site.server, pages(&dir)), ["/ failed - 1", "/1 stored new 0", "/2 stored new 0"]);
+    assert_eq!(states(&site.server, pages(&dir)), ["/ queued - 1", "/1 stored new 0", "/2 stored new 0"]);
+    // The next start tries it at once.
     site.set(2);
-    assert_eq!(changes(&again(&dir, &[])), [0, 0, 3, 0]);
+    let back = Webloom::go_on(&dir).run().expect(0).json();
+    assert_eq!((&back["end"], &back["sequence"], changes(&back)), (&"drained".into(), &1.into(), [0, 0, 3, 0]));
 }
 
 #[test]
@@ -302,7 +305,7 @@ fn a_start_without_a_scheme_is_found_again() {
     let asked = server.log().len();
     let run = Webloom::crawl(&dir, &without_scheme(&server)).args(["--again"]).run().expect(0);
     assert_eq!(changes(&run.json()), [0, 0, 3, 0]);
-    assert_eq!(server.log().len() - asked, 3 + 1);
+    assert_eq!(server.log().len() - asked, 3);
     assert_clean(&dir);
 }
 

@@ -16,7 +16,7 @@ use webloom_tests::{
     webloom::{Run, Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_counts, closing, serve};
+use crate::{Folder, assert_counts, closing, robots::age_robots, serve};
 
 /// A filter made for 20 URLs that is kept for all of them.
 const TINY: &[&str] = &["--expected-urls", "20", "--reset", "none", "--cache-layout", "classic"];
@@ -414,16 +414,17 @@ const SWEPT_ONLY: &[&str] = &["--audit-sample", "0"];
 
 #[test]
 fn the_next_page_is_tried_where_the_first_has_changed_or_fails() {
-    // Trouble that may pass is tried four times.
+    // Trouble that may pass is tried four times, and more while the host may be to blame: `/` is what is asked for to know.
     let changes: [(fn() -> Reply, _); 3] =
-        [(|| Reply::html("no links"), 1), (|| Reply::status(500), 4), (Reply::hang_up, 4)];
+        [(|| Reply::html("no links"), 1..=1), (|| Reply::status(500), 4..=12), (Reply::hang_up, 4..=12)];
     for (then, tries) in changes {
         let (server, folder) = (two_parents(&["/"], then), Folder::new());
         let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
         let sweep = &summary["cache"]["sweep"];
         assert!(count(&sweep["lost"]) > 10 && sweep["rescued"] == sweep["lost"], "{sweep}");
-        assert_eq!((server.count("/"), server.count("/other"), count(&sweep["fetched_again"])), (1 + tries, 2, 2));
-        assert!((1..=100).all(|page| server.count(&format!("/{page}")) == 1));
+        assert_eq!((server.count("/other"), count(&sweep["fetched_again"])), (2, 2));
+        assert!(tries.contains(&(server.count("/") - 1)), "{} times", server.count("/"));
+        assert!((1..=100).all(|page| (1..=12).contains(&server.count(&format!("/{page}")))));
         assert_eq!(summary["pages"]["stored"], 102);
     }
 }
@@ -445,15 +446,17 @@ fn an_outage_while_pages_are_fetched_again_loses_nothing() {
 
 #[test]
 fn what_no_page_links_to_any_more_is_named_and_the_rounds_end() {
-    let fates: [(fn() -> Reply, _, _); 2] =
-        [(|| Reply::html("no links"), "no_longer_linked", 2), (|| Reply::status(500), "parent_unreachable", 5)];
+    let fates: [(fn() -> Reply, _, _); 2] = [
+        (|| Reply::html("no links"), "no_longer_linked", 2..=2),
+        (|| Reply::status(500), "parent_unreachable", 5..=20),
+    ];
     for (then, fate, asked) in fates {
         let (server, folder) = (two_parents(&["/", "/other"], then), Folder::new());
         let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
         let sweep = &summary["cache"]["sweep"];
         assert_eq!(summary["end"], "drained");
         assert!(count(&sweep["lost"]) > 10 && sweep[fate] == sweep["lost"] && sweep["rescued"] == 0, "{sweep}");
-        assert_eq!((server.count("/"), server.count("/other")), (asked, asked));
+        assert!(["/", "/other"].iter().all(|parent| asked.contains(&server.count(parent))));
         let lines = lost_pages(&folder.crawl());
         assert!(lines.iter().all(|line| line["outcome"] == "lost" && line["reason"] == fate), "{lines:?}");
         let stored = summary["pages"]["stored"].clone();
@@ -462,7 +465,7 @@ fn what_no_page_links_to_any_more_is_named_and_the_rounds_end() {
 }
 
 #[test]
-fn pages_of_a_host_that_cannot_be_asked_any_more_are_given_up() {
+fn pages_of_a_host_that_cannot_be_asked_any_more_wait() {
     let closed = Arc::new(AtomicBool::new(false));
     let now = Arc::clone(&closed);
     let server = serve(move |asked| match asked.target.as_str() {
@@ -473,12 +476,14 @@ fn pages_of_a_host_that_cannot_be_asked_any_more_are_given_up() {
     tiny(&server, &folder.crawl(), &["--audit-rescue", "off", "--sweep", "off"]);
     closed.store(true, Ordering::SeqCst);
     let asked_before = asked(&server);
-    let run = Webloom::go_on(&folder.crawl()).args(["--sweep", "rescue"]).env("WEBLOOM_ROBOTS_RETRIES", "0").run();
-    judge(&server, &folder.crawl(), &run);
-    let summary = run.expect(0).json();
-    let sweep = &summary["cache"]["sweep"];
-    assert_eq!((&summary["end"], &sweep["parent_unreachable"]), (&"drained".into(), &sweep["lost"]));
+    age_robots(&folder);
+    let run = Webloom::go_on(&folder.crawl()).args(["--sweep", "rescue"]).env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run();
+    assert_eq!(run.expect(4).json()["end"], "unreachable");
     assert_eq!(asked(&server), asked_before);
+    closed.store(false, Ordering::SeqCst);
+    let summary = go_on(&server, &folder.crawl(), &["--sweep", "rescue"]).json();
+    let sweep = &summary["cache"]["sweep"];
+    assert_eq!((&summary["end"], &sweep["rescued"]), (&"drained".into(), &sweep["lost"]));
 }
 
 #[test]
@@ -493,6 +498,7 @@ fn robots_txt_holds_for_pages_fetched_again() {
     tiny(&server, &folder.crawl(), &["--audit-rescue", "off", "--sweep", "off"]);
     closed.store(true, Ordering::SeqCst);
     let asked_before = asked(&server);
+    age_robots(&folder);
     let summary = go_on(&server, &folder.crawl(), &["--sweep", "rescue"]).json();
     assert_eq!(summary["cache"]["sweep"]["parent_unreachable"], summary["cache"]["sweep"]["lost"]);
     assert_eq!(asked(&server), asked_before);

@@ -1,11 +1,17 @@
 //! robots.txt, and hosts that do not give it.
 
 use std::{
-    io::{Read, Write},
-    sync::{Arc, Condvar, Mutex},
+    io::Write,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
+
+use rusqlite::Connection;
+use serde_json::json;
 
 use webloom_tests::{
     server::{Reply, Server},
@@ -142,11 +148,10 @@ fn a_host_that_refused_connections_and_recovers_is_crawled() {
     let (start, address) = (gone.url("/"), ([127, 0, 0, 77], gone.port()).into());
     drop(gone);
     let folder = Folder::new();
-    let run = Webloom::crawl(&folder.crawl(), &start).env("WEBLOOM_ROBOTS_BACKOFF", "500ms");
-    let running = run.env("WEBLOOM_ROBOTS_RETRIES", "10").spawn();
+    let running = Webloom::crawl(&folder.crawl(), &start).env("WEBLOOM_POLITENESS_GIVE_UP", "1m").spawn();
     let refused = || {
         let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run();
-        status.code == Some(0) && status.json()["requests"]["errors"]["connect"].as_u64() > Some(0)
+        status.code == Some(0) && status.json()["requests"]["errors"]["refused"].as_u64() > Some(0)
     };
     let began = Instant::now();
     // Each look is a run of the program.
@@ -161,49 +166,43 @@ fn a_host_that_refused_connections_and_recovers_is_crawled() {
     assert_asked_once(&server, &["/", "/1", "/2"]);
 }
 
-#[test]
-fn what_waits_for_a_retry_is_abandoned_with_a_host_that_gives_none_any_more() {
-    let closed = Arc::new((Mutex::new(false), Condvar::new()));
-    let server = serve(move |asked| match asked.target.as_str() {
-        "/robots.txt" if asked.before == 0 => Reply::status(404),
-        "/robots.txt" => {
-            let closed = Arc::clone(&closed);
-            Reply::Script(Box::new(move |stream| {
-                stream.write_all(b"HTTP/1.1 503 Test\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")?;
-                // The client closes once it has read the answer.
-                let read = stream.read(&mut [0]);
-                *closed.0.lock().unwrap() = true;
-                closed.1.notify_all();
-                read.map(|_| ())
-            }))
-        }
-        "/" => Reply::links((1..=3).map(|page| format!("/hang{page}")).chain((1..=40).map(|page| format!("/{page}")))),
-        hangs if hangs.starts_with("/hang") => {
-            let (closed, changed) = &*closed;
-            let open = |closed: &mut bool| !*closed;
-            drop(changed.wait_timeout_while(closed.lock().unwrap(), Duration::from_mins(1), open).unwrap());
-            Reply::status(503)
-        }
-        _ => {
-            thread::sleep(Duration::from_millis(150));
-            Reply::html("slow")
-        }
-    });
-    let folder = Folder::new();
-    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--per-host", "4"]);
-    let run = run.env("WEBLOOM_ROBOTS_MAX_AGE", "1s").env("WEBLOOM_ROBOTS_RETRIES", "0");
-    let summary = run.run().expect(0).json();
-    assert_counts(&summary);
-    assert_clean(&folder.crawl());
-    assert_eq!((&summary["end"], &summary["counts"]["queued"]), (&"drained".into(), &0.into()));
-    assert_eq!(server.count("/robots.txt"), 2);
-    let pages = pages(&folder.crawl());
-    for page in ["/hang1", "/hang2", "/hang3", "/40"] {
-        assert_eq!(pages[&server.url(page)]["reason"], "robots_unreachable", "{page}");
-    }
+/// Makes the stored robots.txt files older than they may be.
+pub(crate) fn age_robots(folder: &Folder) {
+    let older = "UPDATE host SET robots_fetched_at = robots_fetched_at - 2 * 86400000";
+    let database = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
+    database.execute_batch(older).unwrap();
 }
 
-/// What is not there might forbid what is asked for next.
+/// RFC 9309 2.3.1.4: without a robots.txt that can be read a host is not visited, and not given up either.
+#[test]
+fn a_host_whose_robots_txt_cannot_be_read_any_more_waits() {
+    let closed = Arc::new(AtomicBool::new(false));
+    let now = Arc::clone(&closed);
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/robots.txt" if now.load(Ordering::SeqCst) => Reply::status(500),
+        "/robots.txt" => Reply::status(404),
+        "/" => Reply::links((1..=40).map(|page| format!("/{page}"))),
+        _ => Reply::html("x"),
+    });
+    let folder = Folder::new();
+    Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "20"]).run().expect(0);
+    age_robots(&folder);
+    closed.store(true, Ordering::SeqCst);
+    let asked = server.log().len();
+    let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none"]);
+    let run = run.env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4);
+    let summary = run.json();
+    assert_counts(&summary);
+    assert_clean(&folder.crawl());
+    assert_eq!((&summary["end"], &summary["counts"]["queued"]), (&"unreachable".into(), &21.into()));
+    let host = &summary["hosts"][0];
+    assert_eq!((&host["cause"], &host["waiting"], &host["health"]), (&"500".into(), &21.into(), &"unreachable".into()));
+    assert!(server.log()[asked..].iter().all(|asked| asked.target == "/robots.txt"));
+    closed.store(false, Ordering::SeqCst);
+    let rest = Webloom::go_on(&folder.crawl()).run().expect(0).json();
+    assert_eq!((&rest["end"], &rest["pages"]["stored"], &rest["hosts"]), (&"drained".into(), &41.into(), &json!([])));
+}
+
 #[test]
 fn one_that_is_cut_short_is_as_good_as_none() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";

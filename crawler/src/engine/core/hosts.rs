@@ -11,7 +11,7 @@ use super::{
 use crate::{
     candidate::{Hop, HostId},
     fetch::FetchError,
-    frontier::{Asked, Failure, Fault, Lease, Outcome},
+    frontier::{Asked, Fault, Lease, Outcome},
     health::{Cause, HealthRow, Wait},
     queue::Purpose,
     store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange},
@@ -219,6 +219,12 @@ impl Core {
                 self.frontier.set_delay(host, polite.max(asked));
                 Outcome::Met { until }
             }
+            Reading::Unreachable { row, failure } if failure.cause == Cause::NoName && !self.frontier.answers(host) => {
+                kept(row);
+                // Nobody waits for a name that may never have been one. A later start tries it again.
+                step.health = vec![(host, None)];
+                return self.close((lease, host), Abandonment::NoName, asked, (step, at));
+            }
             Reading::Unreachable { row, .. } => {
                 kept(row);
                 Outcome::Retry { due: at, attempts: 0 }
@@ -226,14 +232,6 @@ impl Core {
             Reading::Redirected(to) => {
                 let host = self.door.host(to.origin(), &mut self.frontier, &mut step);
                 Outcome::Redirected { host, to }
-            }
-            // A start whose address is not allowed stays queued: the next run may allow it.
-            Reading::Refused { row } if self.starts.is_given(self.frontier.origin(host)) => {
-                kept(row);
-                let failure = Failure { cause: Cause::Address, retry_after: None };
-                self.frontier.failed_elsewhere(host, failure, (lease.granted(), at));
-                step.health.push((host, self.frontier.health(host)));
-                Outcome::Retry { due: at, attempts: 0 }
             }
             Reading::Refused { row } => {
                 kept(row);
@@ -278,7 +276,7 @@ impl Core {
         self.door.close(host, why);
         let origin = self.frontier.origin(host).clone();
         let abandoned = self.frontier.complete(lease, Outcome::Closed, asked, at);
-        tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned");
+        tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned: {}", why.explained());
         self.starts.settle_all(&origin);
         self.try_http(&origin, &mut step, at);
         self.send(step);

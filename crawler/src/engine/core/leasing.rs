@@ -59,7 +59,7 @@ impl Core {
         match self.ending {
             // Also where a limit holds URLs back: what was left to the next sequence may be within it.
             Ending::Next => Then::End(End::Restart),
-            _ if *left == Next::Unreachable => Then::End(self.unreachable(now)),
+            _ if *left == Next::Unreachable => Then::End(self.unreachable()),
             // Pages on a host that has all that it may have are not fetched again either.
             _ if !drained && self.frontier.rescues() > 0 => Then::End(End::Budget),
             Ending::CompleteThenNext => self.swept_then(End::Aged { drained }, now),
@@ -68,16 +68,11 @@ impl Core {
         }
     }
 
-    fn unreachable(&self, now: Moment) -> End {
-        let counts = self.frontier.counts();
-        let hosts = self.frontier.ailing();
-        tracing::warn!(
-            hosts,
-            waiting = counts.queued,
-            "nothing is left but hosts that do not answer: their URLs stay queued"
-        );
-        tracing::debug!(?now, "gave up");
-        if self.outbox.counters().stored == 0 && self.frontier.is_hopeless() { End::Failed } else { End::Unreachable }
+    fn unreachable(&self) -> End {
+        let (counts, hosts) = (self.frontier.counts(), self.frontier.ailing());
+        let waiting = counts.queued;
+        tracing::warn!(hosts, waiting, "nothing is left but hosts that do not answer: their URLs stay queued");
+        End::Unreachable
     }
 
     /// Begins a lease whose robots.txt was read; until when it must wait, if it must.

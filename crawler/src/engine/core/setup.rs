@@ -220,7 +220,7 @@ fn host_start(
     Ok(HostStart {
         ready_at: if host.asked { now + delay } else { Moment::EPOCH },
         delay,
-        health: HostHealth { answers: host.answered, stored: host.health.clone() },
+        health: HostHealth { answers: host.answered, stored: host.health.clone(), known_good: host.known_good.clone() },
         robots_until: robots.stored_until(&origin, host.robots_fetched, now),
         origin,
         plain: host.plain,

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, params};
 use super::{FailPoint, StoreError, apply, resume, schema};
 use crate::{
     queue::Order,
-    store::{AreaRow, Counters, Resumed},
+    store::{Abandonment, AreaRow, Counters, Resumed},
     time::Moment,
     url::{Fingerprint, FingerprintSeed},
 };
@@ -287,6 +287,18 @@ impl CrawlDirectory {
         let rank = "UPDATE url SET rank = ?1 * depth
                     WHERE state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence) AND rank <> ?1 * depth";
         self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// Queues URLs of the last sequence again that were abandoned for what may be mended since: a name that was none, an
+    /// address that was not allowed. Returns how many there were.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn retry_abandoned(&self) -> Result<usize, StoreError> {
+        let update = "UPDATE url SET state = 'queued', reason = NULL, due = NULL, failed_at = NULL
+                      WHERE state = 'abandoned' AND reason IN (?, ?) AND admitted_in = (SELECT max(n) FROM sequence)";
+        let reasons = Abandonment::TRIED_AGAIN.map(Abandonment::as_str);
+        self.connection.execute(update, reasons).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Has no retry of the last sequence wait beyond `latest`, the longest that one could have been told to wait: a clock

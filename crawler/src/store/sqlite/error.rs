@@ -103,7 +103,7 @@ impl From<io::Error> for ReadError {
 
 /// Why the writer ends.
 #[derive(Debug, Error)]
-pub(super) enum WriteError {
+pub(crate) enum WriteError {
     /// `SQLite` refuses.
     #[error(transparent)]
     Database(#[from] rusqlite::Error),

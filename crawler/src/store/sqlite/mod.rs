@@ -31,4 +31,6 @@ pub use failpoint::{BadFailPoint, FailPoint};
 pub use lost::{LostCounts, SweepCounts};
 pub use pages::{ContentTypes, PageFilter, PageLine, content_types, pages};
 pub use summary::{AilingHost, PageCounts, StoredSummary, UrlCounts, last_sequence, stored_summary};
+#[cfg(test)]
+pub(crate) use writer::WriterThread;
 pub use writer::{Writer, WriterSettings};

@@ -124,6 +124,7 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
             answered: row.get(4)?,
             robots_fetched: row.get::<_, Option<u64>>(5)?.map(Moment::from_millis),
             health: health(row, 6)?,
+            known_good: None,
             tried: 0,
             plain: 0,
             waiting: 0,
@@ -137,13 +138,17 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
     count_queued(connection, &mut hosts, sequence, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, visit.outcome = 'stored' FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
+        "SELECT url.host, visit.outcome = 'stored', url.url FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
     )?;
     let mut rows = stored.query([sequence])?;
     while let Some(row) = rows.next()? {
         if let Some(host) = host_of(&mut hosts, row.get(0)?) {
             host.fetched += 1;
-            host.stored += row.get::<_, u64>(1)?;
+            let stored: u64 = row.get(1)?;
+            host.stored += stored;
+            if stored > 0 && host.known_good.is_none() {
+                host.known_good = Some(row.get(2)?);
+            }
         }
     }
     Ok(hosts)

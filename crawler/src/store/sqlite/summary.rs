@@ -134,12 +134,13 @@ pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> 
 }
 
 fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost>> {
-    let queued = |index, due| {
+    // Each part has an index of its own.
+    let queued = |due| {
         format!(
-            "(SELECT count(*) FROM url INDEXED BY {index} WHERE state = 'queued' AND due IS {due} AND admitted_in = ?1 AND host = h.id)"
+            "(SELECT count(*) FROM url WHERE state = 'queued' AND due IS {due} AND admitted_in = ?1 AND host = h.id)"
         )
     };
-    let (plain, retries) = (queued("url_queue", "NULL"), queued("url_retry", "NOT NULL"));
+    let (plain, retries) = (queued("NULL"), queued("NOT NULL"));
     let mut select = connection.prepare(&format!(
         "SELECT origin, {plain} + {retries}, failures, ailing_since, cause, not_before, wait, known_good
          FROM host AS h WHERE cause IS NOT NULL ORDER BY id LIMIT {MOST_HOSTS}"

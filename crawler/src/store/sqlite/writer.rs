@@ -70,7 +70,8 @@ impl Writer {
     }
 }
 
-struct WriterThread {
+/// What the thread does, one message after the other.
+pub(crate) struct WriterThread {
     path: PathBuf,
     connection: Connection,
     _lock: File,
@@ -101,7 +102,7 @@ enum Durability {
 }
 
 impl WriterThread {
-    fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
+    pub(crate) fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
         let (path, connection, lock) = directory.into_parts();
         let now = Instant::now();
         Self {
@@ -123,8 +124,7 @@ impl WriterThread {
     }
 
     fn serve(&mut self, mut receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), WriteError> {
-        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
-        self.lost = lost::any(&self.connection)?;
+        self.begin_run()?;
         loop {
             let message = match self.patience() {
                 None => Ok(receiver.blocking_recv()),
@@ -150,6 +150,13 @@ impl WriterThread {
         Ok(())
     }
 
+    /// To be called before the first message.
+    pub(crate) fn begin_run(&mut self) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        self.lost = lost::any(&self.connection)?;
+        Ok(())
+    }
+
     /// How long to wait for the next message before the open group is committed, or the last commit synced.
     fn patience(&self) -> Option<Duration> {
         match &self.group {
@@ -159,7 +166,8 @@ impl WriterThread {
         }
     }
 
-    fn apply(&mut self, message: Message) -> Result<(), WriteError> {
+    /// Does what a message says.
+    pub(crate) fn apply(&mut self, message: Message) -> Result<(), WriteError> {
         match message {
             Message::Step(step, _room) => {
                 let known = self.step(&step, Rows::New)?;
@@ -240,7 +248,8 @@ impl WriterThread {
         Ok(())
     }
 
-    fn commit(&mut self) -> rusqlite::Result<()> {
+    /// Ends the open transaction, if there is one.
+    pub(crate) fn commit(&mut self) -> rusqlite::Result<()> {
         let Some(group) = self.group.take() else { return Ok(()) };
         self.write_counters()?;
         self.pass("before_commit");

@@ -55,7 +55,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "only a queued URL that has failed before waits for a retry",
-        "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR attempts = 0)
+        "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR reason IS NULL)
          UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND attempts > 0",
     ),
     (
