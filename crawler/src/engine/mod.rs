@@ -1,6 +1,6 @@
 //! The crawl itself.
 //!
-//! Owns: the deciding core ([`core`]), and around it the shell: visits (one task a lease), the hand-over to the writer, timers and
+//! Owns: the deciding core, and around it the shell: visits (one task a lease), the hand-over to the writer, timers and
 //! signals, and how a run begins and ends.
 //!
 //! Invariants: no URL enters but by admission; what a step changes is sent to the writer before the next step begins; on the deciding path

@@ -199,7 +199,7 @@ impl<F: Fetcher> Visitor<F> {
         let result = result.map(|mut response| {
             let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
-            self.answer(&response, Content::Robots { body, location })
+            answer(&response, Content::Robots { body, location })
         });
         Visited { requests, result }
     }
@@ -228,10 +228,10 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> Answer {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
-            return self.answer(&response, Content::Redirect(target));
+            return answer(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
-            return self.answer(&response, Content::Other(Box::new(record(&response))));
+            return answer(&response, Content::Other(Box::new(record(&response))));
         }
         let (limits, agent) = ((self.links, self.places), Arc::clone(&self.agent));
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
@@ -245,7 +245,7 @@ impl<F: Fetcher> Visitor<F> {
             Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
             None => page,
         };
-        self.answer(&response, Content::Page(Box::new(page)))
+        answer(&response, Content::Page(Box::new(page)))
     }
 
     /// A page with its links: judged, unless that is to be done later.
@@ -271,15 +271,16 @@ impl<F: Fetcher> Visitor<F> {
     fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
     }
+}
 
-    fn answer(&self, response: &FetchResponse, content: Content) -> Answer {
-        Answer {
-            status: response.status,
-            retry_after: response.retry_after(SystemTime::now()),
-            wire_bytes: response.wire_bytes,
-            truncated: response.truncated,
-            content,
-        }
+/// What is kept of a response.
+fn answer(response: &FetchResponse, content: Content) -> Answer {
+    Answer {
+        status: response.status,
+        retry_after: response.retry_after(SystemTime::now()),
+        wire_bytes: response.wire_bytes,
+        truncated: response.truncated,
+        content,
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct LeasedPage {
 /// What a host's closing took with it.
 #[derive(Debug)]
 pub(super) struct Closed {
-    /// WorkItem rows, in memory or in the table.
+    /// Queued rows, in memory or in the table.
     pub(super) abandoned: u64,
     /// Those up to the depth limit, by depth.
     pub(super) by_depth: Vec<(u32, u64)>,
@@ -59,7 +59,7 @@ pub(super) struct HostQueue {
     /// Whether the levels of the whole crawl leave out what is queued here.
     pub(super) sidelined: bool,
     pub(super) levels: Levels,
-    /// WorkItem rows without a due time, in memory or beyond the cursor.
+    /// Queued rows without a due time, in memory or beyond the cursor.
     plain: u64,
     /// Rows waiting for a retry in the table alone.
     waiting: u64,
@@ -196,7 +196,7 @@ impl HostQueue {
         }
     }
 
-    /// WorkItem rows up to the depth limit, by depth.
+    /// Queued rows up to the depth limit, by depth.
     pub(super) fn queued_by_depth(&self) -> Vec<(u32, u64)> {
         let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;
         self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect()

@@ -92,7 +92,7 @@ impl Model {
         let host = HostId(host % self.setup.hosts);
         let url = WebUrl::parse(&format!("http://h{}/{id}", host.0)).unwrap();
         let rank = self.setup.order.rank(depth);
-        let queued = WorkItem { depth, rank, ..WorkItem::discover(UrlId(id), host, url, Hop::Link) };
+        let queued = WorkItem { rank, depth, ..WorkItem::discover(UrlId(id), host, url, Hop::Link) };
         let closed = self.frontier.is_closed(host);
         let state = if closed { State::Abandoned } else { State::Queued };
         self.rows.insert(id, Row { queued: queued.clone(), state, due: None });

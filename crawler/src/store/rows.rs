@@ -103,7 +103,7 @@ impl UrlRow {
     /// What the frontier is to know of it.
     pub fn item(&self) -> WorkItem {
         let Self { id, host, hop, depth, redirects, rank, .. } = *self;
-        WorkItem { depth, redirects, rank, ..WorkItem::discover(id, host, self.url.clone(), hop) }
+        WorkItem { rank, depth, redirects, ..WorkItem::discover(id, host, self.url.clone(), hop) }
     }
 
     /// The word for its state in the database.

@@ -169,8 +169,8 @@ fn a_host_that_refused_connections_and_recovers_is_crawled() {
 /// Makes the stored robots.txt files older than they may be.
 pub(crate) fn age_robots(folder: &Folder) {
     let older = "UPDATE host SET robots_fetched_at = robots_fetched_at - 2 * 86400000";
-    let database = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
-    database.execute_batch(older).unwrap();
+    let database = Connection::open(folder.crawl().join("webloom.sqlite")).expect("a database");
+    database.execute_batch(older).expect("a column");
 }
 
 /// RFC 9309 2.3.1.4: without a robots.txt that can be read a host is not visited, and not given up either.

@@ -22,6 +22,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("candidate", Layer::Types),
     ("time", Layer::Types),
     ("queue", Layer::Types),
+    ("health", Layer::Types),
     ("url", Layer::Types),
     ("extract", Layer::Core),
     ("politeness", Layer::Core),
@@ -58,6 +59,16 @@ const OUTSIDE: &[&str] = &[
     "std::thread::sleep",
     "tokio",
 ];
+
+/// The deciding core: in the shell's layer, because it knows the settings, and as pure as what lies below.
+const DECIDING: &str = "crawler/src/engine/core/";
+
+/// What the deciding core may use of the outside: the limiter, whose time is what it is told.
+const LIMITER: &str = "governor";
+
+/// What it must not use of ours.
+const ADAPTERS: [&[&str]; 4] =
+    [&["crate", "clock"], &["crate", "store", "sqlite"], &["crate", "fetch", "http"], &["crate", "observe"]];
 
 /// Types whose `now` reads a clock.
 const CLOCKS: &[&str] = &["Instant", "SystemTime", "Timestamp", "Zoned"];
@@ -96,7 +107,26 @@ fn faults_of(source: &Source) -> Vec<String> {
     };
     let named = named(source);
     let arrows = named.iter().filter_map(|named| arrow_fault(module, named).map(|fault| at(source, named, &fault)));
-    if module.layer <= Layer::Ports { arrows.chain(outside_faults(source, &named)).collect() } else { arrows.collect() }
+    if module.layer <= Layer::Ports {
+        arrows.chain(outside_faults(source, &named)).collect()
+    } else if source.path.starts_with(DECIDING) {
+        arrows.chain(impure(source, &named)).collect()
+    } else {
+        arrows.collect()
+    }
+}
+
+/// What the deciding core names of the outside.
+fn impure(source: &Source, named: &[Named]) -> Vec<String> {
+    let limiter = |named: &Named| named.segments[0] == LIMITER;
+    let outside =
+        named.iter().filter(|named| !limiter(named) && (is_outside(&named.segments) || reads_clock(&named.segments)));
+    let adapters = named.iter().filter(|named| {
+        ADAPTERS
+            .iter()
+            .any(|adapter| named.segments.iter().map(String::as_str).take(adapter.len()).eq(adapter.iter().copied()))
+    });
+    outside.chain(adapters).map(|named| at(source, named, "the deciding core does nothing but decide")).collect()
 }
 
 fn arrow_fault(from: Module, named: &Named) -> Option<String> {
@@ -166,6 +196,9 @@ fn an_arrow_upwards_is_a_fault() {
         ("crawler/src/url/key.rs", "use crate::scope::Scope;"),
         ("crawler/src/robots/mod.rs", "fn f() { crate::extract::links(b\"\") }"),
         ("crawler/src/frontier/mod.rs", "fn f() { log!(crate::engine::Name) }"),
+        ("crawler/src/engine/core/mod.rs", "use tokio::sync::mpsc;"),
+        ("crawler/src/engine/core/mod.rs", "use crate::store::sqlite::Writer;"),
+        ("crawler/src/engine/core/mod.rs", "use crate::{clock::Clock, time::Moment};"),
         ("crawler/src/fetch/mod.rs", "mod http;\npub use http::Client;"),
         ("crawler/src/fetch/http/mod.rs", "use super::dns::Resolver;"),
         ("crawler/src/store/sqlite/writer.rs", "use crate::engine::Step;"),

@@ -86,7 +86,7 @@ impl Fetcher for WebFetcher {
 }
 
 fn html(links: &[String]) -> FetchResponse {
-    let links: String = links.iter().map(|link| format!("<a href=\"{link}\">x</a>")).collect();
+    let links = links.iter().fold(String::new(), |html, link| html + "<a href=\"" + link + "\">x</a>");
     response(200, Some(("content-type", "text/html".to_owned())), &links)
 }
 

@@ -43,6 +43,6 @@ fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let web = Web::new(&mut random);
     let mut crawl = Crawl::new(web, random);
-    crawl.to_its_end()?;
+    crawl.go_on_to_the_end()?;
     oracle::judge(&crawl)
 }

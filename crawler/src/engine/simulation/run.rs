@@ -106,7 +106,7 @@ impl Crawl {
     }
 
     /// Starts it again and again, as a user would, until it is drained.
-    pub(super) fn to_its_end(&mut self) -> Result<(), String> {
+    pub(super) fn go_on_to_the_end(&mut self) -> Result<(), String> {
         loop {
             self.runs += 1;
             let end = self.run()?;
@@ -171,7 +171,7 @@ impl Crawl {
         let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
         directory.begin_run(RunStart { cache, audit_sample: Some(1_000), forgets: core.forgets() }).unwrap();
         let commit_steps = usize::try_from(1 + self.random.below(20)).unwrap();
-        let commit_every = Duration::from_secs(60);
+        let commit_every = Duration::from_mins(1);
         let settings = WriterSettings {
             commit_every,
             commit_steps,

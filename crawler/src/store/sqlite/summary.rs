@@ -60,7 +60,7 @@ pub struct StoredSummary {
     pub lost: LostCounts,
     /// The crawl's settings (JSON).
     pub settings: Option<String>,
-    /// Hosts that are not well, the first [`MOST_HOSTS`] of them.
+    /// Hosts that are not well, the first 100 of them.
     pub hosts: Vec<AilingHost>,
     /// How many there are.
     pub ailing_hosts: u64,
