@@ -196,9 +196,6 @@ fn an_arrow_upwards_is_a_fault() {
         ("crawler/src/url/key.rs", "use crate::scope::Scope;"),
         ("crawler/src/robots/mod.rs", "fn f() { crate::extract::links(b\"\") }"),
         ("crawler/src/frontier/mod.rs", "fn f() { log!(crate::engine::Name) }"),
-        ("crawler/src/engine/core/mod.rs", "use tokio::sync::mpsc;"),
-        ("crawler/src/engine/core/mod.rs", "use crate::store::sqlite::Writer;"),
-        ("crawler/src/engine/core/mod.rs", "use crate::{clock::Clock, time::Moment};"),
         ("crawler/src/fetch/mod.rs", "mod http;\npub use http::Client;"),
         ("crawler/src/fetch/http/mod.rs", "use super::dns::Resolver;"),
         ("crawler/src/store/sqlite/writer.rs", "use crate::engine::Step;"),
@@ -207,6 +204,20 @@ fn an_arrow_upwards_is_a_fault() {
         let faults = planted(path, text);
         assert!(faults.len() == 1 && faults[0].contains("may not use"), "{path}: {faults:?}");
     }
+}
+
+#[test]
+fn the_deciding_core_does_nothing_but_decide() {
+    for text in [
+        "use tokio::sync::mpsc;",
+        "use crate::store::sqlite::Writer;",
+        "use crate::{clock::Clock, time::Moment};",
+        "fn f() { let x = std::time::Instant::now(); }",
+    ] {
+        assert_eq!(planted("crawler/src/engine/core/mod.rs", text).len(), 1, "{text}");
+        assert_eq!(planted("crawler/src/engine/shell.rs", text), [""; 0], "{text}");
+    }
+    assert_eq!(planted("crawler/src/engine/core/throttle.rs", "use governor::Quota;"), [""; 0]);
 }
 
 #[test]
