@@ -18,6 +18,9 @@ use crate::{
     url::WebUrl,
 };
 
+/// URLs of a host that are kept to find out whether it answers.
+const MOST_GOOD: usize = 2;
+
 /// How long hosts are left alone.
 #[derive(Debug, Clone)]
 pub struct BackOffPolicy {
@@ -63,8 +66,8 @@ pub(super) struct Health {
     pub(super) answers: bool,
     /// The URL that got a server error (500 and more), when nothing else was answered since.
     server_error: Option<UrlId>,
-    /// A URL that had an answer.
-    known_good: Option<WebUrl>,
+    /// URLs that had an answer: two, because one may fail by itself since.
+    known_good: Vec<WebUrl>,
 }
 
 #[derive(Debug)]
@@ -93,8 +96,9 @@ impl Health {
             let &HealthRow { failures, since, cause, wait, .. } = row;
             Box::new(Ailment { failures, since, silent_since: now, last: Moment::EPOCH, cause, not_before, wait })
         });
-        let good = known.known_good.as_deref().or_else(|| stored?.known_good.as_deref());
-        let known_good = good.and_then(|url| WebUrl::parse(url).ok());
+        let good = [known.known_good.as_deref(), stored.and_then(|row| row.known_good.as_deref())];
+        let mut known_good: Vec<_> = good.into_iter().flatten().filter_map(|url| WebUrl::parse(url).ok()).collect();
+        known_good.dedup();
         Self { ailment, answers: known.answers, known_good, ..Self::default() }
     }
 
@@ -111,8 +115,8 @@ impl Health {
     /// It gave an answer. Whether it was ailing before.
     pub(super) fn answered(&mut self, item: &WorkItem, now: Moment) -> bool {
         (self.answered_at, self.answers, self.server_error) = (Some(now), true, None);
-        if self.known_good.is_none() && item.purpose.is_counted() {
-            self.known_good = Some(item.url.clone());
+        if self.known_good.len() < MOST_GOOD && item.purpose.is_counted() && !self.known_good.contains(&item.url) {
+            self.known_good.push(item.url.clone());
         }
         self.ailment.take().is_some()
     }
@@ -142,7 +146,7 @@ impl Health {
             return false;
         }
         let another = self.server_error.replace(item.id).is_some_and(|other| other != item.id);
-        let untold = item.failed.is_some() && !self.has_answered_since(item) && self.known_good.is_some();
+        let untold = item.failed.is_some() && !self.has_answered_since(item) && !self.known_good.is_empty();
         !another && !untold
     }
 
@@ -188,7 +192,9 @@ impl Health {
     pub(super) fn check(&self, others: bool) -> Option<&WebUrl> {
         let ailment = self.ailment.as_ref()?;
         let its_turn = others == ailment.failures.is_multiple_of(2);
-        self.known_good.as_ref().filter(|_| its_turn)
+        // Each of them has its turn.
+        let turn = ailment.failures as usize / 2 % self.known_good.len().max(1);
+        self.known_good.get(turn).filter(|_| its_turn)
     }
 
     /// When the host is unreachable, if it does not answer until then; `None` when it is well.
@@ -207,7 +213,7 @@ impl Health {
     pub(super) fn row(&self) -> Option<HealthRow> {
         let ailment = self.ailment.as_ref()?;
         let &Ailment { failures, since, cause, not_before, wait, .. } = &**ailment;
-        let known_good = self.known_good.as_ref().map(|url| url.as_str().into());
+        let known_good = self.known_good.last().map(|url| url.as_str().into());
         Some(HealthRow { failures, since, cause, not_before, wait, known_good })
     }
 }

@@ -159,7 +159,8 @@ pub struct Frontier {
 
 impl Frontier {
     /// An empty frontier.
-    pub fn new(limits: FrontierLimits) -> Self {
+    pub fn new(mut limits: FrontierLimits) -> Self {
+        limits.heads_per_host = limits.heads_per_host.min(limits.heads);
         Self {
             sharing: Sharing::new(limits.heads_per_host),
             limits,

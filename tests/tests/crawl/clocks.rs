@@ -18,7 +18,7 @@ fn a_retry_of_a_clock_a_day_ahead_does_not_wait_a_day() {
     drop(database);
     assert_clean(&folder.crawl());
     let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none"]).env("WEBLOOM_RETRY_MAX_BACKOFF", "100ms");
-    let run = run.env("WEBLOOM_POLITENESS_MAX_DELAY", "100ms").patience(Duration::from_secs(30)).run().expect(0);
+    let run = run.env("WEBLOOM_POLITENESS_MAX_RETRY_AFTER", "100ms").patience(Duration::from_secs(30)).run().expect(0);
     assert!(run.stderr.contains("clock"), "{}", run.stderr);
     let summary = run.json();
     assert_counts(&summary);

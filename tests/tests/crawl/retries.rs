@@ -48,11 +48,11 @@ fn retry_after_is_heeded() {
 }
 
 #[test]
-fn a_huge_retry_after_is_bounded_by_max_delay() {
+fn a_huge_retry_after_is_not_waited_for() {
     let server = with_trouble(|_| Reply::status(503).header("retry-after: 86400"));
-    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_MAX_DELAY", "100ms");
-    let run = run.run().expect(0);
-    assert_eq!((&run.json()["pages"]["broken"], server.count("/x")), (&1.into(), 4));
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).run().expect(4);
+    assert_eq!((&run.json()["end"], server.count("/x")), (&"unreachable".into(), 1));
+    assert!(run.stderr.contains("max_retry_after"), "{}", run.stderr);
 }
 
 #[test]
@@ -60,14 +60,17 @@ fn trouble_that_stays_ends_and_is_not_taken_for_done() {
     let server = with_trouble(|_| Reply::hang_up());
     let folder = Folder::new();
     let summary = crawl(&server, &folder.crawl(), &[]);
-    assert_eq!((server.count("/x"), &summary["pages"]["failed"]), (4, &1.into()));
+    // Four attempts, and as many that may have been the host's fault.
+    let times = server.count("/x");
+    assert!((4..=8).contains(&times) && summary["pages"]["failed"] == 1, "{times} times");
     let page = &pages(&folder.crawl())[&server.url("/x")];
     assert_eq!((&page["outcome"], &page["reason"], &page["status"]), (&"failed".into(), &"closed".into(), &().into()));
-    assert_eq!(summary["requests"]["errors"]["closed"], 4);
+    assert_eq!(summary["requests"]["errors"]["closed"], times);
     let server = with_trouble(|_| Reply::status(503));
     let summary = crawl(&server, &Folder::new().crawl(), &[]);
-    assert_eq!((server.count("/x"), &summary["pages"]["broken"]), (4, &1.into()));
-    assert_eq!(summary["requests"]["by_status"]["503"], 4);
+    let times = server.count("/x");
+    assert!((4..=8).contains(&times) && summary["pages"]["broken"] == 1, "{times} times");
+    assert_eq!(summary["requests"]["by_status"]["503"], times);
 }
 
 #[test]

@@ -67,19 +67,20 @@ fn ignored_where_the_user_says_so() {
 }
 
 #[test]
-fn a_host_that_cannot_give_it_is_asked_again_and_then_abandoned() {
+fn a_host_that_cannot_give_it_is_asked_again_until_it_is_given_up() {
     for reply in [|| Reply::status(503), || Reply::status(429), Reply::hang_up] {
         let server = with_robots(move |_| reply());
         let folder = Folder::new();
-        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(1);
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_GIVE_UP", "1s");
+        let run = run.run().expect(4);
         let summary = run.json();
         assert_counts(&summary);
-        assert_eq!(server.targets(), ["/robots.txt"; 4], "three retries");
-        assert_eq!(
-            (&summary["end"], &summary["urls"]["abandoned"]["robots_unreachable"]),
-            (&"failed".into(), &1.into())
+        let targets = server.targets();
+        assert!(
+            (3..20).contains(&targets.len()) && targets.iter().all(|target| target == "/robots.txt"),
+            "{targets:?}"
         );
-        assert_eq!(pages(&folder.crawl())[&server.url("/")]["reason"], "robots_unreachable");
+        assert_eq!((&summary["end"], &summary["counts"]["queued"]), (&"unreachable".into(), &1.into()));
         assert_eq!(run.stderr.lines().last().map(|line| line.starts_with("error: ")), Some(true), "{}", run.stderr);
     }
 }
@@ -223,11 +224,15 @@ fn one_that_is_cut_short_is_as_good_as_none() {
     for reply in replies {
         let server = with_robots(move |_| reply());
         let folder = Folder::new();
-        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "1");
-        let summary = run.env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "1s").run().expect(1).json();
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_GIVE_UP", "1s");
+        let summary = run.env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "300ms").run().expect(4).json();
         assert_counts(&summary);
-        assert_eq!(server.targets(), ["/robots.txt"; 2]);
-        assert_eq!(summary["urls"]["abandoned"]["robots_unreachable"], 1);
+        let targets = server.targets();
+        assert!(
+            (2..20).contains(&targets.len()) && targets.iter().all(|target| target == "/robots.txt"),
+            "{targets:?}"
+        );
+        assert_eq!((&summary["end"], &summary["counts"]["queued"]), (&"unreachable".into(), &1.into()));
     }
 }
 

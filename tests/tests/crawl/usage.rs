@@ -41,9 +41,9 @@ fn a_start_that_cannot_be_reached() {
     let url = server.url("/");
     drop(server);
     let folder = Folder::new();
-    fails(&[&url, "-d", folder.crawl().to_str().unwrap()], 1, &[&url, "reached"]);
+    fails(&[&url, "-d", folder.crawl().to_str().unwrap()], 4, &[url.trim_end_matches('/'), "refused"]);
     let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run().expect(0).json();
-    assert_eq!((&status["end"], &status["requests"]["sent"]), (&"failed".into(), &0.into()));
+    assert_eq!((&status["end"], &status["requests"]["sent"]), (&"unreachable".into(), &0.into()));
     let broken = serve(|_| webloom_tests::server::Reply::status(404));
     let folder = Folder::new();
     fails(&[&broken.url("/"), "-d", folder.crawl().to_str().unwrap()], 1, &["404"]);

@@ -89,8 +89,12 @@ impl Core {
 
     /// Takes note of what a result says of its host.
     pub(super) fn heed(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, at: Moment) -> Heeded {
+        self.heed_what(failure(result), lease, at)
+    }
+
+    fn heed_what(&mut self, heard: Heard, lease: &Lease, at: Moment) -> Heeded {
         let host = lease.host();
-        match failure(result) {
+        match heard {
             Heard::Answer => {
                 let was = self.frontier.health(host);
                 if !self.frontier.answered(host, lease.item(), at) {
@@ -182,7 +186,6 @@ impl Core {
     pub(super) fn robots_finished(&mut self, report: Report, host: HostId, at: Moment) {
         let Report { lease, requests, result } = report;
         let granted = lease.granted();
-        let mut heeded = self.heed(&lease, &result, at);
         if result.is_ok() {
             self.starts.answered(lease.url());
         }
@@ -191,7 +194,14 @@ impl Core {
         }
         let counters = counted(requests, &result);
         let guess = self.starts.is_guessed(&lease.url().origin());
+        let heard = failure(&result);
         let reading = self.robots.read(host, lease.item().redirects, result, at);
+        // An answer that cannot be used (one that is cut short) is none.
+        let heard = match &reading {
+            Reading::Unreachable { failure, .. } => Heard::Nothing(*failure),
+            _ => heard,
+        };
+        let mut heeded = self.heed_what(heard, &lease, at);
         if let (Reading::Unreachable { failure, .. }, true) = (&reading, host != lease.host()) {
             self.frontier.failed_elsewhere(host, *failure, (granted, at));
             heeded.health.push((host, self.frontier.health(host)));

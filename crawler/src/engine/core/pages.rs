@@ -116,7 +116,10 @@ impl Core {
                 return self.admit_part(Box::new(unfinished), now);
             }
             Decision::Wait { reason } => (soon, item.attempts, reason),
-            Decision::Retry { pause, reason } => (soon.max(at + pause), item.attempts + 1, reason),
+            Decision::Retry { pause, reason } => {
+                let longest = self.settings.retry.max_backoff.max(self.settings.politeness.max_retry_after);
+                (soon.max(at + pause.min(longest)), item.attempts + 1, reason)
+            }
         };
         self.budget.end(&lease);
         self.put_off(lease, again, asked, step, at);

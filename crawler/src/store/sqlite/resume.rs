@@ -111,7 +111,7 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
 fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<HostState>> {
     let mut select = connection.prepare(
         "SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, coalesce(robots_status < 500, 0),
-                iif(robots_first_failed IS NULL AND robots_status IS NOT NULL, robots_fetched_at, NULL),
+                iif(robots_first_failed IS NULL AND robots_status <> 401, robots_fetched_at, NULL),
                 failures, ailing_since, cause, not_before, wait, known_good
          FROM host ORDER BY id",
     )?;
