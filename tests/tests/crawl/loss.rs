@@ -422,7 +422,7 @@ fn the_next_page_is_tried_where_the_first_has_changed_or_fails() {
         let summary = tiny(&server, &folder.crawl(), SWEPT_ONLY).json();
         let sweep = &summary["cache"]["sweep"];
         assert!(count(&sweep["lost"]) > 10 && sweep["rescued"] == sweep["lost"], "{sweep}");
-        assert_eq!((server.count("/other"), count(&sweep["fetched_again"])), (2, 2));
+        assert!(server.count("/other") >= 2 && sweep["fetched_again"] == 2, "{sweep}");
         assert!(tries.contains(&(server.count("/") - 1)), "{} times", server.count("/"));
         assert!((1..=100).all(|page| (1..=20).contains(&server.count(&format!("/{page}")))));
         assert_eq!(summary["pages"]["stored"], 102);

@@ -20,7 +20,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean, pages},
 };
 
-use crate::{Folder, chain, serve};
+use crate::{Folder, chain, robots::age_robots, serve};
 
 /// Answers with links to `/1` to `/5`, and panics over `/3`.
 struct Panicking;
@@ -102,6 +102,7 @@ fn what_needs_no_request_holds_up_no_other_host() {
     let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "6"]);
     let run = run.args(["--max-lost-urls", "0.000001"]).run().expect(0);
     assert_eq!(run.json()["counts"]["queued"], 300_000);
+    age_robots(&folder);
     let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--add", &other.url("/")]);
     let run = run.args(["--delay", "20ms"]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "1000000").run().expect(0);
     assert_eq!(run.json()["urls"]["abandoned"]["robots"], 300_000);
