@@ -155,8 +155,8 @@ impl Session {
             announce(&changes, &self.dir);
         }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
-        directory.rank_by(engine::order(&settings))?;
         directory.retry_abandoned()?;
+        directory.rank_by(engine::order(&settings))?;
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {

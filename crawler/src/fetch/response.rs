@@ -6,6 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+/// The longest pause that is taken from a server: longer ones are slips, or made to hurt.
+const LONGEST_PAUSE: Duration = Duration::from_hours(365 * 24);
+
 /// A status with headers, and as much of the body as came within the limits.
 ///
 /// ```
@@ -121,10 +124,10 @@ impl FetchResponse {
     pub fn retry_after(&self, now: SystemTime) -> Option<Duration> {
         let text = self.header("retry-after")?.trim();
         if let Ok(seconds) = text.parse() {
-            return Some(Duration::from_secs(seconds));
+            return Some(Duration::from_secs(seconds).min(LONGEST_PAUSE));
         }
         let date = httpdate::parse_http_date(text).ok()?;
-        Some(date.duration_since(now).unwrap_or_default())
+        Some(date.duration_since(now).unwrap_or_default().min(LONGEST_PAUSE))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hosts that do not answer: who is to blame, whom that holds up, and when a run gives up.
 
-use super::{Failure, Fault, Frontier, Lease, Next, WorkItem, levels::Levels};
+use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, WorkItem, levels::Levels};
 use crate::{candidate::HostId, health::HealthRow, time::Moment};
 
 impl Frontier {
@@ -28,6 +28,12 @@ impl Frontier {
             self.sidelining(host);
         }
         recovered
+    }
+
+    /// A URL that was known to be good may not be asked for any more: another one is to find out whether its host answers.
+    pub fn forget_good(&mut self, lease: Lease, now: Moment) {
+        self.queue(lease.item.host).health.forget_good(&lease.item.url);
+        self.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
     }
 
     /// The host's health as it is stored; `None` when it is well.

@@ -96,12 +96,15 @@ impl Frontier {
 
     fn complete_robots(&mut self, of: HostId, item: &WorkItem, outcome: Outcome, now: Moment) -> u64 {
         self.leased_besides -= 1;
+        self.queue(of).waits_elsewhere = false;
         let state = match outcome {
             Outcome::Met { until } => Prerequisite::Unused { since: now, until },
             Outcome::Redirected { host: target, to } => {
                 let robots = WorkItem::besides(target, to, Purpose::Robots { of });
                 self.queue(target).robots.push_back(WorkItem { redirects: item.redirects + 1, ..robots });
                 self.plan(target);
+                self.queue(of).waits_elsewhere = true;
+                self.change_levels(of, |_| {});
                 return 0;
             }
             Outcome::Closed => return self.close(of),
@@ -109,11 +112,12 @@ impl Frontier {
             Outcome::Finished { .. } | Outcome::Abandoned | Outcome::Released => Prerequisite::NeededAt(now),
         };
         self.queue(of).prerequisite = state;
+        self.change_levels(of, |_| {});
         0
     }
 
-    /// Nothing of this host is fetched any more.
-    fn close(&mut self, host: HostId) -> u64 {
+    /// Nothing of this host is fetched any more; how many queued URLs that takes.
+    pub fn close(&mut self, host: HostId) -> u64 {
         let queue = self.queue(host);
         let (rows, sidelined, retrying) = (queue.in_memory(), queue.sidelined, queue.retrying());
         let closed = queue.close();

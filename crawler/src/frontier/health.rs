@@ -21,6 +21,9 @@ use crate::{
 /// URLs of a host that are kept to find out whether it answers.
 const MOST_GOOD: usize = 2;
 
+/// The longest pause by which a host is paused: longer ones are slips.
+const LONGEST_PAUSE: Duration = Duration::from_hours(30 * 24);
+
 /// How long hosts are left alone.
 #[derive(Debug, Clone)]
 pub struct BackOffPolicy {
@@ -80,6 +83,8 @@ struct Ailment {
     cause: Cause,
     not_before: Moment,
     wait: Wait,
+    /// Whether the last failure was that of a robots.txt.
+    by_robots: bool,
 }
 
 impl Health {
@@ -91,10 +96,14 @@ impl Health {
                 Wait::BackOff => Moment::EPOCH,
                 // Where the clock was ahead when it was written, nothing is waited for longer than it ever is.
                 Wait::Asked => row.not_before.min(now + longest_wait),
-                Wait::Paused => row.not_before,
+                Wait::Paused => row.not_before.min(now + LONGEST_PAUSE),
             };
-            let &HealthRow { failures, since, cause, wait, .. } = row;
-            Box::new(Ailment { failures, since, silent_since: now, last: Moment::EPOCH, cause, not_before, wait })
+            let &HealthRow { failures, since, cause, .. } = row;
+            // What was too long to be waited for may be so no longer.
+            let wait =
+                if row.wait == Wait::Paused && not_before <= now + longest_wait { Wait::Asked } else { row.wait };
+            let (silent_since, last, by_robots) = (now, Moment::EPOCH, false);
+            Box::new(Ailment { failures, since, silent_since, last, cause, not_before, wait, by_robots })
         });
         let good = [known.known_good.as_deref(), stored.and_then(|row| row.known_good.as_deref())];
         let mut known_good: Vec<_> = good.into_iter().flatten().filter_map(|url| WebUrl::parse(url).ok()).collect();
@@ -114,6 +123,12 @@ impl Health {
 
     /// It gave an answer. Whether it was ailing before.
     pub(super) fn answered(&mut self, item: &WorkItem, now: Moment) -> bool {
+        // A robots.txt that lies there as a file says nothing of a program that is overloaded.
+        let robots = matches!(item.purpose, Purpose::Robots { .. });
+        let busy = |ailment: &Ailment| matches!(ailment.cause, Cause::Status(_)) && !ailment.by_robots;
+        if robots && self.ailment.as_deref().is_some_and(busy) {
+            return false;
+        }
         (self.answered_at, self.answers, self.server_error) = (Some(now), true, None);
         if self.known_good.len() < MOST_GOOD && item.purpose.is_counted() && !self.known_good.contains(&item.url) {
             self.known_good.push(item.url.clone());
@@ -133,8 +148,13 @@ impl Health {
             return Fault::Url;
         }
         let charged = self.has_answered_since(item);
-        if !charged || self.is_ailing() {
+        // Too many requests, or too much to do: the host is to be left alone whoever is to blame.
+        let busy = matches!(failure.cause, Cause::Status(429 | 503));
+        if !charged || busy || self.is_ailing() {
             self.ail(failure, item.host.0, (granted, now), policy);
+            if let Some(ailment) = &mut self.ailment {
+                ailment.by_robots = matches!(item.purpose, Purpose::Robots { .. });
+            }
         }
         if charged { Fault::Url } else { Fault::Host }
     }
@@ -142,12 +162,17 @@ impl Health {
     /// Whether a server error (500 and more, but not 503) is likely the URL's own: the first one in a row, or one more of the
     /// same URL where nothing could tell it from the host's.
     fn is_its_own(&mut self, item: &WorkItem, cause: Cause) -> bool {
-        if !matches!(cause, Cause::Status(500 | 502 | 504..)) || self.is_ailing() {
+        if !matches!(cause, Cause::Status(500..=502 | 504..)) || self.is_ailing() {
             return false;
         }
         let another = self.server_error.replace(item.id).is_some_and(|other| other != item.id);
         let untold = item.failed.is_some() && !self.has_answered_since(item) && !self.known_good.is_empty();
         !another && !untold
+    }
+
+    /// Drops a URL that may not be asked for any more.
+    pub(super) fn forget_good(&mut self, url: &WebUrl) {
+        self.known_good.retain(|good| good != url);
     }
 
     /// Whether the host has answered since this URL failed last.
@@ -171,6 +196,7 @@ impl Health {
             cause,
             not_before: now,
             wait: Wait::BackOff,
+            by_robots: false,
         };
         let ailment = self.ailment.get_or_insert_with(|| Box::new(fresh()));
         // Requests that were in flight together fail together: that is one failure.
@@ -180,7 +206,8 @@ impl Health {
             (ailment.not_before, ailment.wait) = (ailment.not_before.max(now + pause), Wait::BackOff);
         }
         (ailment.last, ailment.cause) = (now, cause);
-        if let Some(asked) = retry_after.filter(|asked| now + *asked >= ailment.not_before) {
+        let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
+        if let Some(asked) = asked.filter(|asked| now + *asked >= ailment.not_before) {
             ailment.not_before = now + asked;
             ailment.wait = if asked > policy.max_retry_after { Wait::Paused } else { Wait::Asked };
         }

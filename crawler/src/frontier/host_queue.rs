@@ -56,6 +56,8 @@ pub(super) struct HostQueue {
     pub(super) rescues: BTreeMap<(Moment, UrlId), WorkItem>,
     pub(super) closed: bool,
     pub(super) health: Health,
+    /// Whether its robots.txt is to be had from another host.
+    pub(super) waits_elsewhere: bool,
     /// Whether the levels of the whole crawl leave out what is queued here.
     pub(super) sidelined: bool,
     pub(super) levels: Levels,
@@ -92,6 +94,7 @@ impl HostQueue {
             rescues: BTreeMap::new(),
             closed: false,
             health,
+            waits_elsewhere: false,
             sidelined: false,
             levels: Levels::default(),
             plain: start.plain,
@@ -151,8 +154,8 @@ impl HostQueue {
     /// Puts a leased row back as it was.
     pub(super) fn release(&mut self, queued: WorkItem, limit: usize) {
         self.end_lease(queued.id);
+        self.tried += u64::from(queued.attempts > 0);
         if queued.due.is_some() {
-            self.tried += u64::from(queued.attempts > 0);
             self.retries.insert(queued.place(), queued);
         } else {
             self.offer(queued, limit);
@@ -209,7 +212,7 @@ impl HostQueue {
 
     /// Whether what is queued here waits for something that may take long: nobody else is to wait for it.
     pub(super) fn is_sidelined(&self, limits: &FrontierLimits) -> bool {
-        self.is_spent(limits) || self.health.is_ailing()
+        self.is_spent(limits) || self.health.is_ailing() || self.waits_elsewhere
     }
 
     /// The same when all that is leased, so many URLs, comes to an answer.

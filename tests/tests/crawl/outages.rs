@@ -215,3 +215,88 @@ fn pages_that_hang_for_ever_fail_where_their_host_answers() {
     assert_eq!(summary["pages"]["stored"], 5);
     assert_clean(&folder.crawl());
 }
+
+/// Answers that say nothing of what robots.txt permits: the host waits, and is not asked without end.
+#[test]
+fn a_robots_txt_that_cannot_be_used_is_asked_for_after_growing_pauses() {
+    for status in [501, 520] {
+        let server = serve(move |asked: &Asked| match asked.target.as_str() {
+            "/robots.txt" => Reply::status(status),
+            _ => Reply::html("x"),
+        });
+        let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_GIVE_UP", "2s");
+        assert_eq!(run.run().expect(4).json()["end"], "unreachable");
+        assert!((5..30).contains(&server.log().len()), "{} requests", server.log().len());
+    }
+}
+
+/// The page by which a recovery would be found out does not belong to the crawl any more.
+#[test]
+fn a_page_that_is_known_to_be_good_may_be_excluded() {
+    let away = Arc::new(AtomicBool::new(false));
+    let (now, site) = (Arc::clone(&away), star(9));
+    let server = serve(move |asked: &Asked| if now.load(Ordering::SeqCst) { Reply::status(503) } else { site(asked) });
+    let folder = Folder::new();
+    Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "3"]).run().expect(0);
+    away.store(true, Ordering::SeqCst);
+    let asked = server.log().len();
+    let run = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--exclude", "/$", "--exclude", "/1$"]);
+    let summary = run.env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4).json();
+    assert_eq!((&summary["end"], &summary["counts"]["queued"]), (&"unreachable".into(), &7.into()));
+    assert!((3..20).contains(&(server.log().len() - asked)), "{} requests", server.log().len() - asked);
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn a_robots_txt_that_leads_to_a_dead_host_holds_nobody_else_up() {
+    let dead = Server::start("127.0.0.80", star(0)).unwrap();
+    let there = dead.url("/robots.txt");
+    drop(dead);
+    let lost = Server::start("127.0.0.81", move |asked: &Asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::redirect(302, &there),
+        _ => Reply::html("x"),
+    });
+    let (lost, well, folder) = (lost.unwrap(), serve(star(8)), Folder::new());
+    let run = Webloom::crawl(&folder.crawl(), &lost.url("/")).args([well.url("/")]);
+    let run = run.args(["--max-depth", "3", "--allow-private", "127.0.0.80"]);
+    let summary = run.env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4).json();
+    assert_eq!((&summary["pages"]["stored"], &summary["counts"]["queued"]), (&9.into(), &1.into()));
+    let waits = |host: &&Value| host["waiting"] == 1 && host["host"] == lost.url("").trim_end_matches('/');
+    assert_eq!(summary["hosts"].as_array().unwrap().iter().filter(waits).count(), 1, "{}", summary["hosts"]);
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn a_retry_after_beyond_all_bounds_is_a_slip() {
+    let away = Arc::new(AtomicBool::new(true));
+    let (now, site) = (Arc::clone(&away), star(2));
+    let server = serve(move |asked: &Asked| match asked.target.as_str() {
+        "/2" if now.load(Ordering::SeqCst) => Reply::status(503).header("retry-after: 18446744073709551"),
+        _ => site(asked),
+    });
+    let folder = Folder::new();
+    Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(4);
+    assert_clean(&folder.crawl());
+    // Thirty days at most; and what may be waited for now is.
+    let database = rusqlite::Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
+    let days = "SELECT (not_before - unixepoch() * 1000) / 86400000 FROM host";
+    assert!((29..=30).contains(&database.query_row(days, [], |row| row.get::<_, i64>(0)).unwrap()));
+    database.execute_batch("UPDATE host SET not_before = (unixepoch() + 2) * 1000").unwrap();
+    away.store(false, Ordering::SeqCst);
+    assert_eq!(Webloom::go_on(&folder.crawl()).run().expect(0).json()["pages"]["stored"], 3);
+}
+
+#[test]
+fn all_starts_that_are_a_guess_are_tried_by_http() {
+    let server = serve(star(3));
+    let bare = server.url("/").replace("http://", "");
+    let other = format!("{bare}1");
+    let host = bare.trim_end_matches('/');
+    let folder = Folder::new();
+    let run = Webloom::crawl(&folder.crawl(), &bare).args([&*other, "--ignore-robots", host]).run().expect(0).json();
+    assert_eq!(
+        (&run["end"], &run["pages"]["stored"], &run["counts"]["queued"]),
+        (&"drained".into(), &4.into(), &0.into())
+    );
+    assert_clean(&folder.crawl());
+}

@@ -166,8 +166,10 @@ impl Core {
     /// Ends a lease that was begun, without a request.
     pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
         self.budget.end(&lease);
-        if lease.purpose() == Purpose::Rescue {
-            return self.forgo_lease(lease, now);
+        match lease.purpose() {
+            Purpose::Rescue => return self.forgo_lease(lease, now),
+            Purpose::Check => return self.frontier.forget_good(lease, now),
+            _ => {}
         }
         let id = lease.item().id;
         self.starts.settle(id);
@@ -199,6 +201,8 @@ impl Core {
         // An answer that cannot be used (one that is cut short) is none.
         let heard = match &reading {
             Reading::Unreachable { failure, .. } => Heard::Nothing(*failure),
+            // Whether the host can be visited is yet to be seen.
+            Reading::Redirected(_) => Heard::Neither,
             _ => heard,
         };
         let mut heeded = self.heed_what(heard, &lease, at);
@@ -207,7 +211,7 @@ impl Core {
             heeded.health.push((host, self.frontier.health(host)));
         }
         let step = Step { counters, health: heeded.health, ..Step::default() };
-        if matches!(reading, Reading::Unreachable { .. }) && guess && self.falls_back(lease.host()) {
+        if matches!(reading, Reading::Unreachable { .. }) && guess && host == lease.host() && self.falls_back(host) {
             return self.give_up_guess(lease, Asked::Yes, step, at);
         }
         self.robots_read((lease, host), reading, Asked::Yes, (step, at));
@@ -266,12 +270,16 @@ impl Core {
         if matches!(lease.purpose(), Purpose::Robots { .. }) {
             return self.close((lease, host), Abandonment::NoHttps, asked, (step, at));
         }
-        let origin = self.frontier.origin(host).clone();
-        step.change = Some((lease.item().id, UrlChange::Abandoned(Abandonment::NoHttps)));
+        let (origin, why) = (self.frontier.origin(host).clone(), Abandonment::NoHttps);
+        step.change = Some((lease.item().id, UrlChange::Abandoned(why)));
+        step.closed = Some((host, why));
+        self.door.close(host, why);
         self.starts.settle_all(&origin);
+        self.frontier.close(host);
         self.frontier.complete(lease, Outcome::Abandoned, asked, at);
         self.try_http(&origin, &mut step, at);
         self.send(step);
+        self.forgo_host(host);
     }
 
     /// Ends the lease of a robots.txt: nothing of its host will be fetched.

@@ -90,7 +90,7 @@ pub(super) fn failure(result: &Result<Answer, FetchError>) -> Heard {
             Some(cause) => Heard::Nothing(Failure { cause, retry_after: None }),
             None => Heard::Neither,
         },
-        Ok(answer) if matches!(answer.status, 429 | 500 | 502..=504) => {
+        Ok(answer) if is_of_the_host(answer.status) => {
             Heard::Nothing(Failure { cause: Cause::Status(answer.status), retry_after: answer.retry_after })
         }
         Ok(_) => Heard::Answer,
@@ -114,7 +114,13 @@ fn back_off(first: Duration, most: Duration, failures: u32) -> Duration {
 
 /// Statuses of trouble that may pass: time-out, too early, too many requests, and the server's own.
 fn is_passing(status: u16) -> bool {
-    matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504)
+    matches!(status, 408 | 425) || is_of_the_host(status)
+}
+
+/// Statuses for which the host may be to blame: too many requests, what its server or the gateway before it cannot do now
+/// (520 to 530 are those of content delivery networks).
+fn is_of_the_host(status: u16) -> bool {
+    matches!(status, 429 | 500 | 502..=504 | 507..=509 | 520..=530)
 }
 
 fn broken_reason(status: u16) -> Option<&'static str> {

@@ -117,13 +117,17 @@ impl Core {
             }
             Decision::Wait { reason } => (soon, item.attempts, reason),
             Decision::Retry { pause, reason } => {
-                let longest = self.settings.retry.max_backoff.max(self.settings.politeness.max_retry_after);
-                (soon.max(at + pause.min(longest)), item.attempts + 1, reason)
+                (soon.max(at + pause.min(self.longest_pause())), item.attempts + 1, reason)
             }
         };
         self.budget.end(&lease);
         self.put_off(lease, again, asked, step, at);
         Ok(None)
+    }
+
+    /// The longest that a URL waits to be fetched again.
+    pub(super) fn longest_pause(&self) -> Duration {
+        self.settings.retry.max_backoff.max(self.settings.politeness.max_retry_after)
     }
 
     /// A page that is fetched again.

@@ -38,13 +38,19 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
     }
 }
 
+/// What `getaddrinfo` says of a name that has no address, and what is said of one that a resolver of ours does not know.
+const NO_NAME: [&str; 4] =
+    ["Name or service not known", "No address associated with hostname", "has no address", "no such name"];
+
 /// A look-up that failed. The resolver tells only in words that it got no answer.
 fn look_up(error: reqwest::Error) -> FetchError {
-    let unanswered = chain(&error).any(|error| error.to_string().contains("Temporary failure"));
-    match unanswered {
-        true if is_offline() => FetchError::OwnMachine(Cause::new(NoNetwork)),
-        true => FetchError::Resolve(Cause::new(error)),
-        false => FetchError::NoName(Cause::new(error)),
+    let says = |words: &str| chain(&error).any(|error| error.to_string().contains(words));
+    if NO_NAME.iter().any(|words| says(words)) {
+        FetchError::NoName(Cause::new(error))
+    } else if is_offline() {
+        FetchError::OwnMachine(Cause::new(NoNetwork))
+    } else {
+        FetchError::Resolve(Cause::new(error))
     }
 }
 

@@ -295,7 +295,7 @@ impl CrawlDirectory {
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
     pub fn retry_abandoned(&self) -> Result<usize, StoreError> {
-        let update = "UPDATE url SET state = 'queued', reason = NULL, due = NULL, failed_at = NULL
+        let update = "UPDATE url SET state = 'queued', reason = NULL, attempts = 0, due = NULL, failed_at = NULL
                       WHERE state = 'abandoned' AND reason IN (?, ?) AND admitted_in = (SELECT max(n) FROM sequence)";
         let reasons = Abandonment::TRIED_AGAIN.map(Abandonment::as_str);
         self.connection.execute(update, reasons).map_err(StoreError::database(self.path.join(DATABASE)))

@@ -138,12 +138,13 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
     count_queued(connection, &mut hosts, sequence, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, visit.outcome = 'stored', url.url FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
+        "SELECT url.host, visit.outcome = 'stored', url.url, visit.status IS NOT NULL FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
     )?;
     let mut rows = stored.query([sequence])?;
     while let Some(row) = rows.next()? {
         if let Some(host) = host_of(&mut hosts, row.get(0)?) {
             host.fetched += 1;
+            host.answered |= row.get::<_, bool>(3)?;
             let stored: u64 = row.get(1)?;
             host.stored += stored;
             if stored > 0 && host.known_good.is_none() {

@@ -143,7 +143,7 @@ const MIGRATIONS: &[&str] = &[
     UPDATE sequence SET end = 'unreachable', swept = NULL, swept_links = NULL
         WHERE n = (SELECT max(n) FROM sequence)
           AND EXISTS (SELECT 1 FROM url WHERE state = 'abandoned' AND reason = 'robots_unreachable' AND admitted_in = n);
-    UPDATE url SET state = 'queued', reason = NULL, due = NULL
+    UPDATE url SET state = 'queued', reason = NULL, attempts = 0, due = NULL
         WHERE state = 'abandoned' AND reason = 'robots_unreachable' AND admitted_in = (SELECT max(n) FROM sequence);
 ",
 ];

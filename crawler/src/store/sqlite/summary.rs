@@ -143,7 +143,7 @@ fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost
     let (plain, retries) = (queued("NULL"), queued("NOT NULL"));
     let mut select = connection.prepare(&format!(
         "SELECT origin, {plain} + {retries}, failures, ailing_since, cause, not_before, wait, known_good
-         FROM host AS h WHERE cause IS NOT NULL ORDER BY id LIMIT {MOST_HOSTS}"
+         FROM host AS h WHERE cause IS NOT NULL ORDER BY 2 DESC, id LIMIT {MOST_HOSTS}"
     ))?;
     let host = |row: &Row<'_>| {
         let health = resume::health(row, 2)?;
