@@ -1,13 +1,11 @@
-//! A URL somebody proposed, and the numbers by which an admitted one is known.
+//! How a URL was found, and the numbers by which an admitted one and its host are known.
 
 use std::{fmt, str::FromStr};
-
-use crate::url::WebUrl;
 
 /// Number of an admission: given by the scheduler, ascending over all sequences. A URL's first one is its row's id in the
 /// URL table; that it had one before, in an earlier sequence, is known to the table alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UrlId(pub u64);
+pub struct Ticket(pub u64);
 
 /// Number of a host (one [`Origin`](crate::url::Origin)): ascending, the row's id in the host table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,21 +54,6 @@ impl FromStr for Hop {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown hop kind {0:?}")]
 pub struct UnknownHop(String);
-
-/// A URL proposed for admission.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// What would be fetched.
-    pub url: WebUrl,
-    /// How it was found.
-    pub hop: Hop,
-    /// The admitted URL it was found at; `None` for a start.
-    pub via: Option<UrlId>,
-    /// Links followed from a start.
-    pub depth: u32,
-    /// Redirects followed since the last link.
-    pub redirects: u32,
-}
 
 #[cfg(test)]
 mod tests {

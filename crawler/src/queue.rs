@@ -8,7 +8,7 @@
 use std::num::NonZeroU64;
 
 use crate::{
-    candidate::{Hop, HostId, UrlId},
+    candidate::{Hop, HostId, Ticket},
     time::Moment,
     url::WebUrl,
 };
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkItem {
     /// Number of the URL's admission; 0 for what is not in the URL table.
-    pub id: UrlId,
+    pub id: Ticket,
     /// The host that is asked.
     pub host: HostId,
     /// What to fetch.
@@ -67,14 +67,14 @@ impl Purpose {
 
 impl WorkItem {
     /// A URL as it is admitted.
-    pub fn discover(id: UrlId, host: HostId, url: WebUrl, hop: Hop) -> Self {
+    pub fn discover(id: Ticket, host: HostId, url: WebUrl, hop: Hop) -> Self {
         let (purpose, rank, due, failed) = (Purpose::Discover, 0, None, None);
         Self { id, host, url, purpose, rank, due, failed, hop, depth: 0, redirects: 0, attempts: 0 }
     }
 
     /// A URL of `host` that the URL table does not know as queued.
     pub fn besides(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
-        Self { purpose, ..Self::discover(UrlId(0), host, url, Hop::Link) }
+        Self { purpose, ..Self::discover(Ticket(0), host, url, Hop::Link) }
     }
 
     /// Its place in its host's queue.
@@ -108,14 +108,14 @@ pub struct Place {
     /// [`WorkItem::rank`].
     pub rank: i64,
     /// Number of the URL.
-    pub id: UrlId,
+    pub id: Ticket,
 }
 
 impl Place {
     /// Before every URL.
-    pub const FIRST: Self = Self { rank: i64::MIN, id: UrlId(0) };
+    pub const FIRST: Self = Self { rank: i64::MIN, id: Ticket(0) };
     /// Behind every URL.
-    pub const LAST: Self = Self { rank: i64::MAX, id: UrlId(u64::MAX) };
+    pub const LAST: Self = Self { rank: i64::MAX, id: Ticket(u64::MAX) };
 }
 
 /// Which rows of a host are asked for. The answer must see every row sent to the table before the request.
@@ -128,7 +128,7 @@ pub enum RefillKind {
         /// Due times already read, with `id`.
         after: Moment,
         /// The last row read at `after`.
-        id: UrlId,
+        id: Ticket,
         /// The last due time to read.
         until: Moment,
     },

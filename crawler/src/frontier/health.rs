@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::{HostHealth, Purpose, WorkItem};
 use crate::{
-    candidate::UrlId,
+    candidate::Ticket,
     health::{Cause, HealthRow, Wait},
     time::Moment,
     url::WebUrl,
@@ -68,7 +68,7 @@ pub(super) struct Health {
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
     /// The URL that got a server error (500 and more), when nothing else was answered since.
-    server_error: Option<UrlId>,
+    server_error: Option<Ticket>,
     /// URLs that had an answer: two, because one may fail by itself since.
     known_good: Vec<WebUrl>,
 }

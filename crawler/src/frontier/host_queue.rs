@@ -13,7 +13,7 @@ use super::{
     refill::{PendingRefill, PlacedRows},
 };
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::{HostId, Ticket},
     queue::most_fetched,
     time::Moment,
     url::Origin,
@@ -30,7 +30,7 @@ pub(super) enum Eligible {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeasedPage {
-    pub(super) id: UrlId,
+    pub(super) id: Ticket,
     depth: u32,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct HostQueue {
     /// robots.txt files, its own or of hosts that redirect here.
     pub(super) robots: VecDeque<WorkItem>,
     /// Finished URLs to be fetched again, by the moment before which they are not.
-    pub(super) rescues: BTreeMap<(Moment, UrlId), WorkItem>,
+    pub(super) rescues: BTreeMap<(Moment, Ticket), WorkItem>,
     pub(super) closed: bool,
     pub(super) health: Health,
     /// Whether its robots.txt is to be had from another host.
@@ -78,7 +78,7 @@ pub(super) struct HostQueue {
     cursor: Place,
     retries: BTreeMap<Place, WorkItem>,
     next_due: Option<Moment>,
-    read_due: (Moment, UrlId),
+    read_due: (Moment, Ticket),
     refill: Option<PendingRefill>,
 }
 
@@ -109,7 +109,7 @@ impl HostQueue {
             cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
             retries: BTreeMap::new(),
             next_due: start.next_due,
-            read_due: (Moment::EPOCH, UrlId(0)),
+            read_due: (Moment::EPOCH, Ticket(0)),
             refill: None,
         }
     }
@@ -162,7 +162,7 @@ impl HostQueue {
         }
     }
 
-    pub(super) fn retry_later(&mut self, id: UrlId, due: Moment, attempts: u32) {
+    pub(super) fn retry_later(&mut self, id: Ticket, due: Moment, attempts: u32) {
         self.end_lease(id);
         self.waiting += 1;
         self.tried += u64::from(attempts > 0);
@@ -170,14 +170,14 @@ impl HostQueue {
     }
 
     /// A lease ends with a final answer.
-    pub(super) fn finish(&mut self, id: UrlId, stored: bool) {
+    pub(super) fn finish(&mut self, id: Ticket, stored: bool) {
         self.end_lease(id);
         self.stored += u64::from(stored);
         self.fetched += 1;
     }
 
     /// A lease ends, and its URL is not queued any more.
-    pub(super) fn end_lease(&mut self, id: UrlId) {
+    pub(super) fn end_lease(&mut self, id: Ticket) {
         self.leased_pages.retain(|leased| leased.id != id);
         if let Some(refill) = &mut self.refill {
             refill.settled(id);

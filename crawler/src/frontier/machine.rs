@@ -120,11 +120,11 @@ pub enum Next {
 ///
 /// ```
 /// use std::{num::NonZeroUsize, time::Duration};
-/// use webloom::{candidate::{Hop, UrlId}, frontier::*, time::Moment, url::WebUrl};
+/// use webloom::{candidate::{Hop, Ticket}, frontier::*, time::Moment, url::WebUrl};
 /// let mut frontier = Frontier::new(FrontierLimits::default());
 /// let url = WebUrl::parse("http://h/")?;
 /// let host = frontier.add_host(HostStart::new(url.origin(), Duration::from_secs(1)));
-/// frontier.offer(WorkItem::discover(UrlId(1), host, url, Hop::Start));
+/// frontier.offer(WorkItem::discover(Ticket(1), host, url, Hop::Start));
 /// let now = Moment::from_millis(0);
 /// let Next::Lease(robots) = frontier.next(now) else { panic!("robots.txt comes first") };
 /// let met = Outcome::Met { until: now + Duration::from_secs(86_400) };

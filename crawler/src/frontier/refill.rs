@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Place, RefillKind, WorkItem, host_queue::LeasedPage};
-use crate::candidate::UrlId;
+use crate::candidate::Ticket;
 
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct PendingRefill {
     limit: usize,
     offered: BTreeMap<Place, WorkItem>,
     dropped: Option<Place>,
-    settled: HashSet<UrlId>,
+    settled: HashSet<Ticket>,
 }
 
 impl PendingRefill {
@@ -30,7 +30,7 @@ impl PendingRefill {
     }
 
     /// Remembers that a leased row ended: the answer may still call it queued.
-    pub(super) fn settled(&mut self, id: UrlId) {
+    pub(super) fn settled(&mut self, id: Ticket) {
         self.settled.insert(id);
     }
 
@@ -48,7 +48,7 @@ impl PendingRefill {
     ) -> (BTreeMap<Place, WorkItem>, Place) {
         let last = rows.placed.last().map_or(from, |(place, _)| *place);
         let reach = if rows.more { last } else { Place::LAST };
-        let unleased = |id: UrlId| leased.iter().all(|page| page.id != id) && !self.settled.contains(&id);
+        let unleased = |id: Ticket| leased.iter().all(|page| page.id != id) && !self.settled.contains(&id);
         let mut merged = self.offered;
         merged.extend(rows.placed.into_iter().filter(|(_, queued)| unleased(queued.id)));
         merged.retain(|place, _| *place <= reach && self.dropped.is_none_or(|dropped| *place < dropped));

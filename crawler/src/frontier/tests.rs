@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    candidate::{Hop, HostId, UrlId},
+    candidate::{Hop, HostId, Ticket},
     health::Cause,
     time::Moment,
     url::{Origin, WebUrl},
@@ -92,7 +92,7 @@ impl Model {
         let host = HostId(host % self.setup.hosts);
         let url = WebUrl::parse(&format!("http://h{}/{id}", host.0)).unwrap();
         let rank = self.setup.order.rank(depth);
-        let queued = WorkItem { rank, depth, ..WorkItem::discover(UrlId(id), host, url, Hop::Link) };
+        let queued = WorkItem { rank, depth, ..WorkItem::discover(Ticket(id), host, url, Hop::Link) };
         let closed = self.frontier.is_closed(host);
         let state = if closed { State::Abandoned } else { State::Queued };
         self.rows.insert(id, Row { queued: queued.clone(), state, due: None });
@@ -171,7 +171,7 @@ impl Model {
         let ailing: Vec<bool> = hosts().map(|host| self.frontier.health(host).is_some()).collect();
         let sidelined: Vec<bool> = hosts().map(|host| self.spent(host) || ailing[host.0 as usize]).collect();
         let counted = self.leases.iter().filter(|lease| lease.in_levels).map(|lease| lease.item.id);
-        let counted: BTreeSet<UrlId> = counted.collect();
+        let counted: BTreeSet<Ticket> = counted.collect();
         let waits_for = |row: &Row| match row.state {
             _ if ailing[item.host.0 as usize] => row.queued.host == item.host,
             State::Leased => counted.contains(&row.queued.id),
@@ -549,5 +549,5 @@ fn plain_frontier(heads: usize) -> Frontier {
 }
 
 fn queued(id: u64, host: HostId, url: &WebUrl) -> WorkItem {
-    WorkItem::discover(UrlId(id), host, url.clone(), Hop::Link)
+    WorkItem::discover(Ticket(id), host, url.clone(), Hop::Link)
 }

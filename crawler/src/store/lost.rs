@@ -1,6 +1,6 @@
 //! What is kept of lost URLs, and how the sweep is asked for them.
 
-use crate::{candidate::UrlId, queue::WorkItem, time::Moment, url::Fingerprint};
+use crate::{candidate::Ticket, queue::WorkItem, time::Moment, url::Fingerprint};
 
 /// A URL that the audit saw refused by a false positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,9 +12,9 @@ pub struct LostRow {
     /// When.
     pub at: Moment,
     /// The URL it was found at.
-    pub via: Option<UrlId>,
+    pub via: Option<Ticket>,
     /// Its number, when it was rescued at once.
-    pub admitted: Option<UrlId>,
+    pub admitted: Option<Ticket>,
 }
 
 /// What became of a lost URL.
@@ -49,9 +49,9 @@ impl LostState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RescueRow {
     /// The page.
-    pub parent: UrlId,
+    pub parent: Ticket,
     /// The lost URLs that were admitted, by the leading halves of their fingerprints.
-    pub rescued: Vec<(u64, UrlId)>,
+    pub rescued: Vec<(u64, Ticket)>,
     /// Those that were not.
     pub missing: Vec<u64>,
     /// Why not.

@@ -5,7 +5,7 @@ use super::{
     UrlChange, UrlRow, VisitRow,
 };
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::{HostId, Ticket},
     health::HealthRow,
     queue::{RefillAnswer, RefillRequest, WorkItem},
     url::Fingerprint,
@@ -27,7 +27,7 @@ pub struct Step {
     /// A visit that came to its end.
     pub visit: Option<VisitRow>,
     /// A URL's new state.
-    pub change: Option<(UrlId, UrlChange)>,
+    pub change: Option<(Ticket, UrlChange)>,
     /// Hosts that are not well, or are so again (`None`).
     pub health: Vec<(HostId, Option<HealthRow>)>,
     /// A host's robots.txt.
@@ -50,12 +50,12 @@ pub struct Confirmed {
     /// Those that are new: they are queued, unless they were written as abandoned.
     pub queued: Vec<WorkItem>,
     /// Those whose URL the sequence has already: nothing was written of them.
-    pub known: Vec<UrlId>,
+    pub known: Vec<Ticket>,
 }
 
 impl Confirmed {
     /// Of these rows, some are known, which are given in the order of the rows. A page may have a million.
-    pub fn of(rows: &[UrlRow], known: Vec<UrlId>) -> Self {
+    pub fn of(rows: &[UrlRow], known: Vec<Ticket>) -> Self {
         let mut rest = known.iter().peekable();
         let new = rows.iter().filter(|row| rest.next_if(|id| **id == row.id).is_none());
         Self { queued: new.map(UrlRow::item).collect(), known }
@@ -147,10 +147,10 @@ mod tests {
         let (via, depth, redirects) = (None, 1, 0);
         let row = |id| {
             let (url, key) = (url.clone(), key.clone());
-            UrlRow { id: UrlId(id), host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned }
+            UrlRow { id: Ticket(id), host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned }
         };
         let rows: Vec<_> = (0..400_000).map(row).collect();
-        let known: Vec<_> = (0..400_000).filter(|id| id % 1_000 != 7).map(UrlId).collect();
+        let known: Vec<_> = (0..400_000).filter(|id| id % 1_000 != 7).map(Ticket).collect();
         let began = Instant::now();
         let confirmed = Confirmed::of(&rows, known.clone());
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());

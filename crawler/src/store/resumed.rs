@@ -2,7 +2,7 @@
 
 use super::{AreaRow, Counters};
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::{HostId, Ticket},
     health::HealthRow,
     queue::Counts,
     time::Moment,
@@ -44,7 +44,7 @@ pub struct Resumed {
 #[derive(Debug)]
 pub struct PendingStart {
     /// The number of its admission.
-    pub id: UrlId,
+    pub id: Ticket,
     /// What is fetched.
     pub url: String,
 }

@@ -1,7 +1,7 @@
 //! The rows of a crawl directory, as the scheduler hands them over.
 
 use crate::{
-    candidate::{Hop, HostId, UrlId},
+    candidate::{Hop, HostId, Ticket},
     health::Cause,
     queue::WorkItem,
     time::Moment,
@@ -71,7 +71,7 @@ impl AreaSource {
 #[derive(Debug, Clone)]
 pub struct UrlRow {
     /// The number of its admission.
-    pub id: UrlId,
+    pub id: Ticket,
     /// Its host.
     pub host: HostId,
     /// What is fetched.
@@ -83,7 +83,7 @@ pub struct UrlRow {
     /// How it was found.
     pub hop: Hop,
     /// Where it was found first.
-    pub via: Option<UrlId>,
+    pub via: Option<Ticket>,
     /// Links followed from a start.
     pub depth: u32,
     /// Redirects followed since the last link.
@@ -183,7 +183,7 @@ impl VisitOutcome {
 #[derive(Debug, Clone)]
 pub struct VisitRow {
     /// The URL.
-    pub url: UrlId,
+    pub url: Ticket,
     /// When the answer was complete.
     pub at: Moment,
     /// What it came to.
@@ -214,7 +214,7 @@ pub struct VisitRow {
 
 impl VisitRow {
     /// A visit without a body.
-    pub fn new(url: UrlId, at: Moment, outcome: VisitOutcome, reason: Option<Box<str>>) -> Self {
+    pub fn new(url: Ticket, at: Moment, outcome: VisitOutcome, reason: Option<Box<str>>) -> Self {
         Self {
             url,
             at,

@@ -9,14 +9,14 @@ const CONFIDENCE: f64 = 0.95;
 impl Core {
     /// How the run stands.
     pub(in crate::engine) fn progress(&self) -> Progress {
-        let (counters, occupancy) = (self.outbox.counters(), self.door.cache.occupancy());
+        let (counters, occupancy) = (self.outbox.counters(), self.admission.cache.occupancy());
         Progress {
             pages: counters.stored,
             requests: counters.requests,
             queued: self.frontier.counts().queued,
             in_flight: self.in_flight as u64,
             errors: counters.errors.values().sum(),
-            expected_lost: self.door.cache.expected_lost(),
+            expected_lost: self.admission.cache.expected_lost(),
             cache_items: occupancy.items,
         }
     }
@@ -28,22 +28,22 @@ impl Core {
 
     /// Whether the URL cache never mistakes a new URL for a seen one.
     pub(in crate::engine) fn is_exact(&self) -> bool {
-        self.door.cache.is_exact()
+        self.admission.cache.is_exact()
     }
 
     /// Whether it may call a URL new that it was shown before.
     pub(in crate::engine) fn forgets(&self) -> bool {
-        self.door.cache.forgets()
+        self.admission.cache.forgets()
     }
 
     /// What it is expected to have lost, in URLs.
     pub(in crate::engine) fn expected_lost(&self) -> f64 {
-        self.door.cache.expected_lost()
+        self.admission.cache.expected_lost()
     }
 
     /// The URL cache's part of the summary.
     pub(in crate::engine) fn cache_figures(&self) -> serde_json::Value {
-        let cache = &self.door.cache;
+        let cache = &self.admission.cache;
         let now = cache.occupancy();
         let [strategy, layout] = cache.names();
         let audit = cache.audit.as_ref().map(|audit| {

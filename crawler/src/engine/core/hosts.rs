@@ -64,7 +64,7 @@ impl Core {
         let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
         let origin = url.origin();
         let proposals = self.pure.one(url);
-        for id in self.door.admit(proposals, found, &mut self.frontier, step) {
+        for id in self.admission.admit(proposals, found, &mut self.frontier, step) {
             self.starts.begin(id, origin.clone());
         }
     }
@@ -155,7 +155,7 @@ impl Core {
     /// Takes a lease back whose request was not made: it is as if it had not been granted.
     pub(super) fn give_back(&mut self, lease: Lease, now: Moment) {
         let counted = lease.purpose().is_counted();
-        match self.door.why_closed(lease.host()) {
+        match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
             Some(_) if lease.purpose() == Purpose::Rescue => return self.forgo_lease(lease, now),
             _ => self.budget.end(&lease),
@@ -244,7 +244,7 @@ impl Core {
                 Outcome::Retry { due: at, attempts: 0 }
             }
             Reading::Redirected(to) => {
-                let host = self.door.host(to.origin(), &mut self.frontier, &mut step);
+                let host = self.admission.host(to.origin(), &mut self.frontier, &mut step);
                 Outcome::Redirected { host, to }
             }
             Reading::Refused { row } => {
@@ -273,7 +273,7 @@ impl Core {
         let (origin, why) = (self.frontier.origin(host).clone(), Abandonment::NoHttps);
         step.change = Some((lease.item().id, UrlChange::Abandoned(why)));
         step.closed = Some((host, why));
-        self.door.close(host, why);
+        self.admission.close(host, why);
         self.starts.settle_all(&origin);
         self.frontier.close(host);
         self.frontier.complete(lease, Outcome::Abandoned, asked, at);
@@ -291,7 +291,7 @@ impl Core {
         (mut step, at): (Step, Moment),
     ) {
         step.closed = Some((host, why));
-        self.door.close(host, why);
+        self.admission.close(host, why);
         let origin = self.frontier.origin(host).clone();
         let abandoned = self.frontier.complete(lease, Outcome::Closed, asked, at);
         tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned: {}", why.explained());

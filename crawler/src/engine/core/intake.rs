@@ -95,14 +95,14 @@ impl Core {
     }
 
     fn can_take_in(&self) -> bool {
-        !self.intake.filling && (self.outbox.has_room() || !self.door.cache.forgets())
+        !self.intake.filling && (self.outbox.has_room() || !self.admission.cache.forgets())
     }
 
     /// Does a part of a task; what is left of it, if there is more.
     fn carry_on(&mut self, task: Task, now: Moment) -> Result<Option<Task>, CacheFailure> {
         match task {
             Task::Restore => {
-                let filling = self.door.cache.refilling();
+                let filling = self.admission.cache.refilling();
                 self.fill(filling);
                 Ok(None)
             }
@@ -141,7 +141,7 @@ impl Core {
     /// The URL cache was filled.
     pub(super) fn filled(&mut self, filling: Filling) {
         let rebuilt = filling.is_rebuilt();
-        self.door.cache.filled(filling);
+        self.admission.cache.filled(filling);
         self.intake.go_on();
         if rebuilt {
             self.count(Counters { rebuilds: 1, generations: 1, ..Counters::default() });
@@ -150,13 +150,13 @@ impl Core {
 
     /// Sends sums, with what the URL cache is expected to have lost.
     pub(super) fn count(&mut self, counters: Counters) {
-        let counters = Counters { expected_lost: self.door.cache.expected_lost(), ..counters };
+        let counters = Counters { expected_lost: self.admission.cache.expected_lost(), ..counters };
         self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
     }
 
     /// A step goes out.
     pub(super) fn send(&mut self, step: Step) {
-        if step.rows.is_empty() || !self.door.cache.forgets() {
+        if step.rows.is_empty() || !self.admission.cache.forgets() {
             self.outbox.write(step, &mut self.frontier);
         } else {
             self.outbox.propose(step);
@@ -165,7 +165,7 @@ impl Core {
 
     /// [`Self::make_room`] for these candidates.
     pub(super) fn make_room_for(&mut self, proposals: &Passed, now: Moment) -> Result<Ready, CacheFailure> {
-        self.make_room(self.door.cache.new_among(proposals), now)
+        self.make_room(self.admission.cache.new_among(proposals), now)
     }
 
     /// Has the URL cache keep its budget over so many more answers.
@@ -174,7 +174,7 @@ impl Core {
             return Ok(Ready::Yes);
         }
         let mut counters = Counters::default();
-        match self.door.cache.make_room(answers, now)? {
+        match self.admission.cache.make_room(answers, now)? {
             Room::Enough => return Ok(Ready::Yes),
             Room::Fill(filling) => {
                 self.fill(filling);

@@ -30,7 +30,7 @@ mod throttle;
 use std::sync::Arc;
 
 pub use admission::CacheFailure;
-use admission::{CacheKeeper, Door};
+use admission::{Admitter, CacheKeeper};
 pub(super) use admission::{Filling, Memo, Proposals, PureHalf};
 use budget::Budget;
 pub use event::End;
@@ -66,7 +66,7 @@ enum Ending {
 pub(super) struct Core {
     settings: Arc<Settings>,
     frontier: Frontier,
-    door: Door,
+    admission: Admitter,
     pure: PureHalf,
     robots: RobotsBook,
     starts: StartPhase,
@@ -137,7 +137,7 @@ impl Core {
             StoreAnswer::Filled(filling) => self.filled(filling),
             StoreAnswer::Confirmed(confirmed) => {
                 confirmed.known.iter().for_each(|known| self.starts.settle(*known));
-                self.door.cache.forgot(confirmed.known.len());
+                self.admission.cache.forgot(confirmed.known.len());
                 self.outbox.confirmed(confirmed, &mut self.frontier);
             }
         }

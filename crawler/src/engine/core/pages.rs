@@ -11,7 +11,7 @@ use super::{
     outcome::{Decision, asked, counted, decide},
 };
 use crate::{
-    candidate::{Hop, UrlId},
+    candidate::{Hop, Ticket},
     fetch::Truncation,
     frontier::{Asked, Lease, Outcome, WorkItem},
     scope::Refusal,
@@ -40,7 +40,7 @@ pub(super) struct Unfinished {
     found: Found,
     part: Option<Proposals>,
     parts: Peekable<Box<dyn Iterator<Item = Proposals> + Send>>,
-    admitted: Vec<UrlId>,
+    admitted: Vec<Ticket>,
     /// Where a redirect leads.
     target: Option<Origin>,
     /// The room of the page's links is given back when all of them are rows.
@@ -143,7 +143,7 @@ impl Core {
         if self.starts.is_guessed(&lease.url().origin()) && self.falls_back(lease.host()) {
             return self.give_up_guess(lease, asked, step, at);
         }
-        let outcome = if let Some(why) = self.door.why_closed(lease.host()) {
+        let outcome = if let Some(why) = self.admission.why_closed(lease.host()) {
             step.change = Some((id, UrlChange::Abandoned(why)));
             Outcome::Abandoned
         } else {
@@ -214,7 +214,7 @@ impl Core {
         if self.ending == Ending::Next {
             part.refuse_all(UNJUDGED);
         }
-        page.admitted.extend(self.door.admit(part, page.found, &mut self.frontier, &mut page.step));
+        page.admitted.extend(self.admission.admit(part, page.found, &mut self.frontier, &mut page.step));
         if page.parts.peek().is_none() {
             self.finish_page(*page);
             return Ok(None);

@@ -16,7 +16,7 @@ use super::{
     outcome::{Decision, asked, counted, decide},
 };
 use crate::{
-    candidate::{Hop, HostId, UrlId},
+    candidate::{Hop, HostId, Ticket},
     config::SweepChoice,
     fetch::{FetchError, Truncation},
     frontier::{Asked, Lease, Outcome, WorkItem},
@@ -29,7 +29,7 @@ use crate::{
 pub(super) struct Rescues {
     state: SweepState,
     /// The lost URLs that each page is fetched again for.
-    orders: HashMap<UrlId, Vec<u64>>,
+    orders: HashMap<Ticket, Vec<u64>>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Core {
         self.rescues.state = SweepState::Due;
         let mut refused = Vec::new();
         for order in orders {
-            self.door.wanted.extend(&order.links);
+            self.admission.wanted.extend(&order.links);
             self.rescues.orders.insert(order.parent.id, order.links);
             if !self.frontier.offer_rescue(order.parent.clone()) {
                 refused.push(order.parent);
@@ -152,7 +152,8 @@ impl Core {
         let why = if is_readable(&result) { LostState::NoLongerLinked } else { LostState::ParentUnreachable };
         let (mut proposals, found) = self.proposed_again(&parent, result, at);
         let orders = self.rescues.orders.get(&parent.id).map_or(&[][..], Vec::as_slice);
-        let mut wanted: HashSet<u64> = orders.iter().copied().filter(|link| self.door.wanted.contains(link)).collect();
+        let mut wanted: HashSet<u64> =
+            orders.iter().copied().filter(|link| self.admission.wanted.contains(link)).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
         self.admit_rescued(Rescued { parent, proposals, found, step, why }, now)
@@ -172,7 +173,7 @@ impl Core {
             }
         }
         let Rescued { parent, proposals, found, mut step, why } = rescued;
-        let admitted = self.door.admit(proposals, found, &mut self.frontier, &mut step);
+        let admitted = self.admission.admit(proposals, found, &mut self.frontier, &mut step);
         let rescued = links.into_iter().zip(admitted).collect();
         self.settle(&parent, rescued, why, &mut step);
         self.send(step);
@@ -196,9 +197,9 @@ impl Core {
 
     /// Notes what became of the lost URLs that a page was to be fetched again for. One that another page led to meanwhile
     /// is not lost any more.
-    fn settle(&mut self, parent: &WorkItem, rescued: Vec<(u64, UrlId)>, why: LostState, step: &mut Step) {
+    fn settle(&mut self, parent: &WorkItem, rescued: Vec<(u64, Ticket)>, why: LostState, step: &mut Step) {
         let ordered = self.rescues.orders.remove(&parent.id).unwrap_or_default();
-        let missing: Vec<u64> = ordered.into_iter().filter(|link| self.door.wanted.remove(link)).collect();
+        let missing: Vec<u64> = ordered.into_iter().filter(|link| self.admission.wanted.remove(link)).collect();
         let fate = (!missing.is_empty()).then(|| why.as_str());
         tracing::debug!(url = %parent.url, rescued = rescued.len(), missing = missing.len(), fate, "fetched for lost links");
         step.rescue = Some(RescueRow { parent: parent.id, rescued, missing, why });

@@ -5,8 +5,8 @@ use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Budget, CacheKeeper, Core, Door, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues, RobotsBook,
-    StartPhase, Throttle,
+    Admitter, Budget, CacheKeeper, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
+    RobotsBook, StartPhase, Throttle,
     admission::{CacheFailure, LinkRelation},
 };
 use crate::{
@@ -50,11 +50,11 @@ impl Setup {
         let mut cache = cache_keeper(&settings, &resumed)?;
         cache.audit = audit(&settings, &resumed);
         cache.reset_every(settings.cache.reset_every, now);
-        let mut door = Door::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
-        door.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
+        let mut admission = Admitter::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
+        admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         let robots = RobotsBook::new(settings.robots.clone(), agent);
         for host in &resumed.hosts {
-            let id = door.known_host(&mut frontier, host_start(host, &settings, &robots, now)?);
+            let id = admission.known_host(&mut frontier, host_start(host, &settings, &robots, now)?);
             if id != host.id {
                 return Err(EngineError::HostGap(id));
             }
@@ -72,7 +72,7 @@ impl Setup {
         let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Core {
             frontier,
-            door,
+            admission,
             pure,
             robots,
             starts,

@@ -7,7 +7,7 @@ use std::{
 
 use super::super::visit::Report;
 use crate::{
-    candidate::UrlId,
+    candidate::Ticket,
     time::Moment,
     url::{Credentials, Origin, WebUrl},
 };
@@ -35,9 +35,9 @@ pub struct Start {
 /// Which starts have no final answer yet, and the pages that wait for them.
 #[derive(Debug)]
 pub(super) struct StartPhase {
-    pending: HashMap<UrlId, Origin>,
+    pending: HashMap<Ticket, Origin>,
     /// The same by origin.
-    by_origin: HashMap<Origin, HashSet<UrlId>>,
+    by_origin: HashMap<Origin, HashSet<Ticket>>,
     /// Those given without a scheme whose origin has not answered.
     guessed: HashMap<Origin, Vec<WebUrl>>,
     /// Where the user's own starts are.
@@ -71,7 +71,7 @@ impl StartPhase {
     }
 
     /// A start (or the target of its redirect) was admitted.
-    pub(super) fn begin(&mut self, id: UrlId, origin: Origin) {
+    pub(super) fn begin(&mut self, id: Ticket, origin: Origin) {
         self.by_origin.entry(origin.clone()).or_default().insert(id);
         self.pending.insert(id, origin);
     }
@@ -100,12 +100,12 @@ impl StartPhase {
     }
 
     /// Whether a URL is a start without a final answer.
-    pub(super) fn is_pending(&self, id: UrlId) -> bool {
+    pub(super) fn is_pending(&self, id: Ticket) -> bool {
         self.pending.contains_key(&id)
     }
 
     /// A start has its answer.
-    pub(super) fn settle(&mut self, id: UrlId) {
+    pub(super) fn settle(&mut self, id: Ticket) {
         let Some(origin) = self.pending.remove(&id) else { return };
         if let Some(ids) = self.by_origin.get_mut(&origin) {
             ids.remove(&id);

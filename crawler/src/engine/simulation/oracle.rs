@@ -79,6 +79,15 @@ fn polite(crawl: &Crawl, host: &str, requests: &[&Request]) -> Result<(), String
         if last.is_some_and(|last| request.from < last + delay) {
             return Err(format!("{request:?} comes too soon after {last:?}"));
         }
+        // The pause holds after a new start too, as far as the run before could say that the host was asked.
+        let earlier =
+            requests[..index].iter().filter(|other| other.run < request.run).map(|other| (other.run, other.to));
+        if let Some((run, to)) = earlier.last()
+            && !(run..request.run).any(|run| crawl.killed.contains(&run))
+            && request.from < to + delay
+        {
+            return Err(format!("{request:?} comes too soon after a new start"));
+        }
         let twice = before().any(|other| other.to > request.from && other.url == request.url);
         if twice && !matches!(request.purpose, Purpose::Check) {
             return Err(format!("{request:?} is asked for twice at a time"));

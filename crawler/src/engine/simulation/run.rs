@@ -65,6 +65,8 @@ pub(super) struct Crawl {
     runs: u64,
     /// Kills and signals that are still to come.
     interruptions: u64,
+    /// Runs that were killed: what they had not committed is unknown to the next.
+    pub(super) killed: HashSet<u64>,
 }
 
 /// How a run is to end, if not by itself.
@@ -102,7 +104,19 @@ impl Crawl {
         let settings = settings(&mut random);
         let moments = Arc::new(Mutex::new(Moments::new(web.clone())));
         let (interruptions, requests, folder) = (random.below(4), Vec::new(), folder.unwrap());
-        Self { web, requests, folder, settings, end: None, random, now: 0, moments, runs: 0, interruptions }
+        Self {
+            web,
+            requests,
+            folder,
+            settings,
+            end: None,
+            random,
+            now: 0,
+            moments,
+            runs: 0,
+            interruptions,
+            killed: HashSet::new(),
+        }
     }
 
     /// Starts it again and again, as a user would, until it is drained.
@@ -114,7 +128,13 @@ impl Crawl {
             match end {
                 Some(End::Drained) if !self.was_abandoned() => return Ok(()),
                 Some(End::Drained) => self.now += 1_000 + self.random.below(60_000),
-                Some(End::Signal(_)) | None => self.now += 10 + self.random.below(60_000),
+                Some(End::Signal(_)) | None => {
+                    if end.is_none() {
+                        self.killed.insert(self.runs);
+                    }
+                    let most = self.random.pick(&[10, 500, 60_000]);
+                    self.now += 1 + self.random.below(most);
+                }
                 // A start that answers with 500 for long may as well be broken: nothing else of its host is known.
                 Some(End::Failed) if self.web.may_lose_a_start() => return Ok(()),
                 Some(End::Unreachable | End::Failed) => self.now += 1_000 + self.random.below(600_000),

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use super::apply::{Place, Rows};
 use crate::{
-    candidate::UrlId,
+    candidate::Ticket,
     store::{Abandonment, UrlRow, VisitOutcome, VisitRow},
     url::Fingerprint,
 };
@@ -20,7 +20,7 @@ use crate::{
 const FIRST: u32 = 0;
 
 /// The row of an admission.
-pub(super) fn row_of(connection: &Connection, ticket: UrlId, sequence: u32) -> Result<u64> {
+pub(super) fn row_of(connection: &Connection, ticket: Ticket, sequence: u32) -> Result<u64> {
     if sequence == FIRST {
         return Ok(ticket.0);
     }

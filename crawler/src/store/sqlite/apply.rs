@@ -7,7 +7,7 @@ use super::{
     lost,
 };
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::{HostId, Ticket},
     health::HealthRow,
     store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow, VisitRow},
 };
@@ -34,7 +34,7 @@ pub(super) enum Rows {
 
 /// Writes the rows of a step; its counters are the writer's. Returns the URLs that were admitted already, of which nothing
 /// is written.
-pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result<Vec<UrlId>> {
+pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result<Vec<Ticket>> {
     let sequence = place.sequence;
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;

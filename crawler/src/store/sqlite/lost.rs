@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, params};
 
 use super::again;
 use crate::{
-    candidate::UrlId,
+    candidate::Ticket,
     store::{LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing, UrlRow},
     url::Fingerprint,
 };
@@ -65,7 +65,7 @@ pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> 
              admitted = coalesce(excluded.admitted, admitted),
              state = iif(excluded.admitted IS NULL AND admitted IS NOT NULL, state, excluded.state)",
     )?;
-    let row_of = |ticket: Option<UrlId>| ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose();
+    let row_of = |ticket: Option<Ticket>| ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose();
     let state = if row.admitted.is_some() { LostState::Rescued } else { LostState::Lost };
     insert
         .execute(params![

@@ -3,7 +3,7 @@
 use rusqlite::{CachedStatement, Connection, Result, Row, params};
 
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::{HostId, Ticket},
     queue::{Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
     time::Moment,
     url::WebUrl,
@@ -51,7 +51,7 @@ fn beyond(connection: &Connection, (sequence, host): Queue, place: Place, most: 
 fn due(
     connection: &Connection,
     (sequence, host): Queue,
-    read: (Moment, UrlId),
+    read: (Moment, Ticket),
     most: u32,
     limit: i64,
 ) -> Result<Vec<Found>> {
@@ -75,7 +75,7 @@ fn found(row: &Row<'_>) -> Result<Found> {
     let due = row.get::<_, Option<u64>>(7)?.map(Moment::from_millis);
     let failed = row.get::<_, Option<u64>>(9)?.map(Moment::from_millis);
     let item = WorkItem {
-        id: UrlId(row.get(0)?),
+        id: Ticket(row.get(0)?),
         host: HostId(row.get(1)?),
         url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
         purpose: if due.is_some() { Purpose::Retry } else { Purpose::Discover },

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::LastSequence;
 use crate::{
-    candidate::{HostId, UrlId},
+    candidate::{HostId, Ticket},
     health::{HealthRow, Wait},
     queue::Counts,
     store::{AreaRow, AreaSource, Counters, HostState, PendingStart, Resumed},
@@ -82,7 +82,7 @@ pub(super) fn last_ticket(connection: &Connection) -> Result<u64> {
 fn pending_starts(connection: &Connection, sequence: u32) -> Result<Vec<PendingStart>> {
     let query = "SELECT ticket, url FROM url WHERE state = 'queued' AND depth = 0 AND admitted_in = ?";
     let mut select = connection.prepare(query)?;
-    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: UrlId(row.get(0)?), url: row.get(1)? });
+    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: Ticket(row.get(0)?), url: row.get(1)? });
     select.query_map([sequence], pending)?.collect()
 }
 

@@ -199,7 +199,7 @@ impl<'a> Sweep<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{candidate::UrlId, time::Moment};
+    use crate::{candidate::Ticket, time::Moment};
 
     /// A crawl of the given pages, each a list of links; page n has the link n, whose row it is. What is linked and has no
     /// page was lost.
@@ -249,7 +249,7 @@ mod tests {
 
     fn fetched(connection: &Connection, parent: u64, missing: &[u64]) {
         let row = crate::store::RescueRow {
-            parent: UrlId(parent),
+            parent: Ticket(parent),
             rescued: Vec::new(),
             missing: missing.to_vec(),
             why: LostState::NoLongerLinked,

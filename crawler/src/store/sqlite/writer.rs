@@ -13,7 +13,7 @@ use super::{
     sweep::Sweep,
 };
 use crate::{
-    candidate::UrlId,
+    candidate::Ticket,
     store::{Confirmed, Counters, Message, SequenceEnd, Step, SweepRequest, Swept},
 };
 
@@ -214,7 +214,7 @@ impl WriterThread {
         Ok(swept)
     }
 
-    fn step(&mut self, step: &Step, rows: Rows) -> rusqlite::Result<Vec<UrlId>> {
+    fn step(&mut self, step: &Step, rows: Rows) -> rusqlite::Result<Vec<Ticket>> {
         self.pass("before_step");
         if self.group.is_none() {
             self.begin()?;

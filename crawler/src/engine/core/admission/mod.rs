@@ -2,13 +2,13 @@
 //!
 //! Owns: both halves of admission. The pure half ([`PureHalf`]) judges and fingerprints candidates where they were found,
 //! with a [`Memo`] of those it has seen on other pages; the stateful half
-//! ([`Door`]) asks the URL cache, numbers what is new, and hands it to the URL table and the frontier in one step.
+//! ([`Admitter`]) asks the URL cache, numbers what is new, and hands it to the URL table and the frontier in one step.
 //!
 //! Invariant: every candidate is counted once, as admitted, as duplicate, or as refused for a named reason.
 //!
 //! Does not know: how pages are fetched, or when.
 
-mod door;
+mod admitter;
 mod keeper;
 mod memo;
 mod passed;
@@ -16,7 +16,7 @@ mod pure;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::engine) use door::{Door, Found, Judge};
+pub(in crate::engine) use admitter::{Admitter, Found, Judge};
 pub use keeper::CacheFailure;
 pub(in crate::engine) use keeper::{CacheKeeper, Filling, Room};
 pub(in crate::engine) use memo::Memo;

@@ -8,7 +8,7 @@ use std::{collections::HashSet, num::NonZeroUsize, time::Duration};
 
 use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
-use super::{CacheKeeper, Door, Found, Judge, LinkRelation, PureHalf, Room};
+use super::{Admitter, CacheKeeper, Found, Judge, LinkRelation, PureHalf, Room};
 use crate::{
     candidate::Hop,
     extract::{LinkLimits, PlaceSeed, scan},
@@ -24,7 +24,7 @@ const EXPECTED: u64 = 100;
 
 /// A crawl under way.
 struct Crawl {
-    door: Door,
+    admission: Admitter,
     pure: PureHalf,
     frontier: Frontier,
     table: Vec<(String, Fingerprint)>,
@@ -54,14 +54,14 @@ impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
         let keeper =
             CacheKeeper::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
-        let mut door = Door::new(keeper, 0, Order::Breadth, Duration::ZERO);
-        door.audit_rescues = false;
+        let mut admission = Admitter::new(keeper, 0, Order::Breadth, Duration::ZERO);
+        admission.audit_rescues = false;
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
         let mut pure = PureHalf::new(Scope::new(rules), Canonicalizer::default(), seed, LinkRelation::Ignore);
         pure.widen(&WebUrl::parse("http://h/").unwrap());
         let (frontier, offered, known) = (Frontier::new(FrontierLimits::default()), HashSet::new(), HashSet::new());
-        Self { door, pure, frontier, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
+        Self { admission, pure, frontier, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
     }
 
     /// Takes in a page's links; false when the policy ends the crawl.
@@ -71,15 +71,15 @@ impl Crawl {
         let url = WebUrl::parse("http://h/").unwrap();
         let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, PlaceSeed::random());
         let proposals = self.pure.links(page.links, true, None);
-        let answers = self.door.cache.new_among(&proposals.passed);
-        match self.door.cache.make_room(answers, Moment::EPOCH).unwrap() {
+        let answers = self.admission.cache.new_among(&proposals.passed);
+        match self.admission.cache.make_room(answers, Moment::EPOCH).unwrap() {
             Room::Spent => return false,
             Room::Grown { .. } => self.resets += 1,
             Room::Fill(mut filling) => {
                 for (key, fingerprint) in &self.table {
                     filling.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: Standing::Held });
                 }
-                self.door.cache.filled(filling);
+                self.admission.cache.filled(filling);
                 self.resets += 1;
             }
             Room::Enough | Room::Aged => {}
@@ -88,14 +88,14 @@ impl Crawl {
         let (at, judge) = (Moment::EPOCH, Judge::Cache);
         let found = Found { hop: Hop::Link, via: None, depth: 1, redirects: 0, at, judge };
         let mut step = Step::default();
-        self.door.admit(proposals, found, &mut self.frontier, &mut step);
+        self.admission.admit(proposals, found, &mut self.frontier, &mut step);
         let admitted: HashSet<&str> = step.rows.iter().map(|row| row.key.as_str()).collect();
         let refused = fresh.iter().filter(|number| !admitted.contains(&*format!("http://h/{number}")));
         self.lost += refused.count() as u64;
         let proposed = step.rows.len();
         step.rows.retain(|row| self.known.insert(row.fingerprint.value()));
         let forgotten = proposed - step.rows.len();
-        self.door.cache.forgot(forgotten);
+        self.admission.cache.forgot(forgotten);
         self.forgotten += forgotten as u64;
         self.resets += u32::try_from(step.counters.rotations).unwrap();
         let rows = step.rows.iter().map(|row| (row.key.as_str().to_owned(), row.fingerprint));
@@ -104,11 +104,11 @@ impl Crawl {
     }
 
     fn outcome(&self) -> Outcome {
-        let audit = self.door.cache.audit.as_ref().map(|audit| {
+        let audit = self.admission.cache.audit.as_ref().map(|audit| {
             let interval = audit.interval(0.95);
             (interval.low, interval.high, audit.share())
         });
-        let expected = self.door.cache.expected_lost();
+        let expected = self.admission.cache.expected_lost();
         let (offered, lost) = (self.offered.len() as f64, self.lost as f64);
         Outcome { offered, lost, expected, resets: self.resets.into(), forgotten: self.forgotten, audit }
     }
@@ -118,7 +118,7 @@ impl Crawl {
 fn crawl(config: &CacheConfig, world: u64, urls: u64, audit: Option<usize>) -> Outcome {
     let mut crawl = Crawl::begin(config, world);
     let sample = audit.and_then(NonZeroUsize::new);
-    crawl.door.cache.audit = sample.map(|sample| Audit::new(sample, HashSeed::new(world ^ 0xa0d1)));
+    crawl.admission.cache.audit = sample.map(|sample| Audit::new(sample, HashSeed::new(world ^ 0xa0d1)));
     let mut next = 0;
     for page in 0.. {
         let new = next..(next + 1 + page * 37 % 60).min(urls);

@@ -58,8 +58,8 @@ impl Crawl {
         let (key, depth) = (Canonicalizer::default().key(&url), u32::from(via.is_some()));
         let fingerprint = FingerprintSeed::new(SEED).fingerprint(&key);
         let hop = if via.is_some() { Hop::Link } else { Hop::Start };
-        let (via, rank) = (via.map(UrlId), i64::from(depth));
-        let (id, host, redirects, abandoned) = (UrlId(ticket), HostId(0), 0, None);
+        let (via, rank) = (via.map(Ticket), i64::from(depth));
+        let (id, host, redirects, abandoned) = (Ticket(ticket), HostId(0), 0, None);
         let row = UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned };
         self.write(&Step { rows: vec![row], ..Step::default() });
     }
@@ -67,10 +67,10 @@ impl Crawl {
     /// The final answer to an admission: a body of this one byte, or a status.
     fn answer(&mut self, ticket: u64, answer: Result<u8, u16>) {
         let outcome = if answer.is_ok() { VisitOutcome::Stored } else { VisitOutcome::Broken };
-        let mut visit = VisitRow::new(UrlId(ticket), Moment::from_millis(3), outcome, None);
+        let mut visit = VisitRow::new(Ticket(ticket), Moment::from_millis(3), outcome, None);
         visit.status = Some(answer.err().unwrap_or(200));
         visit.digest = answer.ok().map(|body| [body; 32]);
-        let change = Some((UrlId(ticket), UrlChange::Finished));
+        let change = Some((Ticket(ticket), UrlChange::Finished));
         self.write(&Step { visit: Some(visit), change, ..Step::default() });
     }
 
@@ -91,7 +91,7 @@ fn a_url_that_is_admitted_again_keeps_its_row_and_its_past() {
     crawl.admit(1, "/", None);
     crawl.answer(1, Ok(1));
     crawl.admit(2, "/a", Some(1));
-    crawl.write(&Step { change: Some((UrlId(2), UrlChange::Abandoned(Abandonment::Robots))), ..Step::default() });
+    crawl.write(&Step { change: Some((Ticket(2), UrlChange::Abandoned(Abandonment::Robots))), ..Step::default() });
     crawl.again();
     crawl.admit(3, "/b", None);
     crawl.admit(4, "/", Some(3));
@@ -125,9 +125,9 @@ fn changes_name_the_row_by_its_ticket_and_write_to_its_id() {
         failed: Moment::from_millis(8),
         reason: "closed".into(),
     };
-    crawl.write(&Step { change: Some((UrlId(3), retry)), ..Step::default() });
+    crawl.write(&Step { change: Some((Ticket(3), retry)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(id || ' ' || attempts, '; ') FROM url WHERE due = 9"), "2 1");
-    let due = RefillKind::Due { after: Moment::EPOCH, id: UrlId(0), until: Moment::from_millis(9) };
+    let due = RefillKind::Due { after: Moment::EPOCH, id: Ticket(0), until: Moment::from_millis(9) };
     assert_eq!(crawl.queue(due), [3]);
     crawl.answer(3, Ok(1));
     assert_eq!(crawl.text("SELECT group_concat(url || ' ' || sequence, '; ') FROM visit"), "2 1");
@@ -143,7 +143,7 @@ fn one_that_was_left_in_the_middle_of_its_attempts_begins_anew() {
         failed: Moment::from_millis(8),
         reason: "closed".into(),
     };
-    crawl.write(&Step { change: Some((UrlId(1), retry)), ..Step::default() });
+    crawl.write(&Step { change: Some((Ticket(1), retry)), ..Step::default() });
     crawl.again();
     crawl.admit(2, "/", None);
     let row = "SELECT concat_ws(' ', state, attempts, due, reason, visit) FROM url";
@@ -162,7 +162,7 @@ fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
         crawl.admit(ticket, path, None);
     }
     assert_eq!(crawl.queue(RefillKind::Beyond(Place::FIRST)), [5, 6, 7]);
-    assert_eq!(crawl.queue(RefillKind::Beyond(Place { rank: 0, id: UrlId(5) })), [6, 7]);
+    assert_eq!(crawl.queue(RefillKind::Beyond(Place { rank: 0, id: Ticket(5) })), [6, 7]);
     let resumed = resume::load(&crawl.connection, None).unwrap().unwrap();
     let starts: Vec<_> = resumed.pending_starts.iter().map(|start| start.id.0).collect();
     assert_eq!(
@@ -235,5 +235,5 @@ fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
     assert_eq!((resumed.last_url, resumed.hosts[0].plain), (2, 1));
     let (_, connection, _) = directory.into_parts();
     let request = RefillRequest { host: HostId(0), kind: RefillKind::Beyond(Place::FIRST), limit: 9, max_depth: None };
-    assert_eq!(refill::answer(&connection, &request, 0).unwrap().rows[0].id, UrlId(2));
+    assert_eq!(refill::answer(&connection, &request, 0).unwrap().rows[0].id, Ticket(2));
 }

@@ -1,4 +1,4 @@
-//! [`Door`]: the stateful half of admission.
+//! [`Admitter`]: the stateful half of admission.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,7 +9,7 @@ use urlcache::{Observation, Standing, Verdict};
 
 use super::{CacheKeeper, Candidate, Proposal, Proposals};
 use crate::{
-    candidate::{Hop, HostId, UrlId},
+    candidate::{Hop, HostId, Ticket},
     frontier::{Frontier, HostStart, Order},
     store::{Abandonment, HostRow, LostRow, Step, UrlRow},
     time::Moment,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct Found {
     pub(in crate::engine) hop: Hop,
-    pub(in crate::engine) via: Option<UrlId>,
+    pub(in crate::engine) via: Option<Ticket>,
     pub(in crate::engine) depth: u32,
     pub(in crate::engine) redirects: u32,
     pub(in crate::engine) judge: Judge,
@@ -39,7 +39,7 @@ pub(in crate::engine) enum Judge {
 }
 
 /// The stateful half of admission: URL cache, row for the URL table, frontier.
-pub(in crate::engine) struct Door {
+pub(in crate::engine) struct Admitter {
     pub(in crate::engine) cache: CacheKeeper,
     hosts: HashMap<Origin, HostId>,
     /// Hosts whose prerequisite failed for good, and what that makes of their URLs.
@@ -53,8 +53,8 @@ pub(in crate::engine) struct Door {
     pub(in crate::engine) wanted: HashSet<u64>,
 }
 
-impl Door {
-    /// A door behind which URLs up to `last` are numbered; hosts get `delay` as their pause.
+impl Admitter {
+    /// One that has numbered URLs up to `last` are numbered; hosts get `delay` as their pause.
     pub(in crate::engine) fn new(cache: CacheKeeper, last: u64, order: Order, delay: Duration) -> Self {
         let (hosts, closed, wanted) = (HashMap::new(), HashMap::new(), HashSet::new());
         Self { cache, hosts, closed, last, order, delay, audit_rescues: true, wanted }
@@ -76,7 +76,7 @@ impl Door {
         found: Found,
         frontier: &mut Frontier,
         step: &mut Step,
-    ) -> Vec<UrlId> {
+    ) -> Vec<Ticket> {
         step.counters.candidates += proposals.candidates();
         let Proposals { passed, refused } = proposals;
         for (reason, count) in refused {
@@ -97,7 +97,7 @@ impl Door {
                 step.lost.push(lost_row(&candidate, found, None));
             } else if lost {
                 tracing::debug!(url = %candidate.url, "the audit found it lost and lets it in");
-                step.lost.push(lost_row(&candidate, found, Some(UrlId(self.last + 1))));
+                step.lost.push(lost_row(&candidate, found, Some(Ticket(self.last + 1))));
                 admitted.push(self.enter(candidate, found, frontier, step));
             } else {
                 admitted.push(self.enter(candidate, found, frontier, step));
@@ -145,14 +145,14 @@ impl Door {
         self.closed.get(&host).copied()
     }
 
-    fn enter(&mut self, candidate: Candidate, found: Found, frontier: &mut Frontier, step: &mut Step) -> UrlId {
+    fn enter(&mut self, candidate: Candidate, found: Found, frontier: &mut Frontier, step: &mut Step) -> Ticket {
         let Found { hop, via, depth, redirects, .. } = found;
         let host = self.host(candidate.url.origin(), frontier, step);
         if !self.wanted.is_empty() {
             self.wanted.remove(&candidate.fingerprint.short());
         }
         self.last += 1;
-        let id = UrlId(self.last);
+        let id = Ticket(self.last);
         let abandoned = self.why_closed(host);
         let rank = self.order.rank(depth);
         let Candidate { url, key, fingerprint } = candidate;
@@ -161,7 +161,7 @@ impl Door {
     }
 }
 
-fn lost_row(candidate: &Candidate, found: Found, admitted: Option<UrlId>) -> LostRow {
+fn lost_row(candidate: &Candidate, found: Found, admitted: Option<Ticket>) -> LostRow {
     let url = candidate.url.as_str().to_owned();
     LostRow { fingerprint: candidate.fingerprint, url, at: found.at, via: found.via, admitted }
 }
