@@ -169,7 +169,9 @@ impl Model {
         // One that does not answer holds nobody up, and finishes its own levels.
         let hosts = || (0..self.setup.hosts).map(HostId);
         let ailing: Vec<bool> = hosts().map(|host| self.frontier.health(host).is_some()).collect();
-        let sidelined: Vec<bool> = hosts().map(|host| self.spent(host) || ailing[host.0 as usize]).collect();
+        let elsewhere = |host: HostId| self.frontier.hosts[host.0 as usize].waits_elsewhere;
+        let sidelined: Vec<bool> =
+            hosts().map(|host| self.spent(host) || ailing[host.0 as usize] || elsewhere(host)).collect();
         let counted = self.leases.iter().filter(|lease| lease.in_levels).map(|lease| lease.item.id);
         let counted: BTreeSet<Ticket> = counted.collect();
         let waits_for = |row: &Row| match row.state {
