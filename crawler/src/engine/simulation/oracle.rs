@@ -80,9 +80,9 @@ fn polite(crawl: &Crawl, host: &str, requests: &[&Request]) -> Result<(), String
             return Err(format!("{request:?} comes too soon after {last:?}"));
         }
         // The pause holds after a new start too, as far as the run before could say that the host was asked.
-        let earlier =
-            requests[..index].iter().filter(|other| other.run < request.run).map(|other| (other.run, other.to));
-        if let Some((run, to)) = earlier.last()
+        let mut earlier =
+            requests[..index].iter().rev().filter(|other| other.run < request.run).map(|other| (other.run, other.to));
+        if let Some((run, to)) = earlier.next()
             && !(run..request.run).any(|run| crawl.killed.contains(&run))
             && request.from < to + delay
         {
