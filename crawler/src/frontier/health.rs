@@ -18,9 +18,6 @@ use crate::{
     url::WebUrl,
 };
 
-/// URLs of a host that are kept to find out whether it answers.
-const MOST_GOOD: usize = 2;
-
 /// The longest pause by which a host is paused: longer ones are slips.
 const LONGEST_PAUSE: Duration = Duration::from_hours(30 * 24);
 
@@ -69,7 +66,7 @@ pub(super) struct Health {
     pub(super) answers: bool,
     /// The URL that got a server error (500 and more), when nothing else was answered since.
     server_error: Option<Ticket>,
-    /// URLs that had an answer: two, because one may fail by itself since.
+    /// URLs that had an answer: the first and the last, because one may fail by itself since.
     known_good: Vec<WebUrl>,
 }
 
@@ -130,7 +127,8 @@ impl Health {
             return false;
         }
         (self.answered_at, self.answers, self.server_error) = (Some(now), true, None);
-        if self.known_good.len() < MOST_GOOD && item.purpose.is_counted() && !self.known_good.contains(&item.url) {
+        if item.purpose.is_counted() && self.known_good.first() != Some(&item.url) {
+            self.known_good.truncate(1);
             self.known_good.push(item.url.clone());
         }
         self.ailment.take().is_some()
