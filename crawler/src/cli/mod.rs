@@ -3,7 +3,7 @@
 //! Owns: arguments, the order of what a command does, what it prints and its exit code.
 //!
 //! Exit codes: 0 drained or budget reached; 1 failed, also when no start URL could be fetched and when `check` finds something; 2 what is
-//! decided before the first request; 3 stopped by the loss policy; 130 or 143 stopped by a signal.
+//! decided before the first request; 3 stopped by the loss policy; 4 nothing is left but hosts that do not answer; 130 or 143 stopped by a signal.
 //!
 //! Does not know: how pages are fetched or kept.
 
