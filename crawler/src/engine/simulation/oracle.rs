@@ -75,7 +75,9 @@ fn polite(crawl: &Crawl, host: &str, requests: &[&Request]) -> Result<(), String
         if flying >= slots {
             return Err(format!("{request:?} is one too many at a time"));
         }
-        let last = before().map(|other| other.to).filter(|to| *to <= request.from).max();
+        // What ends at the same moment beside it may not be known to have ended.
+        let is_known = |to: &u64| *to < request.from || (*to == request.from && slots == 1);
+        let last = before().map(|other| other.to).filter(is_known).max();
         if last.is_some_and(|last| request.from < last + delay) {
             return Err(format!("{request:?} comes too soon after {last:?}"));
         }
