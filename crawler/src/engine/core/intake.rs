@@ -54,11 +54,6 @@ impl Intake {
         (self.filling, self.has_room) = (false, true);
     }
 
-    /// Whether nothing is leased meanwhile: what is decided while the URL cache is away could not be taken in.
-    pub(super) fn holds_leases_back(&self) -> bool {
-        self.filling
-    }
-
     /// How many tasks there are.
     pub(super) fn len(&self) -> usize {
         self.tasks.len()

@@ -153,7 +153,8 @@ impl Core {
         if let Some(end) = self.stopped {
             return Ok(self.stopping(end, more));
         }
-        let then = if self.intake.holds_leases_back() { Then::Wait(None) } else { self.grant(now) };
+        // A visit that is not taken in yet has not told its host's queue that it ended: its delay would not be kept.
+        let then = if self.intake.is_empty() { self.grant(now) } else { Then::Wait(None) };
         Ok(match then {
             Then::Turn => Then::Turn,
             _ if more => Then::Turn,

@@ -105,7 +105,9 @@ fn polite(crawl: &Crawl, host: &str, requests: &[&Request]) -> Result<(), String
         if first > 12 + 2 * runs {
             return Err(format!("{host} is asked {first} times in the first half minute of {outage:?}"));
         }
-        let late: Vec<_> = within(outage.from + 60 * MINUTE, outage.to).collect();
+        // It takes a request to know of it.
+        let known = within(outage.from, outage.to).map(|request| request.from).next().unwrap_or(outage.to);
+        let late: Vec<_> = within(known + 60 * MINUTE, outage.to).collect();
         if let Some(pair) =
             late.windows(2).find(|pair| pair[0].run == pair[1].run && pair[1].from < pair[0].from + MINUTE)
         {

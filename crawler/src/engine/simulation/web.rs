@@ -144,7 +144,8 @@ fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random
         // Some lead to what is not there.
         links.push(format!("http://h{to}.test{}", path(random.below(sizes[to] + 2))));
     }
-    let leads_on = |links: Vec<String>| links.into_iter().next();
+    let itself = format!("http://h{host}.test{}", path(page));
+    let leads_on = |links: Vec<String>| links.into_iter().find(|link| *link != itself);
     match if odd && page > 0 { random.below(40) } else { 40 } {
         0 => leads_on(links).map_or(Page::Missing, Page::Redirect),
         1 => Page::Missing,
