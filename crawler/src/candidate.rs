@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// Number of an admission: given by the scheduler, ascending over all sequences. A URL's first one is its row's id in the
+/// Number of an admission: given by the core, ascending over all sequences. A URL's first one is its row's id in the
 /// URL table; that it had one before, in an earlier sequence, is known to the table alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);

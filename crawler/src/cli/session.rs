@@ -360,7 +360,7 @@ fn clamp_due(directory: &CrawlDirectory, settings: &Settings, now: Moment) -> Re
 /// A runtime for a crawl.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     open_files::raise();
-    // Visits are short: one thread for them and the scheduler costs a fifth less CPU than two. Big pages and the writer
+    // Visits are short: one thread for them and the core costs a fifth less CPU than two. Big pages and the writer
     // have threads of their own.
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(Failure::system("cannot start the runtime"))

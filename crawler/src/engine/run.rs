@@ -98,7 +98,7 @@ pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), En
 /// [`EngineError`]; what was committed before stays.
 pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineError> {
     let commit_steps = launch.settings.store.commit_visits as usize;
-    // The open group, the channel, and the step in the scheduler's hand.
+    // The open group, the channel, and the step in the core's hand.
     let (sender, receiver) = mpsc::channel(MOST_UNCOMMITTED.saturating_sub(commit_steps + 1).max(1));
     let writer_settings = WriterSettings {
         commit_every: launch.settings.store.commit_every,

@@ -169,7 +169,7 @@ impl Links {
     pub(super) fn judged(self, by: &PureHalf) -> Proposals {
         match self {
             Self::Judged(proposals) => proposals,
-            // The scheduler judges these, and takes no lock.
+            // The core judges these, and takes no lock.
             Self::Raw(links, follows) => by.links(*links, follows, None),
         }
     }

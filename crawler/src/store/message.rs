@@ -1,4 +1,4 @@
-//! [`Message`]: what the scheduler sends to the writer, in order.
+//! [`Message`]: what the core sends to the writer, in order.
 
 use super::{
     Abandonment, AreaRow, Counters, HostRow, LostRow, RescueRow, RobotsRow, SequenceEnd, SweepRequest, Swept,
@@ -17,7 +17,7 @@ pub type Reply<T> = Box<dyn FnOnce(T) + Send>;
 /// A step's room in the queue to the writer: given back when it is dropped, after the step was written.
 pub type Room = Box<dyn Send>;
 
-/// One step of the scheduler, as far as it is durable: written whole or not at all.
+/// One step of the core, as far as it is durable: written whole or not at all.
 #[derive(Debug, Default)]
 pub struct Step {
     /// Hosts first seen.

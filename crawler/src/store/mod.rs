@@ -1,9 +1,9 @@
 //! What a crawl directory keeps, as rows and messages.
 //!
-//! Owns: the types that pass from the scheduler to the one writer ([`Message`], [`Step`]) and from the crawl directory back.
+//! Owns: the types that pass from the core to the one writer ([`Message`], [`Step`]) and from the crawl directory back.
 //!
 //! Invariants: a [`Step`] is written in one transaction, and messages are applied in the order in which they were sent. So what is committed
-//! is always a prefix of the scheduler's history.
+//! is always a prefix of the core's history.
 //!
 //! Does not know: how URLs are chosen or fetched. The adapter is [`sqlite`].
 

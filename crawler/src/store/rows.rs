@@ -1,4 +1,4 @@
-//! The rows of a crawl directory, as the scheduler hands them over.
+//! The rows of a crawl directory, as the core hands them over.
 
 use crate::{
     candidate::{Hop, HostId, Ticket},
