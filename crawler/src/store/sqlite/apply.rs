@@ -158,7 +158,8 @@ fn change(connection: &Connection, id: u64, change: &UrlChange, visit: Option<i6
 fn robots(connection: &Connection, id: HostId, row: &RobotsRow) -> Result<()> {
     let mut update = connection.prepare_cached(
         "UPDATE host SET robots_status = iif(?4 IS NULL OR coalesce(robots_status, 500) >= 500, ?1, robots_status),
-                         robots_body = ?2, robots_fetched_at = ?3, robots_first_failed = ?4, crawl_delay = ?5 WHERE id = ?6",
+                         robots_body = ?2, robots_fetched_at = ?3, robots_first_failed = ?4,
+                         crawl_delay = iif(?4 IS NULL, ?5, crawl_delay) WHERE id = ?6",
     )?;
     let first_failed = row.first_failed.map(crate::time::Moment::millis);
     update
