@@ -63,6 +63,11 @@ impl Purpose {
     pub fn is_counted(self) -> bool {
         matches!(self, Self::Discover | Self::Retry)
     }
+
+    /// Whether it is fetched for what is on it.
+    pub fn is_of_a_page(self) -> bool {
+        self.is_counted() || self == Self::Rescue
+    }
 }
 
 impl WorkItem {

@@ -149,7 +149,7 @@ pub struct RawFetch {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawRetry {
-    /// Attempts in all.
+    /// Failures by its own fault.
     pub attempts: Option<RawValue>,
     /// Pause before the second.
     pub backoff: Option<RawValue>,

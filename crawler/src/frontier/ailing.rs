@@ -1,6 +1,6 @@
 //! Hosts that do not answer: who is to blame, whom that holds up, and when a run gives up.
 
-use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, WorkItem, levels::Levels};
+use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, levels::Levels};
 use crate::{candidate::HostId, health::HealthRow, time::Moment};
 
 impl Frontier {
@@ -21,9 +21,10 @@ impl Frontier {
         self.sidelining(host);
     }
 
-    /// A host gave an answer to this request. Whether it was ailing before.
-    pub fn answered(&mut self, host: HostId, item: &WorkItem, now: Moment) -> bool {
-        let recovered = self.queue(host).health.answered(item, now);
+    /// A host gave an answer to a leased request. Whether it was ailing before.
+    pub fn answered(&mut self, lease: &Lease) -> bool {
+        let host = lease.item.host;
+        let recovered = self.queue(host).health.answered(&lease.item, lease.granted);
         if recovered {
             self.sidelining(host);
         }

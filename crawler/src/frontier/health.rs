@@ -3,16 +3,16 @@
 //! A host that gives no answer backs off: it is asked again after pauses that grow, one request at a time, and is well
 //! again after its first answer. Meanwhile nothing is held against its URLs.
 //!
-//! A URL is to blame where it fails while others of its host succeed. So one that fails once more, after the host has
-//! answered since its last failure, is charged with an attempt. To find out whether the host answers, a URL that had an
-//! answer before is asked for now and then (a *check*): else the last URLs of a crawl, which all hang, would look like a
-//! host that is down.
+//! Who is to blame for a failure is seen by what comes next. Where the host answers the next request for another URL, the
+//! URL is to blame. Where another URL fails first, the host is, and neither is charged; only URLs that had failed before
+//! acquit nobody, because they may well fail together. What was shown of a failure is charged when the URL fails once more.
+//! To find out whether the host answers, a URL that had an answer before is asked for (a *check*): else the last URLs of a
+//! crawl, which all hang, would look like a host that is down.
 
 use std::time::Duration;
 
 use super::{HostHealth, Purpose, WorkItem};
 use crate::{
-    candidate::Ticket,
     health::{Cause, HealthRow, Wait},
     time::Moment,
     url::WebUrl,
@@ -50,23 +50,40 @@ pub struct Failure {
 /// Who is to blame for a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The host: the URL waits until it is well again.
+    /// The host, as far as is known: the URL waits until it is well again.
     Host,
-    /// The URL: it has one attempt less.
+    /// Nobody yet: a server error, the first one. The URL is asked for again after a pause, its host goes on.
+    Nobody,
+    /// The URL: it has failed before, and that was its own fault. It has one attempt less.
     Url,
+}
+
+/// Failures of a host since its last answer.
+#[derive(Debug)]
+struct Silence {
+    /// The URL that failed first.
+    url: WebUrl,
+    /// Whether that had failed before.
+    again: bool,
+    /// Whether others failed too.
+    several: bool,
+    /// Whether one of all these had not failed before: nothing but the host explains it then.
+    surprising: bool,
+    last: Moment,
 }
 
 /// A host's health.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     ailment: Option<Box<Ailment>>,
-    /// Its last answer in this run.
-    answered_at: Option<Moment>,
+    silence: Option<Box<Silence>>,
+    /// When the last request began that it answered, in this run.
+    well: Moment,
+    /// No failure up to this moment is held against a URL: the host was to blame, or it was in an earlier run.
+    excused: Moment,
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
-    /// The URL that got a server error (500 and more), when nothing else was answered since.
-    server_error: Option<Ticket>,
-    /// URLs that had an answer: the first and the last, because one may fail by itself since.
+    /// URLs that had an answer: one that was found to be good, and the last, because one may fail by itself since.
     known_good: Vec<WebUrl>,
 }
 
@@ -105,7 +122,7 @@ impl Health {
         let good = [known.known_good.as_deref(), stored.and_then(|row| row.known_good.as_deref())];
         let mut known_good: Vec<_> = good.into_iter().flatten().filter_map(|url| WebUrl::parse(url).ok()).collect();
         known_good.dedup();
-        Self { ailment, answers: known.answers, known_good, ..Self::default() }
+        Self { ailment, answers: known.answers, known_good, excused: now, ..Self::default() }
     }
 
     /// Whether it is not well.
@@ -118,20 +135,31 @@ impl Health {
         self.ailment.as_ref().map_or(Moment::EPOCH, |ailment| ailment.not_before)
     }
 
-    /// It gave an answer. Whether it was ailing before.
-    pub(super) fn answered(&mut self, item: &WorkItem, now: Moment) -> bool {
+    /// It gave an answer to a request granted at `granted`. Whether it was ailing, and is well again: what was asked for
+    /// before its last failure does not show that, and ends no pause that it asked for since.
+    pub(super) fn answered(&mut self, item: &WorkItem, granted: Moment) -> bool {
         // A robots.txt that lies there as a file says nothing of a program that is overloaded.
         let robots = matches!(item.purpose, Purpose::Robots { .. });
         let busy = |ailment: &Ailment| matches!(ailment.cause, Cause::Status(_)) && !ailment.by_robots;
         if robots && self.ailment.as_deref().is_some_and(busy) {
             return false;
         }
-        (self.answered_at, self.answers, self.server_error) = (Some(now), true, None);
-        if item.purpose.is_counted() && self.known_good.first() != Some(&item.url) {
+        // What was asked before the last failure says nothing of what came after it.
+        if let Some(silence) = self.silence.take_if(|silence| silence.last <= granted)
+            && silence.several
+            && silence.surprising
+        {
+            self.excused = self.excused.max(silence.last);
+        }
+        (self.well, self.answers) = (self.well.max(granted), true);
+        if item.purpose == Purpose::Check {
+            // The next time it goes first: the other may be at fault by itself.
+            self.known_good.sort_by_key(|good| *good != item.url);
+        } else if item.purpose.is_counted() && self.known_good.first() != Some(&item.url) {
             self.known_good.truncate(1);
             self.known_good.push(item.url.clone());
         }
-        self.ailment.take().is_some()
+        self.ailment.take_if(|ailment| ailment.last <= granted).is_some()
     }
 
     /// A fetch of `item`, granted at `granted`, failed. `salt` spreads the pauses of hosts that fail together.
@@ -142,40 +170,50 @@ impl Health {
         (granted, now): (Moment, Moment),
         policy: &BackOffPolicy,
     ) -> Fault {
-        if !matches!(item.purpose, Purpose::Robots { .. } | Purpose::Check) && self.is_its_own(item, failure.cause) {
-            return Fault::Url;
-        }
-        let charged = self.has_answered_since(item);
-        // Too many requests, or too much to do: the host is to be left alone whoever is to blame.
-        let busy = matches!(failure.cause, Cause::Status(429 | 503));
-        if !charged || busy || self.is_ailing() {
+        let passed_over = self.is_passed_over(item, failure.cause);
+        // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
+        let charged = self.has_failed_by_itself(item) || (passed_over && self.known_good.is_empty());
+        self.go_silent(item, now);
+        if !passed_over {
             self.ail(failure, item.host.0, (granted, now), policy);
             if let Some(ailment) = &mut self.ailment {
                 ailment.by_robots = matches!(item.purpose, Purpose::Robots { .. });
             }
         }
-        if charged { Fault::Url } else { Fault::Host }
+        match (charged, passed_over) {
+            (true, _) => Fault::Url,
+            (false, true) => Fault::Nobody,
+            (false, false) => Fault::Host,
+        }
     }
 
-    /// Whether a server error (500 and more, but not 503) is likely the URL's own: the first one in a row, or one more of the
-    /// same URL where nothing could tell it from the host's.
-    fn is_its_own(&mut self, item: &WorkItem, cause: Cause) -> bool {
-        if !matches!(cause, Cause::Status(500..=502 | 504..)) || self.is_ailing() {
-            return false;
-        }
-        let another = self.server_error.replace(item.id).is_some_and(|other| other != item.id);
-        let untold = item.failed.is_some() && !self.has_answered_since(item) && !self.known_good.is_empty();
-        !another && !untold
+    /// Whether the last failure of a URL was its own fault: since then the host has answered a request that began later, and
+    /// no other URL failed between.
+    fn has_failed_by_itself(&self, item: &WorkItem) -> bool {
+        item.failed.is_some_and(|failed| failed > self.excused && failed <= self.well)
+    }
+
+    /// Whether the host goes on after a server error (500 and more, but not 503): it is the first one in a row, and the next
+    /// URL will tell. One more of the same URL has it checked, because nothing else may be left to ask for.
+    fn is_passed_over(&self, item: &WorkItem, cause: Cause) -> bool {
+        let errs = matches!(cause, Cause::Status(500..=502 | 504..)) && item.purpose.is_of_a_page();
+        let another = self.silence.as_ref().is_some_and(|silence| silence.url != item.url);
+        let untold = item.failed.is_some_and(|failed| failed > self.well) && !self.known_good.is_empty();
+        errs && !self.is_ailing() && !another && !untold
+    }
+
+    fn go_silent(&mut self, item: &WorkItem, now: Moment) {
+        let again = item.failed.is_some();
+        let begun = || Box::new(Silence { url: item.url.clone(), again, several: false, surprising: false, last: now });
+        let silence = self.silence.get_or_insert_with(begun);
+        silence.several |= silence.url != item.url;
+        silence.surprising |= !again;
+        silence.last = now;
     }
 
     /// Drops a URL that may not be asked for any more.
     pub(super) fn forget_good(&mut self, url: &WebUrl) {
         self.known_good.retain(|good| good != url);
-    }
-
-    /// Whether the host has answered since this URL failed last.
-    fn has_answered_since(&self, item: &WorkItem) -> bool {
-        item.failed.zip(self.answered_at).is_some_and(|(failed, answered)| answered >= failed)
     }
 
     pub(super) fn ail(
@@ -212,13 +250,15 @@ impl Health {
     }
 
     /// The URL to ask for, where it is the turn of one that is known to be good and not of the queue's next, to find out
-    /// whether the host is well again. Both have their turn, since either may be at fault by itself; `others` says whether
-    /// one that has not failed yet is queued: that goes first.
-    pub(super) fn check(&self, others: bool) -> Option<&WebUrl> {
+    /// whether the host is well again. Both have their turn, since either may be at fault by itself; `fresh` says whether the
+    /// queue's next has not failed yet. That tells more, and goes first, but not where a URL failed once more: it would be asked
+    /// for again with each new one that fails too.
+    pub(super) fn check(&self, fresh: bool) -> Option<&WebUrl> {
         let ailment = self.ailment.as_ref()?;
-        let its_turn = others == ailment.failures.is_multiple_of(2);
+        let queue_first = fresh && self.silence.as_ref().is_none_or(|silence| !silence.again);
+        let its_turn = queue_first == ailment.failures.is_multiple_of(2);
         // Each of them has its turn.
-        let turn = ailment.failures as usize / 2 % self.known_good.len().max(1);
+        let turn = ailment.failures.saturating_sub(1) as usize / 2 % self.known_good.len().max(1);
         self.known_good.get(turn).filter(|_| its_turn)
     }
 
@@ -273,4 +313,132 @@ fn mixed(seed: u64) -> f64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (mixed >> 40) as f64 / (1_u64 << 24) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidate::{Hop, HostId, Ticket};
+
+    /// A host with a page that had an answer, and URLs of it.
+    struct Host {
+        health: Health,
+        now: Moment,
+        failed: [Option<Moment>; 9],
+    }
+
+    impl Host {
+        fn new() -> Self {
+            let now = Moment::from_millis(1_000);
+            let mut host =
+                Self { health: Health::resume(&HostHealth::default(), Duration::ZERO, now), now, failed: [None; 9] };
+            host.answers(8);
+            host
+        }
+
+        fn item(&self, number: usize) -> WorkItem {
+            let url = WebUrl::parse(&format!("http://h/{number}")).unwrap();
+            let item = WorkItem::discover(Ticket(number as u64), HostId(0), url, Hop::Link);
+            WorkItem { failed: self.failed[number], ..item }
+        }
+
+        /// A request that takes a second.
+        fn asks(&mut self) -> Moment {
+            let granted = self.now + Duration::from_secs(1);
+            self.now = granted + Duration::from_secs(1);
+            granted
+        }
+
+        fn answers(&mut self, number: usize) {
+            let (item, granted) = (self.item(number), self.asks());
+            self.health.answered(&item, granted);
+        }
+
+        fn fails(&mut self, number: usize, cause: Cause) -> Fault {
+            let (item, granted) = (self.item(number), self.asks());
+            self.fails_at(&item, granted, cause)
+        }
+
+        fn fails_at(&mut self, item: &WorkItem, granted: Moment, cause: Cause) -> Fault {
+            let failure = Failure { cause, retry_after: None };
+            self.failed[usize::try_from(item.id.0).unwrap()] = Some(self.now);
+            self.health.failed(item, failure, (granted, self.now), &BackOffPolicy::default())
+        }
+    }
+
+    #[test]
+    fn a_url_that_fails_alone_is_charged_when_it_fails_once_more() {
+        for cause in [Cause::Closed, Cause::Status(503)] {
+            let mut host = Host::new();
+            assert_eq!(host.fails(1, cause), Fault::Host);
+            assert_eq!(host.fails(1, cause), Fault::Host, "the host has not answered since");
+            host.answers(8);
+            assert_eq!(host.fails(1, cause), Fault::Url);
+            host.answers(8);
+            assert_eq!(host.fails(1, cause), Fault::Url);
+        }
+    }
+
+    #[test]
+    fn what_fails_with_another_url_is_nobodys_fault_but_the_hosts() {
+        let mut host = Host::new();
+        for number in [1, 2] {
+            assert_eq!(host.fails(number, Cause::Refused), Fault::Host);
+        }
+        host.answers(8);
+        for number in [1, 2] {
+            assert_eq!(host.fails(number, Cause::Refused), Fault::Host);
+            host.answers(8);
+        }
+        // Each of these failed alone since.
+        assert_eq!([1, 2].map(|number| host.fails(number, Cause::Refused)), [Fault::Url; 2]);
+    }
+
+    #[test]
+    fn urls_that_fail_again_acquit_nobody_but_a_page_that_was_good_does() {
+        let mut host = Host::new();
+        for number in [1, 2] {
+            host.fails(number, Cause::TimedOut);
+            host.answers(8);
+        }
+        assert_eq!([1, 2].map(|number| host.fails(number, Cause::TimedOut)), [Fault::Url; 2]);
+        host.answers(8);
+        assert_eq!([1, 2].map(|number| host.fails(number, Cause::TimedOut)), [Fault::Url; 2], "they failed together");
+        let check = WorkItem { purpose: Purpose::Check, ..host.item(8) };
+        let granted = host.asks();
+        host.fails_at(&check, granted, Cause::TimedOut);
+        host.answers(8);
+        assert_eq!([1, 2].map(|number| host.fails(number, Cause::TimedOut)), [Fault::Host; 2]);
+    }
+
+    #[test]
+    fn a_first_server_error_keeps_the_host_well_and_costs_nothing_yet() {
+        let mut host = Host::new();
+        assert_eq!(host.fails(1, Cause::Status(500)), Fault::Nobody);
+        assert!(!host.health.is_ailing());
+        assert_eq!(host.fails(2, Cause::Status(500)), Fault::Host);
+        assert!(host.health.is_ailing());
+    }
+
+    #[test]
+    fn an_answer_to_what_was_asked_before_ends_no_pause() {
+        let mut host = Host::new();
+        let (slow, granted) = (host.item(3), host.asks());
+        host.fails(1, Cause::Status(503));
+        assert!(!host.health.answered(&slow, granted) && host.health.is_ailing());
+        assert_eq!(host.fails(1, Cause::Status(503)), Fault::Host, "nothing was answered since");
+        let granted = host.asks();
+        assert!(host.health.answered(&slow, granted) && !host.health.is_ailing());
+    }
+
+    #[test]
+    fn a_page_that_was_good_is_asked_for_first_where_a_url_fails_again() {
+        let mut host = Host::new();
+        host.fails(1, Cause::Closed);
+        let turn = |host: &Host, fresh| host.health.check(fresh).is_some();
+        assert_eq!([true, false].map(|fresh| turn(&host, fresh)), [false, true]);
+        host.answers(8);
+        host.fails(1, Cause::Closed);
+        assert_eq!([true, false].map(|fresh| turn(&host, fresh)), [true; 2]);
+    }
 }

@@ -247,9 +247,9 @@ impl HostQueue {
         Some(if prefers_fresh { fresh } else { tried })
     }
 
-    /// Whether there is a URL in memory that has not failed.
-    pub(super) fn has_fresh(&self) -> bool {
-        !self.head.is_empty()
+    /// Whether the best URL in memory has not failed yet.
+    pub(super) fn is_next_fresh(&self) -> bool {
+        self.best().is_some_and(|item| item.failed.is_none())
     }
 
     /// Takes the best URL out of memory, for a lease.

@@ -324,7 +324,7 @@ impl Frontier {
         }
         let item = if let Some(robots) = queue.robots.pop_front() {
             robots
-        } else if let Some(url) = queue.health.check(queue.has_fresh()) {
+        } else if let Some(url) = queue.health.check(queue.is_next_fresh()) {
             WorkItem::besides(host, url.clone(), Purpose::Check)
         } else if let Some(rescue) = queue.take_rescue(now) {
             rescue

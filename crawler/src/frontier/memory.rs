@@ -61,4 +61,12 @@ impl Frontier {
         }
         self.sharing.left = self.in_memory;
     }
+
+    /// Rows that memory never holds more than: the ceiling with its slack, and what cannot be left to the table, retries that
+    /// were read and rows offered meanwhile.
+    #[cfg(test)]
+    pub(crate) fn most_in_memory(&self) -> usize {
+        let most = self.limits.heads.get().max(2 * self.sharing.hosts);
+        most + most / SLACK + self.hosts.len() * (2 * self.sharing.per_host + 2)
+    }
 }

@@ -256,7 +256,7 @@ impl Model {
                 if how < 100 {
                     self.frontier.failed(&lease, REFUSED, self.now);
                 } else {
-                    self.frontier.answered(host, &item, self.now);
+                    self.frontier.answered(&lease);
                 }
                 self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::Yes, self.now);
             }
@@ -295,7 +295,7 @@ impl Model {
         }
         if let Outcome::Met { until } = outcome {
             self.met.insert(of, (until, false));
-            self.frontier.answered(lease.host(), &lease.item().clone(), self.now);
+            self.frontier.answered(&lease);
         }
         let failed = outcome == Outcome::Closed;
         let dropped = self.frontier.complete(lease, outcome, Asked::Yes, self.now);
@@ -332,7 +332,7 @@ impl Model {
             1 => (Outcome::Abandoned, State::Abandoned),
             2 => (Outcome::Released, State::Queued),
             _ => {
-                self.frontier.answered(host, &lease.item().clone(), self.now);
+                self.frontier.answered(&lease);
                 (Outcome::Finished { stored: true }, State::Finished)
             }
         };

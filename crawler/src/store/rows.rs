@@ -245,7 +245,7 @@ pub enum UrlChange {
         attempts: u32,
         /// Not before this moment.
         due: Moment,
-        /// When the last fetch failed.
+        /// When the last fetch failed; the epoch where that has cost an attempt already.
         failed: Moment,
         /// What went wrong, in one word.
         reason: Box<str>,

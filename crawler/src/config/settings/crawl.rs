@@ -30,7 +30,7 @@ words! {
 /// A fetch that failed and may succeed later.
 #[derive(Debug, Clone)]
 pub struct RetrySettings {
-    /// Attempts in all, at least 1.
+    /// Failures by a URL's own fault, at least 1.
     pub attempts: u32,
     /// Pause before the second attempt; doubles.
     pub backoff: Duration,

@@ -97,7 +97,7 @@ impl Core {
         match heard {
             Heard::Answer => {
                 let was = self.frontier.health(host);
-                if !self.frontier.answered(host, lease.item(), at) {
+                if !self.frontier.answered(lease) {
                     return Heeded::default();
                 }
                 let silent = was.map(|was| at.since(was.since));

@@ -21,10 +21,14 @@ pub(super) enum Decision {
         /// What went wrong, in one word.
         reason: Option<Box<str>>,
     },
-    /// It is fetched again after this pause; it has one attempt less.
+    /// It is fetched again after this pause.
     Retry {
         /// How long.
         pause: Duration,
+        /// What it has cost by now.
+        attempts: u32,
+        /// Whether it was charged for this failure, and not for the one before.
+        at_once: bool,
         /// What went wrong, in one word.
         reason: Box<str>,
     },
@@ -57,8 +61,11 @@ pub(super) fn decide(
         if fault == Some(Fault::Host) {
             return Some(Decision::Wait { reason: reason.into() });
         }
-        (failures + 1 < retry.attempts).then(|| Decision::Retry {
+        let attempts = failures + u32::from(fault != Some(Fault::Nobody));
+        (attempts < retry.attempts).then(|| Decision::Retry {
             pause: back_off(retry.backoff, retry.max_backoff, failures).max(asked.unwrap_or_default()),
+            attempts,
+            at_once: fault.is_none(),
             reason: reason.into(),
         })
     };

@@ -47,6 +47,16 @@ pub(super) struct Unfinished {
     _room: Option<Box<dyn Send>>,
 }
 
+/// How a page is fetched again.
+struct Again {
+    due: Moment,
+    /// What it has cost by now.
+    attempts: u32,
+    /// When it failed, where that may yet be charged.
+    failed: Moment,
+    reason: Box<str>,
+}
+
 impl Core {
     /// A page's visit ended: it waits while the scope may still grow, and is taken in otherwise.
     pub(super) fn page_arrived(
@@ -115,9 +125,11 @@ impl Core {
                 let unfinished = self.proposed(lease, answer.content, (visit, step), (asked, at));
                 return self.admit_part(Box::new(unfinished), now);
             }
-            Decision::Wait { reason } => (soon, item.attempts, reason),
-            Decision::Retry { pause, reason } => {
-                (soon.max(at + pause.min(self.longest_pause())), item.attempts + 1, reason)
+            Decision::Wait { reason } => Again { due: soon, attempts: item.attempts, failed: at, reason },
+            Decision::Retry { pause, attempts, at_once, reason } => {
+                let due = soon.max(at + pause.min(self.longest_pause()));
+                // What is charged already is not charged once more when it fails the next time.
+                Again { due, attempts, failed: if at_once { Moment::EPOCH } else { at }, reason }
             }
         };
         self.budget.end(&lease);
@@ -131,14 +143,7 @@ impl Core {
     }
 
     /// A page that is fetched again.
-    fn put_off(
-        &mut self,
-        lease: Lease,
-        (due, attempts, reason): (Moment, u32, Box<str>),
-        asked: Asked,
-        mut step: Step,
-        at: Moment,
-    ) {
+    fn put_off(&mut self, lease: Lease, again: Again, asked: Asked, mut step: Step, at: Moment) {
         let id = lease.item().id;
         if self.starts.is_guessed(&lease.url().origin()) && self.falls_back(lease.host()) {
             return self.give_up_guess(lease, asked, step, at);
@@ -147,8 +152,9 @@ impl Core {
             step.change = Some((id, UrlChange::Abandoned(why)));
             Outcome::Abandoned
         } else {
+            let Again { due, attempts, failed, reason } = again;
             tracing::debug!(url = %lease.url(), %reason, attempts, "to be fetched again");
-            step.change = Some((id, UrlChange::Retry { attempts, due, failed: at, reason }));
+            step.change = Some((id, UrlChange::Retry { attempts, due, failed, reason }));
             Outcome::Retry { due, attempts }
         };
         self.frontier.complete(lease, outcome, asked, at);

@@ -139,7 +139,7 @@ impl Core {
         let again = match decide(&result, heeded.fault, parent.attempts, &self.settings.retry) {
             Decision::Final { .. } => None,
             Decision::Wait { .. } => Some((at, parent.attempts)),
-            Decision::Retry { pause, .. } => Some((at + pause.min(self.longest_pause()), parent.attempts + 1)),
+            Decision::Retry { pause, attempts, .. } => Some((at + pause.min(self.longest_pause()), attempts)),
         };
         if let Some((due, attempts)) = again.filter(|_| !self.frontier.is_closed(lease.host())) {
             tracing::debug!(url = %parent.url, "to be fetched again once more");
