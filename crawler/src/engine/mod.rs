@@ -8,6 +8,7 @@
 //!
 //! Does not know: flags and files of settings, how figures are shown.
 
+mod asking;
 mod core;
 mod progress;
 mod run;

@@ -11,7 +11,8 @@ use tracing::Instrument;
 
 use super::{
     EngineError, Progress, StopSignal,
-    core::{Core, Effect, End, Event, Filling, MOST_QUESTIONS, Question, Start, StoreAnswer, Then},
+    asking::{Answers, asking},
+    core::{Core, Effect, End, Event, MOST_QUESTIONS, Start, StoreAnswer, Then},
     stop::Stop,
     visit::{Job, Judging, Visitor},
     visits::{Ended, Visits},
@@ -20,9 +21,8 @@ use crate::{
     clock::Clock,
     fetch::Fetcher,
     frontier::Lease,
-    store::{Counters, Message, Replay, ReplayedUrl, Reply, Standing, Step},
+    store::{Counters, Message, Reply, Step},
     time::Moment,
-    url::Fingerprint,
 };
 
 /// Rows of the URL table on their way to the writer; a page with more takes all the room.
@@ -37,14 +37,14 @@ pub(super) struct Shell<F> {
     writer: mpsc::Sender<Message>,
     /// Rows that may be on their way to the writer: a few pages with very many links must not fill the memory.
     room: Arc<Semaphore>,
-    answers: Answers,
+    answers: Slots,
     stop: StopSignal,
     progress: watch::Sender<Progress>,
     effects: Vec<Effect>,
 }
 
 /// Answers of the store. A slot is reserved before the question is sent, so the writer never waits.
-struct Answers {
+struct Slots {
     sender: mpsc::Sender<StoreAnswer>,
     receiver: mpsc::Receiver<StoreAnswer>,
 }
@@ -65,7 +65,7 @@ impl<F: Fetcher + 'static> Shell<F> {
             visits: Visits::default(),
             writer,
             room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
-            answers: Answers { sender, receiver },
+            answers: Slots { sender, receiver },
             stop,
             progress,
             effects: Vec::new(),
@@ -132,7 +132,7 @@ impl<F: Fetcher + 'static> Shell<F> {
                     self.write(step, Some(reply)).await?;
                 }
                 Effect::Ask(question) => {
-                    let message = self.answers.asking(question);
+                    let message = asking(question, &self.answers);
                     self.message(message).await?;
                 }
             }
@@ -177,48 +177,12 @@ impl<F: Fetcher + 'static> Shell<F> {
     }
 }
 
-impl Answers {
-    /// The message that asks a question.
-    fn asking(&self, question: Question) -> Message {
-        match question {
-            Question::Rows(request) => {
-                Message::Refill(request, self.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
-            }
-            Question::Robots(host) => Message::Robots(host, self.reply(move |body| StoreAnswer::Robots(host, body))),
-            Question::Sweep(request) => Message::Sweep(request, self.reply(StoreAnswer::Swept)),
-            Question::Fill(filling) => {
-                let reply = self.reply(StoreAnswer::Filled);
-                Message::Replay(Box::new(Replaying { filling, reply }))
-            }
-        }
-    }
-
-    /// Where an answer goes.
+impl Answers for Slots {
     fn reply<T: 'static>(&self, answer: impl FnOnce(T) -> StoreAnswer + Send + 'static) -> Reply<T> {
         let slot = self.sender.clone().try_reserve_owned().expect("the core asks no more than there are slots for");
         Box::new(move |read| {
             slot.send(answer(read));
         })
-    }
-}
-
-/// A URL cache on its way through the writer, which shows it every URL of the sequence.
-pub(super) struct Replaying {
-    pub(super) filling: Filling,
-    pub(super) reply: Reply<Filling>,
-}
-
-impl Replay for Replaying {
-    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
-        self.filling.lost(fingerprint, standing);
-    }
-
-    fn row(&mut self, url: ReplayedUrl<'_>) {
-        self.filling.row(url);
-    }
-
-    fn done(self: Box<Self>) {
-        (self.reply)(self.filling);
     }
 }
 

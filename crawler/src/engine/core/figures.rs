@@ -60,4 +60,22 @@ impl Core {
             "audit": audit,
         })
     }
+
+    /// Whether what must hold at any time does.
+    #[cfg(test)]
+    pub(in crate::engine) fn stands(&self) -> Result<(), String> {
+        let counts = self.frontier.counts();
+        if counts.admitted != counts.queued + counts.leased + counts.finished + counts.abandoned {
+            return Err(format!("the counts do not add up: {counts:?}"));
+        }
+        let usual = self.settings.politeness.concurrency.get() as usize;
+        if self.in_flight > usual {
+            return Err(format!("{} requests at once", self.in_flight));
+        }
+        let (rows, most) = (self.frontier.in_memory(), self.frontier.most_in_memory());
+        if rows > most {
+            return Err(format!("{rows} rows in memory, not {most}"));
+        }
+        Ok(())
+    }
 }

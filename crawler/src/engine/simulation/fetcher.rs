@@ -5,8 +5,14 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::web::{Page, Robots, Trouble, Web, split};
-use crate::fetch::{BodyRoom, Cause, FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Timings};
+use super::{
+    faults::{MINUTE, Outage, Trouble},
+    web::{Host, Page, Robots, Web, endless, split},
+};
+use crate::fetch::{BodyRoom, Cause, FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Timings, Truncation};
+
+/// How long a request waits for an answer that does not come.
+pub(super) const TIMEOUT: u64 = 30_000;
 
 /// The web at the moment of the next request.
 #[derive(Debug)]
@@ -14,74 +20,125 @@ pub(super) struct Moments {
     pub(super) web: Web,
     /// Milliseconds from the beginning.
     pub(super) at: u64,
-    /// Requests that each flaky page has had.
+    /// Requests that each page with trouble of its own has had.
     had: HashMap<String, u32>,
-    /// Whether the last request waited until its time was over.
-    pub(super) hung: bool,
+    /// How long the last request took, if it was long.
+    pub(super) took: Option<u64>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct WebFetcher(pub(super) Arc<Mutex<Moments>>);
 
+type Answer = Result<FetchResponse, FetchError>;
+
 impl Moments {
     pub(super) fn new(web: Web) -> Self {
-        Self { web, at: 0, had: HashMap::new(), hung: false }
+        Self { web, at: 0, had: HashMap::new(), took: None }
     }
 
-    fn answer(&mut self, url: &str) -> Result<FetchResponse, FetchError> {
-        let cause = || Cause::new("as the seed says");
-        let Some((name, path)) = split(url) else { return Err(FetchError::NoName(cause())) };
-        self.hung = false;
-        let trouble = self.web.trouble(name, self.at);
-        let Some(host) = self.web.hosts.get(name) else { return Err(FetchError::NoName(cause())) };
-        match trouble {
-            Some(Trouble::NoName) => return Err(FetchError::NoName(cause())),
-            Some(Trouble::Refused) => return Err(FetchError::Refused(cause())),
-            Some(Trouble::Tls) => return Err(FetchError::Tls(cause())),
-            Some(Trouble::Closed) => return Err(FetchError::Closed(cause())),
-            Some(Trouble::Hangs) => {
-                self.hung = true;
-                return Err(FetchError::TimedOut(Phase::FirstByte));
-            }
-            Some(Trouble::Status(status, wait)) => {
-                let wait = wait.map(|seconds| ("retry-after", seconds.to_string()));
-                return Ok(response(status, wait, ""));
-            }
-            None => {}
+    fn answer(&mut self, url: &str) -> Answer {
+        let Some((origin, path)) = split(url) else { return Err(FetchError::NoName(cause())) };
+        self.took = None;
+        let by_http = origin.replace("https:", "http:");
+        if let Some(trouble) = self.web.trouble(&by_http, self.at) {
+            return self.fail(trouble);
         }
+        let Some(host) = self.web.hosts.get(origin) else {
+            // Nothing listens there but the same by `http`.
+            let known = self.web.hosts.contains_key(&by_http);
+            return Err(if known { FetchError::Refused(cause()) } else { FetchError::NoName(cause()) });
+        };
         if path == "/robots.txt" {
-            return Ok(match host.robots {
-                Robots::Missing => response(404, None, ""),
-                Robots::ForbidsPrivate => response(200, None, "User-agent: *\nDisallow: /private\n"),
-                Robots::CrawlDelay => response(200, None, "User-agent: *\nCrawl-delay: 2\n"),
-            });
+            let away =
+                host.robots_outages.iter().find(|outage| outage.holds(self.at)).map(|outage: &Outage| outage.trouble);
+            return match away {
+                Some(trouble) => self.fail(trouble),
+                None => Ok(robots(host, self.at)),
+            };
         }
-        match host.pages.get(path) {
-            None | Some(Page::Missing) => Ok(response(404, None, "")),
-            Some(Page::Links(links)) => Ok(html(links)),
-            Some(Page::Redirect(to)) => Ok(response(301, Some(("location", to.clone())), "")),
-            Some(Page::Broken) => Ok(response(500, None, "")),
-            Some(Page::Panics) => Err(FetchError::Internal),
-            Some(Page::Hangs) => {
-                self.hung = true;
-                Err(FetchError::TimedOut(Phase::FirstByte))
+        let Some(page) = host.pages.get(path).cloned() else { return Ok(response(404, None, "")) };
+        self.page(url, origin, page)
+    }
+
+    fn page(&mut self, url: &str, origin: &str, page: Page) -> Answer {
+        let mut had = || {
+            let had = self.had.entry(url.to_owned()).or_default();
+            *had += 1;
+            *had
+        };
+        let redirect = |to: String| response(301, Some(("location", to)), "");
+        match page {
+            Page::Missing => Ok(response(404, None, "")),
+            Page::Links(links) => Ok(html(&links)),
+            Page::Slow(took, links) => {
+                self.took = Some(took);
+                Ok(html(&links))
             }
-            Some(Page::Flaky(times, links)) => {
-                let had = self.had.entry(url.to_owned()).or_default();
-                *had += 1;
-                match (*had <= *times, had.is_multiple_of(2)) {
+            Page::Redirect(to) => Ok(redirect(to)),
+            Page::RedirectUntil(at, one, other) => Ok(redirect(if self.at < at { one } else { other })),
+            Page::RedirectToItself => Ok(redirect(url.to_owned())),
+            Page::Endless(number) => Ok(redirect(endless(origin, number + 1))),
+            Page::Broken => Ok(response(500, None, "")),
+            Page::Panics => Err(FetchError::Internal),
+            Page::Hangs => self.fail(Trouble::Hangs),
+            Page::Flaky(times, links) => {
+                let had = had();
+                match (had <= times, had.is_multiple_of(2)) {
                     (true, true) => Err(FetchError::Closed(cause())),
                     (true, false) => Ok(response(502, None, "")),
-                    (false, _) => Ok(html(links)),
+                    (false, _) => Ok(html(&links)),
                 }
             }
+            Page::Cut(times, links) => {
+                let (had, mut whole) = (had(), html(&links));
+                if had <= times {
+                    whole.body.truncate(whole.body.len() / 2);
+                    whole.truncated = Some(Truncation::Disconnect);
+                }
+                Ok(whole)
+            }
+        }
+    }
+
+    fn fail(&mut self, trouble: Trouble) -> Answer {
+        match trouble {
+            Trouble::NoName => Err(FetchError::NoName(cause())),
+            Trouble::Refused => Err(FetchError::Refused(cause())),
+            Trouble::NoRoute => Err(FetchError::NoRoute(cause())),
+            Trouble::Tls => Err(FetchError::Tls(cause())),
+            Trouble::Closed => Err(FetchError::Closed(cause())),
+            Trouble::Hangs => {
+                self.took = Some(TIMEOUT);
+                Err(FetchError::TimedOut(Phase::FirstByte))
+            }
+            Trouble::Status(status, pause) => Ok(response(
+                status,
+                pause.header().map(|pause| ("retry-after", pause)),
+                "<a href=\"/not-a-page\">x</a>",
+            )),
         }
     }
 }
 
 impl Fetcher for WebFetcher {
-    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+    async fn fetch(&self, request: FetchRequest) -> Answer {
         self.0.lock().unwrap().answer(request.url.as_str())
+    }
+}
+
+fn cause() -> Cause {
+    Cause::new("as the seed says")
+}
+
+fn robots(host: &Host, at: u64) -> FetchResponse {
+    let file = |rules: &str| response(200, None, &format!("User-agent: *\n{rules}\n"));
+    match &host.robots {
+        Robots::Missing => response(404, None, ""),
+        Robots::ForbidsPrivate => file("Disallow: /private"),
+        Robots::CrawlDelay(seconds) => file(&format!("Crawl-delay: {seconds}")),
+        Robots::Changes if (at / MINUTE).is_multiple_of(2) => file("Disallow: /private"),
+        Robots::Changes => file("Disallow: /nothing"),
+        Robots::At(there) => response(302, Some(("location", format!("{there}/robots.txt"))), ""),
     }
 }
 

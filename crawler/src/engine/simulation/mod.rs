@@ -1,20 +1,29 @@
 //! Deterministic simulation: the real core, URL cache and database on a virtual clock, against a web with faults.
 //!
-//! A seed makes a web, its faults (outages of hosts, pages that hang or fail, robots.txt that comes and goes), kills and
-//! restarts. What must hold is known from the web itself: each page that can be reached has its answer at the end, nothing is
-//! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time.
+//! A seed makes a web, its faults (outages of hosts and of all hosts, pages that hang or fail, answers that are slow, cut short
+//! or lead nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere), settings, kills, restarts and further
+//! sequences. What must hold is known from the web itself: each page that can be reached has its answer at the end, nothing is
+//! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time. What must
+//! hold at any time (counts, memory) is looked at after each step.
+//!
+//! The outages that are named one by one are in [`outages`].
 //!
 //! `SEEDS=10000 cargo test --release -p webloom --lib simulation` runs more; `SEED=17` runs one and shows its steps.
 
+mod crawl;
+mod faults;
 mod fetcher;
+mod grow;
 mod oracle;
+mod outages;
+mod process;
 mod random;
-mod run;
+mod settings;
 mod web;
 
+use crawl::Crawl;
+use grow::Plan;
 use random::Random;
-use run::Crawl;
-use web::Web;
 
 /// Seeds that are run where nothing else is said.
 const SEEDS: u64 = 500;
@@ -28,21 +37,22 @@ fn every_seed_is_crawled_completely() {
     }
     let mut failures = Vec::new();
     for seed in number("FIRST").unwrap_or(0)..number("SEEDS").unwrap_or(SEEDS) {
-        let outcome = std::panic::catch_unwind(|| simulate(seed));
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(problem)) => failures.push(format!("seed {seed}: {problem}")),
-            Err(_) => failures.push(format!("seed {seed}: panicked")),
-        }
-        assert!(failures.len() < 5, "{failures:#?}");
+        let problem = match std::panic::catch_unwind(|| simulate(seed)) {
+            Ok(Ok(())) => continue,
+            Ok(Err(problem)) => problem,
+            Err(_) => "panicked".to_owned(),
+        };
+        println!("seed {seed}: {problem}");
+        failures.push(seed);
+        assert!(failures.len() < 20, "{failures:?}");
     }
-    assert!(failures.is_empty(), "{failures:#?}");
+    assert!(failures.is_empty(), "{failures:?}");
 }
 
 fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
-    let web = Web::new(&mut random);
-    let mut crawl = Crawl::new(web, random);
-    crawl.go_on_to_the_end()?;
-    oracle::judge(&crawl)
+    let plan = Plan::new(&mut random);
+    let web = plan.web(0, &mut random);
+    let stages = settings::stages(&mut random);
+    Crawl::new(web, stages, random).with_plan(plan).go_on_to_the_end()
 }

@@ -1,39 +1,27 @@
-//! [`Web`]: hosts, pages and links that follow from the seed, and what goes wrong with them when.
+//! [`Web`]: hosts, pages and links, and what a complete crawl of them finds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Random;
+use super::faults::{Outage, Trouble};
 
-const SECOND: u64 = 1_000;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
-
-/// What a host does while it does not serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
-    NoName,
-    Refused,
-    Tls,
-    Closed,
-    Hangs,
-    Status(u16, Option<u64>),
-}
-
-/// A time in which a host does not serve, in milliseconds from the beginning.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Outage {
-    pub(super) from: u64,
-    pub(super) to: u64,
-    pub(super) trouble: Trouble,
-}
+/// Redirects in a row that a crawl of such a web follows.
+pub(super) const MOST_REDIRECTS: u32 = 4;
 
 /// What a page is.
 #[derive(Debug, Clone)]
 pub(super) enum Page {
     /// A page with links.
     Links(Vec<String>),
+    /// The same, after so many milliseconds.
+    Slow(u64, Vec<String>),
     /// It leads elsewhere.
     Redirect(String),
+    /// It leads to the first until this moment, then to the second.
+    RedirectUntil(u64, String, String),
+    /// It leads to itself.
+    RedirectToItself,
+    /// It leads to the next of an endless row.
+    Endless(u32),
     /// It is not there.
     Missing,
     /// It never answers, though its host does.
@@ -42,6 +30,8 @@ pub(super) enum Page {
     Broken,
     /// Its first requests fail so many times, then it has these links.
     Flaky(u32, Vec<String>),
+    /// Its first answers are cut short so many times, in the middle of these links.
+    Cut(u32, Vec<String>),
     /// Our own program fails on it.
     Panics,
 }
@@ -51,131 +41,151 @@ pub(super) struct Host {
     pub(super) pages: BTreeMap<String, Page>,
     pub(super) robots: Robots,
     pub(super) outages: Vec<Outage>,
+    /// Outages of its robots.txt alone.
+    pub(super) robots_outages: Vec<Outage>,
+    /// Whether it is in the scope from the beginning: one that a start leads to is so later.
+    pub(super) is_given: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Robots {
     Missing,
     ForbidsPrivate,
-    CrawlDelay,
+    CrawlDelay(u64),
+    /// Every minute it forbids what is private, or does not.
+    Changes,
+    /// It is at another host.
+    At(String),
 }
 
-/// All hosts by their name.
+/// A start as the user gives it.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) url: String,
+    /// Without a scheme.
+    pub(super) guessed: bool,
+}
+
+/// All hosts by their origin.
 #[derive(Debug, Clone)]
 pub(super) struct Web {
     pub(super) hosts: BTreeMap<String, Host>,
+    pub(super) starts: Vec<Given>,
+}
+
+/// What a crawl finds.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// In any case.
+    pub(super) must: BTreeSet<String>,
+    /// Depending on when it looks.
+    pub(super) may: BTreeSet<String>,
+}
+
+/// What robots.txt says of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permission {
+    Given,
+    Refused,
+    /// It depends on the moment.
+    Open,
 }
 
 impl Web {
-    pub(super) fn new(random: &mut Random) -> Self {
-        let count = 1 + random.below(4);
-        let sizes: Vec<u64> = (0..count).map(|_| 3 + random.below(40)).collect();
-        let odd = random.percent(60);
-        let mut hosts = BTreeMap::new();
-        for (host, &size) in sizes.iter().enumerate() {
-            let pages = (0..size).map(|page| (path(page), page_of(host, page, &sizes, odd, random))).collect();
-            let robots = random.pick(&[Robots::Missing, Robots::Missing, Robots::ForbidsPrivate, Robots::CrawlDelay]);
-            let outages = outages(random);
-            hosts.insert(format!("h{host}.test"), Host { pages, robots, outages });
+    /// What is wrong with a host at a moment.
+    pub(super) fn trouble(&self, origin: &str, at: u64) -> Option<Trouble> {
+        let outages = &self.hosts.get(origin)?.outages;
+        outages.iter().find(|outage| outage.holds(at)).map(|outage| outage.trouble)
+    }
+
+    /// Whether a URL may be taken for a page that is broken: nothing else of its host is known, and that has an outage of
+    /// server errors.
+    pub(super) fn may_be_taken_for_broken(&self, origin: &str) -> bool {
+        let errs = |outage: &Outage| matches!(outage.trouble, Trouble::Status(500 | 502, _));
+        self.hosts.get(origin).is_some_and(|host| host.outages.iter().any(errs))
+    }
+
+    pub(super) fn permission(&self, origin: &str, path: &str) -> Permission {
+        let Some(host) = self.hosts.get(origin).filter(|_| path.starts_with("/private")) else {
+            return Permission::Given;
+        };
+        match &host.robots {
+            Robots::ForbidsPrivate => Permission::Refused,
+            Robots::Changes => Permission::Open,
+            Robots::At(there) if there != origin => self.permission(there, path),
+            _ => Permission::Given,
         }
-        Self { hosts }
     }
 
-    /// The start URLs: the first page of each host.
-    pub(super) fn starts(&self) -> Vec<String> {
-        self.hosts.keys().map(|host| format!("http://{host}/0")).collect()
+    /// The pause that a host asks for in its robots.txt, in seconds.
+    pub(super) fn crawl_delay(&self, origin: &str) -> u64 {
+        match self.hosts.get(origin).map(|host| &host.robots) {
+            Some(Robots::CrawlDelay(seconds)) => *seconds,
+            Some(Robots::At(there)) if there != origin => self.crawl_delay(there),
+            _ => 0,
+        }
     }
 
-    /// Whether a start may be taken for a page that is broken.
-    pub(super) fn may_lose_a_start(&self) -> bool {
-        let mut outages = self.hosts.values().flat_map(|host| &host.outages);
-        outages.any(|outage| outage.trouble == Trouble::Status(500, None))
+    /// URLs that a complete crawl admits.
+    pub(super) fn reach(&self) -> Reach {
+        let starts = || self.starts.iter().map(|start| start.url.clone());
+        let by_http = || starts().map(|url| url.replace("https:", "http:"));
+        Reach {
+            must: self.closure(starts().collect(), true),
+            may: self.closure(starts().chain(by_http()).collect(), false),
+        }
     }
 
-    /// The trouble of a host at a moment.
-    pub(super) fn trouble(&self, host: &str, at: u64) -> Option<Trouble> {
-        let outages = &self.hosts.get(host)?.outages;
-        outages.iter().find(|outage| (outage.from..outage.to).contains(&at)).map(|outage| outage.trouble)
-    }
-
-    /// URLs that a complete crawl admits, without those that robots.txt forbids.
-    pub(super) fn reachable(&self) -> (BTreeSet<String>, BTreeSet<String>) {
-        let (mut reached, mut forbidden, mut open) = (BTreeSet::new(), BTreeSet::new(), self.starts());
+    fn closure(&self, mut open: Vec<String>, surely: bool) -> BTreeSet<String> {
+        let mut reached = BTreeSet::new();
         while let Some(url) = open.pop() {
-            let Some((host, path)) = split(&url) else { continue };
-            let Some(host) = self.hosts.get(host) else { continue };
-            if host.robots == Robots::ForbidsPrivate && path.starts_with("/private") {
-                forbidden.insert(url);
+            let (origin, path) = split(&url).expect("a URL of the web");
+            let Some(host) = self.hosts.get(origin) else {
+                // A start that was a guess.
+                reached.insert(url);
                 continue;
-            }
+            };
             if !reached.insert(url.clone()) {
                 continue;
             }
+            match self.permission(origin, path) {
+                Permission::Refused => continue,
+                Permission::Open if surely => continue,
+                _ => {}
+            }
+            let in_scope = |to: &&String| {
+                let there = split(to).and_then(|(there, _)| Some((there, self.hosts.get(there)?)));
+                // What was judged before a start led there was refused.
+                there.is_some_and(|(there, host)| host.is_given || there == origin || !surely)
+            };
             match host.pages.get(path) {
-                Some(Page::Links(links) | Page::Flaky(_, links)) => open.extend(links.iter().cloned()),
-                Some(Page::Redirect(to)) => open.push(to.clone()),
+                Some(Page::Links(links) | Page::Slow(_, links) | Page::Flaky(_, links) | Page::Cut(_, links)) => {
+                    open.extend(links.iter().filter(in_scope).cloned());
+                }
+                // A start takes the scope with it.
+                Some(Page::Redirect(to)) => {
+                    open.extend(Some(to).filter(|to| in_scope(to) || self.is_start(&url)).cloned());
+                }
+                Some(Page::RedirectUntil(_, one, other)) if !surely => open.extend([one.clone(), other.clone()]),
+                Some(Page::Endless(number)) if *number < MOST_REDIRECTS => open.push(endless(origin, number + 1)),
                 _ => {}
             }
         }
-        (reached, forbidden)
+        reached
+    }
+
+    pub(super) fn is_start(&self, url: &str) -> bool {
+        self.starts.iter().any(|start| start.url == url)
     }
 }
 
-/// Host and path of a URL.
+/// A page of an endless row of redirects.
+pub(super) fn endless(origin: &str, number: u32) -> String {
+    format!("{origin}/endless/{number}")
+}
+
+/// Origin and path of a URL.
 pub(super) fn split(url: &str) -> Option<(&str, &str)> {
-    let rest = url.strip_prefix("http://")?;
-    Some(rest.split_at(rest.find('/')?))
-}
-
-fn path(page: u64) -> String {
-    if page % 11 == 7 { format!("/private/{page}") } else { format!("/{page}") }
-}
-
-fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random) -> Page {
-    let mut links: Vec<String> = Vec::new();
-    // A chain and a tree, so that every page can be reached.
-    for next in [page + 1, 2 * page + 1] {
-        if next < sizes[host] {
-            links.push(format!("http://h{host}.test{}", path(next)));
-        }
-    }
-    for _ in 0..random.below(6) {
-        let to = usize::try_from(random.below(sizes.len() as u64)).expect("an index");
-        // Some lead to what is not there.
-        links.push(format!("http://h{to}.test{}", path(random.below(sizes[to] + 2))));
-    }
-    let itself = format!("http://h{host}.test{}", path(page));
-    let leads_on = |links: Vec<String>| links.into_iter().find(|link| *link != itself);
-    match if odd && page > 0 { random.below(40) } else { 40 } {
-        0 => leads_on(links).map_or(Page::Missing, Page::Redirect),
-        1 => Page::Missing,
-        2 => Page::Hangs,
-        3 => Page::Broken,
-        4..7 => Page::Flaky(1 + u32::try_from(random.below(2)).expect("small"), links),
-        7 => Page::Panics,
-        _ => Page::Links(links),
-    }
-}
-
-fn outages(random: &mut Random) -> Vec<Outage> {
-    let mut outages = Vec::new();
-    let mut at = random.below(40 * SECOND);
-    for _ in 0..random.pick(&[0, 0, 1, 1, 2]) {
-        let length = random.pick(&[15 * SECOND, 15 * SECOND, 2 * MINUTE, 10 * MINUTE, 3 * HOUR]);
-        let trouble = random.pick(&[
-            Trouble::NoName,
-            Trouble::Refused,
-            Trouble::Tls,
-            Trouble::Closed,
-            Trouble::Hangs,
-            Trouble::Status(503, None),
-            Trouble::Status(503, Some(20)),
-            Trouble::Status(429, None),
-            Trouble::Status(429, Some(90)),
-            Trouble::Status(500, None),
-        ]);
-        outages.push(Outage { from: at, to: at + length, trouble });
-        at += length + 5 * SECOND + random.below(2 * MINUTE);
-    }
-    outages
+    let rest = url.find("://")? + 3;
+    Some(url.split_at(rest + url[rest..].find('/')?))
 }

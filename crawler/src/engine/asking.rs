@@ -1,0 +1,48 @@
+//! How the core's questions become messages to the store, and the answers events.
+
+use super::core::{Filling, Question, StoreAnswer};
+use crate::{
+    store::{Message, Replay, ReplayedUrl, Reply, Standing},
+    url::Fingerprint,
+};
+
+/// Where answers of the store go.
+pub(super) trait Answers {
+    /// The way of one answer, which `answer` makes one for the core.
+    fn reply<T: 'static>(&self, answer: impl FnOnce(T) -> StoreAnswer + Send + 'static) -> Reply<T>;
+}
+
+/// The message that asks a question.
+pub(super) fn asking(question: Question, answers: &impl Answers) -> Message {
+    match question {
+        Question::Rows(request) => {
+            Message::Refill(request, answers.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
+        }
+        Question::Robots(host) => Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body))),
+        Question::Sweep(request) => Message::Sweep(request, answers.reply(StoreAnswer::Swept)),
+        Question::Fill(filling) => {
+            let reply = answers.reply(StoreAnswer::Filled);
+            Message::Replay(Box::new(Replaying { filling, reply }))
+        }
+    }
+}
+
+/// A URL cache on its way through the writer, which shows it every URL of the sequence.
+struct Replaying {
+    filling: Filling,
+    reply: Reply<Filling>,
+}
+
+impl Replay for Replaying {
+    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
+        self.filling.lost(fingerprint, standing);
+    }
+
+    fn row(&mut self, url: ReplayedUrl<'_>) {
+        self.filling.row(url);
+    }
+
+    fn done(self: Box<Self>) {
+        (self.reply)(self.filling);
+    }
+}

@@ -1,0 +1,279 @@
+//! [`Crawl`]: a crawl of a web over as many runs and sequences as it takes, with kills and restarts.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use super::{
+    super::core::{End, Setup, Start, order},
+    Random,
+    fetcher::Moments,
+    grow::Plan,
+    oracle,
+    process::{Asked, Interruption, Process},
+    web::Web,
+};
+use crate::{
+    config::Settings,
+    queue::Purpose,
+    robots::ProductToken,
+    store::{
+        AreaRow, AreaSource,
+        sqlite::{CrawlDirectory, Errs, NewCrawl, NextSequence, RunStart, WriterSettings, WriterThread},
+    },
+    time::Moment,
+    url::{Canonicalizer, FingerprintSeed, WebUrl},
+};
+
+/// The moment at which a simulation begins, in milliseconds.
+pub(super) const BEGIN: u64 = 1_700_000_000_000;
+
+/// Runs after which a crawl is called endless.
+const MOST_RUNS: u64 = 150;
+
+/// A request as the servers saw it.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) run: u64,
+    pub(super) sequence: u32,
+    pub(super) origin: String,
+    pub(super) url: String,
+    pub(super) purpose: Purpose,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) what: What,
+}
+
+/// What its answer was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// The last word on its URL.
+    Final,
+    /// A body that was cut short.
+    Cut,
+    /// None, or one that says that it cannot serve now.
+    Trouble,
+}
+
+/// A run as it was.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Past {
+    pub(super) began: u64,
+    pub(super) end: Option<End>,
+}
+
+/// A crawl of a web, over as many runs as it takes.
+pub(super) struct Crawl {
+    pub(super) web: Web,
+    pub(super) requests: Vec<Request>,
+    pub(super) folder: tempfile::TempDir,
+    pub(super) settings: Arc<Settings>,
+    pub(super) random: Random,
+    pub(super) now: u64,
+    pub(super) moments: Arc<Mutex<Moments>>,
+    /// The number of the present run, from 1.
+    pub(super) runs: u64,
+    pub(super) past: Vec<Past>,
+    pub(super) sequence: u32,
+    /// Runs that will be interrupted.
+    pub(super) interruptions: Vec<Interruption>,
+    /// Each run is the next of them; else the seed says which.
+    pub(super) interrupts_always: bool,
+    /// Settings that come after those in use, once a budget or a loss ends a run.
+    later: Vec<Arc<Settings>>,
+    /// Sequences that are still to come, by the plan of their webs.
+    again: Option<(Plan, u64)>,
+    /// The next run begins a sequence.
+    begins: bool,
+}
+
+impl Crawl {
+    pub(super) fn new(web: Web, mut stages: Vec<Arc<Settings>>, random: Random) -> Self {
+        let shared = std::path::Path::new("/dev/shm");
+        let folder = if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() };
+        let moments = Arc::new(Mutex::new(Moments::new(web.clone())));
+        let settings = stages.remove(0);
+        Self {
+            web,
+            requests: Vec::new(),
+            folder: folder.unwrap(),
+            settings,
+            random,
+            now: 0,
+            moments,
+            runs: 0,
+            past: Vec::new(),
+            sequence: 0,
+            interruptions: Vec::new(),
+            interrupts_always: false,
+            later: stages,
+            again: None,
+            begins: false,
+        }
+    }
+
+    /// The same with interruptions and further sequences as the seed has them.
+    pub(super) fn with_plan(mut self, plan: Plan) -> Self {
+        for _ in 0..self.random.below(4) {
+            let (at, soon) = (self.random.below(90_000), self.random.below(6));
+            let interruption = match self.random.below(10) {
+                0..5 => Interruption::Kill(at),
+                5 => Interruption::KillAt(Asked::Sweep, soon),
+                6 => Interruption::KillAt(Asked::Fill, soon),
+                7 => Interruption::KillAt(Asked::Rows, soon),
+                _ => Interruption::Signal(at),
+            };
+            self.interruptions.push(interruption);
+        }
+        let further = if self.random.percent(15) { 1 + self.random.below(2) } else { 0 };
+        self.again = Some((plan, further));
+        self
+    }
+
+    /// Starts it again and again, as a user would, until all is done, and judges it.
+    pub(super) fn go_on_to_the_end(&mut self) -> Result<(), String> {
+        loop {
+            self.runs += 1;
+            let began = self.now;
+            let end = self.run()?;
+            self.past.push(Past { began, end });
+            tracing::info!(run = self.runs, ?end, now = self.now, "the run ended");
+            oracle::justify(self, end)?;
+            match end {
+                Some(End::Drained) if !self.was_abandoned() => {
+                    oracle::judge_sequence(self)?;
+                    if !self.begin_again() {
+                        return oracle::judge(self);
+                    }
+                }
+                Some(End::Drained) => self.now += 1_000 + self.random.below(60_000),
+                Some(End::Signal(_)) | None => {
+                    let most = self.random.pick(&[10, 500, 60_000]);
+                    self.now += 1 + self.random.below(most);
+                }
+                // Each time longer: a host may have asked for a month.
+                Some(End::Unreachable | End::Failed) => {
+                    let times = 1 << self.past.iter().rev().take_while(|past| past.end == end).count().min(16);
+                    self.now += 1_000 + self.random.below(200_000) * times;
+                }
+                Some(End::Budget | End::Loss) => self.raise(end)?,
+                Some(End::Restart) => self.begins = true,
+                Some(other) => return Err(format!("ended with {other:?}")),
+            }
+            if self.runs > MOST_RUNS {
+                return Err(format!("too many runs, the last ended {end:?} at {}", self.now));
+            }
+        }
+    }
+
+    /// Begins the next sequence, if there is to be one, with a web that has changed.
+    fn begin_again(&mut self) -> bool {
+        let Some((plan, further)) = self.again.take().filter(|(_, further)| *further > 0) else { return false };
+        self.now += 1_000 + self.random.below(3_600_000);
+        self.web = plan.web(self.now, &mut self.random);
+        *self.moments.lock().unwrap() = Moments::new(self.web.clone());
+        (self.begins, self.again) = (true, Some((plan, further - 1)));
+        true
+    }
+
+    /// Goes on with the next settings.
+    fn raise(&mut self, end: Option<End>) -> Result<(), String> {
+        if self.later.is_empty() {
+            return Err(format!("ended with {end:?}"));
+        }
+        self.settings = self.later.remove(0);
+        self.now += 1_000;
+        Ok(())
+    }
+
+    /// Whether the next start has something to try again.
+    fn was_abandoned(&self) -> bool {
+        let connection = CrawlDirectory::read(self.folder.path()).unwrap();
+        let query = "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned')";
+        connection.query_row(query, [], |row| row.get(0)).unwrap()
+    }
+
+    pub(super) fn moment(&self) -> Moment {
+        Moment::from_millis(BEGIN + self.now)
+    }
+
+    /// The interruption of the next run, if it has one.
+    fn interruption(&mut self) -> Option<Interruption> {
+        if self.interruptions.is_empty() || !(self.interrupts_always || self.random.percent(70)) {
+            return None;
+        }
+        Some(match self.interruptions.remove(0) {
+            Interruption::Kill(pause) => Interruption::Kill(self.now + pause),
+            Interruption::Signal(pause) => Interruption::Signal(self.now + pause),
+            question @ Interruption::KillAt(..) => question,
+        })
+    }
+
+    /// One process, from its start to its end; `None` when it was killed.
+    fn run(&mut self) -> Result<Option<End>, String> {
+        let interruption = self.interruption();
+        let mut directory = CrawlDirectory::open(self.folder.path()).map_err(|error| error.to_string())?;
+        self.prepare(&mut directory);
+        let starts = self.new_starts(&directory);
+        directory.retry_abandoned().unwrap();
+        directory.rank_by(order(&self.settings)).unwrap();
+        let resumed = directory.resume(self.settings.budget.max_depth).unwrap().unwrap();
+        let (sequence, counters) = (resumed.sequence, resumed.counters.clone());
+        self.sequence = sequence;
+        let now = self.moment();
+        let setup = Setup { resumed, settings: Arc::clone(&self.settings), started: now, now };
+        let core = setup.core(ProductToken::new("webloom").unwrap()).map_err(|error| error.to_string())?;
+        let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
+        let sample = self.settings.cache.audit_sample;
+        let audit_sample = (sample > 0).then_some(sample);
+        directory.begin_run(RunStart { cache, audit_sample, forgets: core.forgets() }).unwrap();
+        let commit_steps = usize::try_from(1 + self.random.below(20)).unwrap();
+        let commit_every = Duration::from_mins(1);
+        let settings = WriterSettings {
+            commit_every,
+            commit_steps,
+            checkpoint_every: commit_every,
+            sequence,
+            counters,
+            fail_point: None,
+        };
+        let mut writer = WriterThread::new(directory, settings);
+        writer.begin_run().unwrap();
+        Process::new(self, core, writer, interruption).drive(starts)
+    }
+
+    /// Makes the crawl, or begins its next sequence.
+    fn prepare(&mut self, directory: &mut CrawlDirectory) {
+        let areas = self.web.starts.iter().map(|start| {
+            let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
+            AreaRow { url: start.url.clone(), source }
+        });
+        let areas: Vec<_> = areas.collect();
+        if directory.settings().unwrap().is_none() {
+            let crawl = NewCrawl {
+                at: self.moment(),
+                fingerprint_seed: FingerprintSeed::new(self.random.next()),
+                hash_seed: self.random.next(),
+                settings: "{}".into(),
+                areas,
+            };
+            directory.create(&crawl, None).unwrap();
+        } else if std::mem::take(&mut self.begins) {
+            let next = NextSequence { at: self.moment(), settings: "{}".into(), areas };
+            directory.begin_sequence(&next, None).unwrap();
+        }
+    }
+
+    /// The starts that the sequence has not admitted yet.
+    fn new_starts(&self, directory: &CrawlDirectory) -> Vec<Start> {
+        let seed = directory.fingerprint_seed().unwrap().unwrap();
+        let starts = self.web.starts.iter().map(|start| (WebUrl::parse(&start.url).unwrap(), start.guessed));
+        let print = |url: &WebUrl| seed.fingerprint(&Canonicalizer::default().key(url));
+        let all: HashSet<_> = starts.clone().map(|(url, _)| print(&url)).collect();
+        let admitted = directory.admitted(&all).unwrap();
+        let new = starts.filter(|(url, _)| !admitted.contains(&print(url)));
+        new.map(|(url, guessed)| Start { url, guessed, credentials: None }).collect()
+    }
+}

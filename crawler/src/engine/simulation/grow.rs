@@ -1,0 +1,163 @@
+//! How a web follows from a seed.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Random,
+    faults::{MINUTE, SECOND, outages, storm},
+    web::{Given, Host, MOST_REDIRECTS, Page, Robots, Web, endless},
+};
+
+/// How a web is made.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    starts: Vec<StartKind>,
+    /// A crawl may know them from the sequence before.
+    robots: Vec<Robots>,
+    /// Pages that fail, lead elsewhere, or are slow.
+    odd: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StartKind {
+    Plain,
+    /// Given without a scheme, and not there with `https`.
+    Guessed,
+    /// At an address that leads to the host.
+    Moved,
+    /// At an address that leads to the host from some moment on, and to the first host before.
+    Moving,
+}
+
+impl Plan {
+    pub(super) fn new(random: &mut Random) -> Self {
+        let odd = random.percent(60);
+        let kinds = [StartKind::Plain, StartKind::Guessed, StartKind::Moved, StartKind::Moving];
+        let others = random.percent(30);
+        let kind = |number: u64, random: &mut Random| match (number, others) {
+            (0, _) | (_, false) => StartKind::Plain,
+            _ => random.pick(&kinds),
+        };
+        let starts: Vec<_> = (0..=random.below(4)).map(|number| kind(number, random)).collect();
+        let robots = (0..starts.len()).map(|number| robots(number, random)).collect();
+        Self { starts, robots, odd }
+    }
+
+    /// A web with these starts at a moment. One that is made later is another.
+    pub(super) fn web(&self, at: u64, random: &mut Random) -> Web {
+        let large = random.percent(4);
+        let most = if large { 150 } else { 40 };
+        let sizes: Vec<u64> = self.starts.iter().map(|_| 3 + random.below(most)).collect();
+        let mut web = Web { hosts: BTreeMap::new(), starts: Vec::new() };
+        for (number, kind) in self.starts.iter().enumerate() {
+            let mut made = self.host(number, &sizes, random);
+            made.outages = outages(at, random);
+            if random.percent(8) {
+                made.robots_outages = outages(at, random);
+            }
+            made.is_given = *kind == StartKind::Plain;
+            web.hosts.insert(origin(number), made);
+            self.give(number, at, &mut web, random);
+        }
+        if random.percent(10) {
+            let storm = storm(at, random);
+            for host in web.hosts.values_mut() {
+                if host.outages.iter().all(|outage| outage.from > storm.to) {
+                    host.outages.insert(0, storm);
+                }
+            }
+        }
+        web
+    }
+
+    /// The start by which a host is found.
+    fn give(&self, number: usize, at: u64, web: &mut Web, random: &mut Random) {
+        let (first, moved) = (format!("{}/0", origin(number)), format!("http://old{number}.test/"));
+        let page = match self.starts[number] {
+            StartKind::Plain => return web.starts.push(Given { url: first, guessed: false }),
+            StartKind::Guessed => {
+                return web.starts.push(Given { url: first.replace("http:", "https:"), guessed: true });
+            }
+            StartKind::Moved => Page::Redirect(first),
+            StartKind::Moving => Page::RedirectUntil(at + random.below(MINUTE), format!("{}/0", origin(0)), first),
+        };
+        let host = Host {
+            pages: BTreeMap::from([("/".to_owned(), page)]),
+            robots: Robots::Missing,
+            outages: outages(at, random),
+            robots_outages: Vec::new(),
+            is_given: true,
+        };
+        web.hosts.insert(format!("http://old{number}.test"), host);
+        web.starts.push(Given { url: moved, guessed: false });
+    }
+
+    fn host(&self, number: usize, sizes: &[u64], random: &mut Random) -> Host {
+        let odd = self.odd;
+        let mut pages = BTreeMap::new();
+        for page in 0..sizes[number] {
+            pages.insert(path(page), page_of(number, page, sizes, odd && page > 0, random));
+        }
+        for hop in 0..=MOST_REDIRECTS {
+            pages.insert(format!("/endless/{hop}"), Page::Endless(hop));
+        }
+        let robots = self.robots[number].clone();
+        Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), is_given: true }
+    }
+}
+
+fn robots(number: usize, random: &mut Random) -> Robots {
+    match random.below(20) {
+        0..5 => Robots::ForbidsPrivate,
+        5..8 => Robots::CrawlDelay(2),
+        // Longer than is waited for.
+        8 => Robots::CrawlDelay(1_000_000),
+        9 => Robots::Changes,
+        // That of the first host is at itself: an endless redirect.
+        10 => Robots::At(origin(number.saturating_sub(1))),
+        _ => Robots::Missing,
+    }
+}
+
+fn origin(number: usize) -> String {
+    format!("http://h{number}.test")
+}
+
+fn path(page: u64) -> String {
+    if page % 11 == 7 { format!("/private/{page}") } else { format!("/{page}") }
+}
+
+fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random) -> Page {
+    let mut links: Vec<String> = Vec::new();
+    // A chain and a tree, so that every page can be reached.
+    for next in [page + 1, 2 * page + 1] {
+        if next < sizes[host] {
+            links.push(origin(host) + &path(next));
+        }
+    }
+    for _ in 0..random.below(6) {
+        let to = usize::try_from(random.below(sizes.len() as u64)).expect("an index");
+        // Some lead to what is not there.
+        links.push(origin(to) + &path(random.below(sizes[to] + 2)));
+    }
+    let itself = origin(host) + &path(page);
+    let leads_on = |links: Vec<String>| links.into_iter().find(|link| *link != itself);
+    match if odd { random.below(50) } else { 50 } {
+        0 => leads_on(links).map_or(Page::Missing, Page::Redirect),
+        1 => Page::Missing,
+        2 => Page::Hangs,
+        3 => Page::Broken,
+        4..7 => Page::Flaky(1 + u32::try_from(random.below(2)).expect("small"), links),
+        7 => Page::Panics,
+        8 | 9 => Page::Slow(SECOND + random.below(25 * SECOND), links),
+        10 => Page::RedirectToItself,
+        11 => {
+            links.push(endless(&origin(host), 0));
+            Page::Links(links)
+        }
+        12 | 13 => Page::Cut(random.pick(&[1, 2]), links),
+        // Out of the scope.
+        14 => Page::Redirect("http://elsewhere.test/".into()),
+        _ => Page::Links(links),
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether a run may end as it did.
+
+use rusqlite::Connection;
+
+use super::super::{crawl::Crawl, web::Robots};
+use crate::{
+    engine::End,
+    queue::{Purpose, most_fetched},
+    store::sqlite::CrawlDirectory,
+};
+
+/// Whether the last run may have ended so.
+pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) -> Result<(), String> {
+    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let count = |condition: &str| count(&connection, crawl.sequence, condition);
+    match end {
+        Some(End::Drained) => match count("state = 'queued'") {
+            0 => Ok(()),
+            queued => Err(format!("drained, and {queued} are queued")),
+        },
+        Some(End::Budget) => budget(crawl, &connection),
+        Some(End::Unreachable) => unreachable(crawl, &connection),
+        _ => Ok(()),
+    }
+}
+
+fn count(connection: &Connection, sequence: u32, condition: &str) -> u64 {
+    let query = format!(
+        "SELECT count(*) FROM url LEFT JOIN visit ON visit.id = url.visit WHERE admitted_in = ? AND {condition}"
+    );
+    connection.query_row(&query, [sequence], |row| row.get(0)).unwrap()
+}
+
+/// A budget is reached, or all that is queued is beyond a depth or a host's budget.
+fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+    let budget = &crawl.settings.budget;
+    let count = |condition: &str| count(connection, crawl.sequence, condition);
+    let stored = count("visit.outcome = 'stored' AND state = 'finished'");
+    let counters: String =
+        connection.query_row("SELECT counters FROM sequence WHERE n = ?", [crawl.sequence], |row| row.get(0)).unwrap();
+    let counters: serde_json::Value = serde_json::from_str(&counters).unwrap();
+    let bytes = counters["bytes_in"].as_u64().unwrap();
+    let fetched = count("state = 'finished' OR attempts > 0");
+    if budget.max_pages.is_some_and(|most| stored > most.get()) {
+        return Err(format!("{stored} pages stored, more than the budget"));
+    }
+    let is_spent = budget.max_pages.is_some_and(|most| stored >= most.get() || fetched >= most_fetched(most))
+        || budget.max_bytes.is_some_and(|most| bytes >= most.get());
+    let deep = budget.max_depth.map_or(0, |most| count(&format!("state = 'queued' AND depth > {most}")));
+    let queued = count("state = 'queued'");
+    let is_held = queued == deep || budget.max_pages_per_host.is_some();
+    if is_spent || (is_held && queued > 0) { Ok(()) } else { Err(format!("no budget is reached, {queued} are queued")) }
+}
+
+/// Only hosts that did not answer are left.
+fn unreachable(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+    let query =
+        "SELECT origin, cause FROM host WHERE id IN (SELECT host FROM url WHERE state = 'queued' AND admitted_in = ?)";
+    let mut select = connection.prepare(query).unwrap();
+    let left =
+        select.query_map([crawl.sequence], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)));
+    let left: Vec<_> = left.unwrap().map(Result::unwrap).collect();
+    // Pages may be left to be fetched again for what was lost.
+    let mut requests = crawl.requests.iter().filter(|request| request.run == crawl.runs);
+    if left.is_empty() && !requests.any(|request| request.purpose == Purpose::Rescue) {
+        return Err("unreachable, and nothing is left".into());
+    }
+    // What a budget holds back is left as well.
+    let budget = &crawl.settings.budget;
+    let is_held = budget.max_pages_per_host.is_some() || budget.max_depth.is_some_and(|most| most < 10);
+    match left.iter().find(|(_, cause)| cause.is_none()).filter(|_| !is_held) {
+        // Its robots.txt may be at a host that does not answer.
+        Some((origin, _)) if !is_elsewhere(crawl, origin) => {
+            Err(format!("{origin} is called unreachable, and is well"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_elsewhere(crawl: &Crawl, origin: &str) -> bool {
+    crawl.web.hosts.get(origin).is_some_and(|host| matches!(host.robots, Robots::At(_)))
+}

@@ -1,0 +1,23 @@
+//! What must hold of a crawl, judged by the web and by what its servers saw.
+
+mod ends;
+mod requests;
+mod rows;
+
+pub(super) use ends::justify;
+
+use super::crawl::Crawl;
+use crate::store::sqlite::{CrawlDirectory, check};
+
+/// Judges a sequence that is complete.
+pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
+    rows::judge(crawl)?;
+    requests::judge(crawl)
+}
+
+/// Judges what is left in the crawl directory at the end.
+pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let report = check(&connection).map_err(|_| "check cannot read it".to_owned())?;
+    if report.findings.is_empty() { Ok(()) } else { Err(format!("check finds {:?}", report.findings)) }
+}

@@ -1,0 +1,155 @@
+//! Whether each host was asked as it may be.
+
+use std::collections::BTreeMap;
+
+use super::super::{
+    crawl::{Crawl, Request, What},
+    faults::{MINUTE, Outage, Pause, SECOND, Trouble},
+};
+use crate::{engine::End, queue::Purpose};
+
+/// Requests to an ailing host in the first half minute.
+const MOST_AT_FIRST: usize = 12;
+
+/// Judges the requests of the last sequence.
+pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+    let mut hosts: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
+    for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence) {
+        hosts.entry(&request.origin).or_default().push(request);
+    }
+    for (origin, requests) in &hosts {
+        slots_and_delay(crawl, origin, requests)?;
+        after_a_start(crawl, origin, requests)?;
+        asked_for(crawl, origin, requests)?;
+        if let Some(host) = crawl.web.hosts.get(*origin) {
+            host.outages.iter().try_for_each(|outage| little(crawl, outage, requests))?;
+        }
+        let mut urls: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
+        for request in requests {
+            urls.entry(&request.url).or_default().push(request);
+        }
+        urls.values().try_for_each(|requests| once(crawl, requests))?;
+    }
+    Ok(())
+}
+
+/// No more at a time than there are slots, and none before the delay has passed.
+fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+    let (delay, slots) = (delay(crawl), crawl.settings.politeness.per_host.get() as usize);
+    let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
+    // What its robots.txt asks for holds once that was read: without a doubt when a page was asked for after it.
+    let mut knows = None;
+    for (index, request) in requests.iter().enumerate() {
+        let before = || requests[..index].iter().filter(|other| other.run == request.run);
+        let flying = before().filter(|other| other.to > request.from).count();
+        if flying >= slots {
+            return Err(format!("{request:?} is one too many at a time"));
+        }
+        // What ends at the same moment beside it may not be known to have ended.
+        let is_known = |to: &u64| *to < request.from || (*to == request.from && slots == 1);
+        let last = before().map(|other| other.to).filter(is_known).max();
+        let delay = if knows == Some(request.run) { delay.max(asked) } else { delay };
+        if last.is_some_and(|last| request.from < last + delay) {
+            return Err(format!("{request:?} comes too soon after {last:?}, and not {delay} ms later"));
+        }
+        // The robots.txt of one host may be that of others too.
+        let same = |other: &&&Request| other.url == request.url && other.purpose == request.purpose;
+        let twice = before().filter(same).any(|other| other.to > request.from);
+        if twice && request.purpose != Purpose::Check {
+            return Err(format!("{request:?} is asked for twice at a time"));
+        }
+        if request.purpose.is_of_a_page() {
+            knows = Some(request.run);
+        }
+    }
+    Ok(())
+}
+
+/// After a start the delay holds too, for each host that the runs before could say was asked.
+fn after_a_start(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+    let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
+    for (index, request) in requests.iter().enumerate().skip(1) {
+        if requests[index - 1].run == request.run {
+            continue;
+        }
+        let is_committed = |other: &&&Request| is_whole(crawl, other.run) && other.what == What::Final;
+        let pages = requests[..index].iter().filter(is_committed).any(|other| other.purpose.is_of_a_page());
+        let began = crawl.past[past(request.run)].began;
+        if pages && request.from < began + delay(crawl).max(asked) {
+            return Err(format!("{request:?} comes too soon after the start at {began}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a host asks for with `Retry-After` is kept, over a new start too; what is too long to be waited for all the more.
+fn asked_for(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+    for (index, request) in requests.iter().enumerate() {
+        let Some(Trouble::Status(_, Pause::Seconds(seconds))) = crawl.web.trouble(origin, request.from) else {
+            continue;
+        };
+        // A later start may find that it asked for too much.
+        let until = request.to + seconds.min(3_600) * SECOND;
+        let is_known =
+            |next: &&&Request| next.from > request.to && (next.run == request.run || is_whole(crawl, request.run));
+        if let Some(next) = requests[index + 1..].iter().find(is_known).filter(|next| next.from < until) {
+            return Err(format!("{next:?} comes before the pause that {request:?} asked for is over"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether all that a run did was written.
+fn is_whole(crawl: &Crawl, run: u64) -> bool {
+    crawl.past[past(run)].end.is_some()
+}
+
+/// A host that does not serve is asked little.
+fn little(crawl: &Crawl, outage: &Outage, requests: &[&Request]) -> Result<(), String> {
+    let within = |from: u64, to: u64, run: u64| {
+        let of = move |request: &&&Request| request.run == run && (from..to.min(outage.to)).contains(&request.from);
+        requests.iter().filter(of)
+    };
+    for run in 1..=crawl.runs {
+        let began = crawl.past[past(run)].began.max(outage.from);
+        let first = within(began, began + MINUTE / 2, run).count();
+        if first > MOST_AT_FIRST {
+            return Err(format!("{first} requests in the first half minute of {outage:?}, in run {run}"));
+        }
+        // It takes a request to know of it.
+        let Some(known) = within(began, outage.to, run).next() else { continue };
+        let late: Vec<_> = within(known.from + 60 * MINUTE, outage.to, run).collect();
+        if let Some(pair) = late.windows(2).find(|pair| pair[1].from < pair[0].from + MINUTE) {
+            return Err(format!("asked twice a minute after an hour: {pair:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers.
+fn once(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
+    let mut counted = requests.iter().filter(|request| request.purpose.is_counted());
+    // A run that was killed may have forgotten it; one that the loss policy ended had no room for its links.
+    let kept = |request: &&&Request| {
+        let end = crawl.past[past(request.run)].end;
+        request.what == What::Final && end.is_some_and(|end| end != End::Loss)
+    };
+    if let Some(done) = counted.find(kept)
+        && let Some(again) = counted.next()
+    {
+        return Err(format!("{again:?} has had its answer: {done:?}"));
+    }
+    Ok(())
+}
+
+fn past(run: u64) -> usize {
+    usize::try_from(run - 1).expect("few runs")
+}
+
+fn delay(crawl: &Crawl) -> u64 {
+    millis(crawl.settings.politeness.delay)
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).expect("a short time")
+}

@@ -1,0 +1,107 @@
+//! Whether the URL table says of each URL what the web says.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rusqlite::Connection;
+
+use super::super::{
+    crawl::{Crawl, What},
+    web::{Page, Permission, split},
+};
+use crate::{
+    config::SweepChoice,
+    store::sqlite::CrawlDirectory,
+    url::{Canonicalizer, FingerprintSeed, WebUrl},
+};
+
+type Rows = BTreeMap<String, (String, String)>;
+
+/// Each URL that can be reached has the answer that the web gives it.
+pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let found = read(&connection, crawl.sequence).map_err(|error| error.to_string())?;
+    if found.iter().any(|(url, (_, outcome))| outcome == "broken" && is_a_broken_host(crawl, url)) {
+        return Ok(());
+    }
+    let reach = crawl.web.reach();
+    let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
+    for url in reach.must.iter().filter(|url| !found.contains_key(*url)) {
+        if rescues {
+            return Err(format!("{url} was not found"));
+        }
+    }
+    if !rescues {
+        each_loss_is_named(crawl, &connection, &found)?;
+    }
+    for (url, row) in &found {
+        if !reach.may.contains(url) {
+            return Err(format!("nobody links to {url}: {row:?}"));
+        }
+        let expected = expected(crawl, url);
+        if !expected.contains(&(&*row.0, &*row.1)) {
+            return Err(format!("{url} should be one of {expected:?}, and is {row:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<Rows> {
+    let mut select = connection.prepare(
+        "SELECT url.url, state, coalesce(visit.outcome, url.reason, '') FROM url LEFT JOIN visit ON visit.id = url.visit
+            AND visit.sequence = admitted_in WHERE admitted_in = ?",
+    )?;
+    select.query_map([sequence], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
+}
+
+/// Whether nothing was known of the host of a URL but server errors: then it may as well be broken.
+fn is_a_broken_host(crawl: &Crawl, url: &str) -> bool {
+    let (origin, _) = split(url).expect("a URL of the web");
+    let requests =
+        || crawl.requests.iter().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
+    let Some(last) = requests().rfind(|request| request.url == url) else { return false };
+    // A run knows of the one before only pages that were stored.
+    let known = requests().find(|request| request.what == What::Final && request.run == last.run);
+    crawl.web.may_be_taken_for_broken(origin) && known.is_none_or(|known| last.from <= known.to)
+}
+
+/// What may have become of a URL.
+fn expected(crawl: &Crawl, url: &str) -> Vec<(&'static str, &'static str)> {
+    let (origin, path) = split(url).expect("a URL of the web");
+    let Some(host) = crawl.web.hosts.get(origin) else { return vec![("abandoned", "no_https")] };
+    let finished = match host.pages.get(path) {
+        Some(Page::Links(_) | Page::Slow(..) | Page::Flaky(..) | Page::Cut(..)) => vec![("finished", "stored")],
+        Some(Page::Redirect(_) | Page::RedirectUntil(..) | Page::Endless(_)) => vec![("finished", "redirected")],
+        // What fails for ever may have its last attempt in an outage, or outside.
+        Some(Page::Hangs | Page::Panics | Page::Broken) => vec![("finished", "failed"), ("finished", "broken")],
+        Some(Page::Missing | Page::RedirectToItself) | None => vec![("finished", "broken")],
+    };
+    match crawl.web.permission(origin, path) {
+        Permission::Given => finished,
+        Permission::Refused => vec![("abandoned", "robots")],
+        Permission::Open => [finished, vec![("abandoned", "robots")]].concat(),
+    }
+}
+
+/// Where lost URLs are reported and not fetched: each link of a page that was read has a row, or is among them.
+fn each_loss_is_named(crawl: &Crawl, connection: &Connection, found: &Rows) -> Result<(), String> {
+    let seed: i64 = connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).unwrap();
+    let seed = FingerprintSeed::new(seed.cast_unsigned());
+    let mut select = connection.prepare("SELECT substr(fingerprint, 1, 8) FROM lost WHERE sequence = ?").unwrap();
+    let lost = select.query_map([crawl.sequence], |row| row.get::<_, Vec<u8>>(0)).unwrap();
+    let lost: HashSet<Vec<u8>> = lost.map(Result::unwrap).collect();
+    for url in found.iter().filter(|(_, (_, outcome))| outcome == "stored").map(|(url, _)| url) {
+        let (origin, path) = split(url).expect("a URL of the web");
+        let page = crawl.web.hosts.get(origin).and_then(|host| host.pages.get(path));
+        let Some(Page::Links(links) | Page::Slow(_, links) | Page::Flaky(_, links) | Page::Cut(_, links)) = page else {
+            continue;
+        };
+        for link in links.iter().filter(|link| !found.contains_key(*link)) {
+            let there = split(link).and_then(|(there, _)| crawl.web.hosts.get(there));
+            let print = seed.fingerprint(&Canonicalizer::default().key(&WebUrl::parse(link).unwrap()));
+            if there.is_some_and(|host| host.is_given) && !lost.contains(&print.to_bytes()[..8]) {
+                return Err(format!("{link} on {url} is lost, and not reported"));
+            }
+        }
+    }
+    Ok(())
+}

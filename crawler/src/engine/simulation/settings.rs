@@ -1,0 +1,72 @@
+//! What a seed sets: caches that err and forget, few heads, slots, delays, budgets that are raised.
+
+use std::{fmt::Write as _, sync::Arc};
+
+use super::{Random, web::MOST_REDIRECTS};
+use crate::config::{Layers, Settings};
+
+const CACHES: [&str; 15] = [
+    "strategy = \"single\"",
+    "strategy = \"single\"",
+    "strategy = \"exact\"",
+    "strategy = \"single\"\nexpected_urls = 20",
+    "strategy = \"single\"\nexpected_urls = 20\nreset = \"rotate\"",
+    "strategy = \"single\"\nmax_lost_urls = 20\nexpected_urls = 20",
+    "strategy = \"single\"\nmax_lost_urls = 20\nexpected_urls = 20\nreset = \"none\"",
+    "strategy = \"single\"\nexpected_urls = 20\nreset = \"grow\"",
+    "strategy = \"single\"\nexpected_urls = 20\nreset = \"restart\"",
+    "strategy = \"single\"\nexpected_urls = 20\nreset = \"stop\"",
+    "strategy = \"multilayer\"",
+    "strategy = \"multilayer-plain\"\nexpected_urls = 20",
+    "strategy = \"spatial\"",
+    "strategy = \"temporal\"\nexpected_urls = 20",
+    "strategy = \"spatio-temporal\"",
+];
+
+/// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next.
+pub(super) fn stages(random: &mut Random) -> Vec<Arc<Settings>> {
+    let cache = random.pick(&CACHES);
+    let losses = random.pick(&[
+        "",
+        "",
+        "",
+        "",
+        "audit_rescue = \"off\"",
+        "audit_sample = 0",
+        "audit_sample = 8",
+        "sweep = \"report\"\naudit_rescue = \"off\"",
+    ]);
+    let (delay, per_host) = (random.pick(&["0s", "100ms", "1s"]), random.pick(&[1, 1, 3]));
+    let (heads, heads_per_host) = random.pick(&[(100_000, 10), (100_000, 1_000), (15, 10)]);
+    let depth = random.pick(&["", "", "max_depth = 1000"]);
+    let order = random.pick(&["breadth", "breadth", "depth"]);
+    let age = random.pick(&["1d", "1d", "40s"]);
+    let mut text =
+        format!("[cache]\n{cache}\n{losses}\n[frontier]\nheads_per_host = {heads_per_host}\norder = \"{order}\"\n");
+    write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
+    write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
+        .unwrap();
+    let budgets: &[&str] = match random.below(8) {
+        0 => &["max_pages = 10", "max_pages = 25", ""],
+        1 if depth.is_empty() => &["max_depth = 2", "max_depth = 3", ""],
+        2 => &["max_bytes = \"2KiB\"", ""],
+        3 => &["max_pages_per_host = 7", ""],
+        _ => &[""],
+    };
+    let mut texts: Vec<_> = budgets.iter().map(|budget| format!("{text}{budget}\n")).collect();
+    if cache.contains("stop") {
+        texts.push(text.replace("\"stop\"", "\"rebuild\""));
+    }
+    let stage = |text: &String| {
+        let mut settings = resolved(text);
+        // Fewer than a user may set.
+        settings.frontier.heads = heads;
+        Arc::new(settings)
+    };
+    texts.iter().map(stage).collect()
+}
+
+/// Settings as in a file.
+pub(super) fn resolved(text: &str) -> Settings {
+    Layers::new().file_text("seed", text).resolve().unwrap().settings
+}
