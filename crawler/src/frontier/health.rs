@@ -243,9 +243,12 @@ impl Health {
         }
         (ailment.last, ailment.cause) = (now, cause);
         let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
-        if let Some(asked) = asked.filter(|asked| now + *asked >= ailment.not_before) {
-            ailment.not_before = now + asked;
-            ailment.wait = if asked > policy.max_retry_after { Wait::Paused } else { Wait::Asked };
+        if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
+            // Also where the back-off is longer: that alone would end with a new start.
+            if now + asked >= ailment.not_before || ailment.wait == Wait::BackOff {
+                ailment.wait = if asked > policy.max_retry_after { Wait::Paused } else { Wait::Asked };
+            }
+            ailment.not_before = ailment.not_before.max(now + asked);
         }
     }
 
@@ -429,6 +432,21 @@ mod tests {
         assert_eq!(host.fails(1, Cause::Status(503)), Fault::Host, "nothing was answered since");
         let granted = host.asks();
         assert!(host.health.answered(&slow, granted) && !host.health.is_ailing());
+    }
+
+    #[test]
+    fn a_pause_that_is_shorter_than_the_back_off_is_kept_over_a_start_all_the_same() {
+        let mut host = Host::new();
+        for _ in 0..7 {
+            host.fails(1, Cause::Refused);
+        }
+        let failure = Failure { cause: Cause::Status(503), retry_after: Some(Duration::from_secs(5)) };
+        let (item, granted) = (host.item(1), host.asks());
+        host.health.failed(&item, failure, (granted, host.now), &BackOffPolicy::default());
+        let stored = host.health.row();
+        let known = HostHealth { stored, ..HostHealth::default() };
+        let resumed = Health::resume(&known, Duration::from_hours(1), host.now);
+        assert!(resumed.not_before() >= host.now + Duration::from_secs(5));
     }
 
     #[test]

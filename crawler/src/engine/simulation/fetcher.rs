@@ -40,7 +40,10 @@ impl Moments {
         let Some((origin, path)) = split(url) else { return Err(FetchError::NoName(cause())) };
         self.took = None;
         let by_http = origin.replace("https:", "http:");
-        if let Some(trouble) = self.web.trouble(&by_http, self.at) {
+        // Where nothing listens, nothing answers that it cannot serve now.
+        let speaks = self.web.hosts.contains_key(origin);
+        let trouble = self.web.trouble(&by_http, self.at).filter(|trouble| speaks || *trouble == Trouble::NoName);
+        if let Some(trouble) = trouble {
             return self.fail(trouble);
         }
         let Some(host) = self.web.hosts.get(origin) else {
