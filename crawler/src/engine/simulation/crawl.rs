@@ -191,8 +191,9 @@ impl Crawl {
     /// Whether the next start has something to try again.
     fn was_abandoned(&self) -> bool {
         let connection = CrawlDirectory::read(self.folder.path()).unwrap();
-        let query = "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned')";
-        connection.query_row(query, [], |row| row.get(0)).unwrap()
+        let query =
+            "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned' AND admitted_in = ?)";
+        connection.query_row(query, [self.sequence], |row| row.get(0)).unwrap()
     }
 
     pub(super) fn moment(&self) -> Moment {

@@ -3,11 +3,7 @@
 use rusqlite::Connection;
 
 use super::super::{crawl::Crawl, web::Robots};
-use crate::{
-    engine::End,
-    queue::{Purpose, most_fetched},
-    store::sqlite::CrawlDirectory,
-};
+use crate::{engine::End, queue::most_fetched, store::sqlite::CrawlDirectory};
 
 /// Whether the last run may have ended so.
 pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) -> Result<(), String> {
@@ -49,7 +45,11 @@ fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     let deep = budget.max_depth.map_or(0, |most| count(&format!("state = 'queued' AND depth > {most}")));
     let queued = count("state = 'queued'");
     let is_held = queued == deep || budget.max_pages_per_host.is_some();
-    if is_spent || (is_held && queued > 0) { Ok(()) } else { Err(format!("no budget is reached, {queued} are queued")) }
+    if is_spent || (is_held && (queued > 0 || waits_for_rescue(connection, crawl.sequence))) {
+        Ok(())
+    } else {
+        Err(format!("no budget is reached, {queued} are queued"))
+    }
 }
 
 /// Only hosts that did not answer are left.
@@ -61,8 +61,7 @@ fn unreachable(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
         select.query_map([crawl.sequence], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)));
     let left: Vec<_> = left.unwrap().map(Result::unwrap).collect();
     // Pages may be left to be fetched again for what was lost.
-    let mut requests = crawl.requests.iter().filter(|request| request.run == crawl.runs);
-    if left.is_empty() && !requests.any(|request| request.purpose == Purpose::Rescue) {
+    if left.is_empty() && !waits_for_rescue(connection, crawl.sequence) {
         return Err("unreachable, and nothing is left".into());
     }
     // What a budget holds back is left as well.
@@ -75,6 +74,12 @@ fn unreachable(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a page is to be fetched again for what was lost.
+fn waits_for_rescue(connection: &Connection, sequence: u32) -> bool {
+    let query = "SELECT EXISTS (SELECT 1 FROM lost WHERE sequence = ? AND state = 'lost')";
+    connection.query_row(query, [sequence], |row| row.get(0)).unwrap()
 }
 
 fn is_elsewhere(crawl: &Crawl, origin: &str) -> bool {

@@ -129,11 +129,9 @@ fn little(crawl: &Crawl, outage: &Outage, requests: &[&Request]) -> Result<(), S
 /// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers.
 fn once(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
     let mut counted = requests.iter().filter(|request| request.purpose.is_counted());
-    // A run that was killed may have forgotten it; one that the loss policy ended had no room for its links.
-    let kept = |request: &&&Request| {
-        let end = crawl.past[past(request.run)].end;
-        request.what == What::Final && end.is_some_and(|end| end != End::Loss)
-    };
+    // A run that was killed may have forgotten it; one that the loss policy ended, or was about to, had no room for its links.
+    let is_short = crawl.past.iter().any(|past| past.end == Some(End::Loss));
+    let kept = |request: &&&Request| request.what == What::Final && is_whole(crawl, request.run) && !is_short;
     if let Some(done) = counted.find(kept)
         && let Some(again) = counted.next()
     {
