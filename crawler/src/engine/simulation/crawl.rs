@@ -148,13 +148,12 @@ impl Crawl {
                         return oracle::judge(self);
                     }
                 }
-                Some(End::Drained) => self.now += 1_000 + self.random.below(60_000),
                 Some(End::Signal(_)) | None => {
                     let most = self.random.pick(&[10, 500, 60_000]);
                     self.now += 1 + self.random.below(most);
                 }
                 // Each time longer: a host may have asked for a month.
-                Some(End::Unreachable | End::Failed) => {
+                Some(End::Drained | End::Unreachable | End::Failed) => {
                     let times = 1 << self.past.iter().rev().take_while(|past| past.end == end).count().min(16);
                     self.now += 1_000 + self.random.below(200_000) * times;
                 }
