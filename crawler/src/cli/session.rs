@@ -26,7 +26,7 @@ use crate::{
     observe::{escape, logs, progress},
     store::{
         Abandonment, AreaRow, AreaSource, Resumed,
-        sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, StoreError, pages},
+        sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, Records, StoreError},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -407,9 +407,9 @@ pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
 /// What became of the starts, in a line.
 fn why_no_start(dir: &Path) -> Result<String, Failure> {
     let sequence = Some(summary::read(dir)?.sequence);
-    let connection = CrawlDirectory::read(dir)?;
+    let records = Records::open(dir)?;
     let mut reasons = Vec::new();
-    pages(&connection, &PageFilter { sequence, ..PageFilter::default() }, |line| {
+    records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {
         let why =
             line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
         reasons.push(format!("{} ({})", escape::text(&line.url.unwrap_or_default()), escape::text(&why)));

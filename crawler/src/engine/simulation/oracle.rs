@@ -6,17 +6,14 @@ use super::{
     run::{Crawl, Request},
     web::{Page, split},
 };
-use crate::{
-    queue::Purpose,
-    store::sqlite::{CrawlDirectory, check},
-};
+use crate::{queue::Purpose, store::sqlite::Records};
 
 const MINUTE: u64 = 60_000;
 
 pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     rows(crawl)?;
-    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
-    let report = check(&connection).map_err(|_| "check cannot read it".to_owned())?;
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let report = records.check().map_err(|_| "check cannot read it".to_owned())?;
     if !report.findings.is_empty() {
         return Err(format!("check finds {:?}", report.findings));
     }
@@ -30,7 +27,8 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
 /// Each page that can be reached has the answer that the web gives it.
 fn rows(crawl: &Crawl) -> Result<(), String> {
     let (reached, forbidden) = crawl.web.reachable();
-    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let connection = records.connection();
     let mut select = connection
         .prepare("SELECT url.url, state, coalesce(visit.outcome, url.reason, '') FROM url LEFT JOIN visit ON visit.id = url.visit")
         .map_err(|error| error.to_string())?;

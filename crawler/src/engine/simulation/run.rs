@@ -26,7 +26,7 @@ use crate::{
     robots::ProductToken,
     store::{
         AreaRow, AreaSource, Message, Reply, SequenceEnd,
-        sqlite::{CrawlDirectory, Errs, NewCrawl, RunStart, WriterSettings, WriterThread},
+        sqlite::{CrawlDirectory, Errs, NewCrawl, Records, RunStart, WriterSettings, WriterThread},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -148,7 +148,8 @@ impl Crawl {
 
     /// Whether the next start has something to try again.
     fn was_abandoned(&self) -> bool {
-        let connection = CrawlDirectory::read(self.folder.path()).unwrap();
+        let records = Records::open(self.folder.path()).unwrap();
+        let connection = records.connection();
         let query = "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned')";
         connection.query_row(query, [], |row| row.get(0)).unwrap()
     }

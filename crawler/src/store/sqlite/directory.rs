@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, params};
 
 use super::{FailPoint, StoreError, apply, resume, schema};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     url::{Fingerprint, FingerprintSeed},
 };
 
-const DATABASE: &str = "webloom.sqlite";
+pub(super) const DATABASE: &str = "webloom.sqlite";
 const SETTINGS_COPY: &str = "crawl.toml";
 const LOCK: &str = "lock";
 
@@ -117,24 +117,6 @@ impl CrawlDirectory {
         schema::prepare_writing(&connection).map_err(failed())?;
         schema::migrate(&mut connection, version.unwrap_or(0)).map_err(failed())?;
         Ok(Self { path: path.to_owned(), connection, lock })
-    }
-
-    /// Opens the database of a crawl directory for reading, also while a crawl writes it.
-    ///
-    /// # Errors
-    /// [`StoreError`] when there is no crawl, or it is not ours.
-    pub fn read(path: &Path) -> Result<Connection, StoreError> {
-        let database = path.join(DATABASE);
-        if !database.exists() {
-            return Err(StoreError::Missing { path: path.to_owned() });
-        }
-        let failed = || StoreError::database(&database);
-        let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
-        schema::prepare(&connection).map_err(failed())?;
-        let found = schema::version(&connection, &database)?;
-        let found = found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
-        schema::stand_in(&connection, found).map_err(failed())?;
-        Ok(connection)
     }
 
     /// Where it is.

@@ -7,7 +7,7 @@ use crate::{
     queue::{Order, Place, RefillKind, RefillRequest},
     store::{
         AreaRow, AreaSource, HostRow, Step, UrlChange,
-        sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, apply, lost, pages, refill, resume, schema},
+        sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, Records, apply, lost, refill, resume, schema},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -213,16 +213,18 @@ fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
     .unwrap();
     drop(old);
     let lines = || {
-        let (connection, mut lines) = (CrawlDirectory::read(dir.path()).unwrap(), Vec::new());
+        let records = Records::open(dir.path()).unwrap();
+        let mut lines = Vec::new();
         for sequence in [None, Some(0), Some(1)] {
             let filter = PageFilter { sequence, ..PageFilter::default() };
-            pages(&connection, &filter, |line| {
-                lines.push((line.url, line.outcome, line.change));
-                true
-            })
-            .unwrap();
+            records
+                .pages(&filter, |line| {
+                    lines.push((line.url, line.outcome, line.change));
+                    true
+                })
+                .unwrap();
         }
-        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let version: u32 = records.connection().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         (version, lines)
     };
     let (version, before) = lines();
