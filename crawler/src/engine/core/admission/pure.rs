@@ -223,13 +223,14 @@ impl Proposals {
 
     /// These in parts of at most so many that passed; the first counts what was refused. There is always one.
     pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
-        let (mut passed, mut refused) = (self.passed, Some(self.refused));
+        let (mut parts, mut refused) = (self.passed.in_parts(size), Some(self.refused));
         std::iter::from_fn(move || {
+            let passed = parts.next();
             let refused = refused.take();
-            if refused.is_none() && passed.is_empty() {
+            if refused.is_none() && passed.is_none() {
                 return None;
             }
-            Some(Self { passed: passed.split_off_front(size), refused: refused.unwrap_or_default() })
+            Some(Self { passed: passed.unwrap_or_default(), refused: refused.unwrap_or_default() })
         })
     }
 
