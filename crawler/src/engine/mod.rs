@@ -9,6 +9,7 @@
 //! Does not know: flags and files of settings, how figures are shown.
 
 mod core;
+mod hand_over;
 mod progress;
 mod run;
 mod shell;

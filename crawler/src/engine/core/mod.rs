@@ -102,7 +102,7 @@ impl Core {
                 Then::Turn
             }
         };
-        effects.append(&mut self.outbox.take());
+        self.outbox.hand_to(effects);
         Ok(then)
     }
 

@@ -287,7 +287,7 @@ impl Run<'_> {
         for effect in effects {
             match effect {
                 Effect::Fetch(lease, judging) => self.fetch(*lease, judging),
-                Effect::Write(step) => self.send(Message::Step(step, Box::new(()))),
+                Effect::Write(step) => self.send(Message::Steps(vec![step], Box::new(()))),
                 Effect::Propose(step) => {
                     let reply = self.reply(StoreAnswer::Confirmed);
                     self.send(Message::Propose(step, Box::new(()), reply));

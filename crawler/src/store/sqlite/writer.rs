@@ -169,9 +169,11 @@ impl WriterThread {
     /// Does what a message says.
     pub(crate) fn apply(&mut self, message: Message) -> Result<(), WriteError> {
         match message {
-            Message::Step(step, _room) => {
-                let known = self.step(&step, Rows::New)?;
-                debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
+            Message::Steps(steps, _room) => {
+                for step in steps {
+                    let known = self.step(&step, Rows::New)?;
+                    debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
+                }
             }
             Message::Propose(step, _room, reply) => {
                 let known = self.step(&step, Rows::Proposed)?;
