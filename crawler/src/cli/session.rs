@@ -218,6 +218,7 @@ impl Session {
         let crawl = NewCrawl {
             at: clock.now(),
             fingerprint_seed: FingerprintSeed::new(random()?),
+            key_rules: Canonicalizer::default(),
             hash_seed: random()?,
             settings: settings.to_owned(),
             areas: self.starts.iter().chain(&self.added).map(area).collect(),
@@ -290,6 +291,7 @@ impl Session {
     fn new_starts(&self, directory: &CrawlDirectory) -> Result<Vec<Start>, Failure> {
         let areas = directory.areas()?;
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
+        let rules = directory.key_rules()?.ok_or_else(|| missing(&self.dir))?;
         // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
         let before = areas.iter().filter(|area| area.source.is_given());
         let before = before.filter_map(|area| WebUrl::parse(&area.url).ok());
@@ -297,7 +299,7 @@ impl Session {
         let mut given = HashSet::new();
         let mut starts = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
-            let fingerprint = seed.fingerprint(&Canonicalizer::default().key(&start.url));
+            let fingerprint = rules.fingerprint(&start.url, seed);
             if given.insert(fingerprint) {
                 starts.push((fingerprint, start));
             }

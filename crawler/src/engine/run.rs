@@ -107,7 +107,7 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     };
     let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
-    let visitor = visitor(launch.fetcher, &launch.settings, &agent);
+    let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
@@ -146,7 +146,7 @@ async fn drive<F: Fetcher + 'static>(mut shell: Shell<F>, starts: Vec<Start>) ->
     end
 }
 
-fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<F> {
+fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &ProductToken) -> Visitor<F> {
     let links = settings.extract.max_links as usize;
     Visitor {
         fetcher,
@@ -154,7 +154,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
-        rules: Canonicalizer::default(),
+        rules,
         places: PlaceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),

@@ -17,7 +17,7 @@ use crate::{
     scope::{Reach, Scope, ScopeRules},
     store::{AreaSource, HostState, Resumed},
     time::Moment,
-    url::{Canonicalizer, Origin, UrlError, WebUrl},
+    url::{Origin, UrlError, WebUrl},
 };
 
 /// A sequence is expected to admit as many URLs as the one before, and one more in so many.
@@ -61,7 +61,7 @@ impl Setup {
         }
         let mut pure = PureHalf::new(
             Scope::new(scope_rules(&settings)),
-            Canonicalizer::default(),
+            resumed.key_rules,
             resumed.fingerprint_seed,
             relation(&settings),
         );

@@ -172,6 +172,7 @@ impl Crawl {
             let crawl = NewCrawl {
                 at: self.moment(),
                 fingerprint_seed: FingerprintSeed::new(self.random.next()),
+                key_rules: Canonicalizer::default(),
                 hash_seed: self.random.next(),
                 settings: "{}".into(),
                 areas: starts.iter().map(area).collect(),

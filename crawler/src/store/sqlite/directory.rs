@@ -15,7 +15,7 @@ use crate::{
     queue::Order,
     store::{Abandonment, AreaRow, Counters, Resumed},
     time::Moment,
-    url::{Fingerprint, FingerprintSeed},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed},
 };
 
 pub(super) const DATABASE: &str = "webloom.sqlite";
@@ -60,6 +60,8 @@ pub struct NewCrawl {
     pub at: Moment,
     /// The secret seed of its fingerprints.
     pub fingerprint_seed: FingerprintSeed,
+    /// The rules that make its keys.
+    pub key_rules: Canonicalizer,
     /// The secret hash seed of its URL cache.
     pub hash_seed: u64,
     /// The settings, as JSON.
@@ -156,6 +158,14 @@ impl CrawlDirectory {
         resume::fingerprint_seed(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
+    /// The rules that make its keys; `None` when the directory is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read, or this version does not know its rules.
+    pub fn key_rules(&self) -> Result<Option<Canonicalizer>, StoreError> {
+        resume::key_rules(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
     /// How the last sequence stands; `None` when the directory is new.
     ///
     /// # Errors
@@ -195,8 +205,13 @@ impl CrawlDirectory {
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             transaction.execute(
-                "INSERT INTO crawl (id, created_at, fingerprint_seed, settings) VALUES (1, ?, ?, ?)",
-                params![crawl.at.millis(), crawl.fingerprint_seed.value().cast_signed(), crawl.settings],
+                "INSERT INTO crawl (id, created_at, fingerprint_seed, key_rules, settings) VALUES (1, ?, ?, ?, ?)",
+                params![
+                    crawl.at.millis(),
+                    crawl.fingerprint_seed.value().cast_signed(),
+                    crawl.key_rules.name(),
+                    crawl.settings
+                ],
             )?;
             transaction.execute(
                 "INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, ?, ?, ?)",

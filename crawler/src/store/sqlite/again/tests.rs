@@ -29,6 +29,7 @@ impl Crawl {
         let new = NewCrawl {
             at: Moment::from_millis(1),
             fingerprint_seed: FingerprintSeed::new(SEED),
+            key_rules: Canonicalizer::default(),
             hash_seed: 5,
             settings: "{}".to_owned(),
             areas: vec![AreaRow { url: "http://h/".to_owned(), source: AreaSource::Start }],
