@@ -49,7 +49,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         own_site.politeness.per_host = Some(RawValue::text("8"));
         let session = Session {
             dir: dir.clone(),
-            starts: starts::read(&[server.url()])?,
+            starts: starts::read(&[server.url()])?.into(),
             added: Vec::new(),
             round: Round::GoOn,
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),

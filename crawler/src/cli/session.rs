@@ -60,7 +60,7 @@ pub(super) enum Round {
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) dir: PathBuf,
-    pub(super) starts: Vec<Start>,
+    pub(super) starts: Arc<[Start]>,
     /// Starts that are added to whatever the directory holds.
     pub(super) added: Vec<Start>,
     pub(super) round: Round,
@@ -149,6 +149,8 @@ impl Session {
         }
         directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
         let starts = self.new_starts(&directory)?;
+        // There may be very many, and the run lasts.
+        drop(given);
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         directory.store_settings(&json)?;
         if !self.output.quiet {
