@@ -158,7 +158,7 @@ impl Session {
         }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.retry_abandoned()?;
-        directory.rank_by(engine::order(&settings))?;
+        directory.rank_by(&engine::ranking(&settings))?;
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
@@ -200,6 +200,7 @@ impl Session {
             None => self.layers.clone(),
         };
         let resolved = layers.resolve()?;
+        resolved.refuse_idle_priorities()?;
         let given = self.starts.iter().chain(&self.added);
         match access::with_logins(given, &resolved.settings.fetch.credentials)? {
             Some(logins) => Ok(layers.flags(&logins).resolve()?),

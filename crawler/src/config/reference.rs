@@ -4,7 +4,7 @@ use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 29] = [
+const FLAGS: [(&str, &str); 30] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -33,6 +33,7 @@ const FLAGS: [(&str, &str); 29] = [
     ("cache.audit_rescue", "audit-rescue"),
     ("cache.sweep", "sweep"),
     ("frontier.order", "order"),
+    ("frontier.priority", "priority"),
     ("log.format", "log-format"),
 ];
 

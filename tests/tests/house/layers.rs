@@ -22,6 +22,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("candidate", Layer::Types),
     ("time", Layer::Types),
     ("queue", Layer::Types),
+    ("order", Layer::Types),
     ("health", Layer::Types),
     ("url", Layer::Types),
     ("extract", Layer::Core),

@@ -1,4 +1,4 @@
-//! `[retry]`, `[extract]`, `[frontier]` and `[store]`.
+//! `[retry]`, `[extract]` and `[store]`.
 
 use std::{marker::PhantomData, time::Duration};
 
@@ -14,16 +14,6 @@ words! {
         Follow = "follow",
         /// They are left out.
         Obey = "obey",
-    }
-}
-
-words! {
-    /// What is fetched first.
-    OrderChoice {
-        /// What is nearest to a start URL.
-        Breadth = "breadth",
-        /// What is farthest from a start URL.
-        Depth = "depth",
     }
 }
 
@@ -45,17 +35,6 @@ pub struct ExtractSettings {
     pub max_links: u32,
     /// What becomes of links marked `rel=nofollow`.
     pub nofollow: NofollowChoice,
-}
-
-/// What is fetched next.
-#[derive(Debug, Clone)]
-pub struct FrontierSettings {
-    /// Which URL of a host is first.
-    pub order: OrderChoice,
-    /// Queued URLs of a host kept in memory.
-    pub heads_per_host: u32,
-    /// The same of all hosts together.
-    pub heads: u32,
 }
 
 /// The database.
@@ -85,16 +64,6 @@ impl ExtractSettings {
         Self {
             max_links: reader.read("extract.max_links", &Count(1..=10_000_000)),
             nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)),
-        }
-    }
-}
-
-impl FrontierSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            order: reader.read("frontier.order", &OneOf(PhantomData)),
-            heads_per_host: reader.read("frontier.heads_per_host", &Count(10..=1_000_000)),
-            heads: reader.read("frontier.heads", &Count(100..=100_000_000)),
         }
     }
 }

@@ -48,7 +48,7 @@ impl ScopeSettings {
     }
 }
 
-fn pattern(text: &str) -> Result<Regex, String> {
+pub(super) fn pattern(text: &str) -> Result<Regex, String> {
     RegexBuilder::new(text).size_limit(PATTERN_SIZE).build().map_err(|error| {
         let text = error.to_string();
         let last = text.lines().last().unwrap_or_default();

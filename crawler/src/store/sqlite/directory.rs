@@ -10,9 +10,9 @@ use std::{
 
 use rusqlite::{Connection, params};
 
-use super::{FailPoint, StoreError, apply, resume, schema};
+use super::{FailPoint, StoreError, apply, ranks, resume, schema};
 use crate::{
-    queue::Order,
+    order::Ranking,
     store::{Abandonment, AreaRow, Counters, Resumed},
     time::Moment,
     url::{Canonicalizer, Fingerprint, FingerprintSeed},
@@ -279,11 +279,8 @@ impl CrawlDirectory {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn rank_by(&self, order: Order) -> Result<(), StoreError> {
-        let sign = order.rank(1);
-        let rank = "UPDATE url SET rank = ?1 * depth
-                    WHERE state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence) AND rank <> ?1 * depth";
-        self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    pub fn rank_by(&self, ranking: &Ranking) -> Result<(), StoreError> {
+        ranks::rank_by(&self.connection, ranking).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Queues URLs of the last sequence again that were abandoned for what may be mended since: a name that was none, an

@@ -16,6 +16,7 @@ mod error;
 mod failpoint;
 mod lost;
 mod pages;
+mod ranks;
 mod records;
 mod refill;
 mod resume;

@@ -54,7 +54,7 @@ impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
         let keeper =
             CacheKeeper::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
-        let mut admission = Admitter::new(keeper, 0, Order::Breadth, Duration::ZERO);
+        let mut admission = Admitter::new(keeper, 0, Order::Breadth.into(), Duration::ZERO);
         admission.audit_rescues = false;
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);

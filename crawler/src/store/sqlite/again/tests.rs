@@ -4,7 +4,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     candidate::{Hop, HostId},
-    queue::{Order, Place, RefillKind, RefillRequest},
+    order::Order,
+    queue::{Place, RefillKind, RefillRequest},
     store::{
         AreaRow, AreaSource, HostRow, Step, UrlChange,
         sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, Records, apply, lost, refill, resume, schema},
@@ -171,7 +172,7 @@ fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
         (3, &[(0, 3)][..], vec![7, 5, 6])
     );
     crawl.connection.execute_batch("UPDATE url SET depth = 1, rank = 1").unwrap();
-    CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(Order::Depth).unwrap();
+    CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(&Order::Depth.into()).unwrap();
     assert_eq!(crawl.text("SELECT group_concat(rank, ' ' ORDER BY ticket) FROM url"), "1 1 -1 -1 -1");
     crawl.write(&Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(url, ' ') FROM url WHERE state = 'queued'"), "http://h/b http://h/left");
