@@ -11,6 +11,8 @@
 mod again;
 mod apply;
 mod check;
+#[cfg(test)]
+mod costs;
 mod directory;
 mod error;
 mod failpoint;
