@@ -40,7 +40,6 @@ impl Canonicalizer {
     }
 
     /// The name by which a crawl directory keeps these rules.
-    #[expect(clippy::unused_self, reason = "every rule to come is one of the value's")]
     pub fn name(self) -> &'static str {
         WHATWG
     }
