@@ -176,8 +176,9 @@ fn keys_made_by_rules_of_a_newer_version() {
     crawl(&server, &folder.crawl(), &[]);
     let database = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
     database.execute_batch("UPDATE crawl SET key_rules = 'merged'").unwrap();
+    let dir = folder.crawl();
     for more in [&[][..], &["--again"]] {
-        let args = [&["-d", folder.crawl().to_str().unwrap()], more].concat();
+        let args = [&["-d", dir.to_str().unwrap()], more].concat();
         fails(&args, 2, &["merged", "use the version that began the crawl"]);
     }
     let seen: u32 = database.query_row("SELECT count(*) FROM sequence", [], |row| row.get(0)).unwrap();
