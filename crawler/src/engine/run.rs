@@ -16,7 +16,7 @@ use crate::{
     candidate::HostId,
     clock::Clock,
     config::Settings,
-    extract::{LinkLimits, PlaceSeed},
+    extract::{LinkLimits, ReferenceSeed},
     fetch::Fetcher,
     observe::process,
     robots::{ProductToken, TokenError},
@@ -155,7 +155,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
         rules,
-        places: PlaceSeed::random(),
+        seed: ReferenceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
     }

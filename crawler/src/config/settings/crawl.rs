@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, time::Duration};
 
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, OneOf, Span, words},
 };
 
@@ -49,7 +49,7 @@ pub struct StoreSettings {
 }
 
 impl RetrySettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let pause = Span(Duration::ZERO..=Duration::from_hours(24));
         Self {
             attempts: reader.read("retry.attempts", &Count(1..=20)),
@@ -60,7 +60,7 @@ impl RetrySettings {
 }
 
 impl ExtractSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             max_links: reader.read("extract.max_links", &Count(1..=10_000_000)),
             nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)),
@@ -69,7 +69,7 @@ impl ExtractSettings {
 }
 
 impl StoreSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             commit_every: reader.read("store.commit_every", &Span(Duration::from_millis(1)..=Duration::from_secs(10))),
             commit_visits: reader.read("store.commit_visits", &Count(1..=200)),

@@ -6,7 +6,7 @@ use super::scope::pattern;
 use crate::{
     config::{
         RawValue,
-        reader::Reader,
+        reader::KeyReader,
         rules::{Checked, Count, OneOf, Rule, words},
     },
     order::{Priority, Weight},
@@ -43,7 +43,7 @@ pub struct FrontierSettings {
 }
 
 impl FrontierSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             order: reader.read(ORDER, &OneOf(PhantomData)),
             priority: reader.read(PRIORITIES, &Priorities),

@@ -20,7 +20,7 @@ pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
 pub use scope::{ScopeKind, ScopeSettings};
 
-use super::{Layers, reader::Reader};
+use super::{Layers, reader::KeyReader};
 
 /// Everything a crawl is told, checked. Hand each component its own part, not the whole.
 ///
@@ -56,7 +56,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads every key, in the order of `default.toml`.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             scope: ScopeSettings::read(reader),
             budget: BudgetSettings::read(reader),

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     config::{Layers, Settings},
-    extract::{LinkLimits, PlaceSeed},
+    extract::{LinkLimits, ReferenceSeed},
     frontier::Lease,
     queue::Purpose,
     robots::ProductToken,
@@ -384,7 +384,7 @@ fn visitor(fetcher: WebFetcher) -> Visitor<WebFetcher> {
         links: LinkLimits::of(10_000),
         link_room: Arc::new(Semaphore::new(10_000)),
         rules: Canonicalizer::default(),
-        places: PlaceSeed::random(),
+        seed: ReferenceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from("webloom"),
     }

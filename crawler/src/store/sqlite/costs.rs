@@ -8,7 +8,7 @@ use std::sync::{
 use rusqlite::Connection;
 
 use super::{
-    apply::{self, Place, Rows},
+    apply::{self, Rows, StepContext},
     refill, schema,
 };
 use crate::{
@@ -66,7 +66,7 @@ fn ask(connection: &Connection, kind: RefillKind, sequence: u32) {
 }
 
 fn write(connection: &Connection, step: &Step, sequence: u32) {
-    apply::step(connection, step, Place { sequence, lost: true, rows: Rows::New }).unwrap();
+    apply::step(connection, step, StepContext { sequence, lost: true, rows: Rows::New }).unwrap();
 }
 
 fn admission(id: u64) -> Step {

@@ -221,8 +221,8 @@ impl WriterThread {
         if self.group.is_none() {
             self.begin()?;
         }
-        let place = apply::Place { sequence: self.settings.sequence, lost: self.lost, rows };
-        let known = apply::step(&self.connection, step, place)?;
+        let context = apply::StepContext { sequence: self.settings.sequence, lost: self.lost, rows };
+        let known = apply::step(&self.connection, step, context)?;
         self.lost |= !step.lost.is_empty();
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);

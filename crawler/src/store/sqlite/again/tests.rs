@@ -52,7 +52,8 @@ impl Crawl {
 
     fn write(&mut self, step: &Step) {
         let lost = lost::any(&self.connection).unwrap();
-        apply::step(&self.connection, step, apply::Place { sequence: self.sequence, lost, rows: Rows::New }).unwrap();
+        apply::step(&self.connection, step, StepContext { sequence: self.sequence, lost, rows: Rows::New })
+            .unwrap();
     }
 
     fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
