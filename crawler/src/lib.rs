@@ -10,6 +10,7 @@ pub mod fetch;
 pub mod frontier;
 pub mod health;
 pub mod observe;
+pub mod order;
 pub mod practice;
 pub mod queue;
 pub mod robots;

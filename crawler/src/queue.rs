@@ -24,7 +24,7 @@ pub struct WorkItem {
     pub url: WebUrl,
     /// What it is fetched for.
     pub purpose: Purpose,
-    /// Its place in the order of its host, least first; given at admission by the [`Order`].
+    /// Its place in the order of its host, least first; given at admission by the [`Ranking`](crate::order::Ranking).
     pub rank: i64,
     /// When it may be fetched, where that was put off.
     pub due: Option<Moment>,
@@ -85,25 +85,6 @@ impl WorkItem {
     /// Its place in its host's queue.
     pub fn place(&self) -> Place {
         Place { rank: self.rank, id: self.id }
-    }
-}
-
-/// In which order a host's URLs are fetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Near the start first.
-    Breadth,
-    /// Far from the start first.
-    Depth,
-}
-
-impl Order {
-    /// The number a URL at this depth is sorted by, least first.
-    pub fn rank(self, depth: u32) -> i64 {
-        match self {
-            Self::Breadth => i64::from(depth),
-            Self::Depth => -i64::from(depth),
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::config::BuildError;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
 ///
@@ -53,12 +53,12 @@ impl ExactCache {
     }
 
     /// A set that was written down.
-    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         Ok(Self { seen: read_table(input)?, rotation: None })
     }
 
     /// A set that forgets, as it was written down.
-    pub(crate) fn read_rotating(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read_rotating(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let (room, rotations) = (input.count()?, input.count()?);
         let (seen, older) = (read_table(input)?, read_table(input)?);
         let room = usize::try_from(room).ok().filter(|_| (1..=Self::MAX_KEYS).contains(&room));
@@ -204,7 +204,7 @@ impl UrlCache for ExactCache {
     }
 }
 
-fn read_table(input: &mut Reader<'_>) -> Result<Table, SnapshotError> {
+fn read_table(input: &mut SnapshotReader<'_>) -> Result<Table, SnapshotError> {
     let fingerprints = input.items(u128::from_le_bytes)?;
     let mut table = Table::default();
     table.try_reserve(fingerprints.len()).map_err(|_| SnapshotError::Memory { bytes: fingerprints.len() * 16 })?;

@@ -15,7 +15,7 @@ use crate::filter::{
 use crate::hash::HashSeed;
 use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
 use crate::sizing::{Growth, LayerPlan, Plan};
-use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 use crate::strategy::{Layout, Strategy};
 
 /// A cache that may call a new URL seen.
@@ -80,7 +80,7 @@ impl FilterCache {
     }
 
     /// A cache that was written down.
-    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let strategy = named(&Strategy::ALL, input.u8()?)?;
         if strategy == Strategy::Exact {
             return Err(SnapshotError::Senseless("an exact cache of filters"));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Failure, outcome};
 use crate::{
     observe::escape,
-    store::sqlite::{CheckReport, CrawlDirectory, check},
+    store::sqlite::{CheckReport, Finding, Records},
 };
 
 /// Arguments of `check`.
@@ -22,8 +22,7 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    let connection = CrawlDirectory::read(&args.dir)?;
-    let report = check(&connection)?;
+    let report = Records::open(&args.dir)?.check()?;
     if args.json {
         outcome::document(&document(&report))?;
     } else {
@@ -33,7 +32,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
 }
 
 fn document(report: &CheckReport) -> Value {
-    let finding = |finding: &crate::store::sqlite::Finding| json!({"invariant": finding.invariant, "count": finding.count, "example": finding.example});
+    let finding =
+        |finding: &Finding| json!({"invariant": finding.invariant, "count": finding.count, "example": finding.example});
     let findings: Vec<_> = report.findings.iter().map(finding).collect();
     let counts = &report.counts;
     let counts = json!({

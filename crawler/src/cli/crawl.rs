@@ -65,7 +65,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         (true, None | Some(Revisit::Rediscover)) => Round::Next,
         (false, _) => Round::GoOn,
     };
-    Session { dir, starts, added, round, layers, output: args.output, told: false }.run()
+    Session { dir, starts: starts.into(), added, round, layers, output: args.output, told: false }.run()
 }
 
 /// A new folder directly below `crawls`, whatever the host is called.

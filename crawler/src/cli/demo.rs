@@ -16,7 +16,7 @@ use crate::{
     config::{Layers, RawSettings, RawValue},
     engine::End,
     practice::{PracticeServer, PracticeSite, Shape},
-    store::sqlite::{CrawlDirectory, PageFilter, check, pages},
+    store::sqlite::{PageFilter, Records},
 };
 
 /// Arguments of `demo`.
@@ -49,7 +49,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
         own_site.politeness.per_host = Some(RawValue::text("8"));
         let session = Session {
             dir: dir.clone(),
-            starts: starts::read(&[server.url()])?,
+            starts: starts::read(&[server.url()])?.into(),
             added: Vec::new(),
             round: Round::GoOn,
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
@@ -76,18 +76,18 @@ fn default_dir() -> PathBuf {
 
 /// A short tour of what a crawl leaves.
 fn tour(dir: &std::path::Path) -> Result<String, Failure> {
-    let connection = CrawlDirectory::read(dir)?;
+    let records = Records::open(dir)?;
     let shown = dir.display();
     let mut text = format!("\n# some of its pages: webloom pages {shown}\n");
     let mut left = 5;
-    pages(&connection, &PageFilter { content_type: Some("text/html".to_owned()), ..PageFilter::default() }, |line| {
+    records.pages(&PageFilter { content_type: Some("text/html".to_owned()), ..PageFilter::default() }, |line| {
         let title = line.title.unwrap_or_default();
         text += &format!("{} {} {title}\n", line.status.unwrap_or_default(), line.url.unwrap_or_default());
         left -= 1;
         left > 0
     })?;
     text += &format!("\n# what could not be fetched: webloom pages {shown} --outcome broken\n");
-    pages(&connection, &PageFilter { outcome: Some("broken".to_owned()), ..PageFilter::default() }, |line| {
+    records.pages(&PageFilter { outcome: Some("broken".to_owned()), ..PageFilter::default() }, |line| {
         text += &format!(
             "{} {} (linked from {})\n",
             line.status.unwrap_or_default(),
@@ -96,7 +96,7 @@ fn tour(dir: &std::path::Path) -> Result<String, Failure> {
         );
         true
     })?;
-    let report = check(&connection)?;
+    let report = records.check()?;
     let verdict = if report.findings.is_empty() { "clean" } else { "not clean" };
     text += &format!(
         "\n# nothing is missing: webloom check {shown}\n{} URLs admitted, {} finished, {} abandoned: {verdict}\n",

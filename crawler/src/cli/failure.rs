@@ -45,12 +45,6 @@ pub enum Failure {
     Read(#[from] ReadError),
 }
 
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Read(error.into())
-    }
-}
-
 impl Failure {
     /// 2 for what is decided before the first request, 1 for the rest.
     pub fn exit_code(&self) -> ExitCode {

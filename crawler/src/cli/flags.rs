@@ -93,9 +93,14 @@ struct ScopeFlags {
     /// Treat rel=nofollow links as links, or leave them out [default: follow]
     #[arg(long, value_name = "follow|obey")]
     nofollow: Option<String>,
-    /// Fetch what is nearest to a start URL first, or what is farthest [default: breadth]
-    #[arg(long, value_name = "breadth|depth")]
+    /// Fetch what is nearest to a start URL first, what is farthest, or what --priority gives the most weight
+    /// [default: breadth]
+    #[arg(long, value_name = "breadth|depth|best")]
     order: Option<String>,
+    /// With --order best, the weight (0.001 to 1000) of URLs that match; may be repeated, the first that matches decides,
+    /// and what matches none has weight 1 [default: none]
+    #[arg(long, value_name = "REGEX=WEIGHT")]
+    priority: Vec<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -233,6 +238,7 @@ impl ScopeFlags {
         raw.scope.exclude = list(&self.exclude);
         raw.extract.nofollow = text(self.nofollow.as_ref());
         raw.frontier.order = text(self.order.as_ref());
+        raw.frontier.priority = list(&self.priority);
     }
 }
 
@@ -333,6 +339,7 @@ mod tests {
             "user-agent" => "test/1 (+http://localhost/)",
             "header" => "X-Team: docs",
             "resolve" => "example.org:80:127.0.0.1",
+            "priority" => "/docs/=2",
             _ => "7",
         }
     }

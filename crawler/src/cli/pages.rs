@@ -10,13 +10,12 @@ use clap::{Args, ValueEnum};
 use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use regex::Regex;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Failure, outcome};
 use crate::{
     observe::escape,
-    store::sqlite::{CrawlDirectory, PageFilter, PageLine, StoreError, content_types, last_sequence, pages},
+    store::sqlite::{PageFilter, PageLine, Records, StoreError},
     url::WebUrl,
 };
 
@@ -90,8 +89,8 @@ const COLUMNS: [&str; 19] = [
 ];
 
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
-    let connection = CrawlDirectory::read(&args.dir)?;
-    args.check(&connection)?;
+    let records = Records::open(&args.dir)?;
+    args.check(&records)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = match args.format {
         Format::Jsonl => Ok(()),
@@ -99,7 +98,7 @@ pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
         Format::Table => writeln!(out, "{}", COLUMNS.join("\t")),
     };
     let mut none = true;
-    pages(&connection, &args.filter(), |line| {
+    records.pages(&args.filter(), |line| {
         none = false;
         written = written
             .as_mut()
@@ -132,14 +131,14 @@ impl PagesArgs {
     }
 
     /// What the crawl does not have is a slip; that nothing of what it has passes all filters is an answer.
-    fn check(&self, connection: &Connection) -> Result<(), Failure> {
-        let last = last_sequence(connection)?.ok_or_else(|| StoreError::Empty { path: self.dir.clone() })?;
+    fn check(&self, records: &Records) -> Result<(), Failure> {
+        let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: self.dir.clone() })?;
         if let Some(asked) = self.sequence.filter(|asked| *asked > last) {
             let there = if last == 0 { "only sequence 0".to_owned() } else { format!("the sequences 0 to {last}") };
             return Err(Failure::Usage(format!("--sequence {asked}: {} has {there}", self.dir.display())));
         }
         let Some(prefix) = &self.content_type else { return Ok(()) };
-        let types = content_types(connection, prefix, NAMED)?;
+        let types = records.content_types(prefix, NAMED)?;
         if types.is_match {
             return Ok(());
         }

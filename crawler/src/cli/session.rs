@@ -26,7 +26,7 @@ use crate::{
     observe::{escape, logs, progress},
     store::{
         Abandonment, AreaRow, AreaSource, Resumed,
-        sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, StoreError, pages},
+        sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, Records, StoreError},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -60,7 +60,7 @@ pub(super) enum Round {
 #[derive(Clone)]
 pub(super) struct Session {
     pub(super) dir: PathBuf,
-    pub(super) starts: Vec<Start>,
+    pub(super) starts: Arc<[Start]>,
     /// Starts that are added to whatever the directory holds.
     pub(super) added: Vec<Start>,
     pub(super) round: Round,
@@ -149,6 +149,8 @@ impl Session {
         }
         directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
         let starts = self.new_starts(&directory)?;
+        // There may be very many, and the run lasts.
+        drop(given);
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         directory.store_settings(&json)?;
         if !self.output.quiet {
@@ -156,7 +158,7 @@ impl Session {
         }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         directory.retry_abandoned()?;
-        directory.rank_by(engine::order(&settings))?;
+        directory.rank_by(&engine::ranking(&settings))?;
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
@@ -198,6 +200,7 @@ impl Session {
             None => self.layers.clone(),
         };
         let resolved = layers.resolve()?;
+        resolved.refuse_idle_priorities()?;
         let given = self.starts.iter().chain(&self.added);
         match access::with_logins(given, &resolved.settings.fetch.credentials)? {
             Some(logins) => Ok(layers.flags(&logins).resolve()?),
@@ -218,6 +221,7 @@ impl Session {
         let crawl = NewCrawl {
             at: clock.now(),
             fingerprint_seed: FingerprintSeed::new(random()?),
+            key_rules: Canonicalizer::default(),
             hash_seed: random()?,
             settings: settings.to_owned(),
             areas: self.starts.iter().chain(&self.added).map(area).collect(),
@@ -290,6 +294,7 @@ impl Session {
     fn new_starts(&self, directory: &CrawlDirectory) -> Result<Vec<Start>, Failure> {
         let areas = directory.areas()?;
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
+        let rules = directory.key_rules()?.ok_or_else(|| missing(&self.dir))?;
         // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
         let before = areas.iter().filter(|area| area.source.is_given());
         let before = before.filter_map(|area| WebUrl::parse(&area.url).ok());
@@ -297,7 +302,7 @@ impl Session {
         let mut given = HashSet::new();
         let mut starts = Vec::new();
         for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
-            let fingerprint = seed.fingerprint(&Canonicalizer::default().key(&start.url));
+            let fingerprint = rules.fingerprint(&start.url, seed);
             if given.insert(fingerprint) {
                 starts.push((fingerprint, start));
             }
@@ -407,9 +412,9 @@ pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
 /// What became of the starts, in a line.
 fn why_no_start(dir: &Path) -> Result<String, Failure> {
     let sequence = Some(summary::read(dir)?.sequence);
-    let connection = CrawlDirectory::read(dir)?;
+    let records = Records::open(dir)?;
     let mut reasons = Vec::new();
-    pages(&connection, &PageFilter { sequence, ..PageFilter::default() }, |line| {
+    records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {
         let why =
             line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
         reasons.push(format!("{} ({})", escape::text(&line.url.unwrap_or_default()), escape::text(&why)));

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{Failure, loss};
@@ -12,19 +11,14 @@ use crate::{
     observe::escape,
     store::{
         Counters,
-        sqlite::{AilingHost, CrawlDirectory, PageCounts, StoreError, StoredSummary, stored_summary},
+        sqlite::{AilingHost, PageCounts, Records, StoreError, StoredSummary},
     },
     time::Moment,
 };
 
 /// Reads the summary of a crawl directory's last sequence.
 pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
-    let connection = CrawlDirectory::read(dir)?;
-    of(&connection, dir)
-}
-
-fn of(connection: &Connection, dir: &Path) -> Result<StoredSummary, Failure> {
-    let summary = stored_summary(connection)?;
+    let summary = Records::open(dir)?.summary()?;
     summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
 }
 

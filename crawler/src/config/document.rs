@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::{
-    ConfigFaults, Fault, RawSettings, Source,
+    ConfigFaults, Fault, RawSettings, RawValue, Source,
     fault::nearest,
+    priority,
     schema::{self, Flat},
     secret,
+    settings::PRIORITIES,
 };
 
 /// `config/default.toml`: every key with its unit, default and consequence.
@@ -47,11 +49,27 @@ impl Document {
 
     fn read_table(&mut self, source: &Source, table: String, value: Value) {
         match value {
+            value if table == priority::TABLES => self.read_priorities(source, value),
             Value::Object(keys) if !keys.is_empty() => {
                 keys.into_iter().for_each(|(key, value)| self.read_key(source, format!("{table}.{key}"), value));
             }
             Value::Object(_) if RawSettings::keys().iter().any(|key| key.starts_with(&format!("{table}."))) => {}
             _ => self.read_key(source, table, value),
+        }
+    }
+
+    /// `[[priority]]` is another way to write a list.
+    fn read_priorities(&mut self, source: &Source, value: Value) {
+        match priority::read(source, value) {
+            Ok(list) => self.set(source, PRIORITIES.to_owned(), list),
+            Err(mut faults) => self.faults.append(&mut faults),
+        }
+    }
+
+    fn set(&mut self, source: &Source, key: String, value: RawValue) {
+        let place = source.place(&key);
+        if self.values.insert(key, value).is_some() {
+            self.faults.push(Fault::new(place, "give the priorities once: as [[priority]] or here"));
         }
     }
 
@@ -61,10 +79,11 @@ impl Document {
             return;
         }
         if !known.contains(&key) {
-            self.faults.push(Fault::unknown(source.place(&key), "key", nearest(&key, known.iter().cloned())));
+            let names = known.iter().cloned().chain([priority::TABLES.to_owned()]);
+            self.faults.push(Fault::unknown(source.place(&key), "key", nearest(&key, names)));
         } else if !value.is_null() {
             match schema::read(value) {
-                Some(value) => drop(self.values.insert(key, value)),
+                Some(value) => self.set(source, key, value),
                 None => self.faults.push(Fault::new(source.place(&key), "give a text, a number or a list of texts")),
             }
         }

@@ -6,7 +6,7 @@ use super::{
     ConfigFaults, Fault, RawSettings, RawValue, Settings, Source,
     document::{self, DROPPED, Document, PROFILES},
     fault::nearest,
-    reader::{KeyRead, Layer, Reader},
+    reader::{KeyRead, KeyReader, Layer},
     reference::variable,
     schema::Flat,
 };
@@ -122,7 +122,7 @@ impl Layers {
     /// # Errors
     /// All faults of all layers.
     pub fn resolve(&self) -> Result<Resolved, ConfigFaults> {
-        let mut reader = Reader::new(&self.layers);
+        let mut reader = KeyReader::new(&self.layers);
         let settings = Settings::read(&mut reader);
         let mut faults = self.faults.clone();
         faults.append(&mut reader.faults);

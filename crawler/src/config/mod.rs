@@ -14,6 +14,7 @@
 mod document;
 mod fault;
 mod layers;
+mod priority;
 mod reader;
 mod reference;
 mod resume;

@@ -1,4 +1,4 @@
-//! [`Reader`]: takes each key's value from the strongest layer that has one, and checks all of them.
+//! [`KeyReader`]: takes each key's value from the strongest layer that has one, and checks all of them.
 
 use super::{
     Fault, RawValue, Source,
@@ -23,13 +23,13 @@ pub(super) struct KeyRead {
 
 /// Reads keys from layers, the weakest first. A fault is noted and the next weaker value taken, so that reading goes
 /// on.
-pub(super) struct Reader<'a> {
+pub(super) struct KeyReader<'a> {
     layers: &'a [Layer],
     pub(super) faults: Vec<Fault>,
     pub(super) keys: Vec<KeyRead>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> KeyReader<'a> {
     /// Reads from `layers`, of which the first holds a valid value for every key.
     pub(super) fn new(layers: &'a [Layer]) -> Self {
         Self { layers, faults: Vec::new(), keys: Vec::new() }

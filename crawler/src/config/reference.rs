@@ -1,10 +1,10 @@
 //! What there is to set, and what is set: for `webloom config` and for the table in the README.
 
-use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::Reader, secret};
+use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::KeyReader, secret};
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 29] = [
+const FLAGS: [(&str, &str); 30] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -33,6 +33,7 @@ const FLAGS: [(&str, &str); 29] = [
     ("cache.audit_rescue", "audit-rescue"),
     ("cache.sweep", "sweep"),
     ("frontier.order", "order"),
+    ("frontier.priority", "priority"),
     ("log.format", "log-format"),
 ];
 
@@ -74,7 +75,7 @@ pub struct DescribedKey {
 /// ```
 pub fn reference() -> Vec<ReferenceRow> {
     let layers = [super::reader::Layer { source: Source::Default, values: document::defaults().clone() }];
-    let mut reader = Reader::new(&layers);
+    let mut reader = KeyReader::new(&layers);
     Settings::read(&mut reader);
     let rows = reader.keys.into_iter().map(|read| ReferenceRow {
         key: read.key,

@@ -207,8 +207,10 @@ pub struct RawCache {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawFrontier {
-    /// `breadth` or `depth`.
+    /// `breadth`, `depth` or `best`.
     pub order: Option<RawValue>,
+    /// Patterns with the weights of the URLs that match.
+    pub priority: Option<RawValue>,
     /// Queued URLs of a host in memory.
     pub heads_per_host: Option<RawValue>,
     /// The same of all hosts.

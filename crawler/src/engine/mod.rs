@@ -10,6 +10,7 @@
 
 mod asking;
 mod core;
+mod hand_over;
 mod progress;
 mod run;
 mod shell;
@@ -19,16 +20,16 @@ mod stop;
 mod visit;
 mod visits;
 
-use core::order as order_of;
+use core::ranking as ranking_of;
 
 pub use core::{CacheFailure, End, Start};
 pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};
 pub use stop::StopSignal;
 
-use crate::{config::Settings, queue::Order};
+use crate::{config::Settings, order::Ranking};
 
-/// The order of a run.
-pub fn order(settings: &Settings) -> Order {
-    order_of(settings)
+/// How the URLs of a run are ranked.
+pub fn ranking(settings: &Settings) -> Ranking {
+    ranking_of(settings)
 }

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use thiserror::Error;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, watch};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     core::{Memo, Setup, cache_check},
+    hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     shell::Shell,
     visit::Visitor,
 };
@@ -15,19 +16,16 @@ use crate::{
     candidate::HostId,
     clock::Clock,
     config::Settings,
-    extract::{LinkLimits, PlaceSeed},
+    extract::{LinkLimits, ReferenceSeed},
     fetch::Fetcher,
     observe::process,
     robots::{ProductToken, TokenError},
     store::{
-        Message, Resumed, SequenceEnd,
+        Resumed, SequenceEnd,
         sqlite::{CrawlDirectory, Errs, FailPoint, RunStart, StoreError, Writer, WriterSettings},
     },
     url::{Canonicalizer, UrlError},
 };
-
-/// Visits that a kill costs at most, beside the leases in flight.
-const MOST_UNCOMMITTED: usize = 200;
 
 /// What a run begins with.
 #[derive(Debug)]
@@ -97,9 +95,8 @@ pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), En
 /// # Errors
 /// [`EngineError`]; what was committed before stays.
 pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineError> {
-    let commit_steps = launch.settings.store.commit_visits as usize;
-    // The open group, the channel, and the step in the core's hand.
-    let (sender, receiver) = mpsc::channel(MOST_UNCOMMITTED.saturating_sub(commit_steps + 1).max(1));
+    let commit_steps = (launch.settings.store.commit_visits as usize).min(MOST_COMMITTED_TOGETHER);
+    let (hand_over, receiver) = HandOver::new(commit_steps);
     let writer_settings = WriterSettings {
         commit_every: launch.settings.store.commit_every,
         commit_steps,
@@ -110,7 +107,7 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     };
     let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
-    let visitor = visitor(launch.fetcher, &launch.settings, &agent);
+    let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
@@ -119,7 +116,7 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
     launch.directory.begin_run(RunStart { cache, audit_sample, forgets })?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
-    let shell = Shell::new(core, (visitor, launch.clock), sender, (launch.stop, launch.progress));
+    let shell = Shell::new(core, (visitor, launch.clock), hand_over, (launch.stop, launch.progress));
     let ended = drive(shell, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
     match (ended, written) {
@@ -136,7 +133,6 @@ async fn drive<F: Fetcher + 'static>(mut shell: Shell<F>, starts: Vec<Start>) ->
         Err(EngineError::WriterGone) => return Err(EngineError::WriterGone),
         end => end,
     };
-    shell.send_level().await?;
     shell.publish();
     let ended = SequenceEnd {
         end: end.as_ref().map_or(End::Failed, |end| *end).as_str(),
@@ -146,11 +142,11 @@ async fn drive<F: Fetcher + 'static>(mut shell: Shell<F>, starts: Vec<Start>) ->
         peak_memory: process::peak_memory(),
         cache: shell.core.cache_figures().to_string(),
     };
-    shell.message(Message::End(Box::new(ended))).await?;
+    shell.end(ended).await?;
     end
 }
 
-fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<F> {
+fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &ProductToken) -> Visitor<F> {
     let links = settings.extract.max_links as usize;
     Visitor {
         fetcher,
@@ -158,8 +154,8 @@ fn visitor<F>(fetcher: F, settings: &Settings, agent: &ProductToken) -> Visitor<
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
         link_room: Arc::new(Semaphore::new(links)),
-        rules: Canonicalizer::default(),
-        places: PlaceSeed::random(),
+        rules,
+        seed: ReferenceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
     }

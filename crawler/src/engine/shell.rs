@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
 use super::{
     EngineError, Progress, StopSignal,
     asking::{Answers, asking},
     core::{Core, Effect, End, Event, MOST_QUESTIONS, Start, StoreAnswer, Then},
+    hand_over::HandOver,
     stop::Stop,
     visit::{Job, Judging, Visitor},
     visits::{Ended, Visits},
@@ -21,12 +22,9 @@ use crate::{
     clock::Clock,
     fetch::Fetcher,
     frontier::Lease,
-    store::{Counters, Message, Reply, Step},
+    store::{Counters, Message, Reply, SequenceEnd, Step},
     time::Moment,
 };
-
-/// Rows of the URL table on their way to the writer; a page with more takes all the room.
-const MOST_ROWS: u32 = 5_000;
 
 /// The core of a run with all that it needs.
 pub(super) struct Shell<F> {
@@ -34,9 +32,7 @@ pub(super) struct Shell<F> {
     pub(super) clock: Clock,
     visitor: Arc<Visitor<F>>,
     visits: Visits,
-    writer: mpsc::Sender<Message>,
-    /// Rows that may be on their way to the writer: a few pages with very many links must not fill the memory.
-    room: Arc<Semaphore>,
+    writer: HandOver,
     answers: Slots,
     stop: StopSignal,
     progress: watch::Sender<Progress>,
@@ -53,7 +49,7 @@ impl<F: Fetcher + 'static> Shell<F> {
     pub(super) fn new(
         core: Core,
         (visitor, clock): (Visitor<F>, Clock),
-        writer: mpsc::Sender<Message>,
+        writer: HandOver,
         (stop, progress): (StopSignal, watch::Sender<Progress>),
     ) -> Self {
         // The core fills the URL cache whatever else it asks.
@@ -64,7 +60,6 @@ impl<F: Fetcher + 'static> Shell<F> {
             visitor: Arc::new(visitor),
             visits: Visits::default(),
             writer,
-            room: Arc::new(Semaphore::new(MOST_ROWS as usize)),
             answers: Slots { sender, receiver },
             stop,
             progress,
@@ -96,7 +91,11 @@ impl<F: Fetcher + 'static> Shell<F> {
                     Ended::GivenUp => Event::GivenUp,
                 }),
                 Some(answer) = self.answers.receiver.recv() => Some(Event::Answered(answer)),
-                () = self.writer.closed() => return Err(EngineError::WriterGone),
+                due = self.writer.due() => {
+                    due?;
+                    self.writer.flush().await?;
+                    None
+                }
                 _ = ticks.tick() => {
                     self.publish();
                     None
@@ -126,14 +125,14 @@ impl<F: Fetcher + 'static> Shell<F> {
         for effect in std::mem::take(&mut self.effects) {
             match effect {
                 Effect::Fetch(lease, judging) => self.visit(*lease, judging),
-                Effect::Write(step) => self.write(step, None).await?,
+                Effect::Write(step) => self.writer.step(step).await?,
                 Effect::Propose(step) => {
                     let reply = self.answers.reply(StoreAnswer::Confirmed);
-                    self.write(step, Some(reply)).await?;
+                    self.writer.propose(step, reply).await?;
                 }
                 Effect::Ask(question) => {
                     let message = asking(question, &self.answers);
-                    self.message(message).await?;
+                    self.writer.message(message).await?;
                 }
             }
         }
@@ -147,29 +146,11 @@ impl<F: Fetcher + 'static> Shell<F> {
         self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
     }
 
-    /// Sends a step to the writer; waits while that is behind.
-    async fn write(&self, step: Box<Step>, reply: Option<Reply<crate::store::Confirmed>>) -> Result<(), EngineError> {
-        let rows = u32::try_from(step.rows.len()).unwrap_or(u32::MAX).clamp(1, MOST_ROWS);
-        let room = tokio::select! {
-            room = Arc::clone(&self.room).acquire_many_owned(rows) => Box::new(room),
-            () = self.writer.closed() => return Err(EngineError::WriterGone),
-        };
-        self.message(match reply {
-            None => Message::Step(step, room),
-            Some(reply) => Message::Propose(step, room, reply),
-        })
-        .await
-    }
-
-    /// Waits while the writer is behind; fails when it is gone.
-    pub(super) async fn message(&self, message: Message) -> Result<(), EngineError> {
-        self.writer.send(message).await.map_err(|_| EngineError::WriterGone)
-    }
-
-    /// Has the writer know what the URL cache is expected to have lost.
-    pub(super) async fn send_level(&self) -> Result<(), EngineError> {
+    /// Has the writer know how the sequence stands, after all that was sent before.
+    pub(super) async fn end(&mut self, end: SequenceEnd) -> Result<(), EngineError> {
         let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
-        self.write(Box::new(Step { counters, ..Step::default() }), None).await
+        self.writer.step(Box::new(Step { counters, ..Step::default() })).await?;
+        self.writer.message(Message::End(Box::new(end))).await
     }
 
     pub(super) fn publish(&self) {

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::core::{Memo, Proposals, PureHalf};
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, PlaceSeed, RawLinks, ScannedPage},
+    extract::{self, LinkLimits, MetaRobots, RawLinks, ReferenceSeed, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
     frontier::Lease,
     queue::Purpose,
@@ -76,7 +76,7 @@ pub(super) struct Visitor<F> {
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
     pub(super) rules: Canonicalizer,
-    pub(super) places: PlaceSeed,
+    pub(super) seed: ReferenceSeed,
     /// Where the links of earlier pages lead. A visit that finds it in use goes without.
     pub(super) memo: Arc<Mutex<Memo>>,
     pub(super) agent: Arc<str>,
@@ -233,7 +233,7 @@ impl<F: Fetcher> Visitor<F> {
         if !(200..300).contains(&response.status) {
             return answer(&response, Content::Other(Box::new(record(&response))));
         }
-        let (limits, agent) = ((self.links, self.places), Arc::clone(&self.agent));
+        let (limits, agent) = ((self.links, self.seed), Arc::clone(&self.agent));
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
             let (page, scanned) = page(&url, &response, &agent, limits);
             (response, page, scanned)
@@ -300,14 +300,14 @@ fn page(
     url: &WebUrl,
     response: &FetchResponse,
     agent: &str,
-    (limits, places): (LinkLimits, PlaceSeed),
+    (limits, seed): (LinkLimits, ReferenceSeed),
 ) -> (Page, Option<(ScannedPage, bool)>) {
     let mut page = record(response);
     page.digest = Sha256::digest(&response.body).into();
     if !page.html {
         return (page, None);
     }
-    let mut scanned = extract::scan(&response.body, response.content_type(), url, limits, places);
+    let mut scanned = extract::scan(&response.body, response.content_type(), url, limits, seed);
     let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
     (page, Some((scanned, follows)))

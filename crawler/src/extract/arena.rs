@@ -2,7 +2,7 @@
 //!
 //! Owns: their text, one behind the other; what each was marked with; the base they are resolved against.
 //!
-//! A link becomes a URL only when somebody asks for it ([`RawLinks::url`]). Whoever has seen its [`Place`] before knows
+//! A link becomes a URL only when somebody asks for it ([`RawLinks::url`]). Whoever has seen its [`ReferenceHash`] before knows
 //! already where it leads.
 
 use super::{
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::url::WebUrl;
 
-/// What tells where a link leads without resolving it: links of one place, be it on different pages, lead to one URL.
+/// What tells where a link leads without resolving it: links with one hash, be they on different pages, lead to one URL.
 /// (It is a hash of 128 bits under a secret seed.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place(u128);
+pub struct ReferenceHash(u128);
 
-/// The secret under which links are hashed: places of different seeds say nothing of each other.
+/// The secret under which links are hashed: hashes of different seeds say nothing of each other.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct PlaceSeed(u64);
+pub struct ReferenceSeed(u64);
 
 /// The element that a link was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct RawLink {
     /// By which [`RawLinks::url`] and [`RawLinks::text`] know it.
     pub number: u32,
     /// None where it must be resolved.
-    pub place: Option<Place>,
+    pub hash: Option<ReferenceHash>,
     /// Of its first occurrence.
     pub element: Element,
     /// Every occurrence carries `rel=nofollow`.
@@ -82,9 +82,9 @@ impl RawLinks {
     pub fn iter(&self) -> impl Iterator<Item = RawLink> {
         self.references.iter().map(|reference| {
             let hashes = self.hashes.as_ref();
-            let place = hashes.map(|base| Place(reference.hash ^ base.needed_by(reference.text)));
+            let hash = hashes.map(|base| ReferenceHash(reference.hash ^ base.needed_by(reference.text)));
             let (number, element, nofollow) = (reference.number, reference.element, !reference.marks.some_follow);
-            RawLink { number, place, element, nofollow }
+            RawLink { number, hash, element, nofollow }
         })
     }
 
@@ -108,7 +108,7 @@ impl RawLinks {
     }
 }
 
-impl Place {
+impl ReferenceHash {
     /// Two hashes that are independent of each other.
     pub fn halves(self) -> [u64; 2] {
         [(self.0 >> 64) as u64, trailing_half(self.0)]
@@ -120,7 +120,7 @@ pub(super) fn trailing_half(hash: u128) -> u64 {
     (hash << 64 >> 64) as u64
 }
 
-impl PlaceSeed {
+impl ReferenceSeed {
     /// One that nobody can know.
     pub fn random() -> Self {
         use std::hash::BuildHasher;
@@ -132,8 +132,8 @@ impl PlaceSeed {
     }
 }
 
-impl std::fmt::Debug for PlaceSeed {
+impl std::fmt::Debug for ReferenceSeed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("PlaceSeed(secret)")
+        f.write_str("ReferenceSeed(secret)")
     }
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 /// Where the tokenizer stands, as far as the reader must know to pass over bytes without changing what is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Region {
     /// HTML content: text never matters, and neither do end tags or the tags that [`super::tags`] does not name.
     Markup,
     /// In or below `<svg>` or `<math>`: as in HTML content, but the start and end tags that may lead back to HTML
@@ -20,7 +20,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Attention {
     /// Where the tokenizer stands.
-    pub(super) place: Cell<Place>,
+    pub(super) region: Cell<Region>,
     /// Whether the attribute value being read is kept.
     pub(super) value: Cell<bool>,
 }
@@ -28,6 +28,6 @@ pub(super) struct Attention {
 impl Attention {
     /// At the start of a document.
     pub(super) fn new() -> Self {
-        Self { place: Cell::new(Place::Markup), value: Cell::new(false) }
+        Self { region: Cell::new(Region::Markup), value: Cell::new(false) }
     }
 }

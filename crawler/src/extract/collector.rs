@@ -7,8 +7,8 @@ use std::{cell::RefCell, convert::Infallible};
 use html5gum::{Emitter, Error, Reader, State, Tokenizer};
 
 use super::{
-    arena::{Element, PlaceSeed},
-    attention::{Attention, Place},
+    arena::{Element, ReferenceSeed},
+    attention::{Attention, Region},
     directives::MetaRobots,
     foreign::Foreign,
     reader::PageReader,
@@ -21,7 +21,7 @@ const LONGEST_TITLE: usize = 4096;
 
 /// What was found on a page, as written there.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Collected {
     /// `href` of `a` and `area`.
     pub(super) links: References,
     /// What the page loads: images, scripts, styles, media.
@@ -39,9 +39,9 @@ pub(super) struct Found {
 }
 
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
-pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits, seed: PlaceSeed) -> Found {
+pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits, seed: ReferenceSeed) -> Collected {
     let attention = Attention::new();
-    let found = RefCell::new(Found { links: References::within(limits, seed), ..Found::default() });
+    let found = RefCell::new(Collected { links: References::within(limits, seed), ..Collected::default() });
     collect_from(PageReader::new(html, &attention, &found, wanted), &attention, wanted, &found);
     found.into_inner()
 }
@@ -51,7 +51,7 @@ pub(super) fn collect_from(
     reader: impl Reader<Error = Infallible>,
     attention: &Attention,
     wanted: Wanted,
-    found: &RefCell<Found>,
+    found: &RefCell<Collected>,
 ) {
     let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, found, wanted)).finish();
 }
@@ -61,7 +61,7 @@ pub(super) fn collect_from(
 struct Collector<'a> {
     attention: &'a Attention,
     /// What the reader adds plain links to. Neither end calls the other while it borrows.
-    found: &'a RefCell<Found>,
+    found: &'a RefCell<Collected>,
     wanted: Wanted,
     foreign: Foreign,
     name: Name,
@@ -79,7 +79,7 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(attention: &'a Attention, found: &'a RefCell<Found>, wanted: Wanted) -> Self {
+    fn new(attention: &'a Attention, found: &'a RefCell<Collected>, wanted: Wanted) -> Self {
         Self {
             attention,
             found,
@@ -130,9 +130,9 @@ impl<'a> Collector<'a> {
         let content = tag.content().filter(|_| html);
         let titled = html && tag == Tag::Title && self.found.borrow().title.is_none();
         self.take(tag, html);
-        self.attention.place.set(match content {
-            Some(_) if titled => Place::WantedText,
-            Some(_) => Place::UnwantedText,
+        self.attention.region.set(match content {
+            Some(_) if titled => Region::WantedText,
+            Some(_) => Region::UnwantedText,
             None => self.markup(),
         });
         content
@@ -140,11 +140,11 @@ impl<'a> Collector<'a> {
 
     fn closed(&mut self) {
         self.foreign.end(self.name.as_bytes());
-        self.attention.place.set(self.markup());
+        self.attention.region.set(self.markup());
     }
 
-    fn markup(&self) -> Place {
-        if self.foreign.is_open() { Place::Foreign } else { Place::Markup }
+    fn markup(&self) -> Region {
+        if self.foreign.is_open() { Region::Foreign } else { Region::Markup }
     }
 
     /// Keeps what the start tag says. In SVG, `a` alone means what it means in HTML.
@@ -163,19 +163,19 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn take_anchor(&self, html: bool, found: &mut Found) {
+    fn take_anchor(&self, html: bool, found: &mut Collected) {
         let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
         let nofollow = self.values.get(Slot::Kind).is_some_and(is_nofollow);
         found.links.offer(self.values.get(Slot::Url).or(other), element(self.name.as_bytes()), nofollow);
     }
 
-    fn take_meta(&self, found: &mut Found) {
+    fn take_meta(&self, found: &mut Collected) {
         if let (Some(name), Some(content)) = (self.values.get(Slot::Kind), self.values.get(Slot::Content)) {
             found.robots |= MetaRobots::of_meta(name, content);
         }
     }
 
-    fn take_link(&self, found: &mut Found) {
+    fn take_link(&self, found: &mut Collected) {
         let rel = self.values.get(Slot::Kind).unwrap_or_default();
         let list = if ["stylesheet", "icon"].iter().any(|kind| has_token(rel, kind.as_bytes())) {
             &mut found.requisites
@@ -187,7 +187,7 @@ impl<'a> Collector<'a> {
         list.offer_loaded(self.values.get(Slot::Url));
     }
 
-    fn take_embedded(&self, found: &mut Found) {
+    fn take_embedded(&self, found: &mut Collected) {
         for slot in [Slot::Url, Slot::OtherUrl] {
             found.requisites.offer_loaded(self.values.get(slot));
         }
@@ -267,7 +267,7 @@ impl Emitter for Collector<'_> {
     }
 
     fn emit_string(&mut self, text: &[u8]) {
-        if self.attention.place.get() != Place::WantedText {
+        if self.attention.region.get() != Region::WantedText {
             return;
         }
         if let Some(title) = &mut self.found.borrow_mut().title {

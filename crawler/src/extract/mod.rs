@@ -33,7 +33,7 @@ mod tags;
 #[cfg(test)]
 mod tests;
 
-pub use arena::{Element, Place, PlaceSeed, RawLink, RawLinks};
+pub use arena::{Element, RawLink, RawLinks, ReferenceHash, ReferenceSeed};
 pub use directives::{MetaRobots, robots_header};
 pub use html::is_html;
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, scan};

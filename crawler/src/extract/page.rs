@@ -5,10 +5,10 @@ use std::{collections::hash_map::RandomState, hash::BuildHasher};
 use hashbrown::HashTable;
 
 use super::{
-    arena::{PlaceSeed, RawLinks},
+    arena::{RawLinks, ReferenceSeed},
     base::Base,
     charset::{Decoded, decode},
-    collector::{Found, collect},
+    collector::{Collected, collect},
     directives::MetaRobots,
     references::{LinkLimits, Marks, References},
     tags::Wanted,
@@ -89,7 +89,13 @@ pub struct ScannedPage {
 }
 
 /// Reads a page. `content_type` is the response's header; `url` is where the page was fetched.
-pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, limits: LinkLimits, seed: PlaceSeed) -> ScannedPage {
+pub fn scan(
+    body: &[u8],
+    content_type: Option<&str>,
+    url: &WebUrl,
+    limits: LinkLimits,
+    seed: ReferenceSeed,
+) -> ScannedPage {
     let Decoded { html, charset } = decode(body, content_type, url);
     let found = collect(&html, Wanted::Links, limits, seed);
     let (title, base) = (title(&found), Base::of(&found, url));
@@ -108,13 +114,13 @@ impl ScannedPage {
 
 /// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::resolved`].
 pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
-    scan(body, content_type, url, LinkLimits::NONE, PlaceSeed::random()).resolved()
+    scan(body, content_type, url, LinkLimits::NONE, ReferenceSeed::random()).resolved()
 }
 
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.
 pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Everything, LinkLimits::NONE, PlaceSeed::random());
+    let found = collect(&html, Wanted::Everything, LinkLimits::NONE, ReferenceSeed::random());
     let base = Base::of(&found, url);
     let urls = |references| base.resolve(references, |url, _| url);
     let links = base.resolve(&found.links, |url, marks| (url, marks));
@@ -162,7 +168,7 @@ fn different(all: impl Iterator<Item = (Option<WebUrl>, Marks)>, most: usize) ->
     (urls, left)
 }
 
-fn title(found: &Found) -> Option<Box<str>> {
+fn title(found: &Collected) -> Option<Box<str>> {
     let title = String::from_utf8_lossy(found.title.as_deref()?);
     let words: Vec<_> = title.split_ascii_whitespace().collect();
     (!words.is_empty()).then(|| words.join(" ").into())

@@ -13,9 +13,9 @@ use html5gum::{Readable, Reader};
 use memchr::memchr;
 
 use super::{
-    attention::{Attention, Place},
+    attention::{Attention, Region},
     attributes::{Attributes, name_end, tag_end},
-    collector::{Found, element, is_nofollow},
+    collector::{Collected, element, is_nofollow},
     foreign::may_change_namespace,
     references::References,
     tags::{Tag, Wanted},
@@ -26,7 +26,7 @@ use super::{
 pub(super) struct PageReader<'a> {
     rest: &'a [u8],
     attention: &'a Attention,
-    found: &'a RefCell<Found>,
+    found: &'a RefCell<Collected>,
     wanted: Wanted,
     /// What was left of the page where the last wanted `<` stood.
     stopped: usize,
@@ -34,7 +34,7 @@ pub(super) struct PageReader<'a> {
 
 impl<'a> PageReader<'a> {
     /// At the start of `html`.
-    pub(super) fn new(html: &'a [u8], attention: &'a Attention, found: &'a RefCell<Found>, wanted: Wanted) -> Self {
+    pub(super) fn new(html: &'a [u8], attention: &'a Attention, found: &'a RefCell<Collected>, wanted: Wanted) -> Self {
         Self { rest: html, attention, found, wanted, stopped: usize::MAX }
     }
 
@@ -45,13 +45,13 @@ impl<'a> PageReader<'a> {
         reason = "the needles are constants: inlined, each state keeps one arm (a fifth of the time)"
     )]
     fn chunk(&mut self, needle: &[u8]) -> Option<usize> {
-        let place = self.attention.place.get();
+        let region = self.attention.region.get();
         match needle {
             // Data and RCDATA state.
-            [b'&', b'<', ..] => match place {
-                Place::Markup | Place::Foreign => Some(self.before_wanted_tag(place)),
-                Place::UnwantedText => Some(until(b'<', self.rest)),
-                Place::WantedText => None,
+            [b'&', b'<', ..] => match region {
+                Region::Markup | Region::Foreign => Some(self.before_wanted_tag(region)),
+                Region::UnwantedText => Some(until(b'<', self.rest)),
+                Region::WantedText => None,
             },
             // Raw text and script data.
             [b'<', 0, ..] => Some(until(b'<', self.rest)),
@@ -65,7 +65,7 @@ impl<'a> PageReader<'a> {
 
     /// The length of the text, unwanted tags and plain links before the next `<` that the tokenizer must see, or 1 when
     /// that is next.
-    fn before_wanted_tag(&mut self, place: Place) -> usize {
+    fn before_wanted_tag(&mut self, region: Region) -> usize {
         if self.rest.len() == self.stopped {
             return 1;
         }
@@ -74,8 +74,8 @@ impl<'a> PageReader<'a> {
         while let Some(found) = memchr(b'<', &self.rest[at..]) {
             at += found;
             let tag = &self.rest[at..];
-            let link = || if place == Place::Markup { plain_link(tag, links) } else { None };
-            let Some(length) = unwanted_tag(tag, place, self.wanted).or_else(link) else {
+            let link = || if region == Region::Markup { plain_link(tag, links) } else { None };
+            let Some(length) = unwanted_tag(tag, region, self.wanted).or_else(link) else {
                 self.stopped = self.rest.len() - at;
                 return at.max(1);
             };
@@ -126,10 +126,10 @@ fn until(byte: u8, bytes: &[u8]) -> usize {
     memchr(byte, bytes).unwrap_or(bytes.len()).max(1)
 }
 
-/// The length of the tag that `html` starts with (at its `<`), if it is a tag that does not matter in that place; all
+/// The length of the tag that `html` starts with (at its `<`), if it is a tag that does not matter in that region; all
 /// that is left when the page ends in such a tag.
 #[inline]
-fn unwanted_tag(html: &[u8], place: Place, wanted: Wanted) -> Option<usize> {
+fn unwanted_tag(html: &[u8], region: Region, wanted: Wanted) -> Option<usize> {
     let closing = html.get(1)? == &b'/';
     let start = 1 + usize::from(closing);
     if !html.get(start)?.is_ascii_alphabetic() {
@@ -138,7 +138,7 @@ fn unwanted_tag(html: &[u8], place: Place, wanted: Wanted) -> Option<usize> {
     let end = name_end(html, start);
     let name = &html[start..end];
     let matters =
-        (!closing && Tag::named(name).matters(wanted)) || (place == Place::Foreign && may_change_namespace(name));
+        (!closing && Tag::named(name).matters(wanted)) || (region == Region::Foreign && may_change_namespace(name));
     (!matters).then(|| tag_end(html, end))
 }
 
@@ -176,7 +176,7 @@ mod tests {
         super::collector::{collect, collect_from},
         *,
     };
-    use crate::extract::{LinkLimits, PlaceSeed};
+    use crate::extract::{LinkLimits, ReferenceSeed};
 
     /// Pieces that make up pages, and the spots where tokenizers go wrong.
     const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü -
@@ -222,14 +222,14 @@ mod tests {
             for wanted in [Wanted::Links, Wanted::Everything] {
                 let plainly = RefCell::default();
                 collect_from(html.to_reader(), &Attention::new(), wanted, &plainly);
-                let found = collect(&html, wanted, LinkLimits::NONE, PlaceSeed::random());
+                let found = collect(&html, wanted, LinkLimits::NONE, ReferenceSeed::random());
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             }
         }
     }
 
     fn unwanted(html: &str) -> Option<usize> {
-        unwanted_tag(html.as_bytes(), Place::Markup, Wanted::Links)
+        unwanted_tag(html.as_bytes(), Region::Markup, Wanted::Links)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::arena::{Element, PlaceSeed, trailing_half};
+use super::arena::{Element, ReferenceSeed, trailing_half};
 
 /// How the occurrences of one reference were marked.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(super) struct References {
     text: Vec<u8>,
     entries: Vec<Entry>,
     table: HashTable<u32>,
-    seed: PlaceSeed,
+    seed: ReferenceSeed,
     limits: LinkLimits,
     /// Occurrences of references that there was no room for.
     pub(super) beyond: u64,
@@ -88,13 +88,13 @@ impl fmt::Debug for References {
 
 impl Default for References {
     fn default() -> Self {
-        Self::within(LinkLimits::NONE, PlaceSeed::random())
+        Self::within(LinkLimits::NONE, ReferenceSeed::random())
     }
 }
 
 impl References {
     /// Empty, and never more than this.
-    pub(super) fn within(limits: LinkLimits, seed: PlaceSeed) -> Self {
+    pub(super) fn within(limits: LinkLimits, seed: ReferenceSeed) -> Self {
         let (text, entries, table) = (Vec::new(), Vec::new(), HashTable::new());
         // Numbers and ends have 32 bits. No body is that long.
         let limits = LinkLimits { links: limits.links.min(MOST), bytes: limits.bytes.min(MOST) };
@@ -158,7 +158,7 @@ impl References {
         self.entries.len()
     }
 
-    pub(super) fn seed(&self) -> PlaceSeed {
+    pub(super) fn seed(&self) -> ReferenceSeed {
         self.seed
     }
 
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_limits_is_counted() {
-        let mut references = References::within(LinkLimits { links: 2, bytes: 10 }, PlaceSeed::random());
+        let mut references = References::within(LinkLimits { links: 2, bytes: 10 }, ReferenceSeed::random());
         for value in ["a", "b", "c", "a", "c", "d"] {
             references.offer(Some(value.as_bytes()), Element::Anchor, false);
         }
         assert_eq!((references.len(), references.beyond), (2, 3));
-        let mut long = References::within(LinkLimits { links: 9, bytes: 10 }, PlaceSeed::random());
+        let mut long = References::within(LinkLimits { links: 9, bytes: 10 }, ReferenceSeed::random());
         for value in ["seven c", "four", "two", "seven c"] {
             long.offer(Some(value.as_bytes()), Element::Anchor, false);
         }

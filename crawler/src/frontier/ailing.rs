@@ -58,7 +58,7 @@ impl Frontier {
             return Next::WaitUntil(at);
         }
         let mut last = Moment::EPOCH;
-        for &(_, _, host) in &self.agenda {
+        for host in self.agenda.hosts() {
             match self.hosts[host.0 as usize].health.gives_up(&self.limits.back_off) {
                 Some(moment) => last = last.max(moment),
                 None => return Next::WaitUntil(at),

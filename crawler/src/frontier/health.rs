@@ -122,6 +122,7 @@ impl Health {
         let good = [known.known_good.as_deref(), stored.and_then(|row| row.known_good.as_deref())];
         let mut known_good: Vec<_> = good.into_iter().flatten().filter_map(|url| WebUrl::parse(url).ok()).collect();
         known_good.dedup();
+        known_good.shrink_to_fit();
         Self { ailment, answers: known.answers, known_good, excused: now, ..Self::default() }
     }
 
@@ -157,6 +158,8 @@ impl Health {
             self.known_good.sort_by_key(|good| *good != item.url);
         } else if item.purpose.is_counted() && self.known_good.first() != Some(&item.url) {
             self.known_good.truncate(1);
+            // There may be very many hosts: no room is kept for more than two.
+            self.known_good.reserve_exact(1);
             self.known_good.push(item.url.clone());
         }
         self.ailment.take_if(|ailment| ailment.last <= granted).is_some()

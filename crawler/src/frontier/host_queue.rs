@@ -10,7 +10,7 @@ use super::{
     health::Health,
     levels::Levels,
     prerequisite::Prerequisite,
-    refill::{PendingRefill, PlacedRows},
+    refill::{PendingRefill, PlacedRows, Rows},
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -74,12 +74,12 @@ pub(super) struct HostQueue {
     stored: u64,
     /// URLs with a final answer, stored or not.
     fetched: u64,
-    head: BTreeMap<Place, WorkItem>,
+    head: Rows,
     cursor: Place,
-    retries: BTreeMap<Place, WorkItem>,
+    retries: Rows,
     next_due: Option<Moment>,
     read_due: (Moment, Ticket),
-    refill: Option<PendingRefill>,
+    refill: Option<Box<PendingRefill>>,
 }
 
 impl HostQueue {
@@ -131,7 +131,7 @@ impl HostQueue {
 
     /// Rows that memory holds.
     pub(super) fn in_memory(&self) -> usize {
-        self.head.len() + self.retries.len() + self.refill.as_ref().map_or(0, PendingRefill::len)
+        self.head.len() + self.retries.len() + self.refill.as_ref().map_or(0, |refill| refill.len())
     }
 
     /// Counts a row beyond the depth limit.
@@ -143,7 +143,7 @@ impl HostQueue {
         let place = queued.place();
         self.plain += 1;
         if place <= self.cursor {
-            self.head.insert(place, queued);
+            self.head.insert(place, Box::new(queued));
             self.evict(limit);
         } else if let Some(refill) = self.refill.as_mut().filter(|refill| matches!(refill.kind, RefillKind::Beyond(_)))
         {
@@ -156,7 +156,7 @@ impl HostQueue {
         self.end_lease(queued.id);
         self.tried += u64::from(queued.attempts > 0);
         if queued.due.is_some() {
-            self.retries.insert(queued.place(), queued);
+            self.retries.insert(queued.place(), Box::new(queued));
         } else {
             self.offer(queued, limit);
         }
@@ -240,7 +240,7 @@ impl HostQueue {
     /// The best URL in memory. While the host is ailing, one that has not failed comes before its equals: so a failure is
     /// spread over many URLs.
     pub(super) fn best(&self) -> Option<&WorkItem> {
-        let [fresh, tried] = [&self.head, &self.retries].map(|rows| rows.first_key_value().map(|(_, item)| item));
+        let [fresh, tried] = [&self.head, &self.retries].map(|rows| rows.first_key_value().map(|(_, item)| &**item));
         let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
         let prefers_fresh =
             if self.health.is_ailing() { fresh.rank <= tried.rank } else { fresh.place() < tried.place() };
@@ -262,8 +262,10 @@ impl HostQueue {
             self.retries.remove(&place)?
         };
         self.tried -= u64::from(queued.attempts > 0);
+        // Most hosts have one slot, and there may be very many of them.
+        self.leased_pages.reserve_exact(1);
         self.leased_pages.push(LeasedPage { id: queued.id, depth: queued.depth });
-        Some(queued)
+        Some(*queued)
     }
 
     /// Whether a URL could be leased but for time, slots and prerequisite.
@@ -364,13 +366,13 @@ impl HostQueue {
         if matches!(request.kind, RefillKind::Due { .. }) {
             self.next_due = None;
         }
-        self.refill = Some(PendingRefill::new(request.kind, request.limit));
+        self.refill = Some(Box::new(PendingRefill::new(request.kind, request.limit)));
     }
 
     pub(super) fn refilled(&mut self, answer: RefillAnswer, limit: usize) {
         let Some(refill) = self.refill.take().filter(|_| !self.closed) else { return };
         let last = answer.rows.last().map(|queued| queued.id);
-        let placed: Vec<_> = answer.rows.into_iter().map(|item| (item.place(), item)).collect();
+        let placed: Vec<_> = answer.rows.into_iter().map(|item| (item.place(), Box::new(item))).collect();
         match refill.kind {
             // Evicted below the place asked from: what was answered lies beyond the cursor again.
             RefillKind::Beyond(from) if self.cursor < from => {}

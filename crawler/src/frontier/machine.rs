@@ -4,13 +4,14 @@ use std::{collections::BTreeSet, num::NonZeroU64, num::NonZeroUsize, time::Durat
 
 use super::{
     BackOffPolicy, Counts, Lease, Order, Purpose, RefillAnswer, RefillRequest, WorkItem,
+    agenda::Agenda,
     health::Health,
     host_queue::{Eligible, HostQueue},
     levels::Levels,
     memory::Sharing,
     prerequisite::Prerequisite,
 };
-use crate::{candidate::HostId, health::HealthRow, time::Moment, url::Origin};
+use crate::{candidate::HostId, health::HealthRow, order::Weight, time::Moment, url::Origin};
 
 /// What the frontier keeps to.
 #[derive(Debug, Clone)]
@@ -136,9 +137,7 @@ pub enum Next {
 pub struct Frontier {
     pub(super) limits: FrontierLimits,
     pub(super) hosts: Vec<HostQueue>,
-    pub(super) agenda: BTreeSet<(Moment, u64, HostId)>,
-    entries: Vec<Option<(Moment, u64)>>,
-    tick: u64,
+    pub(super) agenda: Agenda,
     /// The latest moment that was told.
     now: Moment,
     pub(super) levels: Levels,
@@ -163,11 +162,9 @@ impl Frontier {
         limits.heads_per_host = limits.heads_per_host.min(limits.heads);
         Self {
             sharing: Sharing::new(limits.heads_per_host),
+            agenda: if limits.order.is_weighted() { Agenda::by_weight() } else { Agenda::of_equals() },
             limits,
             hosts: Vec::new(),
-            agenda: BTreeSet::new(),
-            entries: Vec::new(),
-            tick: 0,
             now: Moment::EPOCH,
             levels: Levels::default(),
             counts: Counts::default(),
@@ -201,7 +198,7 @@ impl Frontier {
             self.levels.add(depth, if queue.sidelined { 0 } else { count });
         }
         self.hosts.push(queue);
-        self.entries.push(None);
+        self.agenda.add_host();
         self.plan(host);
         host
     }
@@ -230,10 +227,7 @@ impl Frontier {
     /// What can be done now. Call it again after each lease and each refill request, until it answers something else.
     pub fn next(&mut self, now: Moment) -> Next {
         self.now = self.now.max(now);
-        while let Some(&(at, _, host)) = self.agenda.first() {
-            if at > now {
-                return self.wait(at, now);
-            }
+        while let Some(host) = self.agenda.due(now) {
             let level = self.level_of(host);
             let queue = &mut self.hosts[host.0 as usize];
             if let Some(request) =
@@ -245,10 +239,14 @@ impl Frontier {
                 return Next::NeedsRefill(request);
             }
             if let Some(lease) = self.grant(host, now) {
+                self.agenda.granted(host);
                 self.plan(host);
                 return Next::Lease(lease);
             }
             self.plan(host);
+        }
+        if let Some(at) = self.agenda.next_moment() {
+            return self.wait(at, now);
         }
         match () {
             () if self.is_under_way() => Next::Blocked,
@@ -307,8 +305,9 @@ impl Frontier {
         self.is_by_level().then(|| levels.lowest().unwrap_or(0))
     }
 
-    fn is_by_level(&self) -> bool {
-        self.limits.max_depth.is_some() && self.limits.order == Order::Breadth
+    /// Whether a level is finished before the next begins.
+    pub fn is_by_level(&self) -> bool {
+        self.limits.max_depth.is_some() && self.limits.order.is_by_level()
     }
 
     fn grant(&mut self, host: HostId, now: Moment) -> Option<Lease> {
@@ -361,8 +360,8 @@ impl Frontier {
 
     /// As [`Self::plan`], but a host that has its turn already keeps it.
     fn plan_earlier(&mut self, host: HostId) {
-        let planned = self.entries[host.0 as usize];
-        if planned.is_none_or(|(at, _)| self.turn(host).is_some_and(|turn| turn < at)) {
+        let Some(turn) = self.turn(host) else { return };
+        if self.agenda.is_later_than(host, turn, self.weight(host)) {
             self.plan(host);
         }
     }
@@ -375,17 +374,17 @@ impl Frontier {
         }
     }
 
+    /// The weight of the host's next URL. Where memory holds none of its URLs, those in the table will weigh what the last
+    /// one did, or less.
+    fn weight(&self, host: HostId) -> Weight {
+        let order = self.limits.order;
+        let best = self.hosts[host.0 as usize].best().filter(|_| order.is_weighted());
+        best.map_or_else(|| self.agenda.weight(host), |item| item.weight(order))
+    }
+
     /// Enters the host in the agenda at the moment it can next do something, behind the others of that moment.
     pub(super) fn plan(&mut self, host: HostId) {
-        let index = host.0 as usize;
-        if let Some((at, tick)) = self.entries[index].take() {
-            self.agenda.remove(&(at, tick, host));
-        }
-        if let Some(at) = self.turn(host) {
-            self.tick += 1;
-            self.agenda.insert((at, self.tick, host));
-            self.entries[index] = Some((at, self.tick));
-        }
+        self.agenda.enter(host, self.turn(host), self.weight(host), self.now);
         self.share();
     }
 }

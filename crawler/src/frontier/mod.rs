@@ -15,6 +15,7 @@
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 
+mod agenda;
 mod ailing;
 mod completion;
 mod health;
@@ -29,7 +30,10 @@ mod rescue;
 #[cfg(test)]
 mod tests;
 
-pub use crate::queue::{Counts, Order, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem};
+pub use crate::{
+    order::Order,
+    queue::{Counts, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
+};
 pub use health::{BackOffPolicy, Failure, Fault};
 pub use lease::{Asked, Lease, Outcome};
 pub use machine::{Frontier, FrontierLimits, HostHealth, HostStart, Next};

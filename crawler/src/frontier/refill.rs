@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, HashSet};
 use super::{Place, RefillKind, WorkItem, host_queue::LeasedPage};
 use crate::candidate::Ticket;
 
+/// Rows by their place. Each is on the heap: where many hosts hold a row or two, the nodes of their trees are mostly empty.
+pub(super) type Rows = BTreeMap<Place, Box<WorkItem>>;
+
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.
 #[derive(Debug)]
 pub(super) struct PendingRefill {
     pub(super) kind: RefillKind,
     limit: usize,
-    offered: BTreeMap<Place, WorkItem>,
+    offered: Rows,
     dropped: Option<Place>,
     settled: HashSet<Ticket>,
 }
@@ -22,7 +25,7 @@ impl PendingRefill {
 
     /// Remembers a row offered beyond the cursor; only the first `limit` of them, and the place where the rest begins.
     pub(super) fn offered(&mut self, place: Place, queued: WorkItem) {
-        self.offered.insert(place, queued);
+        self.offered.insert(place, Box::new(queued));
         if self.offered.len() > self.limit {
             let (last, _) = self.offered.pop_last().expect("more than the limit are there");
             self.dropped = Some(self.dropped.map_or(last, |dropped| dropped.min(last)));
@@ -40,12 +43,7 @@ impl PendingRefill {
     }
 
     /// The rows to keep in memory, and the new cursor. `rows` are all rows of the answer; those of `leased` are not queued any more.
-    pub(super) fn merge(
-        self,
-        from: Place,
-        rows: PlacedRows,
-        leased: &[LeasedPage],
-    ) -> (BTreeMap<Place, WorkItem>, Place) {
+    pub(super) fn merge(self, from: Place, rows: PlacedRows, leased: &[LeasedPage]) -> (Rows, Place) {
         let last = rows.placed.last().map_or(from, |(place, _)| *place);
         let reach = if rows.more { last } else { Place::LAST };
         let unleased = |id: Ticket| leased.iter().all(|page| page.id != id) && !self.settled.contains(&id);
@@ -63,6 +61,6 @@ impl PendingRefill {
 /// The rows of an answer with their places.
 #[derive(Debug)]
 pub(super) struct PlacedRows {
-    pub(super) placed: Vec<(Place, WorkItem)>,
+    pub(super) placed: Vec<(Place, Box<WorkItem>)>,
     pub(super) more: bool,
 }

@@ -12,6 +12,7 @@ use super::*;
 use crate::{
     candidate::{Hop, HostId, Ticket},
     health::Cause,
+    order::Weight,
     time::Moment,
     url::{Origin, WebUrl},
 };
@@ -91,7 +92,8 @@ impl Model {
         let id = self.rows.len() as u64 + 1;
         let host = HostId(host % self.setup.hosts);
         let url = WebUrl::parse(&format!("http://h{}/{id}", host.0)).unwrap();
-        let rank = self.setup.order.rank(depth);
+        let weight = Weight::of_thousandths([1_000, 7_000, 100][self.rows.len() % 3]).expect("within bounds");
+        let rank = self.setup.order.rank(depth, weight);
         let queued = WorkItem { rank, depth, ..WorkItem::discover(Ticket(id), host, url, Hop::Link) };
         let closed = self.frontier.is_closed(host);
         let state = if closed { State::Abandoned } else { State::Queued };
@@ -181,8 +183,14 @@ impl Model {
         };
         let rows = self.rows.values().filter(|row| self.outstanding(row) && waits_for(row));
         let lowest = rows.map(|row| row.queued.depth).min();
-        if self.setup.max_depth.is_some() && self.setup.order == Order::Breadth {
+        if self.setup.max_depth.is_some() && self.setup.order.is_by_level() {
             assert_eq!(Some(item.depth), lowest, "a level was begun before the last was finished");
+        }
+        let is_fresh = |row: &&Row| row.queued.host == item.host && row.state == State::Queued && row.due.is_none();
+        let first =
+            self.rows.values().filter(is_fresh).filter(|row| self.outstanding(row)).map(|row| row.queued.place()).min();
+        if item.due.is_none() {
+            assert_eq!(Some(item.place()), first, "leased before a better one of its host");
         }
         let row = self.rows.get_mut(&item.id.0).unwrap();
         assert!(row.state == State::Queued && row.due.is_none_or(|due| due <= self.now), "{row:?}");
@@ -378,7 +386,7 @@ impl Model {
 }
 
 fn setup() -> impl Strategy<Value = Setup> {
-    let order = prop_oneof![Just(Order::Breadth), Just(Order::Depth)];
+    let order = prop_oneof![Just(Order::Breadth), Just(Order::Depth), Just(Order::Best), Just(Order::BestOfLevel)];
     (1..12_usize, 1..4_usize, 1..5_u32, proptest::option::of(0..5_u32), proptest::option::of(1..9_u64), order).prop_map(
         |(heads, per_host, hosts, max_depth, max_pages, order)| Setup {
             heads,
@@ -518,6 +526,32 @@ fn a_host_whose_leases_end_without_a_request_starves_nobody() {
         frontier.complete(lease, Outcome::Abandoned, Asked::No, now);
     }
     assert_eq!(leased, [0, 1, 0, 1, 0, 1]);
+}
+
+/// One lease at a time is scarce: hosts get them in proportion to the weights of their URLs, also of those in the table.
+#[test]
+fn hosts_share_leases_by_the_weights_of_their_urls() {
+    let setup = Setup { heads: 2, per_host: 1, hosts: 2, max_depth: None, max_pages: None, order: Order::Best };
+    let mut model = Model::new(setup);
+    (0..200).for_each(|url| model.offer(u32::from(url % 3 != 1), 1));
+    for host in 0..2 {
+        model.frontier.set_delay(HostId(host), Duration::ZERO);
+    }
+    let mut turns = Vec::new();
+    while turns.len() < 40 {
+        model.now = model.now + DELAY;
+        model.step();
+        model.deliver();
+        turns.extend(model.leases.iter().filter(|lease| lease.pages() > 0).map(|lease| lease.host().0));
+        model.complete(0, 7);
+    }
+    // The weight of all URLs of host 0 is 7; of host 1, which has the others, 1 to begin with.
+    let of_host_0 = turns.iter().filter(|host| **host == 0).count();
+    assert!((34..=36).contains(&of_host_0), "{turns:?}");
+    (0..2).for_each(|host| model.frontier.set_delay(HostId(host), DELAY));
+    model.now = model.now + DELAY;
+    model.drain();
+    assert!(model.rows.values().all(|row| row.state == State::Finished));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use encoding_rs::WINDOWS_1252;
 
 use super::{
     HIDDEN, PracticeSite, articles,
-    nooks::{Charset, Nook},
+    hard_pages::{Charset, HardPage},
     resource::{self, FileKind, Resource},
     spelling::{Anchor, mix},
 };
@@ -43,7 +43,7 @@ pub(super) fn of(site: &PracticeSite, path: &str) -> Answer {
     let resource = resource::at(site, path);
     match &resource {
         Resource::Article(number) => article(site, *number, &resource::anchors(site, &resource)),
-        Resource::Nook(nook) => self::nook(site, nook),
+        Resource::HardPage(hard_page) => self::hard_page(site, hard_page),
         Resource::File(kind) => file(*kind, path),
         Resource::Hop(hop) => moved(hop.status, &hop.location),
         Resource::Robots => body("text/plain", robots(site)),
@@ -92,9 +92,9 @@ fn article(site: &PracticeSite, number: u32, anchors: &[Anchor]) -> Answer {
     Answer { coding, ..encoded(&html, charset) }
 }
 
-fn nook(site: &PracticeSite, nook: &Nook) -> Answer {
-    let mut answer = encoded(&nook.html.replace("{origin}", &site.origin), nook.charset);
-    answer.headers.extend(nook.x_robots_tag.map(|tag| ("x-robots-tag", tag.to_owned())));
+fn hard_page(site: &PracticeSite, hard_page: &HardPage) -> Answer {
+    let mut answer = encoded(&hard_page.html.replace("{origin}", &site.origin), hard_page.charset);
+    answer.headers.extend(hard_page.x_robots_tag.map(|tag| ("x-robots-tag", tag.to_owned())));
     answer
 }
 
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn redirects_carry_their_location() {
-        let answer = PracticeSite::new(Shape::demo()).answer("/nooks/moved/308");
+        let answer = PracticeSite::new(Shape::demo()).answer("/hard/moved/308");
         assert_eq!(answer.status, 308);
         assert!(answer.headers.contains(&("location", "/found/moved-308#part".to_owned())));
     }
@@ -185,10 +185,10 @@ mod tests {
     #[test]
     fn charsets_are_what_they_claim() {
         let site = PracticeSite::new(Shape::demo());
-        let header = site.answer("/nooks/charset/header.html");
+        let header = site.answer("/hard/charset/header.html");
         assert!(header.body.windows(4).any(|bytes| bytes == b"caf\xe9"), "one byte a letter");
-        assert!(site.answer("/nooks/charset/mark.html").body.starts_with("\u{feff}<".as_bytes()));
-        assert!(site.answer("/nooks/charset/utf-16.html").body.starts_with(b"\xff\xfe<\0"));
+        assert!(site.answer("/hard/charset/mark.html").body.starts_with("\u{feff}<".as_bytes()));
+        assert!(site.answer("/hard/charset/utf-16.html").body.starts_with(b"\xff\xfe<\0"));
     }
 
     #[test]

@@ -12,8 +12,8 @@
 
 mod answer;
 mod articles;
+mod hard_pages;
 mod hops;
-mod nooks;
 mod resource;
 mod server;
 mod spelling;
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn names_its_own_origin() {
-        let body = |origin: &str| PracticeSite::new(Shape::demo()).at(origin).answer("/nooks/elsewhere.html").body;
+        let body = |origin: &str| PracticeSite::new(Shape::demo()).at(origin).answer("/hard/elsewhere.html").body;
         assert_ne!(body("http://127.0.0.1:1"), body("http://127.0.0.1:2/"));
     }
 

@@ -2,8 +2,8 @@
 
 use super::{
     PracticeSite, articles,
+    hard_pages::{self, HardPage},
     hops::{self, Hop},
-    nooks::{self, Nook},
     spelling::Anchor,
 };
 
@@ -12,8 +12,8 @@ use super::{
 pub(super) enum Resource {
     /// `/`.
     Home,
-    /// `/nooks/`: the way to every nook and hop.
-    NookIndex,
+    /// `/hard/`: the way to every hard page and hop.
+    HardPageIndex,
     /// `/hub`: thousands of links.
     Hub,
     /// One link of the chain, counted from 1.
@@ -21,7 +21,7 @@ pub(super) enum Resource {
     /// An ordinary page, by its number.
     Article(u32),
     /// A page written by hand to be difficult.
-    Nook(&'static Nook),
+    HardPage(&'static HardPage),
     /// A page that leads only home.
     Leaf,
     /// Something that is not HTML.
@@ -70,12 +70,12 @@ impl FileKind {
 pub(super) fn at(site: &PracticeSite, path: &str) -> Resource {
     match path {
         "/" => Resource::Home,
-        "/nooks/" => Resource::NookIndex,
+        "/hard/" => Resource::HardPageIndex,
         "/hub" => Resource::Hub,
         "/robots.txt" => Resource::Robots,
         "/sitemap.xml" => Resource::Sitemap,
         _ => numbered(site, path)
-            .or_else(|| nooks::at(path).map(Resource::Nook))
+            .or_else(|| hard_pages::at(path).map(Resource::HardPage))
             .or_else(|| hops::at(site, path).map(Resource::Hop))
             .or_else(|| articles::number(site, path).map(Resource::Article))
             .unwrap_or_else(|| by_folder(path)),
@@ -94,7 +94,7 @@ pub(super) fn forbidden(path: &str) -> bool {
 pub(super) fn leads(site: &PracticeSite, resource: &Resource) -> Vec<Lead> {
     let follow = |target: String| Lead { target, rel_nofollow: false };
     match resource {
-        Resource::Nook(nook) => nook.leads(),
+        Resource::HardPage(hard_page) => hard_page.leads(),
         Resource::Leaf => vec![follow("/".to_owned())],
         Resource::Hop(hop) => hop.target.clone().map(follow).into_iter().collect(),
         _ => anchors(site, resource).into_iter().filter_map(|anchor| anchor.target).map(follow).collect(),
@@ -105,7 +105,7 @@ pub(super) fn leads(site: &PracticeSite, resource: &Resource) -> Vec<Lead> {
 pub(super) fn anchors(site: &PracticeSite, resource: &Resource) -> Vec<Anchor> {
     match resource {
         Resource::Home => home(site),
-        Resource::NookIndex => nooks::paths().chain(hops::paths()).map(Anchor::plain).collect(),
+        Resource::HardPageIndex => hard_pages::paths().chain(hops::paths()).map(Anchor::plain).collect(),
         Resource::Hub => hub(site),
         Resource::Chain(at) if *at < site.shape.chain => vec![Anchor::plain(&format!("/chain/{}", at + 1))],
         Resource::Article(number) => articles::anchors(site, *number),
@@ -114,7 +114,7 @@ pub(super) fn anchors(site: &PracticeSite, resource: &Resource) -> Vec<Anchor> {
 }
 
 fn home(site: &PracticeSite) -> Vec<Anchor> {
-    let mut anchors = vec![Anchor::plain("/nooks/"), Anchor::plain("/hub"), Anchor::plain(&articles::path(site, 0))];
+    let mut anchors = vec![Anchor::plain("/hard/"), Anchor::plain("/hub"), Anchor::plain(&articles::path(site, 0))];
     if site.shape.chain > 0 {
         anchors.push(Anchor::plain("/chain/1"));
     }

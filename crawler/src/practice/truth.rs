@@ -134,8 +134,8 @@ mod tests {
     fn redirects_cost_no_depth() {
         let truth = PracticeSite::new(Shape::demo()).truth();
         assert_eq!(truth.stored["/found/chain-end"], 2);
-        assert_eq!(truth.redirects["/nooks/moved/chain-4"], "/found/chain-end");
-        assert_eq!(truth.redirects["/nooks/moved/away"], "http://other.invalid/landing");
+        assert_eq!(truth.redirects["/hard/moved/chain-4"], "/found/chain-end");
+        assert_eq!(truth.redirects["/hard/moved/away"], "http://other.invalid/landing");
     }
 
     #[test]

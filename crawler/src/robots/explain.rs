@@ -1,4 +1,4 @@
-//! [`explain`]: the verdict on one URL, from raw inputs.
+//! [`explain`]: what a file says of one URL, from raw inputs.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -20,7 +20,7 @@ pub struct Question<'a> {
 
 /// What the file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Explanation {
     /// Whether the URL may be fetched.
     pub allowed: bool,
     /// The line that decided.
@@ -42,12 +42,12 @@ pub struct Answer {
 /// assert!(explain(&Question { status: 404, robots, agent: &agent, url: "/a/b" }).allowed);
 /// # Ok::<(), webloom::robots::TokenError>(())
 /// ```
-pub fn explain(question: &Question<'_>) -> Answer {
+pub fn explain(question: &Question<'_>) -> Explanation {
     let robots = Robots::of_answer(question.status, question.robots, question.agent);
-    let verdict = robots.verdict(&path_and_query(question.url));
-    Answer {
-        allowed: verdict.allowed,
-        rule: verdict.rule.map(str::to_owned),
+    let decision = robots.decide(&path_and_query(question.url));
+    Explanation {
+        allowed: decision.allowed,
+        rule: decision.rule.map(str::to_owned),
         crawl_delay: robots.crawl_delay(),
         sitemaps: robots.sitemaps().to_vec(),
     }

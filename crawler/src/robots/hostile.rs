@@ -44,7 +44,7 @@ fn no_file_is_dear_to_read_or_to_ask() {
         let robots = Robots::parse(file.as_bytes(), &agent);
         let read = begun.elapsed();
         for path in &paths {
-            robots.verdict(path);
+            robots.decide(path);
         }
         let asked = begun.elapsed().saturating_sub(read);
         println!("{name}: read in {read:?}, two paths judged in {asked:?}");

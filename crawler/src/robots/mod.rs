@@ -1,6 +1,6 @@
 //! What a host's robots.txt permits (RFC 9309), and the two habits beside it: `Crawl-delay` and `Sitemap` lines.
 //!
-//! Owns: [`Robots`] (the rules of one file for one [`ProductToken`]), [`RuleVerdict`] (allowed or not, and the line
+//! Owns: [`Robots`] (the rules of one file for one [`ProductToken`]), [`RuleDecision`] (allowed or not, and the line
 //! that decided), [`Availability`] (what the status of the robots.txt fetch means) and [`explain`].
 //!
 //! Invariants: nothing here fails or panics on any bytes. Reading is linear in the file, of which [`MAX_BYTES`] count;
@@ -25,7 +25,7 @@ mod rules;
 mod table;
 
 pub use availability::{Availability, availability};
-pub use explain::{Answer, Question, explain};
+pub use explain::{Explanation, Question, explain};
 pub use lines::MAX_BYTES;
 pub use product_token::{ProductToken, TokenError};
-pub use rules::{MAX_CRAWL_DELAY, Robots, RuleVerdict};
+pub use rules::{MAX_CRAWL_DELAY, Robots, RuleDecision};

@@ -1,4 +1,4 @@
-//! [`Reader`]: from the lines of a file to what applies to one crawler.
+//! [`LineReader`]: from the lines of a file to what applies to one crawler.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -11,7 +11,7 @@ use super::{
 
 /// What was read so far, and where in the file's groups the reader stands.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub(super) struct LineReader<'a> {
     /// Whose groups are read; `None`: those for anyone.
     agent: Option<&'a ProductToken>,
     /// The group as rules see it (RFC 9309, 2.2.1): only they end its list of agents.
@@ -45,7 +45,7 @@ impl Group {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LineReader<'a> {
     /// A reader before the first line. Without an `agent`, it reads the groups for anyone.
     pub(super) fn new(agent: Option<&'a ProductToken>) -> Self {
         Self {

@@ -6,7 +6,7 @@ use super::{
     Availability, ProductToken, availability,
     lines::{Field, lines, readable},
     path::normal_path,
-    reader::Reader,
+    reader::LineReader,
     table::{Effect, RuleTable},
 };
 
@@ -19,8 +19,8 @@ pub const MAX_CRAWL_DELAY: Duration = Duration::from_hours(24);
 /// use webloom::robots::{ProductToken, Robots};
 /// let file = b"User-agent: *\nDisallow: /private\nAllow: /private/open$\nCrawl-delay: 1.5\n";
 /// let robots = Robots::parse(file, &ProductToken::new("webloom")?);
-/// assert!(robots.verdict("/private/open").allowed);
-/// assert_eq!(robots.verdict("/private/x?y=1").rule, Some("Disallow: /private"));
+/// assert!(robots.decide("/private/open").allowed);
+/// assert_eq!(robots.decide("/private/x?y=1").rule, Some("Disallow: /private"));
 /// assert_eq!(robots.crawl_delay(), Some(std::time::Duration::from_millis(1500)));
 /// # Ok::<(), webloom::robots::TokenError>(())
 /// ```
@@ -32,9 +32,9 @@ pub struct Robots {
     sitemaps: Vec<String>,
 }
 
-/// What [`Robots::verdict`] says of one path.
+/// What [`Robots::decide`] says of one path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RuleVerdict<'a> {
+pub struct RuleDecision<'a> {
     /// Whether the path may be fetched.
     pub allowed: bool,
     /// The line that decided, as written but for its comment (`Disallow: /x`); `None` where no rule matches.
@@ -49,9 +49,9 @@ impl Robots {
     pub fn parse(body: &[u8], agent: &ProductToken) -> Self {
         let text = readable(body);
         let named = lines(&text).any(|line| line.field == Field::UserAgent && agent.is_named_by(line.value));
-        let mut reader = Reader::new(named.then_some(agent));
+        let mut reader = LineReader::new(named.then_some(agent));
         lines(&text).for_each(|line| reader.read(&line));
-        let Reader { mut rules, crawl_delay, sitemaps, .. } = reader;
+        let LineReader { mut rules, crawl_delay, sitemaps, .. } = reader;
         rules.arrange();
         Self { rules, unmatched_allowed: true, crawl_delay, sitemaps }
     }
@@ -78,14 +78,14 @@ impl Robots {
 
     /// Judges a URL by its path and query, escaped or not. The longest matching pattern wins, by octets of its normal
     /// form; `Allow` wins a tie (RFC 9309, 2.2.2). `/robots.txt` is always allowed.
-    pub fn verdict(&self, path_and_query: &str) -> RuleVerdict<'_> {
+    pub fn decide(&self, path_and_query: &str) -> RuleDecision<'_> {
         let path = normal_path(path_and_query);
         if path == "/robots.txt" {
-            return RuleVerdict { allowed: true, rule: None };
+            return RuleDecision { allowed: true, rule: None };
         }
         match self.rules.deciding(&path) {
-            Some((effect, line)) => RuleVerdict { allowed: effect == Effect::Allow, rule: Some(line) },
-            None => RuleVerdict { allowed: self.unmatched_allowed, rule: None },
+            Some((effect, line)) => RuleDecision { allowed: effect == Effect::Allow, rule: Some(line) },
+            None => RuleDecision { allowed: self.unmatched_allowed, rule: None },
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn allowed(file: &str, agent: &str, path: &str) -> bool {
-        parse(file, agent).verdict(path).allowed
+        parse(file, agent).decide(path).allowed
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn an_empty_value_says_nothing() {
         let file = "user-agent: a\ndisallow:\nallow:\ndisallow: # all\nuser-agent: b\ndisallow: /";
-        assert_eq!(parse(file, "a").verdict("/x"), RuleVerdict { allowed: true, rule: None });
+        assert_eq!(parse(file, "a").decide("/x"), RuleDecision { allowed: true, rule: None });
         assert!(!allowed(file, "b", "/x"));
     }
 
@@ -191,20 +191,20 @@ mod tests {
     fn robots_txt_itself_is_always_allowed() {
         let rule = None;
         assert_eq!(
-            parse("user-agent: *\ndisallow: /", "x").verdict("/robots.txt"),
-            RuleVerdict { allowed: true, rule }
+            parse("user-agent: *\ndisallow: /", "x").decide("/robots.txt"),
+            RuleDecision { allowed: true, rule }
         );
-        assert_eq!(Robots::disallow_all().verdict("/robots.txt"), RuleVerdict { allowed: true, rule });
-        assert_eq!(Robots::disallow_all().verdict("/robots.txt.gz"), RuleVerdict { allowed: false, rule });
-        assert_eq!(Robots::allow_all().verdict("/x"), RuleVerdict { allowed: true, rule });
+        assert_eq!(Robots::disallow_all().decide("/robots.txt"), RuleDecision { allowed: true, rule });
+        assert_eq!(Robots::disallow_all().decide("/robots.txt.gz"), RuleDecision { allowed: false, rule });
+        assert_eq!(Robots::allow_all().decide("/x"), RuleDecision { allowed: true, rule });
     }
 
     #[test]
     fn the_deciding_line_is_told_as_written() {
         let robots = parse("User-Agent: *\n  Disallow :/a%7e  # keep out\nALLOW /a~b\n", "x");
-        assert_eq!(robots.verdict("/a~").rule, Some("Disallow :/a%7e"));
-        assert_eq!(robots.verdict("/a~b").rule, Some("ALLOW /a~b"));
-        assert_eq!(robots.verdict("/b").rule, None);
+        assert_eq!(robots.decide("/a~").rule, Some("Disallow :/a%7e"));
+        assert_eq!(robots.decide("/a~b").rule, Some("ALLOW /a~b"));
+        assert_eq!(robots.decide("/b").rule, None);
     }
 
     #[test]
@@ -252,8 +252,8 @@ mod tests {
         ) {
             let agent = ProductToken::new("webloom").unwrap();
             let robots = Robots::parse(&body, &agent);
-            robots.verdict(&path);
-            robots.verdict(&String::from_utf8_lossy(&body));
+            robots.decide(&path);
+            robots.decide(&String::from_utf8_lossy(&body));
         }
 
         #[test]
@@ -266,9 +266,9 @@ mod tests {
         ) {
             let file = lines.join("\n");
             let robots = parse(&file, "webloom");
-            let verdict = robots.verdict(&path);
-            prop_assert!(verdict.rule.is_none_or(|rule| file.contains(rule)));
-            prop_assert!(verdict.allowed || verdict.rule.is_some());
+            let decision = robots.decide(&path);
+            prop_assert!(decision.rule.is_none_or(|rule| file.contains(rule)));
+            prop_assert!(decision.allowed || decision.rule.is_some());
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
 /// Takes an answer; it must not block.
 pub type Reply<T> = Box<dyn FnOnce(T) + Send>;
 
-/// A step's room in the queue to the writer: given back when it is dropped, after the step was written.
+/// Room for steps on their way to the writer: given back when it is dropped, after they were written.
 pub type Room = Box<dyn Send>;
 
 /// One step of the core, as far as it is durable: written whole or not at all.
@@ -98,9 +98,9 @@ pub trait Replay: Send {
 
 /// What the writer does.
 pub enum Message {
-    /// Writes a step, and gives its room back.
-    Step(Box<Step>, Room),
-    /// The same for a step whose URLs the sequence may have already, because the URL cache forgets; says which are new.
+    /// Writes steps, one after the other, and gives their room back.
+    Steps(Vec<Box<Step>>, Room),
+    /// The same for one step whose URLs the sequence may have already, because the URL cache forgets; says which are new.
     Propose(Box<Step>, Room, Reply<Confirmed>),
     /// Reads queued rows, after all that was sent before.
     Refill(RefillRequest, Reply<RefillAnswer>),
@@ -117,7 +117,7 @@ pub enum Message {
 impl std::fmt::Debug for Message {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Step(step, _) => f.debug_tuple("Step").field(step).finish(),
+            Self::Steps(steps, _) => f.debug_tuple("Steps").field(steps).finish(),
             Self::Propose(step, ..) => f.debug_tuple("Propose").field(step).finish_non_exhaustive(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),

@@ -6,7 +6,7 @@ use crate::{
     health::HealthRow,
     queue::Counts,
     time::Moment,
-    url::FingerprintSeed,
+    url::{Canonicalizer, FingerprintSeed},
 };
 
 /// The state of a crawl as it was committed.
@@ -14,6 +14,8 @@ use crate::{
 pub struct Resumed {
     /// The secret seed of its fingerprints.
     pub fingerprint_seed: FingerprintSeed,
+    /// The rules that make its keys.
+    pub key_rules: Canonicalizer,
     /// The sequence that was being crawled.
     pub sequence: u32,
     /// The secret hash seed of its URL cache.

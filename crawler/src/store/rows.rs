@@ -88,7 +88,7 @@ pub struct UrlRow {
     pub depth: u32,
     /// Redirects followed since the last link.
     pub redirects: u32,
-    /// Its place in the order of its host: [`Order::rank`](crate::queue::Order::rank).
+    /// Its place in the order of its host: [`Ranking::rank`](crate::order::Ranking::rank).
     pub rank: i64,
     /// Set when it is abandoned as it is admitted.
     pub abandoned: Option<Abandonment>,

@@ -1,11 +1,14 @@
 //! [`Canonicalizer`]: the rules by which a URL becomes a key.
 
+use thiserror::Error;
+
 use super::{Fingerprint, FingerprintSeed, Key, WebUrl};
 
-/// What makes keys of URLs. Whoever compares two keys, or their fingerprints, must have made both by the same rules.
+/// What makes keys of URLs. Whoever compares two keys, or their fingerprints, must have made both by the same rules: so a
+/// crawl directory keeps the [name](Self::name) of its rules.
 ///
-/// There is one set of rules today: nothing is merged but what the WHATWG parser and the dropped fragment merge. Path
-/// case, query order and a trailing slash are kept.
+/// There is one set of rules today, `whatwg`: nothing is merged but what the WHATWG parser and the dropped fragment merge.
+/// Path case, query order and a trailing slash are kept.
 ///
 /// ```
 /// use webloom::url::{Canonicalizer, WebUrl};
@@ -13,12 +16,34 @@ use super::{Fingerprint, FingerprintSeed, Key, WebUrl};
 /// let one = rules.key(&WebUrl::parse("http://EXAMPLE.org:80/a/./b#x")?);
 /// let two = rules.key(&WebUrl::parse("http://example.org/a/b")?);
 /// assert_eq!(one, two);
+/// assert_eq!(Canonicalizer::named(rules.name()), Ok(rules));
 /// # Ok::<(), webloom::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Canonicalizer(());
 
+/// No rules have this name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("its keys are made by the rules {0:?}, which this version does not know: use the version that began the crawl")]
+pub struct UnknownRules(pub String);
+
+/// The name of the only rules.
+const WHATWG: &str = "whatwg";
+
 impl Canonicalizer {
+    /// The rules of this name.
+    ///
+    /// # Errors
+    /// [`UnknownRules`] when this version has none.
+    pub fn named(name: &str) -> Result<Self, UnknownRules> {
+        if name == WHATWG { Ok(Self(())) } else { Err(UnknownRules(name.to_owned())) }
+    }
+
+    /// The name by which a crawl directory keeps these rules.
+    pub fn name(self) -> &'static str {
+        WHATWG
+    }
+
     /// The key of a URL.
     pub fn key(self, url: &WebUrl) -> Key {
         Key::of(self.text(url))

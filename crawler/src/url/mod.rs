@@ -16,7 +16,7 @@ mod key;
 mod origin;
 mod web_url;
 
-pub use canonicalizer::Canonicalizer;
+pub use canonicalizer::{Canonicalizer, UnknownRules};
 pub use credentials::Credentials;
 pub use fingerprint::{Fingerprint, FingerprintSeed};
 pub use key::Key;

@@ -505,6 +505,18 @@ fn robots_txt_holds_for_pages_fetched_again() {
 }
 
 #[test]
+fn a_narrower_scope_holds_for_pages_fetched_again() {
+    let (server, folder) = (two_parents(&[], || Reply::status(404)), Folder::new());
+    tiny(&server, &folder.crawl(), &["--audit-sample", "0", "--sweep", "off"]);
+    let before = asked(&server);
+    let narrower = ["--sweep", "rescue", "--exclude", "/$", "--exclude", "/other$"];
+    let summary = go_on(&server, &folder.crawl(), &narrower).json();
+    let sweep = &summary["cache"]["sweep"];
+    assert!(count(&sweep["lost"]) > 10 && sweep["parent_unreachable"] == sweep["lost"], "{sweep}");
+    assert_eq!(asked(&server), before, "what is excluded is not fetched for what it links to");
+}
+
+#[test]
 fn what_a_depth_limit_holds_back_keeps_nobody_from_the_sweep() {
     let (server, folder) = (serve(web), Folder::new());
     let dir = folder.crawl();

@@ -15,6 +15,7 @@ mod keep_alive;
 mod loss;
 mod lost_again;
 mod many_hosts;
+mod order;
 mod outages;
 mod own_faults;
 mod politeness;

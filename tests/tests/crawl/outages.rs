@@ -15,7 +15,7 @@ use webloom_tests::{
     webloom::{Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_counts, serve, star};
+use crate::{Folder, assert_asked_once, assert_counts, chain, serve, star};
 
 /// Pages of each site.
 const PAGES: usize = 30;
@@ -182,6 +182,29 @@ fn a_silent_host_holds_no_level_up() {
     let summary = run.env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4).json();
     assert_eq!((&summary["pages"]["stored"], &summary["counts"]["queued"]), (&13.into(), &2.into()));
     assert_clean(&folder.crawl());
+}
+
+/// Whatever the silent host has queued, the levels of a hundred hosts go on without it.
+#[test]
+fn one_silent_host_of_a_hundred_holds_no_level_up() {
+    let away = serve(|asked: &Asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" if asked.before == 0 => Reply::links(["/1", "/2"]).header("connection: close"),
+        _ => hang(),
+    });
+    let others: Vec<Server> = (1..100).map(|_| serve(chain(3))).collect();
+    let folder = Folder::new();
+    let mut run = Webloom::crawl(&folder.crawl(), &away.url("/")).args(["--max-depth", "3"]);
+    for other in &others {
+        run = run.args([other.url("/")]);
+    }
+    let run = run.env("WEBLOOM_FETCH_FIRST_BYTE_TIMEOUT", "300ms").env("WEBLOOM_POLITENESS_GIVE_UP", "2s");
+    let summary = run.run().expect(4).json();
+    assert_eq!((&summary["pages"]["stored"], &summary["counts"]["queued"]), (&(99 * 4 + 1).into(), &2.into()));
+    assert_clean(&folder.crawl());
+    for other in others {
+        assert_asked_once(&other, &["/", "/1", "/2", "/3"]);
+    }
 }
 
 #[test]

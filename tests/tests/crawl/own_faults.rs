@@ -13,7 +13,7 @@ use webloom::{
         AreaRow, AreaSource,
         sqlite::{CrawlDirectory, NewCrawl},
     },
-    url::{FingerprintSeed, WebUrl},
+    url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 use webloom_tests::{
     server::{Reply, Server},
@@ -55,6 +55,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
         let crawl = NewCrawl {
             at: clock.now(),
             fingerprint_seed: FingerprintSeed::new(1),
+            key_rules: Canonicalizer::default(),
             hash_seed: 2,
             settings: resolved.effective.to_json(),
             areas: vec![AreaRow { url: url.as_str().to_owned(), source: AreaSource::Start }],

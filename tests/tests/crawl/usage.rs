@@ -170,6 +170,22 @@ fn a_database_of_a_newer_version() {
 }
 
 #[test]
+fn keys_made_by_rules_of_a_newer_version() {
+    let server = serve(star(1));
+    let folder = Folder::new();
+    crawl(&server, &folder.crawl(), &[]);
+    let database = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
+    database.execute_batch("UPDATE crawl SET key_rules = 'merged'").unwrap();
+    let dir = folder.crawl();
+    for more in [&[][..], &["--again"]] {
+        let args = [&["-d", dir.to_str().unwrap()], more].concat();
+        fails(&args, 2, &["merged", "use the version that began the crawl"]);
+    }
+    let seen: u32 = database.query_row("SELECT count(*) FROM sequence", [], |row| row.get(0)).unwrap();
+    assert_eq!(seen, 1);
+}
+
+#[test]
 fn a_full_disk_loses_nothing() {
     let server = serve(chain(400));
     let folder = Folder::new();

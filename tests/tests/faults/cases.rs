@@ -86,7 +86,7 @@ const CASES: &[(&str, &str)] = &[
         "a link is one deeper than the page it was found at, a redirect's target as deep",
         "UPDATE url SET via = NULL WHERE hop = 'redirect'",
     ),
-    ("a URL's place in the order follows from its depth", "UPDATE url SET rank = rank + 9 WHERE id = 2"),
+    ("a URL's place in the order follows from its depth and its weight", "UPDATE url SET rank = rank + 9 WHERE id = 2"),
     ("a visit's outcome agrees with its status, digest and target", "UPDATE visit SET outcome = 'broken' WHERE id = 1"),
     ("a visit's outcome agrees with its status, digest and target", "UPDATE visit SET outcome = 'lost' WHERE id = 1"),
     (

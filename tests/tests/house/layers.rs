@@ -22,6 +22,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("candidate", Layer::Types),
     ("time", Layer::Types),
     ("queue", Layer::Types),
+    ("order", Layer::Types),
     ("health", Layer::Types),
     ("url", Layer::Types),
     ("extract", Layer::Core),
@@ -65,6 +66,12 @@ const DECIDING: &str = "crawler/src/engine/core/";
 
 /// What the deciding core may use of the outside: the limiter, whose time is what it is told.
 const LIMITER: &str = "governor";
+
+/// What names the database: nothing else could be put in its place otherwise.
+const DATABASE: &str = "rusqlite";
+
+/// Where that may be named.
+const STORE: &str = "store/sqlite";
 
 /// What it must not use of ours.
 const ADAPTERS: [&[&str]; 4] =
@@ -112,7 +119,9 @@ fn faults_of(source: &Source) -> Vec<String> {
     } else if source.path.starts_with(DECIDING) {
         arrows.chain(impure(source, &named)).collect()
     } else {
-        arrows.collect()
+        let database = named.iter().filter(|named| named.segments[0] == DATABASE && module.name != STORE);
+        let database = database.map(|named| at(source, named, "only the store's adapter knows its database"));
+        arrows.chain(database).collect()
     }
 }
 
@@ -218,6 +227,14 @@ fn the_deciding_core_does_nothing_but_decide() {
         assert_eq!(planted("crawler/src/engine/shell.rs", text), [""; 0], "{text}");
     }
     assert_eq!(planted("crawler/src/engine/core/throttle.rs", "use governor::Quota;"), [""; 0]);
+}
+
+#[test]
+fn the_database_is_the_store_s_alone() {
+    for path in ["crawler/src/cli/pages.rs", "crawler/src/engine/run.rs"] {
+        assert_eq!(planted(path, "fn f(c: &rusqlite::Connection) {}").len(), 1, "{path}");
+    }
+    assert_eq!(planted("crawler/src/store/sqlite/pages.rs", "use rusqlite::Connection;"), [""; 0]);
 }
 
 #[test]

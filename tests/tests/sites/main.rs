@@ -1,5 +1,6 @@
 //! Real sites: the package, the server and the oracle agree with each other, and crawls agree with the oracle.
 
+mod hosts;
 mod losses;
 mod queued;
 mod whole;

@@ -5,7 +5,7 @@
 use std::collections::TryReserveError;
 
 use super::processor::fetch_ahead;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// A fixed number of bits, all clear at first.
 pub(crate) struct BitArray {
@@ -28,7 +28,7 @@ impl BitArray {
     }
 
     /// Bits that were written down.
-    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let len = input.u64()?;
         let words = input.items(u64::from_le_bytes)?;
         let spare = (words.len() as u64 * 64).checked_sub(len).filter(|spare| *spare < 64 && len > 0);

@@ -11,7 +11,7 @@ use super::{Extent, Filter, Tag};
 use crate::family::Hashing;
 use crate::hash::{HashSeed, below};
 use crate::port::UrlKey;
-use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 
 /// How a key's positions are drawn.
 pub(crate) trait Draw: Send {
@@ -25,7 +25,7 @@ pub(crate) trait Draw: Send {
     fn rotate(&mut self, seed: HashSeed);
 
     /// A drawing that was written down.
-    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError>
+    fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError>
     where
         Self: Sized;
 
@@ -46,7 +46,7 @@ impl Draw for HashSeed {
         *self = seed;
     }
 
-    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         input.u64().map(Self::new)
     }
 
@@ -75,7 +75,7 @@ impl Draw for FromBytes {
         self.seed = seed;
     }
 
-    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         Ok(Self { hashing: named(&Hashing::ALL, input.u8()?)?, seed: HashSeed::new(input.u64()?) })
     }
 
@@ -102,7 +102,7 @@ impl<D: Draw> Classic<D> {
     }
 
     /// A filter that was written down.
-    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let (draw, probes) = (D::read(input)?, input.u32()?);
         if probes == 0 || probes > 64 {
             return Err(SnapshotError::Senseless("the number of probes is outside 1..=64"));

@@ -16,7 +16,7 @@ use super::{Extent, Filter, Tag};
 use crate::hash::{HashSeed, below_len};
 use crate::port::UrlKey;
 use crate::sizing::LINE_BITS;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Slots of a line.
 const SLOTS: usize = 16;
@@ -67,7 +67,7 @@ impl Fingerprints {
     }
 
     /// A table that was written down.
-    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let (seed, doublings) = (HashSeed::new(input.u64()?), input.u32()?);
         let (passed, lines) = (input.items(u64::from_le_bytes)?, input.items(Tags::from_bytes)?);
         let fits = doublings <= MOST_DOUBLINGS && lines.len().is_multiple_of(1 << doublings);

@@ -14,7 +14,7 @@ use super::{Answers, CHUNK, Extent, Filter, Tag};
 use crate::hash::{HashSeed, below_len, mix};
 use crate::port::UrlKey;
 use crate::sizing::LINE_BITS;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Eight words that are one cache line.
 #[derive(Clone, Copy, Default)]
@@ -52,7 +52,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         Ok(Self { table, seed, ones: 0, sum: 0.0, share })
     }
 
-    fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let seed = HashSeed::new(input.u64()?);
         let table = input.items(Line::from_bytes)?;
         if table.is_empty() {
@@ -114,7 +114,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
 }
 
 /// A filter that was written down: its shape decides of which type it is.
-pub(super) fn read(input: &mut Reader<'_>) -> Result<Box<dyn Filter>, SnapshotError> {
+pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Box<dyn Filter>, SnapshotError> {
     Ok(match (input.u8()?, input.u8()?) {
         (1, 1) => Box::new(Lines::<1, 1>::read(input)?),
         (1, 2) => Box::new(Lines::<1, 2>::read(input)?),

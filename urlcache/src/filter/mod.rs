@@ -33,7 +33,7 @@ use std::collections::TryReserveError;
 use crate::hash::HashSeed;
 use crate::port::{UrlKey, Verdict};
 use crate::sizing::{LineShape, Plan, Shape};
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Keys whose memory is fetched ahead together: enough to fill the processor's line buffers, few enough to stay in its
 /// nearest cache.
@@ -185,11 +185,11 @@ pub(crate) enum Tag {
 const MOST_NESTED: u32 = 3;
 
 /// A filter that was written down, and what it is made of.
-pub(crate) fn read(input: &mut Reader<'_>) -> Result<Box<dyn Filter>, SnapshotError> {
+pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Box<dyn Filter>, SnapshotError> {
     read_nested(input, MOST_NESTED)
 }
 
-fn read_nested(input: &mut Reader<'_>, depth: u32) -> Result<Box<dyn Filter>, SnapshotError> {
+fn read_nested(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Box<dyn Filter>, SnapshotError> {
     let depth = depth.checked_sub(1).ok_or(SnapshotError::Senseless("filters are nested too deep"))?;
     Ok(match input.u8()? {
         tag if tag == Tag::Classic as u8 => Box::new(Classic::<HashSeed>::read(input)?),
@@ -207,7 +207,7 @@ fn read_nested(input: &mut Reader<'_>, depth: u32) -> Result<Box<dyn Filter>, Sn
 }
 
 /// Several filters after their number, which is from 1 to 64.
-fn read_several(input: &mut Reader<'_>, depth: u32) -> Result<Vec<Box<dyn Filter>>, SnapshotError> {
+fn read_several(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Vec<Box<dyn Filter>>, SnapshotError> {
     let count = input.u32()?;
     if count == 0 || count > 64 {
         return Err(SnapshotError::Senseless("the number of filters is outside 1..=64"));

@@ -18,7 +18,7 @@ use super::{Extent, Filter, Tag};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::segment::segments;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// The published multi-layer filter.
 pub(crate) struct PlainLayers {
@@ -53,7 +53,7 @@ impl PlainLayers {
     }
 
     /// Layers that were written down.
-    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let (seed, probes, depth) = (HashSeed::new(input.u64()?), input.u32()?, input.u32()?);
         if probes == 0 || probes > 64 || depth == 0 || depth > 64 {
             return Err(SnapshotError::Senseless("probes or layers are outside 1..=64"));
@@ -139,7 +139,7 @@ impl SegmentSet {
     }
 
     /// A filter that was written down.
-    pub(super) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let (seed, probes, depth) = (HashSeed::new(input.u64()?), input.u32()?, input.u32()?);
         if probes == 0 || probes > 64 || depth == 0 || depth > 64 {
             return Err(SnapshotError::Senseless("probes or layers are outside 1..=64"));

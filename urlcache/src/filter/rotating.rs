@@ -9,7 +9,7 @@ use std::collections::TryReserveError;
 use super::{Extent, Filter, Tag, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Two generations of one shape.
 pub(crate) struct Rotating {
@@ -39,7 +39,7 @@ impl Rotating {
     }
 
     /// Two filters that were written down.
-    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Self, SnapshotError> {
         let seed = HashSeed::new(input.u64()?);
         let (room, held, rotations) = (input.count()?, [input.count()?, input.count()?], input.count()?);
         if room == 0 || held.iter().any(|held| *held > room) {

@@ -18,7 +18,7 @@ use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::segment::segments;
 use crate::sizing::LayerPlan;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// One filter a layer, and one for their combination.
 pub(crate) struct Segments {
@@ -39,7 +39,7 @@ impl Segments {
     }
 
     /// Layers that were written down.
-    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Self, SnapshotError> {
         let seed = HashSeed::new(input.u64()?);
         Ok(Self { layers: read_several(input, depth)?, combined: read_nested(input, depth)?, seed })
     }

@@ -11,7 +11,7 @@ use super::{Extent, Filter, Tag, of_plan, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::sizing::{Growth, Plan};
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Filters of which the last takes what is new.
 pub(crate) struct Slices {
@@ -30,7 +30,7 @@ impl Slices {
     }
 
     /// Slices that were written down.
-    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Self, SnapshotError> {
         let (seed, growth) = (HashSeed::new(input.u64()?), Growth::read(input)?);
         Ok(Self { parts: read_several(input, depth)?, growth, seed })
     }

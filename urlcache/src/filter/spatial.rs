@@ -9,7 +9,7 @@ use super::{Extent, Filter, Tag, one, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::sizing::Plan;
-use crate::snapshot::{Reader, SnapshotError};
+use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Filters that must all agree.
 pub(crate) struct Spatial {
@@ -27,7 +27,7 @@ impl Spatial {
     }
 
     /// Filters that were written down.
-    pub(super) fn read(input: &mut Reader<'_>, depth: u32) -> Result<Self, SnapshotError> {
+    pub(super) fn read(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Self, SnapshotError> {
         Ok(Self { filters: read_several(input, depth)? })
     }
 }

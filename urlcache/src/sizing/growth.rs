@@ -2,7 +2,7 @@
 
 use super::{Plan, SizingError, check};
 use crate::budget::LossBudget;
-use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 use crate::strategy::Layout;
 
 /// Each slice has room for so many times the keys of the one before.
@@ -45,7 +45,7 @@ impl Growth {
     }
 
     /// Growth that was written down.
-    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let layout = named(&Layout::ALL, input.u8()?)?;
         Ok(Self { layout, filters: input.u32()?, first: input.count()?.max(1), target: input.f64()?.min(1.0) })
     }

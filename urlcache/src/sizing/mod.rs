@@ -15,7 +15,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use crate::budget::LossBudget;
-use crate::snapshot::{Reader, SnapshotError, named, number};
+use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 use crate::strategy::Layout;
 use filling::{Filling, Kind};
 pub use growth::Growth;
@@ -223,7 +223,7 @@ impl Plan {
     }
 
     /// A plan that was written down.
-    pub(crate) fn read(input: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let shape = match (input.u8()?, input.u32()?) {
             (0, probes) => Shape::Classic { probes },
             (1, line) => Shape::Line(named(&LineShape::ALL, u8::try_from(line).unwrap_or(u8::MAX))?),

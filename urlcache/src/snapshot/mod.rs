@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::exact::ExactCache;
 use crate::filtered::FilterCache;
 use crate::port::UrlCache;
-pub(crate) use reader::Reader;
+pub(crate) use reader::SnapshotReader;
 
 const MARK: &[u8; 8] = b"URLCACHE";
 
@@ -78,7 +78,7 @@ pub enum SnapshotError {
 /// # Errors
 /// [`SnapshotError`].
 pub fn restore(bytes: &[u8]) -> Result<Box<dyn Snapshot>, SnapshotError> {
-    let mut body = Reader::new(body(bytes)?);
+    let mut body = SnapshotReader::new(body(bytes)?);
     let cache: Box<dyn Snapshot> = match body.u8()? {
         EXACT => Box::new(ExactCache::read(&mut body)?),
         EXACT_ROTATING => Box::new(ExactCache::read_rotating(&mut body)?),

@@ -1,15 +1,15 @@
-//! [`Reader`]: numbers from bytes, never more than there are.
+//! [`SnapshotReader`]: numbers from bytes, never more than there are.
 
 use std::collections::TryReserveError;
 
 use super::SnapshotError;
 
 /// What is left to be read.
-pub(crate) struct Reader<'a> {
+pub(crate) struct SnapshotReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SnapshotReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU64, time::Duration};
 
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, Size, Span, Unless},
 };
 
@@ -26,7 +26,7 @@ pub struct BudgetSettings {
 }
 
 impl BudgetSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let pages = Unless { word: "unlimited", rule: Count(NonZeroU64::MIN..=MOST) };
         let bytes = Unless { word: "unlimited", rule: Size(1..=MOST.get()) };
         let time = Unless { word: "unlimited", rule: Span(Duration::from_millis(1)..=Duration::from_hours(24 * 3650)) };

@@ -3,7 +3,7 @@
 use std::{fmt, marker::PhantomData, num::NonZeroU64, time::Duration};
 
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, OneOf, Parsed, Real, Size, Span, Unless, Words, words},
 };
 
@@ -107,7 +107,7 @@ impl fmt::Debug for HashSeed {
 }
 
 impl CacheSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let losses = Unless { word: "none", rule: Real(1e-6..=1e9) };
         let age = Unless { word: "never", rule: Span(Duration::from_secs(1)..=Duration::from_hours(365 * 24)) };
         let memory = Unless { word: "unlimited", rule: Size(1_024..=1 << 40) };

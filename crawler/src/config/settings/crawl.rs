@@ -1,9 +1,9 @@
-//! `[retry]`, `[extract]`, `[frontier]` and `[store]`.
+//! `[retry]`, `[extract]` and `[store]`.
 
 use std::{marker::PhantomData, time::Duration};
 
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, OneOf, Span, words},
 };
 
@@ -14,16 +14,6 @@ words! {
         Follow = "follow",
         /// They are left out.
         Obey = "obey",
-    }
-}
-
-words! {
-    /// What is fetched first.
-    OrderChoice {
-        /// What is nearest to a start URL.
-        Breadth = "breadth",
-        /// What is farthest from a start URL.
-        Depth = "depth",
     }
 }
 
@@ -47,17 +37,6 @@ pub struct ExtractSettings {
     pub nofollow: NofollowChoice,
 }
 
-/// What is fetched next.
-#[derive(Debug, Clone)]
-pub struct FrontierSettings {
-    /// Which URL of a host is first.
-    pub order: OrderChoice,
-    /// Queued URLs of a host kept in memory.
-    pub heads_per_host: u32,
-    /// The same of all hosts together.
-    pub heads: u32,
-}
-
 /// The database.
 #[derive(Debug, Clone)]
 pub struct StoreSettings {
@@ -70,7 +49,7 @@ pub struct StoreSettings {
 }
 
 impl RetrySettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let pause = Span(Duration::ZERO..=Duration::from_hours(24));
         Self {
             attempts: reader.read("retry.attempts", &Count(1..=20)),
@@ -81,7 +60,7 @@ impl RetrySettings {
 }
 
 impl ExtractSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             max_links: reader.read("extract.max_links", &Count(1..=10_000_000)),
             nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)),
@@ -89,18 +68,8 @@ impl ExtractSettings {
     }
 }
 
-impl FrontierSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        Self {
-            order: reader.read("frontier.order", &OneOf(PhantomData)),
-            heads_per_host: reader.read("frontier.heads_per_host", &Count(10..=1_000_000)),
-            heads: reader.read("frontier.heads", &Count(100..=100_000_000)),
-        }
-    }
-}
-
 impl StoreSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             commit_every: reader.read("store.commit_every", &Span(Duration::from_millis(1)..=Duration::from_secs(10))),
             commit_visits: reader.read("store.commit_visits", &Count(1..=200)),

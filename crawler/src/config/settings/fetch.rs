@@ -4,7 +4,7 @@ use std::{fmt, num::NonZeroU64, time::Duration};
 
 use super::host::{private, resolution};
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, Each, Parsed, Size, Span, Unless},
     secret::is_secret_header,
 };
@@ -101,7 +101,7 @@ impl fmt::Debug for Header {
 }
 
 impl FetchLimits {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let timeout = Span(Duration::from_millis(1)..=Duration::from_hours(24));
         let headers = Each(Parsed { allowed: "\"Name: value\"", parse: header });
         let logins = Each(Parsed { allowed: "https://user:password@host", parse: login });

@@ -4,6 +4,7 @@ mod budget;
 mod cache;
 mod crawl;
 mod fetch;
+mod frontier;
 mod host;
 mod output;
 mod politeness;
@@ -11,13 +12,15 @@ mod scope;
 
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
-pub use crawl::{ExtractSettings, FrontierSettings, NofollowChoice, OrderChoice, RetrySettings, StoreSettings};
+pub use crawl::{ExtractSettings, NofollowChoice, RetrySettings, StoreSettings};
 pub use fetch::{FetchLimits, Header, Login, UserAgent};
+pub use frontier::{FrontierSettings, OrderChoice};
+pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
 pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
 pub use scope::{ScopeKind, ScopeSettings};
 
-use super::{Layers, reader::Reader};
+use super::{Layers, reader::KeyReader};
 
 /// Everything a crawl is told, checked. Hand each component its own part, not the whole.
 ///
@@ -53,7 +56,7 @@ pub struct Settings {
 
 impl Settings {
     /// Reads every key, in the order of `default.toml`.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             scope: ScopeSettings::read(reader),
             budget: BudgetSettings::read(reader),

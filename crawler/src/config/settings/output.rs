@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{OneOf, Parsed, words},
 };
 
@@ -35,7 +35,7 @@ pub struct LogSettings {
 }
 
 impl LogSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self { level: reader.read("log.level", &DIRECTIVES), format: reader.read("log.format", &OneOf(PhantomData)) }
     }
 }

@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, time::Duration};
 
 use super::host::authority;
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, Each, Parsed, Real, Span, Unless},
 };
 
@@ -43,7 +43,7 @@ pub struct RobotsSettings {
 }
 
 impl PolitenessSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let pause = Span(Duration::ZERO..=Duration::from_hours(24));
         let back_off = Span(Duration::from_millis(1)..=Duration::from_hours(24));
         let up_to = |most| Count(NonZeroU32::MIN..=NonZeroU32::new(most).expect("limits are not zero"));
@@ -64,7 +64,7 @@ impl PolitenessSettings {
 }
 
 impl RobotsSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let hosts = Each(Parsed { allowed: "HOST or HOST:PORT", parse: authority });
         Self {
             ignore: reader.read("robots.ignore", &hosts),

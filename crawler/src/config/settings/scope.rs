@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use regex::{Regex, RegexBuilder};
 
 use crate::config::{
-    reader::Reader,
+    reader::KeyReader,
     rules::{Count, Each, OneOf, Parsed, words},
 };
 
@@ -38,7 +38,7 @@ pub struct ScopeSettings {
 }
 
 impl ScopeSettings {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Self {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             kind: reader.read("scope.kind", &OneOf(PhantomData)),
             include: reader.read("scope.include", &PATTERNS),
@@ -48,7 +48,7 @@ impl ScopeSettings {
     }
 }
 
-fn pattern(text: &str) -> Result<Regex, String> {
+pub(super) fn pattern(text: &str) -> Result<Regex, String> {
     RegexBuilder::new(text).size_limit(PATTERN_SIZE).build().map_err(|error| {
         let text = error.to_string();
         let last = text.lines().last().unwrap_or_default();

@@ -90,7 +90,8 @@ fn words_and_texts_are_checked() {
         ("cache.hash_seed", "\"00112233445566778\""),
         ("cache.audit_rescue", "\"maybe\""),
         ("cache.sweep", "\"on\""),
-        ("frontier.order", "\"best\""),
+        ("frontier.order", "\"worst\""),
+        ("frontier.priority", "[\"/docs/\"]"),
         ("log.level", "\"loud\""),
         ("log.format", "\"xml\""),
     ] {

@@ -3,7 +3,6 @@
 use super::{super::visit::Judging, Core, End, Ending, Question, Then, rescue::AtDrain};
 use crate::{
     candidate::HostId,
-    config::OrderChoice,
     frontier::{Lease, Next},
     queue::Purpose,
     store::Abandonment,
@@ -170,7 +169,6 @@ impl Core {
 
     /// Whether what is not confirmed may lie on a level that must be done before the next.
     fn level_is_open(&self) -> bool {
-        let by_level = self.settings.budget.max_depth.is_some() && self.settings.frontier.order == OrderChoice::Breadth;
-        by_level && self.outbox.is_unconfirmed()
+        self.frontier.is_by_level() && self.outbox.is_unconfirmed()
     }
 }

@@ -42,7 +42,7 @@ use own_trouble::OwnTrouble;
 use parked::Parked;
 use rescue::Rescues;
 use robots_book::RobotsBook;
-pub(super) use setup::{Setup, cache_check, order};
+pub(super) use setup::{Setup, cache_check, ranking};
 pub use starts::Start;
 use starts::StartPhase;
 use throttle::Throttle;
@@ -102,7 +102,7 @@ impl Core {
                 Then::Turn
             }
         };
-        effects.append(&mut self.outbox.take());
+        self.outbox.hand_to(effects);
         Ok(then)
     }
 

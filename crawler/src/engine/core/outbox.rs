@@ -85,8 +85,8 @@ impl Outbox {
         self.unconfirmed > 0
     }
 
-    /// What the shell is to do.
-    pub(super) fn take(&mut self) -> Vec<Effect> {
-        std::mem::take(&mut self.effects)
+    /// Tells the shell what it is to do.
+    pub(super) fn hand_to(&mut self, shell: &mut Vec<Effect>) {
+        shell.append(&mut self.effects);
     }
 }

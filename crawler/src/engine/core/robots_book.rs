@@ -84,7 +84,7 @@ impl RobotsBook {
 
     /// Whether the host's rules allow a URL; `None` when they are not in memory any more.
     pub(super) fn allows(&mut self, host: HostId, url: &WebUrl) -> Option<bool> {
-        self.rules.get(host).map(|rules| rules.verdict(url.path_and_query()).allowed)
+        self.rules.get(host).map(|rules| rules.decide(url.path_and_query()).allowed)
     }
 
     /// Takes the rules of a host in again, from the body in its row; without one everything is allowed.

@@ -13,11 +13,12 @@ use crate::{
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
     engine::EngineError,
     frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order},
+    order::Ranking,
     robots::ProductToken,
     scope::{Reach, Scope, ScopeRules},
     store::{AreaSource, HostState, Resumed},
     time::Moment,
-    url::{Canonicalizer, Origin, UrlError, WebUrl},
+    url::{Origin, UrlError, WebUrl},
 };
 
 /// A sequence is expected to admit as many URLs as the one before, and one more in so many.
@@ -50,7 +51,7 @@ impl Setup {
         let mut cache = cache_keeper(&settings, &resumed)?;
         cache.audit = audit(&settings, &resumed);
         cache.reset_every(settings.cache.reset_every, now);
-        let mut admission = Admitter::new(cache, resumed.last_url, order(&settings), settings.politeness.delay);
+        let mut admission = Admitter::new(cache, resumed.last_url, ranking(&settings), settings.politeness.delay);
         admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         let robots = RobotsBook::new(settings.robots.clone(), agent);
         for host in &resumed.hosts {
@@ -61,7 +62,7 @@ impl Setup {
         }
         let mut pure = PureHalf::new(
             Scope::new(scope_rules(&settings)),
-            Canonicalizer::default(),
+            resumed.key_rules,
             resumed.fingerprint_seed,
             relation(&settings),
         );
@@ -138,12 +139,18 @@ fn frontier_limits(settings: &Settings) -> FrontierLimits {
     }
 }
 
-/// The order of a run.
-pub(in crate::engine) fn order(settings: &Settings) -> Order {
+fn order(settings: &Settings) -> Order {
     match settings.frontier.order {
         OrderChoice::Breadth => Order::Breadth,
         OrderChoice::Depth => Order::Depth,
+        OrderChoice::Best if settings.budget.max_depth.is_some() => Order::BestOfLevel,
+        OrderChoice::Best => Order::Best,
     }
+}
+
+/// How the URLs of a run are ranked.
+pub(in crate::engine) fn ranking(settings: &Settings) -> Ranking {
+    Ranking::new(order(settings), settings.frontier.priority.clone())
 }
 
 fn relation(settings: &Settings) -> LinkRelation {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    super::core::{End, Setup, Start, order},
+    super::core::{End, Setup, Start, ranking},
     Random,
     fetcher::Moments,
     grow::Plan,
@@ -21,7 +21,7 @@ use crate::{
     robots::ProductToken,
     store::{
         AreaRow, AreaSource,
-        sqlite::{CrawlDirectory, Errs, NewCrawl, NextSequence, RunStart, WriterSettings, WriterThread},
+        sqlite::{CrawlDirectory, Errs, NewCrawl, NextSequence, Records, RunStart, WriterSettings, WriterThread},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -189,7 +189,8 @@ impl Crawl {
 
     /// Whether the next start has something to try again.
     fn was_abandoned(&self) -> bool {
-        let connection = CrawlDirectory::read(self.folder.path()).unwrap();
+        let records = Records::open(self.folder.path()).unwrap();
+        let connection = records.connection();
         let query =
             "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned' AND admitted_in = ?)";
         connection.query_row(query, [self.sequence], |row| row.get(0)).unwrap()
@@ -218,7 +219,7 @@ impl Crawl {
         self.prepare(&mut directory);
         let starts = self.new_starts(&directory);
         directory.retry_abandoned().unwrap();
-        directory.rank_by(order(&self.settings)).unwrap();
+        directory.rank_by(&ranking(&self.settings)).unwrap();
         let resumed = directory.resume(self.settings.budget.max_depth).unwrap().unwrap();
         let (sequence, counters) = (resumed.sequence, resumed.counters.clone());
         self.sequence = sequence;
@@ -255,6 +256,7 @@ impl Crawl {
             let crawl = NewCrawl {
                 at: self.moment(),
                 fingerprint_seed: FingerprintSeed::new(self.random.next()),
+                key_rules: Canonicalizer::default(),
                 hash_seed: self.random.next(),
                 settings: "{}".into(),
                 areas,

@@ -10,7 +10,7 @@ use super::{
     settings::resolved,
     web::{Given, Host, Page, Robots, Web},
 };
-use crate::store::sqlite::CrawlDirectory;
+use crate::store::sqlite::Records;
 
 const TROUBLES: [(&str, Trouble); 9] = [
     ("refused", Trouble::Refused),
@@ -70,7 +70,8 @@ fn crawl(trouble: Trouble, length: u64, restart: Restart, (hosts, slots): (usize
     };
     crawl.interrupts_always = true;
     crawl.go_on_to_the_end()?;
-    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let connection = records.connection();
     let costs = "SELECT count(*) FROM url WHERE state <> 'finished' OR attempts > 0";
     let costs: u64 = connection.query_row(costs, [], |row| row.get(0)).map_err(|error| error.to_string())?;
     // What nobody could wait for in one run ends it, and the next goes on.

@@ -18,7 +18,7 @@ use super::{
     fetcher::WebFetcher,
 };
 use crate::{
-    extract::{LinkLimits, PlaceSeed},
+    extract::{LinkLimits, ReferenceSeed},
     fetch::{FetchError, Truncation},
     frontier::Lease,
     queue::Purpose,
@@ -190,7 +190,7 @@ impl<'a> Process<'a> {
         for effect in effects {
             match effect {
                 Effect::Fetch(lease, judging) => self.fetch(*lease, judging),
-                Effect::Write(step) => self.send(Message::Step(step, Box::new(()))),
+                Effect::Write(step) => self.send(Message::Steps(vec![step], Box::new(()))),
                 Effect::Propose(step) => {
                     self.open_questions += 1;
                     let reply = self.answers.reply(StoreAnswer::Confirmed);
@@ -307,7 +307,7 @@ fn visitor(fetcher: WebFetcher) -> Visitor<WebFetcher> {
         links: LinkLimits::of(10_000),
         link_room: Arc::new(Semaphore::new(10_000)),
         rules: Canonicalizer::default(),
-        places: PlaceSeed::random(),
+        seed: ReferenceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from("webloom"),
     }

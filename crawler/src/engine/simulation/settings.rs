@@ -39,10 +39,11 @@ pub(super) fn stages(random: &mut Random) -> Vec<Arc<Settings>> {
     let (delay, per_host) = (random.pick(&["0s", "100ms", "1s"]), random.pick(&[1, 1, 3]));
     let (heads, heads_per_host) = random.pick(&[(100_000, 10), (100_000, 1_000), (15, 10)]);
     let depth = random.pick(&["", "", "max_depth = 1000"]);
-    let order = random.pick(&["breadth", "breadth", "depth"]);
+    let order = random.pick(&["breadth", "breadth", "depth", "best"]);
     let age = random.pick(&["1d", "1d", "40s"]);
-    let mut text =
-        format!("[cache]\n{cache}\n{losses}\n[frontier]\nheads_per_host = {heads_per_host}\norder = \"{order}\"\n");
+    let mut text = format!("[cache]\n{cache}\n{losses}\n[frontier]\nheads_per_host = {heads_per_host}\n");
+    // Other orders than best do not heed the priorities.
+    write!(text, "order = \"{order}\"\npriority = [\"[13]$=10\", \"2=0.1\"]\n").unwrap();
     write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
         .unwrap();

@@ -9,7 +9,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::apply::{Place, Rows};
+use super::apply::{Rows, StepContext};
 use crate::{
     candidate::Ticket,
     store::{Abandonment, UrlRow, VisitOutcome, VisitRow},
@@ -40,15 +40,15 @@ pub(super) enum Known {
 }
 
 /// Looks a key up, unless there is nothing that it could be found among.
-pub(super) fn known(connection: &Connection, key: Fingerprint, place: Place) -> Result<Known> {
-    if place.sequence == FIRST && place.rows == Rows::New {
+pub(super) fn known(connection: &Connection, key: Fingerprint, context: StepContext) -> Result<Known> {
+    if context.sequence == FIRST && context.rows == Rows::New {
         return Ok(Known::No);
     }
     let mut select = connection.prepare_cached("SELECT id, admitted_in FROM url WHERE fingerprint = ?")?;
     let found = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, u32>(1)?));
     Ok(match select.query_row([key.to_bytes()], found).optional()? {
         None => Known::No,
-        Some((_, sequence)) if place.rows == Rows::Proposed && place.sequence == sequence => Known::Now,
+        Some((_, sequence)) if context.rows == Rows::Proposed && context.sequence == sequence => Known::Now,
         Some((id, _)) => Known::Before(id),
     })
 }

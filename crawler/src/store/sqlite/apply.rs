@@ -14,7 +14,7 @@ use crate::{
 
 /// Where a step is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct StepContext {
     /// The sequence.
     pub(super) sequence: u32,
     /// Whether any URL is known to be lost.
@@ -34,15 +34,15 @@ pub(super) enum Rows {
 
 /// Writes the rows of a step; its counters are the writer's. Returns the URLs that were admitted already, of which nothing
 /// is written.
-pub(super) fn step(connection: &Connection, step: &Step, place: Place) -> Result<Vec<Ticket>> {
-    let sequence = place.sequence;
+pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -> Result<Vec<Ticket>> {
+    let sequence = context.sequence;
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
     let mut known = Vec::new();
     for row in &step.rows {
-        if !admit(connection, row, place)? {
+        if !admit(connection, row, context)? {
             known.push(row.id);
-        } else if place.lost {
+        } else if context.lost {
             lost::found(connection, row, sequence)?;
         }
     }
@@ -77,10 +77,10 @@ pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
 }
 
 /// Whether it was new to the sequence.
-fn admit(connection: &Connection, row: &UrlRow, place: Place) -> Result<bool> {
-    match again::known(connection, row.fingerprint, place)? {
-        Known::No => insert(connection, row, place.sequence)?,
-        Known::Before(id) => again::readmit(connection, id, row, place.sequence)?,
+fn admit(connection: &Connection, row: &UrlRow, context: StepContext) -> Result<bool> {
+    match again::known(connection, row.fingerprint, context)? {
+        Known::No => insert(connection, row, context.sequence)?,
+        Known::Before(id) => again::readmit(connection, id, row, context.sequence)?,
         Known::Now => return Ok(false),
     }
     Ok(true)

@@ -68,10 +68,7 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
 }
 
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
-///
-/// # Errors
-/// [`ReadError`], when the database cannot be read at all, or no temporary file can be used.
-pub fn check(connection: &Connection) -> Result<CheckReport, ReadError> {
+pub(super) fn check(connection: &Connection) -> Result<CheckReport, ReadError> {
     // One moment of a crawl that may be running.
     let _snapshot = connection.unchecked_transaction()?;
     let damage = damage(connection);

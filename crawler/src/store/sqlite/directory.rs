@@ -8,17 +8,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, params};
 
-use super::{FailPoint, StoreError, apply, resume, schema};
+use super::{FailPoint, StoreError, apply, ranks, resume, schema};
 use crate::{
-    queue::Order,
+    order::Ranking,
     store::{Abandonment, AreaRow, Counters, Resumed},
     time::Moment,
-    url::{Fingerprint, FingerprintSeed},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed},
 };
 
-const DATABASE: &str = "webloom.sqlite";
+pub(super) const DATABASE: &str = "webloom.sqlite";
 const SETTINGS_COPY: &str = "crawl.toml";
 const LOCK: &str = "lock";
 
@@ -60,6 +60,8 @@ pub struct NewCrawl {
     pub at: Moment,
     /// The secret seed of its fingerprints.
     pub fingerprint_seed: FingerprintSeed,
+    /// The rules that make its keys.
+    pub key_rules: Canonicalizer,
     /// The secret hash seed of its URL cache.
     pub hash_seed: u64,
     /// The settings, as JSON.
@@ -119,24 +121,6 @@ impl CrawlDirectory {
         Ok(Self { path: path.to_owned(), connection, lock })
     }
 
-    /// Opens the database of a crawl directory for reading, also while a crawl writes it.
-    ///
-    /// # Errors
-    /// [`StoreError`] when there is no crawl, or it is not ours.
-    pub fn read(path: &Path) -> Result<Connection, StoreError> {
-        let database = path.join(DATABASE);
-        if !database.exists() {
-            return Err(StoreError::Missing { path: path.to_owned() });
-        }
-        let failed = || StoreError::database(&database);
-        let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
-        schema::prepare(&connection).map_err(failed())?;
-        let found = schema::version(&connection, &database)?;
-        let found = found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
-        schema::stand_in(&connection, found).map_err(failed())?;
-        Ok(connection)
-    }
-
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -172,6 +156,14 @@ impl CrawlDirectory {
     /// [`StoreError`] when the database cannot be read.
     pub fn fingerprint_seed(&self) -> Result<Option<FingerprintSeed>, StoreError> {
         resume::fingerprint_seed(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
+    }
+
+    /// The rules that make its keys; `None` when the directory is new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read, or this version does not know its rules.
+    pub fn key_rules(&self) -> Result<Option<Canonicalizer>, StoreError> {
+        resume::key_rules(&self.connection).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// How the last sequence stands; `None` when the directory is new.
@@ -213,8 +205,13 @@ impl CrawlDirectory {
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             transaction.execute(
-                "INSERT INTO crawl (id, created_at, fingerprint_seed, settings) VALUES (1, ?, ?, ?)",
-                params![crawl.at.millis(), crawl.fingerprint_seed.value().cast_signed(), crawl.settings],
+                "INSERT INTO crawl (id, created_at, fingerprint_seed, key_rules, settings) VALUES (1, ?, ?, ?, ?)",
+                params![
+                    crawl.at.millis(),
+                    crawl.fingerprint_seed.value().cast_signed(),
+                    crawl.key_rules.name(),
+                    crawl.settings
+                ],
             )?;
             transaction.execute(
                 "INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, ?, ?, ?)",
@@ -282,11 +279,8 @@ impl CrawlDirectory {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn rank_by(&self, order: Order) -> Result<(), StoreError> {
-        let sign = order.rank(1);
-        let rank = "UPDATE url SET rank = ?1 * depth
-                    WHERE state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence) AND rank <> ?1 * depth";
-        self.connection.execute(rank, [sign]).map(|_| ()).map_err(StoreError::database(self.path.join(DATABASE)))
+    pub fn rank_by(&self, ranking: &Ranking) -> Result<(), StoreError> {
+        ranks::rank_by(&self.connection, ranking).map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// Queues URLs of the last sequence again that were abandoned for what may be mended since: a name that was none, an

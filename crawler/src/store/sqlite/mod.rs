@@ -11,11 +11,15 @@
 mod again;
 mod apply;
 mod check;
+#[cfg(test)]
+mod costs;
 mod directory;
 mod error;
 mod failpoint;
 mod lost;
 mod pages;
+mod ranks;
+mod records;
 mod refill;
 mod resume;
 mod runs;
@@ -24,13 +28,14 @@ mod summary;
 mod sweep;
 mod writer;
 
-pub use check::{CheckReport, Finding, check, invariants};
+pub use check::{CheckReport, Finding, invariants};
 pub use directory::{CrawlDirectory, Errs, LastSequence, NewCrawl, NextSequence, RunStart};
 pub use error::{ReadError, StoreError};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use lost::{LostCounts, SweepCounts};
-pub use pages::{ContentTypes, PageFilter, PageLine, content_types, pages};
-pub use summary::{AilingHost, PageCounts, StoredSummary, UrlCounts, last_sequence, stored_summary};
+pub use pages::{ContentTypes, PageFilter, PageLine};
+pub use records::Records;
+pub use summary::{AilingHost, PageCounts, StoredSummary, UrlCounts};
 #[cfg(test)]
 pub(crate) use writer::WriterThread;
 pub use writer::{Writer, WriterSettings};

@@ -106,10 +106,11 @@ const RECOVERED: &str =
     "lost.id IN (SELECT max(id) FROM lost WHERE recovered_in = ?1 GROUP BY admitted) AND lost.admitted = url.id";
 
 /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
-///
-/// # Errors
-/// `SQLite`'s, when the database cannot be read.
-pub fn pages(connection: &Connection, filter: &PageFilter, mut each: impl FnMut(PageLine) -> bool) -> Result<()> {
+pub(super) fn pages(
+    connection: &Connection,
+    filter: &PageFilter,
+    mut each: impl FnMut(PageLine) -> bool,
+) -> Result<()> {
     let stands = stands(filter);
     let sequence = sequence(connection, filter)?;
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
@@ -187,10 +188,7 @@ pub struct ContentTypes {
 
 /// Looks for a content type that begins with `prefix`, as [`PageFilter::content_type`] does; names others, `most` of them,
 /// if there is none. None begins with nothing.
-///
-/// # Errors
-/// `SQLite`'s, when the database cannot be read.
-pub fn content_types(connection: &Connection, prefix: &str, most: usize) -> Result<ContentTypes> {
+pub(super) fn content_types(connection: &Connection, prefix: &str, most: usize) -> Result<ContentTypes> {
     let mut select = connection.prepare("SELECT content_type FROM visit WHERE content_type IS NOT NULL")?;
     let (mut rows, mut others) = (select.query([])?, BTreeSet::new());
     while let Some(row) = rows.next()? {

@@ -32,12 +32,18 @@ pub(super) fn answer(connection: &Connection, request: &RefillRequest, sequence:
 /// Whose queue, in which sequence.
 type Queue = (u32, HostId);
 
-struct Found {
+struct StoredRow {
     item: WorkItem,
     due: Option<Moment>,
 }
 
-fn beyond(connection: &Connection, (sequence, host): Queue, place: Place, most: u32, limit: i64) -> Result<Vec<Found>> {
+fn beyond(
+    connection: &Connection,
+    (sequence, host): Queue,
+    place: Place,
+    most: u32,
+    limit: i64,
+) -> Result<Vec<StoredRow>> {
     let statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM url INDEXED BY url_queue
          WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND host = ?2 AND (rank, ticket) > (?3, ?4)
@@ -54,7 +60,7 @@ fn due(
     read: (Moment, Ticket),
     most: u32,
     limit: i64,
-) -> Result<Vec<Found>> {
+) -> Result<Vec<StoredRow>> {
     let statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM url INDEXED BY url_retry
          WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND host = ?2 AND (due, ticket) > (?3, ?4)
@@ -64,11 +70,11 @@ fn due(
     collect(statement, params![sequence, host.0, read.0.millis(), read.1.0, most, limit])
 }
 
-fn collect(mut statement: CachedStatement<'_>, params: impl rusqlite::Params) -> Result<Vec<Found>> {
+fn collect(mut statement: CachedStatement<'_>, params: impl rusqlite::Params) -> Result<Vec<StoredRow>> {
     statement.query_map(params, found)?.collect()
 }
 
-fn found(row: &Row<'_>) -> Result<Found> {
+fn found(row: &Row<'_>) -> Result<StoredRow> {
     let text: String = row.get(2)?;
     let hop: String = row.get(3)?;
     let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, error);
@@ -87,10 +93,10 @@ fn found(row: &Row<'_>) -> Result<Found> {
         redirects: row.get(5)?,
         attempts: row.get(6)?,
     };
-    Ok(Found { item, due })
+    Ok(StoredRow { item, due })
 }
 
-fn cut(mut found: Vec<Found>, request: &RefillRequest) -> RefillAnswer {
+fn cut(mut found: Vec<StoredRow>, request: &RefillRequest) -> RefillAnswer {
     let ripe = match request.kind {
         RefillKind::Due { until, .. } => found.iter().take_while(|row| row.due <= Some(until)).count(),
         RefillKind::Beyond(_) => found.len(),

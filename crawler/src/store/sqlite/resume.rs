@@ -9,7 +9,7 @@ use crate::{
     queue::Counts,
     store::{AreaRow, AreaSource, Counters, HostState, PendingStart, Resumed},
     time::Moment,
-    url::FingerprintSeed,
+    url::{Canonicalizer, FingerprintSeed},
 };
 
 pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
@@ -29,8 +29,18 @@ pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<Fingerp
     Ok(seed.map(|seed| FingerprintSeed::new(seed.cast_unsigned())))
 }
 
+/// The rules of its keys.
+pub(super) fn key_rules(connection: &Connection) -> Result<Option<Canonicalizer>> {
+    let rules = |row: &rusqlite::Row<'_>| {
+        let named = Canonicalizer::named(row.get_ref(0)?.as_str()?);
+        named.map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into()))
+    };
+    connection.query_row("SELECT key_rules FROM crawl", [], rules).optional()
+}
+
 pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Option<Resumed>> {
     let Some(fingerprint_seed) = fingerprint_seed(connection)? else { return Ok(None) };
+    let Some(key_rules) = key_rules(connection)? else { return Ok(None) };
     let (sequence, hash_seed, end, counters, audit_sample, swept) = connection.query_row(
         "SELECT n, hash_seed, end, counters, audit_sample, swept FROM sequence ORDER BY n DESC LIMIT 1",
         [],
@@ -41,6 +51,7 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
     )?;
     Ok(Some(Resumed {
         fingerprint_seed,
+        key_rules,
         sequence,
         hash_seed,
         end,

@@ -146,6 +146,9 @@ const MIGRATIONS: &[&str] = &[
     UPDATE url SET state = 'queued', reason = NULL, attempts = 0, due = NULL
         WHERE state = 'abandoned' AND reason = 'robots_unreachable' AND admitted_in = (SELECT max(n) FROM sequence);
 ",
+    "
+    ALTER TABLE crawl ADD COLUMN key_rules TEXT NOT NULL DEFAULT 'whatwg'; -- what makes keys of URLs; never changed
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
@@ -165,6 +168,9 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW host AS SELECT *, NULL AS failures, NULL AS ailing_since, NULL AS cause, NULL AS not_before,
         NULL AS wait, NULL AS known_good FROM main.host;
+",
+    "
+    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules FROM main.crawl;
 ",
 ];
 

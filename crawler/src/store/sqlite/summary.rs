@@ -81,18 +81,12 @@ pub struct AilingHost {
 }
 
 /// The number of the last sequence; `None` when no crawl has begun.
-///
-/// # Errors
-/// `SQLite`'s, when the database cannot be read.
-pub fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
+pub(super) fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
     connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get(0))
 }
 
 /// Reads the summary of the last sequence; `None` when no crawl has begun.
-///
-/// # Errors
-/// `SQLite`'s, when the database cannot be read.
-pub fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> {
+pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> {
     // One moment of a crawl that may be running.
     let _snapshot = connection.unchecked_transaction()?;
     let sequence = connection

@@ -169,9 +169,11 @@ impl WriterThread {
     /// Does what a message says.
     pub(crate) fn apply(&mut self, message: Message) -> Result<(), WriteError> {
         match message {
-            Message::Step(step, _room) => {
-                let known = self.step(&step, Rows::New)?;
-                debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
+            Message::Steps(steps, _room) => {
+                for step in steps {
+                    let known = self.step(&step, Rows::New)?;
+                    debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
+                }
             }
             Message::Propose(step, _room, reply) => {
                 let known = self.step(&step, Rows::Proposed)?;
@@ -219,8 +221,8 @@ impl WriterThread {
         if self.group.is_none() {
             self.begin()?;
         }
-        let place = apply::Place { sequence: self.settings.sequence, lost: self.lost, rows };
-        let known = apply::step(&self.connection, step, place)?;
+        let context = apply::StepContext { sequence: self.settings.sequence, lost: self.lost, rows };
+        let known = apply::step(&self.connection, step, context)?;
         self.lost |= !step.lost.is_empty();
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);

@@ -10,7 +10,8 @@ use urlcache::{Observation, Standing, Verdict};
 use super::{CacheKeeper, Candidate, Proposal, Proposals};
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    frontier::{Frontier, HostStart, Order},
+    frontier::{Frontier, HostStart},
+    order::Ranking,
     store::{Abandonment, HostRow, LostRow, Step, UrlRow},
     time::Moment,
     url::Origin,
@@ -45,7 +46,7 @@ pub(in crate::engine) struct Admitter {
     /// Hosts whose prerequisite failed for good, and what that makes of their URLs.
     closed: HashMap<HostId, Abandonment>,
     last: u64,
-    order: Order,
+    ranking: Ranking,
     delay: Duration,
     /// What the audit finds lost is admitted.
     pub(in crate::engine) audit_rescues: bool,
@@ -55,9 +56,9 @@ pub(in crate::engine) struct Admitter {
 
 impl Admitter {
     /// One that has numbered URLs up to `last` are numbered; hosts get `delay` as their pause.
-    pub(in crate::engine) fn new(cache: CacheKeeper, last: u64, order: Order, delay: Duration) -> Self {
+    pub(in crate::engine) fn new(cache: CacheKeeper, last: u64, ranking: Ranking, delay: Duration) -> Self {
         let (hosts, closed, wanted) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Self { cache, hosts, closed, last, order, delay, audit_rescues: true, wanted }
+        Self { cache, hosts, closed, last, ranking, delay, audit_rescues: true, wanted }
     }
 
     /// A host from the crawl directory, in the order of their numbers.
@@ -154,7 +155,7 @@ impl Admitter {
         self.last += 1;
         let id = Ticket(self.last);
         let abandoned = self.why_closed(host);
-        let rank = self.order.rank(depth);
+        let rank = self.ranking.rank(candidate.url.as_str(), depth);
         let Candidate { url, key, fingerprint } = candidate;
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id

@@ -8,7 +8,7 @@
 //!
 //! Does not know: whether a URL was seen.
 
-use crate::{extract::Place, scope::Refusal, url::Fingerprint};
+use crate::{extract::ReferenceHash, scope::Refusal, url::Fingerprint};
 
 /// Links that share a place in the table: the last used of them stay.
 const WAYS: usize = 4;
@@ -73,8 +73,8 @@ impl Memo {
     }
 
     /// What is known of a link.
-    pub(in crate::engine) fn get(&mut self, place: Place) -> Option<Target> {
-        let (set, tag) = self.set(place);
+    pub(in crate::engine) fn get(&mut self, link: ReferenceHash) -> Option<Target> {
+        let (set, tag) = self.set(link);
         let way = set.iter().position(|entry| entry.tag == tag)?;
         let target = set[way].target()?;
         set[..=way].rotate_right(1);
@@ -82,14 +82,14 @@ impl Memo {
     }
 
     /// Remembers a link, in place of the one of its set that was not used for longest.
-    pub(in crate::engine) fn put(&mut self, place: Place, target: Target) {
-        let (set, tag) = self.set(place);
+    pub(in crate::engine) fn put(&mut self, link: ReferenceHash, target: Target) {
+        let (set, tag) = self.set(link);
         set.rotate_right(1);
         set[0] = Entry::of(tag, target);
     }
 
-    fn set(&mut self, place: Place) -> (&mut [Entry; WAYS], u64) {
-        let [high, low] = place.halves();
+    fn set(&mut self, link: ReferenceHash) -> (&mut [Entry; WAYS], u64) {
+        let [high, low] = link.halves();
         let [first, second, ..] = high.to_le_bytes();
         let number = usize::from(u16::from_le_bytes([first, second]));
         (&mut self.sets[number % SETS], low)
@@ -122,15 +122,15 @@ impl Entry {
 mod tests {
     use super::*;
     use crate::{
-        extract::{LinkLimits, PlaceSeed, scan},
+        extract::{LinkLimits, ReferenceSeed, scan},
         url::WebUrl,
     };
 
-    fn places(links: usize) -> Vec<Place> {
+    fn hashes(links: usize) -> Vec<ReferenceHash> {
         let html: String = (0..links).fold(String::new(), |html, number| html + "<a href=" + &number.to_string() + ">");
         let url = WebUrl::parse("http://h/").unwrap();
-        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, PlaceSeed::random());
-        page.links.iter().map(|link| link.place.unwrap()).collect()
+        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, ReferenceSeed::random());
+        page.links.iter().map(|link| link.hash.unwrap()).collect()
     }
 
     fn target(number: u32) -> Target {
@@ -144,12 +144,12 @@ mod tests {
 
     #[test]
     fn remembers_the_links_used_last_and_no_wrong_ones() {
-        let (mut memo, places) = (Memo::new(), places(3 * WAYS * SETS));
-        for (place, number) in places.iter().zip(0..) {
-            memo.put(*place, target(number));
-            assert_eq!(memo.get(places[0]), Some(target(0)), "used all the time");
+        let (mut memo, links) = (Memo::new(), hashes(3 * WAYS * SETS));
+        for (link, number) in links.iter().zip(0..) {
+            memo.put(*link, target(number));
+            assert_eq!(memo.get(links[0]), Some(target(0)), "used all the time");
         }
-        let known: Vec<_> = places.iter().map(|place| memo.get(*place)).collect();
+        let known: Vec<_> = links.iter().map(|link| memo.get(*link)).collect();
         assert!(known.iter().zip(0..).all(|(known, number)| known.is_none_or(|known| known == target(number))));
         let count = known.iter().flatten().count();
         assert!(count > WAYS * SETS * 9 / 10 && count <= WAYS * SETS, "{count}");
@@ -158,10 +158,10 @@ mod tests {
 
     #[test]
     fn forgets_when_the_scope_changes() {
-        let (mut memo, place) = (Memo::new(), places(1)[0]);
-        memo.put(place, Target::Nowhere);
-        assert!(memo.serve(0) && memo.get(place) == Some(Target::Nowhere));
-        assert!(memo.serve(1) && memo.get(place).is_none());
+        let (mut memo, link) = (Memo::new(), hashes(1)[0]);
+        memo.put(link, Target::Nowhere);
+        assert!(memo.serve(0) && memo.get(link) == Some(Target::Nowhere));
+        assert!(memo.serve(1) && memo.get(link).is_none());
         assert!(!memo.serve(0), "one lease was granted before the scope changed");
     }
 }

@@ -72,11 +72,14 @@ impl Passed {
         self.proposals.retain(wanted);
     }
 
-    /// Takes the first of them away, so many at most.
-    pub(super) fn split_off_front(&mut self, most: usize) -> Self {
-        let rest = self.proposals.split_off(most.min(self.len()));
-        let proposals = std::mem::replace(&mut self.proposals, rest);
-        Self { proposals, source: self.source.clone(), rules: self.rules }
+    /// These in parts of so many, in page order.
+    pub(super) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
+        let Self { proposals, source, rules } = self;
+        let mut rest = proposals.into_iter();
+        std::iter::from_fn(move || {
+            let proposals: Vec<_> = rest.by_ref().take(size).collect();
+            (!proposals.is_empty()).then(|| Self { proposals, source: source.clone(), rules })
+        })
     }
 
     /// One of them with its texts; none if it is another page's.

@@ -122,10 +122,10 @@ impl PureHalf {
     /// Where a link leads: what is remembered of it, or what resolving it tells.
     fn target(&self, links: &RawLinks, link: RawLink, memo: Option<&mut Memo>) -> Target {
         let found = || links.url(link.number).map_or(Target::Nowhere, |url| self.judge(&url.without_credentials()));
-        let (Some(memo), Some(place)) = (memo, link.place) else { return found() };
-        memo.get(place).unwrap_or_else(|| {
+        let (Some(memo), Some(hash)) = (memo, link.hash) else { return found() };
+        memo.get(hash).unwrap_or_else(|| {
             let target = found();
-            memo.put(place, target);
+            memo.put(hash, target);
             target
         })
     }
@@ -223,13 +223,14 @@ impl Proposals {
 
     /// These in parts of at most so many that passed; the first counts what was refused. There is always one.
     pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
-        let (mut passed, mut refused) = (self.passed, Some(self.refused));
+        let (mut parts, mut refused) = (self.passed.in_parts(size), Some(self.refused));
         std::iter::from_fn(move || {
+            let passed = parts.next();
             let refused = refused.take();
-            if refused.is_none() && passed.is_empty() {
+            if refused.is_none() && passed.is_none() {
                 return None;
             }
-            Some(Self { passed: passed.split_off_front(size), refused: refused.unwrap_or_default() })
+            Some(Self { passed: passed.unwrap_or_default(), refused: refused.unwrap_or_default() })
         })
     }
 
@@ -248,7 +249,7 @@ impl Proposals {
 mod tests {
     use super::*;
     use crate::{
-        extract::{LinkLimits, PlaceSeed, scan},
+        extract::{LinkLimits, ReferenceSeed, scan},
         scope::{Reach, ScopeRules},
     };
 
@@ -263,7 +264,7 @@ mod tests {
     fn page(html: &str, bytes: usize) -> RawLinks {
         let url = WebUrl::parse("http://h/d/").unwrap();
         let limits = LinkLimits { links: 100, bytes };
-        scan(html.as_bytes(), Some("text/html"), &url, limits, PlaceSeed::random()).links
+        scan(html.as_bytes(), Some("text/html"), &url, limits, ReferenceSeed::random()).links
     }
 
     fn links() -> RawLinks {

@@ -11,7 +11,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, St
 use super::{Admitter, CacheKeeper, Found, Judge, LinkRelation, PureHalf, Room};
 use crate::{
     candidate::Hop,
-    extract::{LinkLimits, PlaceSeed, scan},
+    extract::{LinkLimits, ReferenceSeed, scan},
     frontier::{Frontier, FrontierLimits, Order},
     scope::{Reach, Scope, ScopeRules},
     store::{ReplayedUrl, Standing, Step},
@@ -54,7 +54,7 @@ impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
         let keeper =
             CacheKeeper::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
-        let mut admission = Admitter::new(keeper, 0, Order::Breadth, Duration::ZERO);
+        let mut admission = Admitter::new(keeper, 0, Order::Breadth.into(), Duration::ZERO);
         admission.audit_rescues = false;
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
@@ -69,7 +69,7 @@ impl Crawl {
         let html: String =
             numbers.iter().fold(String::new(), |html, number| html + "<a href=" + &number.to_string() + ">");
         let url = WebUrl::parse("http://h/").unwrap();
-        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, PlaceSeed::random());
+        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, ReferenceSeed::random());
         let proposals = self.pure.links(page.links, true, None);
         let answers = self.admission.cache.new_among(&proposals.passed);
         match self.admission.cache.make_room(answers, Moment::EPOCH).unwrap() {

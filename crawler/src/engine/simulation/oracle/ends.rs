@@ -3,19 +3,20 @@
 use rusqlite::Connection;
 
 use super::super::{crawl::Crawl, web::Robots};
-use crate::{engine::End, queue::most_fetched, store::sqlite::CrawlDirectory};
+use crate::{engine::End, queue::most_fetched, store::sqlite::Records};
 
 /// Whether the last run may have ended so.
 pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) -> Result<(), String> {
-    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
-    let count = |condition: &str| count(&connection, crawl.sequence, condition);
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let connection = records.connection();
+    let count = |condition: &str| count(connection, crawl.sequence, condition);
     match end {
         Some(End::Drained) => match count("state = 'queued'") {
             0 => Ok(()),
             queued => Err(format!("drained, and {queued} are queued")),
         },
-        Some(End::Budget) => budget(crawl, &connection),
-        Some(End::Unreachable) => unreachable(crawl, &connection),
+        Some(End::Budget) => budget(crawl, connection),
+        Some(End::Unreachable) => unreachable(crawl, connection),
         _ => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ mod rows;
 pub(super) use ends::justify;
 
 use super::crawl::Crawl;
-use crate::store::sqlite::{CrawlDirectory, check};
+use crate::store::sqlite::Records;
 
 /// Judges a sequence that is complete.
 pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
@@ -17,7 +17,7 @@ pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
 
 /// Judges what is left in the crawl directory at the end.
 pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
-    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
-    let report = check(&connection).map_err(|_| "check cannot read it".to_owned())?;
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let report = records.check().map_err(|_| "check cannot read it".to_owned())?;
     if report.findings.is_empty() { Ok(()) } else { Err(format!("check finds {:?}", report.findings)) }
 }

@@ -10,7 +10,7 @@ use super::super::{
 };
 use crate::{
     config::SweepChoice,
-    store::sqlite::CrawlDirectory,
+    store::sqlite::Records,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 
@@ -18,8 +18,9 @@ type Rows = BTreeMap<String, (String, String)>;
 
 /// Each URL that can be reached has the answer that the web gives it.
 pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
-    let connection = CrawlDirectory::read(crawl.folder.path()).map_err(|error| error.to_string())?;
-    let found = read(&connection, crawl.sequence).map_err(|error| error.to_string())?;
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let connection = records.connection();
+    let found = read(connection, crawl.sequence).map_err(|error| error.to_string())?;
     if found.iter().any(|(url, (_, outcome))| outcome == "broken" && is_a_broken_host(crawl, url)) {
         return Ok(());
     }
@@ -31,7 +32,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
         }
     }
     if !rescues {
-        each_loss_is_named(crawl, &connection, &found)?;
+        each_loss_is_named(crawl, connection, &found)?;
     }
     for (url, row) in &found {
         if !reach.may.contains(url) {

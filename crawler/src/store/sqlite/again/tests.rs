@@ -4,10 +4,11 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     candidate::{Hop, HostId},
-    queue::{Order, Place, RefillKind, RefillRequest},
+    order::Order,
+    queue::{Place, RefillKind, RefillRequest},
     store::{
         AreaRow, AreaSource, HostRow, Step, UrlChange,
-        sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, apply, lost, pages, refill, resume, schema},
+        sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, Records, apply, lost, refill, resume, schema},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -29,6 +30,7 @@ impl Crawl {
         let new = NewCrawl {
             at: Moment::from_millis(1),
             fingerprint_seed: FingerprintSeed::new(SEED),
+            key_rules: Canonicalizer::default(),
             hash_seed: 5,
             settings: "{}".to_owned(),
             areas: vec![AreaRow { url: "http://h/".to_owned(), source: AreaSource::Start }],
@@ -50,7 +52,7 @@ impl Crawl {
 
     fn write(&mut self, step: &Step) {
         let lost = lost::any(&self.connection).unwrap();
-        apply::step(&self.connection, step, apply::Place { sequence: self.sequence, lost, rows: Rows::New }).unwrap();
+        apply::step(&self.connection, step, StepContext { sequence: self.sequence, lost, rows: Rows::New }).unwrap();
     }
 
     fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
@@ -170,7 +172,7 @@ fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
         (3, &[(0, 3)][..], vec![7, 5, 6])
     );
     crawl.connection.execute_batch("UPDATE url SET depth = 1, rank = 1").unwrap();
-    CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(Order::Depth).unwrap();
+    CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(&Order::Depth.into()).unwrap();
     assert_eq!(crawl.text("SELECT group_concat(rank, ' ' ORDER BY ticket) FROM url"), "1 1 -1 -1 -1");
     crawl.write(&Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(url, ' ') FROM url WHERE state = 'queued'"), "http://h/b http://h/left");
@@ -213,16 +215,18 @@ fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
     .unwrap();
     drop(old);
     let lines = || {
-        let (connection, mut lines) = (CrawlDirectory::read(dir.path()).unwrap(), Vec::new());
+        let records = Records::open(dir.path()).unwrap();
+        let mut lines = Vec::new();
         for sequence in [None, Some(0), Some(1)] {
             let filter = PageFilter { sequence, ..PageFilter::default() };
-            pages(&connection, &filter, |line| {
-                lines.push((line.url, line.outcome, line.change));
-                true
-            })
-            .unwrap();
+            records
+                .pages(&filter, |line| {
+                    lines.push((line.url, line.outcome, line.change));
+                    true
+                })
+                .unwrap();
         }
-        let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let version: u32 = records.connection().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         (version, lines)
     };
     let (version, before) = lines();

@@ -92,8 +92,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
              (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence))",
     ),
     (
-        "a URL's place in the order follows from its depth",
-        "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth",
+        "a URL's place in the order follows from its depth and its weight",
+        "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth
+             AND NOT (((depth - rank) & 0xFFFFFFFF) = 0 AND (depth - rank) >> 32 BETWEEN 1 AND 1000000)
+             AND (depth << 20) - rank NOT BETWEEN 1 AND 1000000",
     ),
     (
         "a visit's outcome agrees with its status, digest and target",

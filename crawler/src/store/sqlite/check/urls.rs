@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::{FINGERPRINT, Finding, IS_URL, ONCE, OWN_HOST, ReadError, Source};
 use crate::{
-    store::sqlite::runs::Sorter,
+    store::sqlite::{resume, runs::Sorter},
     url::{Canonicalizer, FingerprintSeed, Origin, WebUrl},
 };
 
@@ -18,12 +18,14 @@ pub(super) fn findings(source: &Source<'_>) -> Result<Vec<Finding>, ReadError> {
     let seed: Option<i64> =
         source.connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).optional()?;
     let seed = FingerprintSeed::new(seed.unwrap_or_default().cast_unsigned());
-    let mut table = UrlTable { seed, fingerprints: source.sorter(), right: 0, findings: Vec::new() };
+    let rules = resume::key_rules(source.connection)?.unwrap_or_default();
+    let mut table = UrlTable { rules, seed, fingerprints: source.sorter(), right: 0, findings: Vec::new() };
     table.read(source.connection)?;
     table.once(source.connection)
 }
 
 struct UrlTable {
+    rules: Canonicalizer,
     seed: FingerprintSeed,
     /// The leading halves of those that are right, and how many these are.
     fingerprints: Sorter,
@@ -54,7 +56,7 @@ impl UrlTable {
     }
 
     fn fingerprint(&mut self, id: u64, key: &str, stored: &[u8]) -> Result<(), ReadError> {
-        let expected = WebUrl::parse(key).map(|url| self.seed.fingerprint(&Canonicalizer::default().key(&url)));
+        let expected = WebUrl::parse(key).map(|url| self.rules.fingerprint(&url, self.seed));
         match expected.ok().filter(|expected| expected.to_bytes() == stored) {
             Some(expected) => {
                 self.right += 1;

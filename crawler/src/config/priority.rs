@@ -1,0 +1,160 @@
+//! `[[priority]]`: the priorities of a file as an array of tables, each with `match` and `weight`; and what priorities need.
+
+use serde_json::{Map, Value};
+
+use super::{
+    ConfigFaults, Fault, OrderChoice, RawValue, Resolved, Source,
+    fault::nearest,
+    schema,
+    settings::{ORDER, PRIORITIES, PriorityFault, as_entry, priority},
+};
+use crate::order::Priority;
+
+/// The name of the tables.
+pub(super) const TABLES: &str = "priority";
+
+const KEYS: [&str; 2] = ["match", "weight"];
+
+/// The list that the tables are, or what is wrong with each.
+pub(super) fn read(source: &Source, value: Value) -> Result<RawValue, Vec<Fault>> {
+    let Value::Array(tables) = value else {
+        let problem = "write [[priority]] with match and weight, once for each pattern";
+        return Err(vec![Fault::new(source.place(TABLES), problem)]);
+    };
+    let (mut rules, mut faults) = (Vec::new(), Vec::new());
+    for (at, table) in tables.into_iter().enumerate() {
+        let place = source.place(&format!("[[priority]] entry {}", at + 1));
+        match table {
+            Value::Object(keys) => match rule(&rules, &keys, &place) {
+                Ok(rule) => rules.push(rule),
+                Err(mut found) => faults.append(&mut found),
+            },
+            _ => faults.push(Fault::new(place, "give a table with match and weight")),
+        }
+    }
+    if faults.is_empty() { Ok(RawValue::List(rules.iter().map(as_entry).collect())) } else { Err(faults) }
+}
+
+fn rule(others: &[Priority], keys: &Map<String, Value>, place: &str) -> Result<Priority, Vec<Fault>> {
+    let unknown = keys.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let faults: Vec<_> = unknown
+        .map(|key| Fault::unknown(format!("{place}: {key}"), "key", nearest(key, KEYS.map(str::to_owned))))
+        .collect();
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let Some(Value::String(regex)) = keys.get("match") else {
+        return Err(vec![Fault::new(format!("{place}: match"), "give a regular expression")]);
+    };
+    let weight = keys.get("weight").cloned().and_then(schema::read);
+    priority(others, regex.trim(), weight.as_ref().and_then(RawValue::as_number)).map_err(|fault| {
+        let key = if fault == PriorityFault::Weight { "weight" } else { "match" };
+        vec![Fault::new(format!("{place}: {key}"), fault.to_string())]
+    })
+}
+
+impl Resolved {
+    /// Refuses priorities that an order which does not heed them makes idle. Those that a stronger layer overrides by
+    /// another order, or that an earlier run was given, may stay.
+    ///
+    /// # Errors
+    /// A fault that says what to do.
+    pub fn refuse_idle_priorities(&self) -> Result<(), ConfigFaults> {
+        let frontier = &self.settings.frontier;
+        let source = |key| self.origins.iter().find(|(of, _)| *of == key).map(|(_, source)| source);
+        let is_idle = frontier.order != OrderChoice::Best && !frontier.priority.is_empty();
+        let given = source(PRIORITIES).filter(|source| !matches!(source, Source::Default | Source::Stored));
+        let problem = "priorities have an effect only with the order \"best\": set it (--order best, or order = \"best\" \
+                       in [frontier]), or leave the priorities out";
+        let fault = given.filter(|given| is_idle && source(ORDER).is_none_or(|order| order <= *given));
+        ConfigFaults::check(fault.map(|given| Fault::new(given.place(PRIORITIES), problem)).into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, OrderChoice, RawValue};
+    use crate::config::{Layers, RawSettings};
+
+    #[test]
+    fn priorities_need_the_order_that_heeds_them() {
+        let idle = "f: frontier.priority: priorities have an effect only with the order \"best\": set it (--order best, \
+                    or order = \"best\" in [frontier]), or leave the priorities out";
+        for order in ["", "order = \"depth\""] {
+            let file = format!("[frontier]\npriority = [\"a=2\"]\n{order}");
+            let given = Layers::new().file_text("f", &file).resolve().unwrap();
+            assert_eq!(given.refuse_idle_priorities().unwrap_err().to_string(), idle, "{order}");
+        }
+        let mut flags = RawSettings::default();
+        flags.frontier.order = Some(RawValue::text("breadth"));
+        let both = "[frontier]\norder = \"best\"\npriority = [\"a=2\"]";
+        let other_order = Layers::new().file_text("f", both).flags(&flags).resolve().unwrap();
+        other_order.refuse_idle_priorities().unwrap();
+        assert_eq!(other_order.settings.frontier.order, OrderChoice::Breadth);
+        let stored = Layers::new().stored(&other_order.effective.to_json());
+        let kept = stored.resolve().unwrap();
+        kept.refuse_idle_priorities().unwrap();
+        assert_eq!(kept.settings.frontier.priority.len(), 1);
+        let again = stored.file_text("f", "[frontier]\npriority = [\"a=2\"]").resolve().unwrap();
+        again.refuse_idle_priorities().unwrap_err();
+    }
+
+    fn resolve(file: &str) -> Result<Vec<String>, Vec<String>> {
+        let layers = Layers::new().file_text("f", &format!("frontier.order = \"best\"\n{file}"));
+        let shown = |fault: &Fault| fault.to_string();
+        let rules = layers
+            .resolve()
+            .map_err(|faults| faults.faults().iter().map(shown).collect::<Vec<_>>())?
+            .settings
+            .frontier
+            .priority;
+        Ok(rules.iter().map(super::as_entry).collect())
+    }
+
+    #[test]
+    fn tables_are_rules_in_their_order() {
+        let file = "[[priority]]\nmatch = \"b\"\nweight = 10\n[[priority]]\nweight = 0.25\nmatch = 'a=\\d'";
+        assert_eq!(resolve(file), Ok(vec!["b=10".to_owned(), "a=\\d=0.25".to_owned()]));
+        assert_eq!(resolve("priority = []"), Ok(vec![]));
+    }
+
+    #[test]
+    fn each_fault_names_its_entry() {
+        let weight = "give a number between 0.001 and 1000 as weight";
+        for (tables, faults) in [
+            ("match = '('\nweight = 1", vec!["match: unclosed group; give a regular expression".to_owned()]),
+            ("weight = 1", vec!["match: give a regular expression".to_owned()]),
+            ("match = 7\nweight = 1", vec!["match: give a regular expression".to_owned()]),
+            ("match = 'b'", vec![format!("weight: {weight}")]),
+            ("match = 'b'\nweight = -1", vec![format!("weight: {weight}")]),
+            ("match = 'b'\nweight = nan", vec![format!("weight: {weight}")]),
+            ("match = 'b'\nweight = inf", vec![format!("weight: {weight}")]),
+            ("match = 'b'\nweight = 99999999999", vec![format!("weight: {weight}")]),
+            ("match = 'b'\nweight = [1]", vec![format!("weight: {weight}")]),
+            ("match = 'a'\nweight = 2", vec!["match: entry 1 has the same pattern, and decides before it".to_owned()]),
+            (
+                "match = 'b'\nwieght = 2\ncolour = 3",
+                vec![
+                    "colour: unknown key, see `webloom config default` for all of them".to_owned(),
+                    "wieght: unknown key, see `webloom config default` for all of them".to_owned(),
+                ],
+            ),
+        ] {
+            let file = format!("[[priority]]\nmatch = 'a'\nweight = 1\n[[priority]]\n{tables}");
+            let expected: Vec<_> = faults.iter().map(|fault| format!("f: [[priority]] entry 2: {fault}")).collect();
+            assert_eq!(resolve(&file), Err(expected), "{tables}");
+        }
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        let one = "f: priority: write [[priority]] with match and weight, once for each pattern".to_owned();
+        assert_eq!(resolve("[priority]\nmatch = 'a'\nweight = 1"), Err(vec![one]));
+        let text = "f: [[priority]] entry 1: give a table with match and weight".to_owned();
+        assert_eq!(resolve("priority = ['a=1']"), Err(vec![text]));
+        let both = "f: frontier.priority: give the priorities once: as [[priority]] or here".to_owned();
+        assert_eq!(resolve("frontier.priority = ['a=1']\n[[priority]]\nmatch = 'a'\nweight = 1"), Err(vec![both]));
+        let near = "f: priorty: unknown key, did you mean priority?".to_owned();
+        assert_eq!(resolve("[[priorty]]\nmatch = 'a'\nweight = 1"), Err(vec![near]));
+    }
+}

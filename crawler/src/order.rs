@@ -1,0 +1,196 @@
+//! In which order URLs are fetched: the rank that a URL gets when it is admitted, and the weight that a rank stands for.
+//!
+//! Owns: the [`Order`]s, the rules that give URLs a [`Weight`], and how depth and weight make one number. A host fetches
+//! the URL with the least rank first; URLs of equal rank in the order of their admission.
+//!
+//! Does not know: where ranks are kept, or how hosts share what is scarce.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use crate::queue::WorkItem;
+
+/// Bits of a rank that hold a depth.
+const DEPTH_BITS: u32 = 32;
+
+/// Bits of a rank that hold a weight.
+const WEIGHT_BITS: u32 = 20;
+
+/// In which order a host's URLs are fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Near the start first.
+    Breadth,
+    /// Far from the start first.
+    Depth,
+    /// The greatest weight first; of equal ones, near the start first. Hosts share what is scarce by weight.
+    Best,
+    /// Near the start first; of equal ones, the greatest weight. It is [`Order::Best`] where each level is finished before
+    /// the next: a page that is found over a longer way first would lose its links to the depth limit.
+    BestOfLevel,
+}
+
+impl Order {
+    /// The number that a URL of this depth and weight is sorted by, least first.
+    pub fn rank(self, depth: u32, weight: Weight) -> i64 {
+        let (depth, weight) = (i64::from(depth), i64::from(weight.0));
+        match self {
+            Self::Breadth => depth,
+            Self::Depth => -depth,
+            Self::Best => depth - (weight << DEPTH_BITS),
+            Self::BestOfLevel => (depth << WEIGHT_BITS) - weight,
+        }
+    }
+
+    /// The weight that a rank of this order was made from.
+    pub fn weight(self, rank: i64, depth: u32) -> Weight {
+        let depth = i64::from(depth);
+        let weight = match self {
+            Self::Breadth | Self::Depth => return Weight::USUAL,
+            Self::Best => (depth - rank) >> DEPTH_BITS,
+            Self::BestOfLevel => (depth << WEIGHT_BITS) - rank,
+        };
+        u32::try_from(weight).map_or(Weight::USUAL, |weight| Weight(weight.clamp(Weight::LEAST.0, Weight::MOST.0)))
+    }
+
+    /// Whether ranks ascend with the depth, so that levels can be finished one by one.
+    pub fn is_by_level(self) -> bool {
+        matches!(self, Self::Breadth | Self::BestOfLevel)
+    }
+
+    /// Whether hosts share what is scarce by weight.
+    pub fn is_weighted(self) -> bool {
+        matches!(self, Self::Best | Self::BestOfLevel)
+    }
+}
+
+/// How much a URL matters beside others: a host whose next URL has twice the weight gets twice the leases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weight(u32);
+
+impl Weight {
+    /// What a URL has that no rule matches: 1.
+    pub const USUAL: Self = Self(1_000);
+    /// 0.001.
+    pub const LEAST: Self = Self(1);
+    /// 1000.
+    pub const MOST: Self = Self(1_000_000);
+
+    /// A weight of so many thousandths; `None` below [`Self::LEAST`] and above [`Self::MOST`].
+    pub const fn of_thousandths(thousandths: u32) -> Option<Self> {
+        if thousandths < Self::LEAST.0 || thousandths > Self::MOST.0 { None } else { Some(Self(thousandths)) }
+    }
+
+    /// The weight in thousandths, at least 1.
+    pub fn thousandths(self) -> u32 {
+        self.0
+    }
+}
+
+/// A rule: URLs that match have this weight.
+#[derive(Debug, Clone)]
+pub struct Priority {
+    /// Searched for in the whole URL.
+    pub pattern: Regex,
+    /// The weight of URLs that match.
+    pub weight: Weight,
+}
+
+/// How a URL gets its rank.
+///
+/// ```
+/// use webloom::{order::{Order, Priority, Ranking, Weight}, url::WebUrl};
+/// let docs = Priority { pattern: regex::Regex::new("/docs/")?, weight: Weight::of_thousandths(10_000).expect("in range") };
+/// let ranking = Ranking::new(Order::Best, vec![docs]);
+/// assert!(ranking.rank("http://h/docs/a", 7) < ranking.rank("http://h/b", 1));
+/// assert!(ranking.rank("http://h/docs/a", 3) < ranking.rank("http://h/docs/b", 4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Ranking {
+    order: Order,
+    rules: Arc<[Priority]>,
+}
+
+impl Ranking {
+    /// The ranks of this order; of the rules, which count where it is weighted, the first that matches decides.
+    pub fn new(order: Order, rules: Vec<Priority>) -> Self {
+        Self { order, rules: rules.into() }
+    }
+
+    /// The order.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// The rank of a URL at this depth.
+    pub fn rank(&self, url: &str, depth: u32) -> i64 {
+        self.order.rank(depth, if self.order.is_weighted() { self.weight(url) } else { Weight::USUAL })
+    }
+
+    fn weight(&self, url: &str) -> Weight {
+        let first = self.rules.iter().find(|rule| rule.pattern.is_match(url));
+        first.map_or(Weight::USUAL, |rule| rule.weight)
+    }
+}
+
+impl From<Order> for Ranking {
+    fn from(order: Order) -> Self {
+        Self::new(order, Vec::new())
+    }
+}
+
+impl WorkItem {
+    /// Its weight, where ranks are of this order.
+    pub fn weight(&self, order: Order) -> Weight {
+        order.weight(self.rank, self.depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn weight() -> impl Strategy<Value = Weight> {
+        (Weight::LEAST.0..=Weight::MOST.0).prop_map(Weight)
+    }
+
+    proptest! {
+        #[test]
+        fn a_rank_sorts_as_its_parts_do(a in (any::<u32>(), weight()), b in (any::<u32>(), weight())) {
+            let by = |order: Order| order.rank(a.0, a.1).cmp(&order.rank(b.0, b.1));
+            prop_assert_eq!(by(Order::Breadth), a.0.cmp(&b.0));
+            prop_assert_eq!(by(Order::Depth), b.0.cmp(&a.0));
+            prop_assert_eq!(by(Order::Best), (b.1, a.0).cmp(&(a.1, b.0)));
+            prop_assert_eq!(by(Order::BestOfLevel), (a.0, b.1).cmp(&(b.0, a.1)));
+        }
+
+        #[test]
+        fn a_rank_gives_its_weight_back(depth in any::<u32>(), weight in weight()) {
+            for order in [Order::Best, Order::BestOfLevel] {
+                prop_assert_eq!(order.weight(order.rank(depth, weight), depth), weight);
+            }
+            prop_assert_eq!(Order::Breadth.weight(Order::Breadth.rank(depth, weight), depth), Weight::USUAL);
+        }
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_decides() {
+        let rule = |pattern, weight| Priority { pattern: Regex::new(pattern).unwrap(), weight: Weight(weight) };
+        let ranking = Ranking::new(Order::Best, vec![rule("/a/", 2_000), rule("/a/b", 9_000), rule("^http://x/", 500)]);
+        let weights =
+            ["http://h/a/b", "http://h/a/", "http://h/", "http://x/", "http://x/a/"].map(|url| ranking.weight(url).0);
+        assert_eq!(weights, [2_000, 2_000, 1_000, 500, 2_000]);
+    }
+
+    #[test]
+    fn weights_have_bounds() {
+        assert_eq!(
+            [0, 1, 1_000_000, 1_000_001].map(|number| Weight::of_thousandths(number).is_some()),
+            [false, true, true, false]
+        );
+    }
+}

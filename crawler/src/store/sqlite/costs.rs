@@ -1,0 +1,130 @@
+//! What a crawl asks the database for one host or one URL costs the same however many URLs other hosts have.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use rusqlite::Connection;
+
+use super::{
+    apply::{self, Rows, StepContext},
+    refill, schema,
+};
+use crate::{
+    candidate::{Hop, HostId, Ticket},
+    health::{Cause, HealthRow, Wait},
+    queue::{self, RefillKind, RefillRequest},
+    store::{Abandonment, Step, UrlChange, UrlRow, VisitOutcome, VisitRow},
+    time::Moment,
+    url::{Canonicalizer, FingerprintSeed, WebUrl},
+};
+
+/// Rows of the host that is asked for: every second one waits for a retry.
+const OWN: u64 = 20;
+
+/// A database with `OWN` queued URLs of host 0, `others` of host 1 and as many that are finished. In the first sequence a
+/// ticket is the row's number; in the second every row was admitted again.
+fn database(others: u64, sequence: u32) -> Connection {
+    let mut connection = Connection::open_in_memory().unwrap();
+    schema::migrate(&mut connection, 0).unwrap();
+    let all = OWN + 2 * others;
+    let again = if sequence == 0 { "NULL" } else { "i + 1000000" };
+    let rows = format!(
+        "INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, 0, 0, '{{}}'), (1, 0, 0, '{{}}');
+         INSERT INTO host (id, origin) VALUES (0, 'http://h'), (1, 'http://i');
+         WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < {all})
+         INSERT INTO url (id, host, url, fingerprint, hop, depth, rank, admitted_in, state, attempts, due, readmission)
+         SELECT i, i > {OWN}, 'http://h/' || i, unhex(printf('%032d', i)), 'link', i % 3, i % 3, {sequence},
+                iif(i > {OWN} + {others}, 'finished', 'queued'), i % 2, iif(i % 2, 5, NULL), {again}
+         FROM numbers"
+    );
+    connection.execute_batch(&rows).unwrap();
+    if sequence > 0 {
+        connection.execute_batch(schema::INDEX_OF_KEYS).unwrap();
+    }
+    connection
+}
+
+/// How many instructions the database carries out for this.
+fn instructions(connection: &mut Connection, work: impl FnOnce(&Connection)) -> u64 {
+    let count = Arc::new(AtomicU64::new(0));
+    let counting = Arc::clone(&count);
+    let counted = move || {
+        counting.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    connection.progress_handler(1, Some(counted)).unwrap();
+    work(connection);
+    connection.progress_handler(0, None::<fn() -> bool>).unwrap();
+    count.load(Ordering::Relaxed)
+}
+
+fn ask(connection: &Connection, kind: RefillKind, sequence: u32) {
+    let request = RefillRequest { host: HostId(0), kind, limit: 5, max_depth: Some(2) };
+    assert_eq!(refill::answer(connection, &request, sequence).unwrap().rows.len(), 5);
+}
+
+fn write(connection: &Connection, step: &Step, sequence: u32) {
+    apply::step(connection, step, StepContext { sequence, lost: true, rows: Rows::New }).unwrap();
+}
+
+fn admission(id: u64) -> Step {
+    let url = WebUrl::parse("http://h/new").unwrap();
+    let key = Canonicalizer::default().key(&url);
+    let fingerprint = FingerprintSeed::new(1).fingerprint(&key);
+    let (id, host, hop, via) = (Ticket(id), HostId(0), Hop::Link, None);
+    let (depth, redirects, rank, abandoned) = (1, 0, 1, None);
+    let row = UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned };
+    Step { rows: vec![row], ..Step::default() }
+}
+
+fn visit(ticket: Ticket) -> Step {
+    let visit = VisitRow::new(ticket, Moment::from_millis(3), VisitOutcome::Broken, None);
+    Step { visit: Some(visit), change: Some((ticket, UrlChange::Finished)), ..Step::default() }
+}
+
+fn ailing() -> Step {
+    let (failures, since, not_before) = (1, Moment::from_millis(1), Moment::from_millis(2));
+    let row = HealthRow { failures, since, cause: Cause::Refused, not_before, wait: Wait::BackOff, known_good: None };
+    Step { health: vec![(HostId(0), Some(row))], ..Step::default() }
+}
+
+/// What is asked for one host or one URL, each with its instructions.
+fn costs(others: u64, sequence: u32) -> Vec<(&'static str, u64)> {
+    let mut database = database(others, sequence);
+    let ticket = |row: u64| Ticket(if sequence == 0 { row } else { row + 1_000_000 });
+    let due = RefillKind::Due { after: Moment::EPOCH, id: Ticket(0), until: Moment::from_millis(9) };
+    let closed = Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() };
+    let gone = Step { change: Some((ticket(2), UrlChange::Abandoned(Abandonment::Robots))), ..Step::default() };
+    // Statements are prepared once: what that costs is left out.
+    let mut cost = |name, work: &dyn Fn(&Connection)| (name, instructions(&mut database, work));
+    vec![
+        cost("rows to go on", &|database| ask(database, RefillKind::Beyond(queue::Place::FIRST), sequence)),
+        cost("rows to retry", &|database| ask(database, due, sequence)),
+        cost("an admission", &|database| write(database, &admission(5_000_000), sequence)),
+        cost("a visit", &|database| write(database, &visit(ticket(4)), sequence)),
+        cost("an abandoned URL", &|database| write(database, &gone, sequence)),
+        cost("a host's health", &|database| write(database, &ailing(), sequence)),
+        cost("a host's closing", &|database| write(database, &closed, sequence)),
+    ]
+}
+
+#[test]
+fn a_scan_of_the_table_would_be_seen() {
+    let scan = |database: &Connection| {
+        let count = database.query_row("SELECT count(*) FROM url WHERE host = 0", [], |row| row.get::<_, u64>(0));
+        assert_eq!(count, Ok(OWN));
+    };
+    let [few, many] = [10, 5_000].map(|others| instructions(&mut database(others, 0), scan));
+    assert!(many > 100 * few, "{few} and {many}");
+}
+
+#[test]
+fn nothing_scans_the_table_for_one_host() {
+    for sequence in [0, 1] {
+        let [few, many] = [10, 5_000].map(|others| costs(others, sequence));
+        assert_eq!(few, many, "in sequence {sequence}");
+        assert!(few.iter().all(|(_, count)| (1..1_500).contains(count)), "{few:?}");
+    }
+}
