@@ -118,6 +118,8 @@ impl CrawlDirectory {
         let version = schema::version(&connection, &database)?;
         schema::prepare_writing(&connection).map_err(failed())?;
         schema::migrate(&mut connection, version.unwrap_or(0)).map_err(failed())?;
+        // Before anything is written that other rules would not understand.
+        resume::key_rules(&connection).map_err(failed())?;
         Ok(Self { path: path.to_owned(), connection, lock })
     }
 
