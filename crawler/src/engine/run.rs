@@ -9,7 +9,7 @@ use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     core::{Memo, Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
-    shell::Shell,
+    shell::{Outside, Shell},
     visit::Visitor,
 };
 use crate::{
@@ -116,7 +116,8 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
     launch.directory.begin_run(RunStart { cache, audit_sample, forgets })?;
     let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
-    let shell = Shell::new(core, (visitor, launch.clock), hand_over, (launch.stop, launch.progress));
+    let outside = Outside { stop: launch.stop, progress: launch.progress };
+    let shell = Shell::new(core, visitor, launch.clock, hand_over, outside);
     let ended = drive(shell, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
     match (ended, written) {

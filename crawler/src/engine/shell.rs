@@ -39,6 +39,12 @@ pub(super) struct Shell<F> {
     effects: Vec<Effect>,
 }
 
+/// How a run is watched and stopped.
+pub(super) struct Outside {
+    pub(super) stop: StopSignal,
+    pub(super) progress: watch::Sender<Progress>,
+}
+
 /// Answers of the store. A slot is reserved before the question is sent, so the writer never waits.
 struct Slots {
     sender: mpsc::Sender<StoreAnswer>,
@@ -46,12 +52,8 @@ struct Slots {
 }
 
 impl<F: Fetcher + 'static> Shell<F> {
-    pub(super) fn new(
-        core: Core,
-        (visitor, clock): (Visitor<F>, Clock),
-        writer: HandOver,
-        (stop, progress): (StopSignal, watch::Sender<Progress>),
-    ) -> Self {
+    pub(super) fn new(core: Core, visitor: Visitor<F>, clock: Clock, writer: HandOver, outside: Outside) -> Self {
+        let Outside { stop, progress } = outside;
         // The core fills the URL cache whatever else it asks.
         let (sender, receiver) = mpsc::channel(MOST_QUESTIONS + 1);
         Self {

@@ -263,7 +263,7 @@ fn time(html: &str) -> Duration {
     let before = used();
     page(html);
     all(html);
-    used() - before
+    used().saturating_sub(before)
 }
 
 #[test]

@@ -8,16 +8,15 @@ impl Frontier {
     /// changed is in [`Self::health`].
     pub fn failed(&mut self, lease: &Lease, failure: Failure, now: Moment) -> Fault {
         let host = lease.item.host;
-        let at = (lease.granted, now);
         let queue = &mut self.hosts[host.0 as usize];
-        let fault = queue.health.failed(&lease.item, failure, at, &self.limits.back_off);
+        let fault = queue.health.failed(&lease.item, failure, lease.granted, now, &self.limits.back_off);
         self.sidelining(host);
         fault
     }
 
     /// What `host` needs from elsewhere (its robots.txt, where that is redirected) could not be had.
-    pub fn failed_elsewhere(&mut self, host: HostId, failure: Failure, at: (Moment, Moment)) {
-        self.hosts[host.0 as usize].health.ail(failure, host.0, at, &self.limits.back_off);
+    pub fn failed_elsewhere(&mut self, host: HostId, failure: Failure, granted: Moment, now: Moment) {
+        self.hosts[host.0 as usize].health.ail(failure, host.0, granted, now, &self.limits.back_off);
         self.sidelining(host);
     }
 

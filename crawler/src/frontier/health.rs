@@ -170,7 +170,8 @@ impl Health {
         &mut self,
         item: &WorkItem,
         failure: Failure,
-        (granted, now): (Moment, Moment),
+        granted: Moment,
+        now: Moment,
         policy: &BackOffPolicy,
     ) -> Fault {
         let passed_over = self.is_passed_over(item, failure.cause);
@@ -178,7 +179,7 @@ impl Health {
         let charged = self.has_failed_by_itself(item) || (passed_over && self.known_good.is_empty());
         self.go_silent(item, now);
         if !passed_over {
-            self.ail(failure, item.host.0, (granted, now), policy);
+            self.ail(failure, item.host.0, granted, now, policy);
             if let Some(ailment) = &mut self.ailment {
                 ailment.by_robots = matches!(item.purpose, Purpose::Robots { .. });
             }
@@ -219,13 +220,7 @@ impl Health {
         self.known_good.retain(|good| good != url);
     }
 
-    pub(super) fn ail(
-        &mut self,
-        failure: Failure,
-        host: u32,
-        (granted, now): (Moment, Moment),
-        policy: &BackOffPolicy,
-    ) {
+    pub(super) fn ail(&mut self, failure: Failure, host: u32, granted: Moment, now: Moment, policy: &BackOffPolicy) {
         let Failure { cause, retry_after } = failure;
         let fresh = || Ailment {
             failures: 0,
@@ -368,7 +363,7 @@ mod tests {
         fn fails_at(&mut self, item: &WorkItem, granted: Moment, cause: Cause) -> Fault {
             let failure = Failure { cause, retry_after: None };
             self.failed[usize::try_from(item.id.0).unwrap()] = Some(self.now);
-            self.health.failed(item, failure, (granted, self.now), &BackOffPolicy::default())
+            self.health.failed(item, failure, granted, self.now, &BackOffPolicy::default())
         }
     }
 
@@ -445,7 +440,7 @@ mod tests {
         }
         let failure = Failure { cause: Cause::Status(503), retry_after: Some(Duration::from_secs(5)) };
         let (item, granted) = (host.item(1), host.asks());
-        host.health.failed(&item, failure, (granted, host.now), &BackOffPolicy::default());
+        host.health.failed(&item, failure, granted, host.now, &BackOffPolicy::default());
         let stored = host.health.row();
         let known = HostHealth { stored, ..HostHealth::default() };
         let resumed = Health::resume(&known, Duration::from_hours(1), host.now);

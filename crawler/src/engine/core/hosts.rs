@@ -3,9 +3,10 @@
 use super::{
     super::visit::{Answer, Report},
     Core, Start,
-    admission::{Found, Judge},
+    admission::{Judge, Provenance},
     intake::Task,
     outcome::{Heard, asked, counted, failure},
+    pages::Ended,
     robots_book::Reading,
 };
 use crate::{
@@ -52,16 +53,18 @@ impl Core {
             if start.guessed {
                 self.starts.guess(start.url.clone());
             }
-            self.enter_start(start.url, (source, Judge::Table), &mut step, now);
+            self.enter_start(start.url, source, &mut step, now);
         }
         self.send(step);
     }
 
     /// Proposes a start URL, which widens the scope to itself.
-    fn enter_start(&mut self, url: WebUrl, (source, judge): (AreaSource, Judge), step: &mut Step, at: Moment) {
+    fn enter_start(&mut self, url: WebUrl, source: AreaSource, step: &mut Step, at: Moment) {
+        // A start that was given was looked up in the URL table before the run.
+        let judge = if source == AreaSource::Fallback { Judge::Cache } else { Judge::Table };
         self.pure.widen(&url);
         step.areas.push(AreaRow { url: url.as_str().to_owned(), source });
-        let found = Found { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
+        let found = Provenance { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
         let origin = url.origin();
         let proposals = self.pure.one(url);
         for id in self.admission.admit(proposals, found, &mut self.frontier, step) {
@@ -74,7 +77,7 @@ impl Core {
         for url in self.starts.instead(failed) {
             tracing::warn!(start = %url, "no answer by https, trying http");
             self.warn_of_secrets(&url);
-            self.enter_start(url, (AreaSource::Fallback, Judge::Cache), step, now);
+            self.enter_start(url, AreaSource::Fallback, step, now);
         }
     }
 
@@ -181,7 +184,8 @@ impl Core {
     pub(super) fn ignore_robots(&mut self, lease: Lease, now: Moment) {
         let host = lease.host();
         let reading = self.robots.ignore(host, now);
-        self.robots_read((lease, host), reading, Asked::No, (Step::default(), now));
+        let ended = Ended { lease, asked: Asked::No, at: now };
+        self.robots_read(ended, host, reading, Step::default());
     }
 
     /// The request for the robots.txt of `host` ended.
@@ -207,23 +211,17 @@ impl Core {
         };
         let mut heeded = self.heed_what(heard, &lease, at);
         if let (Reading::Unreachable { failure, .. }, true) = (&reading, host != lease.host()) {
-            self.frontier.failed_elsewhere(host, *failure, (granted, at));
+            self.frontier.failed_elsewhere(host, *failure, granted, at);
             heeded.health.push((host, self.frontier.health(host)));
         }
         let step = Step { counters, health: heeded.health, ..Step::default() };
         if matches!(reading, Reading::Unreachable { .. }) && guess && host == lease.host() && self.falls_back(host) {
-            return self.give_up_guess(lease, Asked::Yes, step, at);
+            return self.give_up_guess(Ended { lease, asked: Asked::Yes, at }, step);
         }
-        self.robots_read((lease, host), reading, Asked::Yes, (step, at));
+        self.robots_read(Ended { lease, asked: Asked::Yes, at }, host, reading, step);
     }
 
-    fn robots_read(
-        &mut self,
-        (lease, host): (Lease, HostId),
-        reading: Reading,
-        asked: Asked,
-        (mut step, at): (Step, Moment),
-    ) {
+    fn robots_read(&mut self, ended: Ended, host: HostId, reading: Reading, mut step: Step) {
         let mut kept = |row: RobotsRow| step.robots = Some((host, row));
         let outcome = match reading {
             Reading::Met { row, crawl_delay, until } => {
@@ -237,11 +235,11 @@ impl Core {
                 kept(row);
                 // Nobody waits for a name that may never have been one. A later start tries it again.
                 step.health = vec![(host, None)];
-                return self.close((lease, host), Abandonment::NoName, asked, (step, at));
+                return self.close(ended, host, Abandonment::NoName, step);
             }
             Reading::Unreachable { row, .. } => {
                 kept(row);
-                Outcome::Retry { due: at, attempts: 0 }
+                Outcome::Retry { due: ended.at, attempts: 0 }
             }
             Reading::Redirected(to) => {
                 let host = self.admission.host(to.origin(), &mut self.frontier, &mut step);
@@ -249,10 +247,10 @@ impl Core {
             }
             Reading::Refused { row } => {
                 kept(row);
-                return self.close((lease, host), Abandonment::Address, asked, (step, at));
+                return self.close(ended, host, Abandonment::Address, step);
             }
         };
-        self.frontier.complete(lease, outcome, asked, at);
+        self.complete(ended, outcome);
         self.send(step);
     }
 
@@ -263,12 +261,13 @@ impl Core {
     }
 
     /// A start that was only a guess has no answer: what it is to be instead is tried.
-    pub(super) fn give_up_guess(&mut self, lease: Lease, asked: Asked, mut step: Step, at: Moment) {
+    pub(super) fn give_up_guess(&mut self, ended: Ended, mut step: Step) {
+        let (lease, at) = (&ended.lease, ended.at);
         let host = lease.host();
         // It is no host of the crawl any more, well or not.
         step.health = vec![(host, None)];
         if matches!(lease.purpose(), Purpose::Robots { .. }) {
-            return self.close((lease, host), Abandonment::NoHttps, asked, (step, at));
+            return self.close(ended, host, Abandonment::NoHttps, step);
         }
         let (origin, why) = (self.frontier.origin(host).clone(), Abandonment::NoHttps);
         step.change = Some((lease.item().id, UrlChange::Abandoned(why)));
@@ -276,24 +275,19 @@ impl Core {
         self.admission.close(host, why);
         self.starts.settle_all(&origin);
         self.frontier.close(host);
-        self.frontier.complete(lease, Outcome::Abandoned, asked, at);
+        self.complete(ended, Outcome::Abandoned);
         self.try_http(&origin, &mut step, at);
         self.send(step);
         self.forgo_host(host);
     }
 
     /// Ends the lease of a robots.txt: nothing of its host will be fetched.
-    fn close(
-        &mut self,
-        (lease, host): (Lease, HostId),
-        why: Abandonment,
-        asked: Asked,
-        (mut step, at): (Step, Moment),
-    ) {
+    fn close(&mut self, ended: Ended, host: HostId, why: Abandonment, mut step: Step) {
+        let at = ended.at;
         step.closed = Some((host, why));
         self.admission.close(host, why);
         let origin = self.frontier.origin(host).clone();
-        let abandoned = self.frontier.complete(lease, Outcome::Closed, asked, at);
+        let abandoned = self.complete(ended, Outcome::Closed);
         tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned: {}", why.explained());
         self.starts.settle_all(&origin);
         self.try_http(&origin, &mut step, at);

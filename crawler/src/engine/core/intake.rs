@@ -114,7 +114,7 @@ impl Core {
                     Ok(None)
                 }
             },
-            Task::Held(report) => self.page_finished(*report, None, (now, now)),
+            Task::Held(report) => self.page_finished(*report, None, now, now),
             Task::Links(unfinished) => self.admit_part(unfinished, now),
             Task::Rescued(rescued) => self.admit_rescued(*rescued, now),
         }

@@ -30,7 +30,7 @@ mod throttle;
 use std::sync::Arc;
 
 pub use admission::CacheFailure;
-use admission::{Admitter, CacheKeeper};
+use admission::{Admitter, BudgetedCache};
 pub(super) use admission::{Filling, Memo, Proposals, PureHalf};
 use budget::Budget;
 pub use event::End;

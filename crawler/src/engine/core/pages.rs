@@ -5,7 +5,7 @@ use std::{iter::Peekable, time::Duration};
 use super::{
     super::visit::{Answer, Content, Page, Report, shortened},
     CacheFailure, Core, Ending,
-    admission::{Found, Judge, Proposals},
+    admission::{Judge, Proposals, Provenance},
     hosts::Heeded,
     intake::{Ready, Task},
     outcome::{Decision, asked, counted, decide},
@@ -32,12 +32,10 @@ pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// A page whose candidates are being admitted, part by part. What a part admits is sent ahead of the step in which the page
 /// itself is: a kill between two has the page fetched again, and loses nothing.
 pub(super) struct Unfinished {
-    lease: Lease,
-    asked: Asked,
-    at: Moment,
+    ended: Ended,
     visit: VisitRow,
     step: Step,
-    found: Found,
+    found: Provenance,
     part: Option<Proposals>,
     parts: Peekable<Box<dyn Iterator<Item = Proposals> + Send>>,
     admitted: Vec<Ticket>,
@@ -45,6 +43,13 @@ pub(super) struct Unfinished {
     target: Option<Origin>,
     /// The room of the page's links is given back when all of them are rows.
     _room: Option<Box<dyn Send>>,
+}
+
+/// A lease whose request has ended, or was not made.
+pub(super) struct Ended {
+    pub(super) lease: Lease,
+    pub(super) asked: Asked,
+    pub(super) at: Moment,
 }
 
 /// How a page is fetched again.
@@ -81,7 +86,7 @@ impl Core {
                 }
             }
         }
-        self.page_finished(*report, Some(heeded), (at, now))
+        self.page_finished(*report, Some(heeded), at, now)
     }
 
     /// Has the pages that were held back taken in, when they need not wait any longer.
@@ -96,16 +101,17 @@ impl Core {
         &mut self,
         report: Report,
         heeded: Option<Heeded>,
-        (at, now): (Moment, Moment),
+        at: Moment,
+        now: Moment,
     ) -> Result<Option<Task>, CacheFailure> {
         let Report { lease, requests, result } = report;
-        let item = lease.item();
+        let ended = Ended { lease, asked: asked(requests, &result), at };
+        let item = ended.lease.item();
         if result.is_ok() {
             self.starts.answered(&item.url);
         }
         let Heeded { fault, health } = heeded.unwrap_or_default();
         let mut step = Step { counters: counted(requests, &result), health, ..Step::default() };
-        let asked = asked(requests, &result);
         // Later than any due time already asked for: those are not read again.
         let soon = at.max(now) + SHORTEST_PAUSE;
         let again = match decide(&result, fault, item.attempts, &self.settings.retry) {
@@ -116,13 +122,13 @@ impl Core {
                 let mut visit = VisitRow::new(item.id, at, outcome, reason);
                 let Ok(answer) = result else {
                     self.try_http(&item.url.origin(), &mut step, now);
-                    self.finish(lease, asked, visit, step, at);
+                    self.finish(ended, visit, step);
                     return Ok(None);
                 };
                 visit.status = Some(answer.status);
                 visit.wire_bytes = answer.wire_bytes;
                 visit.truncated = answer.truncated.map(Truncation::name);
-                let unfinished = self.proposed(lease, answer.content, (visit, step), (asked, at));
+                let unfinished = self.proposed(ended, answer.content, visit, step);
                 return self.admit_part(Box::new(unfinished), now);
             }
             Decision::Wait { reason } => Again { due: soon, attempts: item.attempts, failed: at, reason },
@@ -132,8 +138,8 @@ impl Core {
                 Again { due, attempts, failed: if at_once { Moment::EPOCH } else { at }, reason }
             }
         };
-        self.budget.end(&lease);
-        self.put_off(lease, again, asked, step, at);
+        self.budget.end(&ended.lease);
+        self.put_off(ended, again, step);
         Ok(None)
     }
 
@@ -143,11 +149,12 @@ impl Core {
     }
 
     /// A page that is fetched again.
-    fn put_off(&mut self, lease: Lease, again: Again, asked: Asked, mut step: Step, at: Moment) {
-        let id = lease.item().id;
+    fn put_off(&mut self, ended: Ended, again: Again, mut step: Step) {
+        let lease = &ended.lease;
         if self.starts.is_guessed(&lease.url().origin()) && self.falls_back(lease.host()) {
-            return self.give_up_guess(lease, asked, step, at);
+            return self.give_up_guess(ended, step);
         }
+        let id = lease.item().id;
         let outcome = if let Some(why) = self.admission.why_closed(lease.host()) {
             step.change = Some((id, UrlChange::Abandoned(why)));
             Outcome::Abandoned
@@ -157,20 +164,20 @@ impl Core {
             step.change = Some((id, UrlChange::Retry { attempts, due, failed, reason }));
             Outcome::Retry { due, attempts }
         };
-        self.frontier.complete(lease, outcome, asked, at);
+        self.complete(ended, outcome);
         self.send(step);
     }
 
+    /// Gives a lease back to the frontier with what came of it.
+    pub(super) fn complete(&mut self, ended: Ended, outcome: Outcome) -> u64 {
+        self.frontier.complete(ended.lease, outcome, ended.asked, ended.at)
+    }
+
     /// What a final answer proposes, before it is admitted.
-    fn proposed(
-        &mut self,
-        lease: Lease,
-        content: Content,
-        (mut visit, mut step): (VisitRow, Step),
-        (asked, at): (Asked, Moment),
-    ) -> Unfinished {
-        let item = lease.item().clone();
-        let (mut target, mut room) = (None, None);
+    fn proposed(&mut self, ended: Ended, content: Content, mut visit: VisitRow, mut step: Step) -> Unfinished {
+        let item = ended.lease.item().clone();
+        let mut target = None;
+        let mut room = None;
         let (proposals, hop) = match content {
             Content::Redirect(to) => {
                 let most = self.settings.scope.max_url_length as usize;
@@ -189,10 +196,10 @@ impl Core {
             Hop::Redirect => (item.depth, item.redirects + 1),
             Hop::Start | Hop::Link => (item.depth + 1, 0),
         };
-        let found = Found { hop, via: Some(item.id), depth, redirects, judge: Judge::Cache, at };
+        let found = Provenance { hop, via: Some(item.id), depth, redirects, judge: Judge::Cache, at: ended.at };
         let parts: Box<dyn Iterator<Item = Proposals> + Send> = Box::new(proposals.in_parts(PART));
-        let (parts, part, admitted) = (parts.peekable(), None, Vec::new());
-        Unfinished { lease, asked, at, visit, step, found, part, parts, admitted, target, _room: room }
+        let parts = parts.peekable();
+        Unfinished { ended, visit, step, found, part: None, parts, admitted: Vec::new(), target, _room: room }
     }
 
     /// Admits the next part of a page's candidates; what is left of the page.
@@ -210,8 +217,8 @@ impl Core {
                 }
                 Ready::No => {
                     // Its links cannot be judged any more: it stays queued, for a run that may.
-                    self.budget.end(&page.lease);
-                    self.frontier.complete(page.lease, Outcome::Released, page.asked, page.at);
+                    self.budget.end(&page.ended.lease);
+                    self.complete(page.ended, Outcome::Released);
                     self.send(page.step);
                     return Ok(None);
                 }
@@ -233,25 +240,25 @@ impl Core {
     }
 
     fn finish_page(&mut self, page: Unfinished) {
-        let Unfinished { lease, asked, at, visit, step, admitted, target, .. } = page;
-        let id = lease.item().id;
+        let Unfinished { ended, visit, step, admitted, target, .. } = page;
+        let id = ended.lease.item().id;
         if let Some(origin) = target.filter(|_| self.starts.is_pending(id)) {
             self.starts.settle(id);
             for id in admitted {
                 self.starts.begin(id, origin.clone());
             }
         }
-        self.finish(lease, asked, visit, step, at);
+        self.finish(ended, visit, step);
     }
 
     /// A page has its final answer.
-    fn finish(&mut self, lease: Lease, asked: Asked, visit: VisitRow, mut step: Step, at: Moment) {
+    fn finish(&mut self, ended: Ended, visit: VisitRow, mut step: Step) {
         let stored = visit.outcome == VisitOutcome::Stored;
         step.counters.stored += u64::from(stored);
         step.change = Some((visit.url, UrlChange::Finished));
         step.visit = Some(visit);
-        self.budget.end(&lease);
-        self.frontier.complete(lease, Outcome::Finished { stored }, asked, at);
+        self.budget.end(&ended.lease);
+        self.complete(ended, Outcome::Finished { stored });
         self.send(step);
     }
 

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use super::{
     super::visit::{Answer, Content, Report},
     CacheFailure, Core, Question,
-    admission::{Found, Judge, Proposals},
+    admission::{Judge, Proposals, Provenance},
     intake::{Ready, Task},
     outcome::{Decision, asked, counted, decide},
 };
@@ -47,7 +47,7 @@ enum SweepState {
 pub(super) struct Rescued {
     parent: WorkItem,
     proposals: Proposals,
-    found: Found,
+    found: Provenance,
     step: Step,
     /// What becomes of the lost URLs that it does not link to.
     why: LostState,
@@ -181,10 +181,15 @@ impl Core {
     }
 
     /// What a page proposes when it is fetched again, and where that is found.
-    fn proposed_again(&self, parent: &WorkItem, result: Result<Answer, FetchError>, at: Moment) -> (Proposals, Found) {
+    fn proposed_again(
+        &self,
+        parent: &WorkItem,
+        result: Result<Answer, FetchError>,
+        at: Moment,
+    ) -> (Proposals, Provenance) {
         let found = |hop, depth, redirects| {
             let (via, judge) = (Some(parent.id), Judge::Rescue);
-            Found { hop, via, depth, redirects, judge, at }
+            Provenance { hop, via, depth, redirects, judge, at }
         };
         match result.map(|answer| answer.content) {
             Ok(Content::Redirect(target)) => {

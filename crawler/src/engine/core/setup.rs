@@ -5,7 +5,7 @@ use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admitter, Budget, CacheKeeper, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
+    Admitter, Budget, BudgetedCache, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
     RobotsBook, StartPhase, Throttle,
     admission::{CacheFailure, LinkRelation},
 };
@@ -48,7 +48,7 @@ impl Setup {
         let Self { resumed, settings, started, now } = self;
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
-        let mut cache = cache_keeper(&settings, &resumed)?;
+        let mut cache = budgeted_cache(&settings, &resumed)?;
         cache.audit = audit(&settings, &resumed);
         cache.reset_every(settings.cache.reset_every, now);
         let mut admission = Admitter::new(cache, resumed.last_url, ranking(&settings), settings.politeness.delay);
@@ -97,7 +97,7 @@ impl Setup {
 /// # Errors
 /// [`CacheFailure`] when its URL cache cannot be made.
 pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), CacheFailure> {
-    CacheKeeper::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0).map(drop)
+    BudgetedCache::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0).map(drop)
 }
 
 /// The starts that an earlier run left without an answer.
@@ -169,11 +169,11 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
     ScopeRules { reach, include, exclude, max_url_length: settings.scope.max_url_length as usize }
 }
 
-fn cache_keeper(settings: &Settings, resumed: &Resumed) -> Result<CacheKeeper, CacheFailure> {
+fn budgeted_cache(settings: &Settings, resumed: &Resumed) -> Result<BudgetedCache, CacheFailure> {
     let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
     let config = CacheConfig { sequence: resumed.sequence, ..cache_config(settings, seed, resumed.admitted_before) };
     let counters = &resumed.counters;
-    CacheKeeper::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+    BudgetedCache::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
 }
 
 /// The cache of a first sequence, or of one after another that admitted so many URLs.

@@ -7,7 +7,7 @@ use std::{
 
 use urlcache::{Observation, Standing, Verdict};
 
-use super::{CacheKeeper, Candidate, Proposal, Proposals};
+use super::{BudgetedCache, Candidate, Proposal, Proposals};
 use crate::{
     candidate::{Hop, HostId, Ticket},
     frontier::{Frontier, HostStart},
@@ -19,7 +19,7 @@ use crate::{
 
 /// Where the candidates of a batch were found.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::engine) struct Found {
+pub(in crate::engine) struct Provenance {
     pub(in crate::engine) hop: Hop,
     pub(in crate::engine) via: Option<Ticket>,
     pub(in crate::engine) depth: u32,
@@ -41,7 +41,7 @@ pub(in crate::engine) enum Judge {
 
 /// The stateful half of admission: URL cache, row for the URL table, frontier.
 pub(in crate::engine) struct Admitter {
-    pub(in crate::engine) cache: CacheKeeper,
+    pub(in crate::engine) cache: BudgetedCache,
     hosts: HashMap<Origin, HostId>,
     /// Hosts whose prerequisite failed for good, and what that makes of their URLs.
     closed: HashMap<HostId, Abandonment>,
@@ -56,7 +56,7 @@ pub(in crate::engine) struct Admitter {
 
 impl Admitter {
     /// One that has numbered URLs up to `last` are numbered; hosts get `delay` as their pause.
-    pub(in crate::engine) fn new(cache: CacheKeeper, last: u64, ranking: Ranking, delay: Duration) -> Self {
+    pub(in crate::engine) fn new(cache: BudgetedCache, last: u64, ranking: Ranking, delay: Duration) -> Self {
         let (hosts, closed, wanted) = (HashMap::new(), HashMap::new(), HashSet::new());
         Self { cache, hosts, closed, last, ranking, delay, audit_rescues: true, wanted }
     }
@@ -74,7 +74,7 @@ impl Admitter {
     pub(in crate::engine) fn admit(
         &mut self,
         proposals: Proposals,
-        found: Found,
+        found: Provenance,
         frontier: &mut Frontier,
         step: &mut Step,
     ) -> Vec<Ticket> {
@@ -111,7 +111,7 @@ impl Admitter {
     }
 
     /// Whether the audit, which takes note of the verdict, knows that it is wrong.
-    fn is_lost(&mut self, proposal: &Proposal, verdict: Verdict, found: Found) -> bool {
+    fn is_lost(&mut self, proposal: &Proposal, verdict: Verdict, found: Provenance) -> bool {
         let Some(audit) = &mut self.cache.audit else { return false };
         let fingerprint = proposal.fingerprint.value();
         // Starts enter whatever the cache says.
@@ -146,8 +146,8 @@ impl Admitter {
         self.closed.get(&host).copied()
     }
 
-    fn enter(&mut self, candidate: Candidate, found: Found, frontier: &mut Frontier, step: &mut Step) -> Ticket {
-        let Found { hop, via, depth, redirects, .. } = found;
+    fn enter(&mut self, candidate: Candidate, found: Provenance, frontier: &mut Frontier, step: &mut Step) -> Ticket {
+        let Provenance { hop, via, depth, redirects, .. } = found;
         let host = self.host(candidate.url.origin(), frontier, step);
         if !self.wanted.is_empty() {
             self.wanted.remove(&candidate.fingerprint.short());
@@ -162,7 +162,7 @@ impl Admitter {
     }
 }
 
-fn lost_row(candidate: &Candidate, found: Found, admitted: Option<Ticket>) -> LostRow {
+fn lost_row(candidate: &Candidate, found: Provenance, admitted: Option<Ticket>) -> LostRow {
     let url = candidate.url.as_str().to_owned();
     LostRow { fingerprint: candidate.fingerprint, url, at: found.at, via: found.via, admitted }
 }

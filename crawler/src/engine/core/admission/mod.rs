@@ -9,16 +9,16 @@
 //! Does not know: how pages are fetched, or when.
 
 mod admitter;
-mod keeper;
+mod budgeted_cache;
 mod memo;
 mod passed;
 mod pure;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::engine) use admitter::{Admitter, Found, Judge};
-pub use keeper::CacheFailure;
-pub(in crate::engine) use keeper::{CacheKeeper, Filling, Room};
+pub(in crate::engine) use admitter::{Admitter, Judge, Provenance};
+pub use budgeted_cache::CacheFailure;
+pub(in crate::engine) use budgeted_cache::{BudgetedCache, Filling, Room};
 pub(in crate::engine) use memo::Memo;
 pub(in crate::engine) use passed::{Candidate, Passed, Proposal};
 pub(in crate::engine) use pure::{LinkRelation, Proposals, PureHalf};

@@ -8,7 +8,7 @@ use std::{collections::HashSet, num::NonZeroUsize, time::Duration};
 
 use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
-use super::{Admitter, CacheKeeper, Found, Judge, LinkRelation, PureHalf, Room};
+use super::{Admitter, BudgetedCache, Judge, LinkRelation, Provenance, PureHalf, Room};
 use crate::{
     candidate::Hop,
     extract::{LinkLimits, ReferenceSeed, scan},
@@ -52,9 +52,9 @@ struct Outcome {
 
 impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
-        let keeper =
-            CacheKeeper::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
-        let mut admission = Admitter::new(keeper, 0, Order::Breadth.into(), Duration::ZERO);
+        let cache =
+            BudgetedCache::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
+        let mut admission = Admitter::new(cache, 0, Order::Breadth.into(), Duration::ZERO);
         admission.audit_rescues = false;
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
@@ -86,7 +86,7 @@ impl Crawl {
         }
         let fresh: Vec<u64> = numbers.iter().copied().filter(|number| self.offered.insert(*number)).collect();
         let (at, judge) = (Moment::EPOCH, Judge::Cache);
-        let found = Found { hop: Hop::Link, via: None, depth: 1, redirects: 0, at, judge };
+        let found = Provenance { hop: Hop::Link, via: None, depth: 1, redirects: 0, at, judge };
         let mut step = Step::default();
         self.admission.admit(proposals, found, &mut self.frontier, &mut step);
         let admitted: HashSet<&str> = step.rows.iter().map(|row| row.key.as_str()).collect();

@@ -1,4 +1,4 @@
-//! [`CacheKeeper`]: the URL cache under its loss budget.
+//! [`BudgetedCache`]: the URL cache under its loss budget.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
 pub(in crate::engine) enum Room {
     /// Nothing: there is room, or there is to be none.
     Enough,
-    /// A cache was made anew: once it is [filled](CacheKeeper::filled) there is room.
+    /// A cache was made anew: once it is [filled](BudgetedCache::filled) there is room.
     Fill(Filling),
     /// It was enlarged so many times.
     Grown {
@@ -40,7 +40,7 @@ pub(in crate::engine) struct Filling {
 }
 
 /// The URL cache of the crawl, its loss ledger, its reset policy, and the audit of its verdicts.
-pub(in crate::engine) struct CacheKeeper {
+pub(in crate::engine) struct BudgetedCache {
     config: CacheConfig,
     cache: Box<dyn UrlCache>,
     ledger: LossLedger,
@@ -66,7 +66,7 @@ pub enum CacheFailure {
     Build(#[from] BuildError),
 }
 
-impl CacheKeeper {
+impl BudgetedCache {
     /// A cache for a crawl that has had `generation` filters before and `spent` expected losses behind it and `already` URLs in its table.
     pub(in crate::engine) fn new(
         config: CacheConfig,
@@ -76,7 +76,7 @@ impl CacheKeeper {
     ) -> Result<Self, CacheFailure> {
         let ledger = LossLedger::new(config.budget, config.reset, spent);
         let cache = config.build(generation, already)?;
-        let mut keeper = Self {
+        let mut budgeted = Self {
             config,
             cache,
             ledger,
@@ -88,8 +88,8 @@ impl CacheKeeper {
             said_overrun: false,
             verdicts: Vec::new(),
         };
-        keeper.heed_ceiling(already)?;
-        Ok(keeper)
+        budgeted.heed_ceiling(already)?;
+        Ok(budgeted)
     }
 
     /// Has the cache be made anew at this age, counted from `now`.
