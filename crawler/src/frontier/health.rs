@@ -6,7 +6,8 @@
 //! Who is to blame for a failure is seen by what comes next. Where the host answers the next request for another URL, the
 //! URL is to blame. Where another URL fails first, the host is, and neither is charged; only URLs that had failed before
 //! acquit nobody, because they may well fail together. What was shown of a failure is charged when the URL fails once more.
-//! To find out whether the host answers, a URL that had an answer before is asked for (a *check*): else the last URLs of a
+//! A URL that begins one silence after the other is to blame whatever else fails in them: asking for it may be what brings the
+//! server down. To find out whether the host answers, a URL that had an answer before is asked for (a *check*): else the last URLs of a
 //! crawl, which all hang, would look like a host that is down.
 
 use std::time::Duration;
@@ -58,6 +59,22 @@ pub enum Fault {
     Url,
 }
 
+/// Silences in a row that one URL may begin before it is to blame for them.
+const MOST_EXCUSED: u32 = 3;
+
+/// How many times as long as the first back-off the caution after a server error may be.
+const MOST_CAUTION: u32 = 8;
+
+/// A caution that is shorter is none.
+const LEAST_CAUTION: Duration = Duration::from_millis(10);
+
+/// The URL that began the last silences, and how many in a row.
+#[derive(Debug)]
+struct Suspect {
+    url: WebUrl,
+    times: u32,
+}
+
 /// Failures of a host since its last answer.
 #[derive(Debug)]
 struct Silence {
@@ -77,6 +94,9 @@ struct Silence {
 pub(super) struct Health {
     ailment: Option<Box<Ailment>>,
     silence: Option<Box<Silence>>,
+    suspect: Option<Box<Suspect>>,
+    /// What is added to its delay: it has just answered with server errors, and was well after a pause.
+    caution: Duration,
     /// When the last request began that it answered, in this run.
     well: Moment,
     /// No failure up to this moment is held against a URL: the host was to blame, or it was in an earlier run.
@@ -94,6 +114,8 @@ struct Ailment {
     /// The same, or when this run began.
     silent_since: Moment,
     last: Moment,
+    /// The last back-off.
+    pause: Duration,
     cause: Cause,
     not_before: Moment,
     wait: Wait,
@@ -116,8 +138,17 @@ impl Health {
             // What was too long to be waited for may be so no longer.
             let wait =
                 if row.wait == Wait::Paused && not_before <= now + longest_wait { Wait::Asked } else { row.wait };
-            let (silent_since, last, by_robots) = (now, Moment::EPOCH, false);
-            Box::new(Ailment { failures, since, silent_since, last, cause, not_before, wait, by_robots })
+            Box::new(Ailment {
+                failures,
+                since,
+                silent_since: now,
+                last: Moment::EPOCH,
+                pause: Duration::ZERO,
+                cause,
+                not_before,
+                wait,
+                by_robots: false,
+            })
         });
         let good = [known.known_good.as_deref(), stored.and_then(|row| row.known_good.as_deref())];
         let mut known_good: Vec<_> = good.into_iter().flatten().filter_map(|url| WebUrl::parse(url).ok()).collect();
@@ -162,7 +193,19 @@ impl Health {
             self.known_good.reserve_exact(1);
             self.known_good.push(item.url.clone());
         }
-        self.ailment.take_if(|ailment| ailment.last <= granted).is_some()
+        let over = self.ailment.take_if(|ailment| ailment.last <= granted);
+        // A server that allows one request every few seconds is well after each pause, and refuses the next: so the pause is
+        // kept for a while, and given up by halves.
+        self.caution = match &over {
+            Some(ailment) if matches!(ailment.cause, Cause::Status(_)) => ailment.pause,
+            _ => Some(self.caution / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
+        };
+        over.is_some()
+    }
+
+    /// How much longer than its delay it is left alone after a request.
+    pub(super) fn caution(&self) -> Duration {
+        self.caution
     }
 
     /// A fetch of `item`, granted at `granted`, failed. `salt` spreads the pauses of hosts that fail together.
@@ -176,7 +219,8 @@ impl Health {
     ) -> Fault {
         let passed_over = self.is_passed_over(item, failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
-        let charged = self.has_failed_by_itself(item) || (passed_over && self.known_good.is_empty());
+        let charged =
+            self.has_failed_by_itself(item) || self.is_suspect(item) || (passed_over && self.known_good.is_empty());
         self.go_silent(item, now);
         if !passed_over {
             self.ail(failure, item.host.0, granted, now, policy);
@@ -206,8 +250,20 @@ impl Health {
         errs && !self.is_ailing() && !another && !untold
     }
 
+    /// Whether the URL begins one more silence, after some in a row that it began.
+    fn is_suspect(&self, item: &WorkItem) -> bool {
+        let times = self.suspect.as_ref().filter(|suspect| suspect.url == item.url).map_or(0, |suspect| suspect.times);
+        self.silence.is_none() && times >= MOST_EXCUSED
+    }
+
     fn go_silent(&mut self, item: &WorkItem, now: Moment) {
         let again = item.failed.is_some();
+        if self.silence.is_none() && item.purpose.is_of_a_page() {
+            match &mut self.suspect {
+                Some(suspect) if suspect.url == item.url => suspect.times += 1,
+                suspect => *suspect = Some(Box::new(Suspect { url: item.url.clone(), times: 1 })),
+            }
+        }
         let begun = || Box::new(Silence { url: item.url.clone(), again, several: false, surprising: false, last: now });
         let silence = self.silence.get_or_insert_with(begun);
         silence.several |= silence.url != item.url;
@@ -227,6 +283,7 @@ impl Health {
             since: now,
             silent_since: now,
             last: Moment::EPOCH,
+            pause: Duration::ZERO,
             cause,
             not_before: now,
             wait: Wait::BackOff,
@@ -238,6 +295,7 @@ impl Health {
             ailment.failures = ailment.failures.saturating_add(1);
             let pause = policy.pause(ailment.failures, u64::from(host) ^ ailment.since.millis());
             (ailment.not_before, ailment.wait) = (ailment.not_before.max(now + pause), Wait::BackOff);
+            ailment.pause = pause.min(policy.first * MOST_CAUTION);
         }
         (ailment.last, ailment.cause) = (now, cause);
         let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
@@ -410,6 +468,43 @@ mod tests {
         host.fails_at(&check, granted, Cause::TimedOut);
         host.answers(8);
         assert_eq!([1, 2].map(|number| host.fails(number, Cause::TimedOut)), [Fault::Host; 2]);
+    }
+
+    #[test]
+    fn a_url_that_begins_one_silence_after_the_other_is_charged_whatever_else_fails() {
+        let mut host = Host::new();
+        let mut faults = Vec::new();
+        for _ in 0..5 {
+            faults.push(host.fails(1, Cause::Closed));
+            // The server is down because of it.
+            let check = WorkItem { purpose: Purpose::Check, failed: None, ..host.item(8) };
+            let granted = host.asks();
+            host.fails_at(&check, granted, Cause::Refused);
+            host.answers(8);
+        }
+        assert_eq!(faults, [Fault::Host, Fault::Host, Fault::Host, Fault::Url, Fault::Url]);
+        host.fails(2, Cause::Closed);
+        host.answers(8);
+        assert_eq!(host.fails(1, Cause::Closed), Fault::Host, "another one began the last");
+    }
+
+    #[test]
+    fn after_server_errors_the_pause_that_helped_is_kept_for_a_while() {
+        let mut host = Host::new();
+        for _ in 0..3 {
+            host.fails(1, Cause::Status(503));
+        }
+        assert_eq!(host.health.caution(), Duration::ZERO);
+        host.answers(8);
+        let first = host.health.caution();
+        assert!(first >= Duration::from_secs(4) && first < Duration::from_secs(6), "{first:?}");
+        host.answers(2);
+        assert_eq!(host.health.caution(), first / 2);
+        (0..20).for_each(|_| host.answers(2));
+        assert_eq!(host.health.caution(), Duration::ZERO);
+        host.fails(1, Cause::Refused);
+        host.answers(8);
+        assert_eq!(host.health.caution(), Duration::ZERO, "who refuses does not count requests");
     }
 
     #[test]

@@ -194,8 +194,9 @@ impl HostQueue {
 
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
     pub(super) fn rest(&mut self, now: Moment) {
-        if !self.delay.is_zero() {
-            self.ready_at = self.ready_at.max(now + self.delay);
+        let delay = self.delay + self.health.caution();
+        if !delay.is_zero() {
+            self.ready_at = self.ready_at.max(now + delay);
         }
     }
 
