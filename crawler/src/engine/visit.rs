@@ -91,7 +91,7 @@ struct Fetched {
 pub(super) struct Visited {
     /// Requests that reached a server.
     pub(super) requests: u64,
-    pub(super) result: Result<Answer, FetchError>,
+    pub(super) result: Result<KeptResponse, FetchError>,
 }
 
 /// A visit that ended.
@@ -99,14 +99,14 @@ pub(super) struct Visited {
 pub(super) struct Report {
     pub(super) lease: Lease,
     pub(super) requests: u64,
-    pub(super) result: Result<Answer, FetchError>,
+    pub(super) result: Result<KeptResponse, FetchError>,
 }
 
 impl Report {
     /// Links of its page that are still to be judged.
     pub(super) fn unjudged_links(&self) -> usize {
         match &self.result {
-            Ok(Answer { content: Content::Page(page), .. }) => page.links.unjudged(),
+            Ok(KeptResponse { content: Content::Page(page), .. }) => page.links.unjudged(),
             _ => 0,
         }
     }
@@ -114,7 +114,7 @@ impl Report {
 
 /// A response, as far as the crawl keeps it.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct KeptResponse {
     pub(super) status: u16,
     /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
@@ -206,7 +206,7 @@ impl<F: Fetcher> Visitor<F> {
         let result = result.map(|mut response| {
             let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
-            answer(&response, Content::Robots { body, location })
+            kept(&response, Content::Robots { body, location })
         });
         Visited { requests, result }
     }
@@ -236,12 +236,12 @@ impl<F: Fetcher> Visitor<F> {
         }
     }
 
-    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> Answer {
+    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> KeptResponse {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
-            return answer(&response, Content::Redirect(target));
+            return kept(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
-            return answer(&response, Content::Other(Box::new(record(&response))));
+            return kept(&response, Content::Other(Box::new(record(&response))));
         }
         let (limits, agent) = ((self.links, self.seed), Arc::clone(&self.agent));
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
@@ -255,7 +255,7 @@ impl<F: Fetcher> Visitor<F> {
             Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
             None => page,
         };
-        answer(&response, Content::Page(Box::new(page)))
+        kept(&response, Content::Page(Box::new(page)))
     }
 
     /// A page with its links: judged, unless that is to be done later.
@@ -284,8 +284,8 @@ impl<F: Fetcher> Visitor<F> {
 }
 
 /// What is kept of a response.
-fn answer(response: &FetchResponse, content: Content) -> Answer {
-    Answer {
+fn kept(response: &FetchResponse, content: Content) -> KeptResponse {
+    KeptResponse {
         status: response.status,
         retry_after: response.retry_after(SystemTime::now()),
         wire_bytes: response.wire_bytes,
