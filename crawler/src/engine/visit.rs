@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::core::{Memo, Proposals, PureHalf};
 use crate::{
     extract::{self, LinkLimits, MetaRobots, RawLinks, ReferenceSeed, ScannedPage},
-    fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
+    fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody, Truncation},
     frontier::Lease,
     queue::Purpose,
     robots,
@@ -20,9 +20,6 @@ use crate::{
 
 /// Bodies of this size and more are parsed off the reactor.
 const BIG_BODY: usize = 512 * 1024;
-
-/// Bytes of a body that are read to find out whether its host answers.
-const CHECK_BYTES: u64 = 4 * 1024;
 
 /// So many links and more are judged off it.
 const MANY_LINKS: usize = 5_000;
@@ -82,12 +79,19 @@ pub(super) struct Visitor<F> {
     pub(super) agent: Arc<str>,
 }
 
+/// What a request came to.
+struct Fetched {
+    /// Those that reached a server.
+    requests: u64,
+    result: Result<FetchResponse, FetchError>,
+}
+
 /// What a visit brings back.
 #[derive(Debug)]
 pub(super) struct Visited {
     /// Requests that reached a server.
     pub(super) requests: u64,
-    pub(super) result: Result<Answer, FetchError>,
+    pub(super) result: Result<KeptResponse, FetchError>,
 }
 
 /// A visit that ended.
@@ -95,14 +99,14 @@ pub(super) struct Visited {
 pub(super) struct Report {
     pub(super) lease: Lease,
     pub(super) requests: u64,
-    pub(super) result: Result<Answer, FetchError>,
+    pub(super) result: Result<KeptResponse, FetchError>,
 }
 
 impl Report {
     /// Links of its page that are still to be judged.
     pub(super) fn unjudged_links(&self) -> usize {
         match &self.result {
-            Ok(Answer { content: Content::Page(page), .. }) => page.links.unjudged(),
+            Ok(KeptResponse { content: Content::Page(page), .. }) => page.links.unjudged(),
             _ => 0,
         }
     }
@@ -110,7 +114,7 @@ impl Report {
 
 /// A response, as far as the crawl keeps it.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct KeptResponse {
     pub(super) status: u16,
     /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
@@ -188,32 +192,35 @@ impl<F: Fetcher> Visitor<F> {
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
         match job {
             Job::Page(url) => self.page(url, judging).await,
-            Job::Robots(url) => self.robots(url, robots::MAX_BYTES as u64).await,
-            Job::Check(url) => self.robots(url, CHECK_BYTES).await,
+            Job::Robots(url) => self.robots(FetchRequest::get(url, robots::MAX_BYTES as u64)).await,
+            Job::Check(url) => {
+                let rule = Some(HeadRule::new(first_byte_of_a_success));
+                self.robots(FetchRequest { rule, ..FetchRequest::get(url, robots::MAX_BYTES as u64) }).await
+            }
         }
     }
 
-    async fn robots(&self, url: WebUrl, most: u64) -> Visited {
-        let result = self.fetch(&url, most).await;
-        let requests = reached(&result);
+    async fn robots(&self, request: FetchRequest) -> Visited {
+        let url = request.url.clone();
+        let Fetched { requests, result } = self.fetch(request).await;
         let result = result.map(|mut response| {
             let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
-            answer(&response, Content::Robots { body, location })
+            kept(&response, Content::Robots { body, location })
         });
         Visited { requests, result }
     }
 
     async fn page(&self, url: WebUrl, judging: Judging) -> Visited {
-        let mut result = self.fetch(&url, self.max_body).await;
-        let mut requests = reached(&result);
+        let Fetched { mut requests, mut result } = self.fetch(FetchRequest::get(url.clone(), self.max_body)).await;
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
-            result = self.fetch(&itself, self.max_body).await;
-            requests += reached(&result);
+            let second = self.fetch(FetchRequest::get(itself, self.max_body)).await;
+            requests += second.requests;
+            result = second.result;
         }
         let result = match result {
             Ok(response) => Ok(self.read(url, response, judging).await),
@@ -222,16 +229,19 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result }
     }
 
-    async fn fetch(&self, url: &WebUrl, max_body: u64) -> Result<FetchResponse, FetchError> {
-        self.fetcher.fetch(FetchRequest { url: url.clone(), max_body }).await
+    async fn fetch(&self, request: FetchRequest) -> Fetched {
+        match self.fetcher.fetch(request).await {
+            Ok(response) => Fetched { requests: response.requests, result: Ok(response) },
+            Err(failure) => Fetched { requests: failure.requests, result: Err(failure.error) },
+        }
     }
 
-    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> Answer {
+    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> KeptResponse {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
-            return answer(&response, Content::Redirect(target));
+            return kept(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
-            return answer(&response, Content::Other(Box::new(record(&response))));
+            return kept(&response, Content::Other(Box::new(record(&response))));
         }
         let (limits, agent) = ((self.links, self.seed), Arc::clone(&self.agent));
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
@@ -245,7 +255,7 @@ impl<F: Fetcher> Visitor<F> {
             Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
             None => page,
         };
-        answer(&response, Content::Page(Box::new(page)))
+        kept(&response, Content::Page(Box::new(page)))
     }
 
     /// A page with its links: judged, unless that is to be done later.
@@ -274,8 +284,8 @@ impl<F: Fetcher> Visitor<F> {
 }
 
 /// What is kept of a response.
-fn answer(response: &FetchResponse, content: Content) -> Answer {
-    Answer {
+fn kept(response: &FetchResponse, content: Content) -> KeptResponse {
+    KeptResponse {
         status: response.status,
         retry_after: response.retry_after(SystemTime::now()),
         wire_bytes: response.wire_bytes,
@@ -342,25 +352,8 @@ fn redirect_target(url: &WebUrl, response: &FetchResponse) -> Option<WebUrl> {
         .map(WebUrl::without_credentials)
 }
 
-/// Whether the request got as far as a server: what its log would show.
-fn reached(result: &Result<FetchResponse, FetchError>) -> u64 {
-    match result {
-        Ok(_) => 1,
-        Err(error) => match error {
-            FetchError::Resolve(_)
-            | FetchError::NoName(_)
-            | FetchError::Refused(_)
-            | FetchError::NoRoute(_)
-            | FetchError::AddressRefused(_)
-            | FetchError::Connect(_)
-            | FetchError::Tls(_)
-            | FetchError::OwnMachine(_)
-            | FetchError::TimedOut(Phase::Connect) => 0,
-            FetchError::TimedOut(Phase::FirstByte | Phase::Total)
-            | FetchError::Closed(_)
-            | FetchError::Protocol(_)
-            | FetchError::Decode(_)
-            | FetchError::Internal => 1,
-        },
-    }
+/// How much is read to find out whether a host answers. A success says so with its body: a connection that ends before the
+/// first byte of one is no answer. Any other status says what it has to say without.
+fn first_byte_of_a_success(head: Head<'_>) -> ReadBody {
+    if (200..300).contains(&head.status) { ReadBody::AtMost(1) } else { ReadBody::Nothing }
 }

@@ -1,4 +1,4 @@
-//! [`FetchError`]: why there is no response, and who may be to blame.
+//! [`FetchError`]: why there is no response, and who may be to blame; [`FetchFailure`]: what was sent all the same.
 
 use std::error::Error;
 use std::fmt;
@@ -9,6 +9,18 @@ use thiserror::Error;
 
 use super::decode::DecodeError;
 use crate::health;
+
+/// A fetch without a response.
+#[derive(Debug, Clone, Error)]
+#[error("{error}")]
+pub struct FetchFailure {
+    /// Why there is none.
+    #[source]
+    pub error: FetchError,
+    /// Requests that reached a server, counted as [`FetchResponse::requests`](super::FetchResponse::requests) is. None did
+    /// where there was no connection.
+    pub requests: u64,
+}
 
 /// Why a request got no response at all.
 #[derive(Debug, Clone, Error)]
@@ -22,6 +34,9 @@ pub enum FetchError {
     /// Every address of the host is one that the crawl may not connect to; this is the first.
     #[error("address {0} is not on the public internet: name it with --allow-private if it is yours")]
     AddressRefused(IpAddr),
+    /// The request is pinned to no address, or to others than the one its URL spells.
+    #[error("the host has no address that the request is pinned to")]
+    NotPinned,
     /// Nothing listens at the host's address and port.
     #[error("connection refused: {0}")]
     Refused(#[source] Cause),
@@ -71,6 +86,11 @@ pub enum Phase {
 pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl FetchError {
+    /// The failure that this is, after so many requests that reached a server.
+    pub fn after(self, requests: u64) -> FetchFailure {
+        FetchFailure { error: self, requests }
+    }
+
     /// What is wrong with the host, where it may be to blame: it gave no answer at all.
     pub fn cause(&self) -> Option<health::Cause> {
         Some(match self {
@@ -81,9 +101,12 @@ impl FetchError {
             Self::Tls(_) => health::Cause::Tls,
             Self::TimedOut(_) => health::Cause::TimedOut,
             Self::Closed(_) => health::Cause::Closed,
-            Self::AddressRefused(_) | Self::Protocol(_) | Self::Decode(_) | Self::OwnMachine(_) | Self::Internal => {
-                return None;
-            }
+            Self::AddressRefused(_)
+            | Self::NotPinned
+            | Self::Protocol(_)
+            | Self::Decode(_)
+            | Self::OwnMachine(_)
+            | Self::Internal => return None,
         })
     }
 
@@ -98,6 +121,7 @@ impl FetchError {
         match self {
             Self::Resolve(_) => "dns",
             Self::AddressRefused(_) => "address",
+            Self::NotPinned => "not_pinned",
             Self::NoName(_) => "no_name",
             Self::Refused(_) => "refused",
             Self::NoRoute(_) => "no_route",

@@ -1,7 +1,7 @@
 //! The port through which one URL is fetched, and what comes back.
 //!
 //! Owns: [`Fetcher`] (one request, no policy), [`FetchRequest`], [`FetchResponse`] (any HTTP status is a response,
-//! whole or cut short for a named reason), [`FetchError`] (no response at all, with whose fault that may be), and the pure
+//! whole or cut short for a named reason), [`FetchFailure`] (no response at all, with whose fault that may be), and the pure
 //! parts every adapter needs: which addresses may be connected to ([`address`]), how a name becomes addresses
 //! ([`resolve`]) and how a body is decoded within its limits ([`decode`]).
 //!
@@ -18,22 +18,13 @@ mod error;
 pub mod http;
 #[cfg(test)]
 pub(crate) mod memory;
+mod request;
 pub mod resolve;
 mod response;
 
-pub use error::{Cause, FetchError, Phase};
-pub use response::{BodyRoom, FetchResponse, Timings, Truncation};
-
-use crate::url::WebUrl;
-
-/// One GET.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FetchRequest {
-    /// What is fetched. User name and password in it are not sent: those of an origin are the fetcher's.
-    pub url: WebUrl,
-    /// Bytes of decoded body that are kept at most; the rest is not read ([`Truncation::Size`]).
-    pub max_body: u64,
-}
+pub use error::{Cause, FetchError, FetchFailure, Phase};
+pub use request::{FetchRequest, Head, HeadRule, Keep, Method, OriginCredentials, ReadBody, Validators};
+pub use response::{AsSent, BodyRoom, FetchResponse, Headers, RawHead, Timings, Truncation};
 
 /// Whatever can answer a [`FetchRequest`].
 ///
@@ -42,6 +33,6 @@ pub trait Fetcher: Send + Sync {
     /// Sends one request and reads the answer, within the limits of the request and of the implementation.
     ///
     /// # Errors
-    /// [`FetchError`] when there is no response; any HTTP status is a response.
-    fn fetch(&self, request: FetchRequest) -> impl Future<Output = Result<FetchResponse, FetchError>> + Send;
+    /// [`FetchFailure`] when there is no response; any HTTP status is a response.
+    fn fetch(&self, request: FetchRequest) -> impl Future<Output = Result<FetchResponse, FetchFailure>> + Send;
 }

@@ -8,7 +8,7 @@ use webloom::{
     clock::Clock,
     config::Layers,
     engine::{self, End, Launch, Progress, Start, StopSignal},
-    fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Timings},
+    fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     store::{
         AreaRow, AreaSource,
         sqlite::{CrawlDirectory, NewCrawl},
@@ -26,20 +26,16 @@ use crate::{Folder, chain, robots::age_robots, serve};
 struct Panicking;
 
 impl Fetcher for Panicking {
-    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
         assert!(request.url.path() != "/3", "of all pages this one");
         let robots = request.url.path() == "/robots.txt";
         let links = "<a href=/1><a href=/2><a href=/3><a href=/4><a href=/5>";
         let body = if robots { "" } else { links };
         Ok(FetchResponse {
-            status: if robots { 404 } else { 200 },
             headers: vec![("content-type".into(), b"text/html".as_slice().into())],
             wire_bytes: body.len() as u64,
             body: body.into(),
-            room: webloom::fetch::BodyRoom::default(),
-            truncated: None,
-            remote: None,
-            timings: Timings::default(),
+            ..FetchResponse::new(request.url, if robots { 404 } else { 200 })
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Hosts and starts: whether a host answers, its robots.txt, and the start URLs.
 
 use super::{
-    super::visit::{Answer, Report},
+    super::visit::{KeptResponse, Report},
     Core, Start,
     admission::{Judge, Provenance},
     intake::Task,
@@ -91,7 +91,7 @@ impl Core {
     }
 
     /// Takes note of what a result says of its host.
-    pub(super) fn heed(&mut self, lease: &Lease, result: &Result<Answer, FetchError>, at: Moment) -> Heeded {
+    pub(super) fn heed(&mut self, lease: &Lease, result: &Result<KeptResponse, FetchError>, at: Moment) -> Heeded {
         self.heed_what(failure(result), lease, at)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::visit::{Answer, Content};
+use super::super::visit::{Content, KeptResponse};
 use crate::{
     config::RetrySettings,
     fetch::{FetchError, Truncation},
@@ -52,7 +52,7 @@ pub(super) enum Heard {
 
 /// Decides on a result, `failures` fetches of the URL having failed before by its own fault; `fault` is whose this one is.
 pub(super) fn decide(
-    result: &Result<Answer, FetchError>,
+    result: &Result<KeptResponse, FetchError>,
     fault: Option<Fault>,
     failures: u32,
     retry: &RetrySettings,
@@ -91,7 +91,7 @@ pub(super) fn decide(
 }
 
 /// What a result says of its host.
-pub(super) fn failure(result: &Result<Answer, FetchError>) -> Heard {
+pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
     match result {
         Err(error) => match error.cause() {
             Some(cause) => Heard::Nothing(Failure { cause, retry_after: None }),
@@ -135,12 +135,12 @@ fn broken_reason(status: u16) -> Option<&'static str> {
 }
 
 /// Whether a host was asked, so that its delay begins.
-pub(super) fn asked(requests: u64, result: &Result<Answer, FetchError>) -> Asked {
+pub(super) fn asked(requests: u64, result: &Result<KeptResponse, FetchError>) -> Asked {
     if requests > 0 || result.is_err() { Asked::Yes } else { Asked::No }
 }
 
 /// What a response, or its lack, adds to the sums.
-pub(super) fn counted(requests: u64, result: &Result<Answer, FetchError>) -> Counters {
+pub(super) fn counted(requests: u64, result: &Result<KeptResponse, FetchError>) -> Counters {
     let mut counters = Counters { requests, ..Counters::default() };
     match result {
         Ok(answer) => {
@@ -162,11 +162,11 @@ mod tests {
     const RETRY: RetrySettings =
         RetrySettings { attempts: 3, backoff: Duration::from_secs(2), max_backoff: Duration::from_secs(5) };
 
-    fn answer(status: u16, truncated: Option<Truncation>) -> Answer {
+    fn answer(status: u16, truncated: Option<Truncation>) -> KeptResponse {
         let page = Box::default();
         let content = if status == 200 { Content::Page(page) } else { Content::Other(page) };
         let retry_after = (status == 503).then_some(Duration::from_secs(30));
-        Answer { status, retry_after, wire_bytes: 0, truncated, content }
+        KeptResponse { status, retry_after, wire_bytes: 0, truncated, content }
     }
 
     fn pause(decision: &Decision) -> Option<u64> {

@@ -3,7 +3,7 @@
 use std::{iter::Peekable, time::Duration};
 
 use super::{
-    super::visit::{Answer, Content, Page, Report, shortened},
+    super::visit::{Content, KeptResponse, Page, Report, shortened},
     CacheFailure, Core, Ending,
     admission::{Judge, Proposals, Provenance},
     hosts::Heeded,
@@ -74,7 +74,7 @@ impl Core {
         let item = report.lease.item();
         if self.starts.is_pending(item.id) {
             let decision = decide(&report.result, heeded.fault, item.attempts, &self.settings.retry);
-            let redirected = matches!(&report.result, Ok(Answer { content: Content::Redirect(_), .. }));
+            let redirected = matches!(&report.result, Ok(KeptResponse { content: Content::Redirect(_), .. }));
             if matches!(decision, Decision::Final { .. }) && !redirected {
                 self.starts.settle(item.id);
                 // What leads nowhere needs to wait for nobody, and would be counted as a page meanwhile.

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    super::visit::{Answer, Content, Report},
+    super::visit::{Content, KeptResponse, Report},
     CacheFailure, Core, Question,
     admission::{Judge, Proposals, Provenance},
     intake::{Ready, Task},
@@ -184,7 +184,7 @@ impl Core {
     fn proposed_again(
         &self,
         parent: &WorkItem,
-        result: Result<Answer, FetchError>,
+        result: Result<KeptResponse, FetchError>,
         at: Moment,
     ) -> (Proposals, Provenance) {
         let found = |hop, depth, redirects| {
@@ -212,7 +212,9 @@ impl Core {
 }
 
 /// Whether a page, or a redirect, was there, as much of it as is ever read.
-fn is_readable(result: &Result<Answer, FetchError>) -> bool {
-    let Ok(Answer { content: Content::Page(_) | Content::Redirect(_), truncated, .. }) = result else { return false };
+fn is_readable(result: &Result<KeptResponse, FetchError>) -> bool {
+    let Ok(KeptResponse { content: Content::Page(_) | Content::Redirect(_), truncated, .. }) = result else {
+        return false;
+    };
     !truncated.is_some_and(Truncation::may_pass)
 }

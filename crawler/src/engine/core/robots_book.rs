@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    super::visit::{Answer, Content},
+    super::visit::{Content, KeptResponse},
     outcome::robots_failure,
     rules::RulesInMemory,
 };
@@ -97,7 +97,7 @@ impl RobotsBook {
         &mut self,
         host: HostId,
         redirects: u32,
-        result: Result<Answer, FetchError>,
+        result: Result<KeptResponse, FetchError>,
         now: Moment,
     ) -> Reading {
         let row = RobotsRow { fetched: now, ..RobotsRow::default() };

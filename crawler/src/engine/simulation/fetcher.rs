@@ -9,7 +9,10 @@ use super::{
     faults::{MINUTE, Outage, Trouble},
     web::{Host, Page, Robots, Web, endless, split},
 };
-use crate::fetch::{BodyRoom, Cause, FetchError, FetchRequest, FetchResponse, Fetcher, Phase, Timings, Truncation};
+use crate::{
+    fetch::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
+    url::WebUrl,
+};
 
 /// How long a request waits for an answer that does not come.
 pub(super) const TIMEOUT: u64 = 30_000;
@@ -124,9 +127,20 @@ impl Moments {
 }
 
 impl Fetcher for WebFetcher {
-    async fn fetch(&self, request: FetchRequest) -> Answer {
-        self.0.lock().unwrap().answer(request.url.as_str())
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        let answer = self.0.lock().unwrap().answer(request.url.as_str());
+        let answer = answer.map_err(|error| {
+            let requests = u64::from(had_connection(&error));
+            error.after(requests)
+        })?;
+        Ok(FetchResponse { final_url: request.url, ..answer })
     }
+}
+
+/// Whether there was one to send a request on.
+fn had_connection(error: &FetchError) -> bool {
+    use FetchError::{NoName, NoRoute, Refused, Tls};
+    !matches!(error, NoName(_) | Refused(_) | NoRoute(_) | Tls(_))
 }
 
 fn cause() -> Cause {
@@ -152,13 +166,9 @@ fn html(links: &[String]) -> FetchResponse {
 
 fn response(status: u16, header: Option<(&str, String)>, body: &str) -> FetchResponse {
     FetchResponse {
-        status,
         headers: header.into_iter().map(|(name, value)| (name.into(), value.into_bytes().into())).collect(),
         body: body.as_bytes().to_vec(),
-        room: BodyRoom::default(),
         wire_bytes: body.len() as u64,
-        truncated: None,
-        remote: None,
-        timings: Timings::default(),
+        ..FetchResponse::new(WebUrl::parse("http://simulated/").unwrap(), status)
     }
 }

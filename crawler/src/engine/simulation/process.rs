@@ -12,7 +12,7 @@ use super::{
     super::{
         asking::{Answers, asking},
         core::{Core, Effect, End, Event, MOST_QUESTIONS, Memo, Question, Start, StoreAnswer, Then},
-        visit::{Answer, Job, Judging, Report, Visitor},
+        visit::{Job, Judging, KeptResponse, Report, Visitor},
     },
     crawl::{Crawl, Request, What},
     fetcher::WebFetcher,
@@ -289,7 +289,7 @@ impl<'a> Process<'a> {
 }
 
 /// What an answer is to a crawl that asks for it.
-fn what(result: &Result<Answer, FetchError>, robots: bool) -> What {
+fn what(result: &Result<KeptResponse, FetchError>, robots: bool) -> What {
     match result {
         Err(FetchError::Internal) => What::Final,
         Err(_) => What::Trouble,

@@ -26,6 +26,16 @@ pub(super) struct BodyReader<'a> {
     pub(super) memory: &'a BodyMemory,
     /// What this body has of it.
     pub(super) share: Share,
+    /// The bytes as they came, where codings are undone and they are kept too.
+    pub(super) sent: Option<Sent>,
+    /// Bytes that are held beside the body.
+    pub(super) beside: u64,
+}
+
+/// Bytes of a body before they are decoded, up to a limit.
+pub(super) struct Sent {
+    bytes: Vec<u8>,
+    most: u64,
 }
 
 /// What is decoded between two looks at the memory: little may become much.
@@ -61,10 +71,14 @@ impl BodyReader<'_> {
             };
             let size = if decoder.is_plain() { bytes.len().max(1) } else { PIECE };
             for piece in bytes.chunks(size) {
+                if self.sent.as_mut().is_some_and(|sent| !sent.keep(piece)) {
+                    return Ok(Ending::Cut(Truncation::Size));
+                }
                 if let Some(reason) = decoder.push(piece)?.break_value() {
                     return Ok(Ending::Cut(reason));
                 }
-                if !self.memory.has_room(&mut self.share, decoder.decoded_bytes()) {
+                let held = decoder.decoded_bytes() + self.beside();
+                if !self.memory.has_room(&mut self.share, held) {
                     self.wait_for_room().await;
                     alarm.as_mut().reset(self.pace.due());
                 }
@@ -72,10 +86,32 @@ impl BodyReader<'_> {
         }
     }
 
+    fn beside(&self) -> u64 {
+        self.beside + self.sent.as_ref().map_or(0, |sent| sent.bytes.len() as u64)
+    }
+
     /// A big body waits here, and the server with it, until others are done with.
     async fn wait_for_room(&mut self) {
         let began = Instant::now();
         self.memory.take_lane(&mut self.share).await;
         self.pace.pause(began.elapsed());
+    }
+}
+
+impl Sent {
+    pub(super) fn new(most: u64) -> Self {
+        Self { bytes: Vec::new(), most }
+    }
+
+    /// Keeps what fits; whether that was all.
+    fn keep(&mut self, piece: &[u8]) -> bool {
+        let room = self.most.saturating_sub(self.bytes.len() as u64);
+        let fits = usize::try_from(room).unwrap_or(usize::MAX).min(piece.len());
+        self.bytes.extend_from_slice(&piece[..fits]);
+        fits == piece.len()
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
     }
 }

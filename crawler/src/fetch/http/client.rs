@@ -40,9 +40,13 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Reads the system's certificates, once.
-    pub(super) fn new(settings: Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
-        Ok(Self { names: CheckedNames::new(Arc::clone(&settings), resolver), tls: tls()?, settings })
+    /// Parts of clients that trust these certificates.
+    pub(super) fn new(
+        roots: RootCertStore,
+        settings: Arc<FetchSettings>,
+        resolver: Arc<dyn Resolver>,
+    ) -> Result<Self, SetupError> {
+        Ok(Self { names: CheckedNames::new(Arc::clone(&settings), resolver), tls: tls(roots)?, settings })
     }
 
     /// A client that keeps connections open for the next request.
@@ -109,21 +113,30 @@ pub(super) fn given_headers(settings: &FetchSettings) -> Result<HeaderMap, Setup
     Ok(headers)
 }
 
-/// Basic authentication (RFC 7617) for each origin that has a user name.
+/// `Authorization` for each origin that has a user name.
 pub(super) fn logins(settings: &FetchSettings) -> HashMap<Origin, HeaderMap> {
     let login = |(origin, credentials): (&Origin, &Credentials)| {
-        let text = format!("Basic {}", BASE64.encode(&credentials.user_and_password()));
-        let mut value = HeaderValue::try_from(text).expect("base64 is visible ASCII");
-        value.set_sensitive(true);
-        (origin.clone(), HeaderMap::from_iter([(AUTHORIZATION, value)]))
+        (origin.clone(), HeaderMap::from_iter([(AUTHORIZATION, login(credentials))]))
     };
     settings.credentials.iter().map(login).collect()
 }
 
-/// TLS with the system's certificates. Where there are none, no certificate is accepted; plain http still works.
-fn tls() -> Result<ClientConfig, SetupError> {
+/// Basic authentication (RFC 7617).
+pub(super) fn login(credentials: &Credentials) -> HeaderValue {
+    let text = format!("Basic {}", BASE64.encode(&credentials.user_and_password()));
+    let mut value = HeaderValue::try_from(text).expect("base64 is visible ASCII");
+    value.set_sensitive(true);
+    value
+}
+
+/// The certificates that the system trusts. Where there are none, no certificate is accepted; plain http still works.
+pub(super) fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+fn tls(roots: RootCertStore) -> Result<ClientConfig, SetupError> {
     let mut config = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)

@@ -11,9 +11,8 @@ use hashlink::LinkedHashMap;
 use reqwest::Client;
 use tokio::time::Instant;
 
-use super::client;
-use super::settings::{FetchSettings, SetupError};
-use crate::fetch::resolve::Resolver;
+use super::client::{self, Parts};
+use super::settings::SetupError;
 use crate::url::Origin;
 
 /// How long an origin counts after its last request: as long as the client keeps its connections, and a little more.
@@ -63,10 +62,10 @@ pub(super) struct Use {
 }
 
 impl Connections {
-    pub(super) fn new(settings: &Arc<FetchSettings>, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
-        let parts = client::Parts::new(Arc::clone(settings), resolver)?;
+    /// Clients of these parts, one of which keeps connections to so many origins.
+    pub(super) fn new(parts: Parts, kept_origins: usize) -> Result<Self, SetupError> {
         let (keeping, closing) = (parts.keeping()?, parts.closing()?);
-        let kept = Kept { origins: LinkedHashMap::new(), most: settings.kept_origins };
+        let kept = Kept { origins: LinkedHashMap::new(), most: kept_origins };
         let remake = Box::new(move || parts.keeping().ok());
         let keeping = Keeping { client: keeping, kept, none_until: None, remake };
         Ok(Self { closing, keeping: Arc::new(Mutex::new(keeping)) })
@@ -77,9 +76,14 @@ impl Connections {
         let (mut keeping, now) = (locked(&self.keeping), Instant::now());
         let none = keeping.none_until.is_some_and(|until| now < until);
         if none || !keeping.kept.begin(origin, now) {
-            return Use { client: self.closing.clone(), counted: None };
+            return self.begin_apart();
         }
         Use { client: keeping.client.clone(), counted: Some((Arc::clone(&self.keeping), origin.clone())) }
+    }
+
+    /// A request begins that has a connection of its own.
+    pub(super) fn begin_apart(&self) -> Use {
+        Use { client: self.closing.clone(), counted: None }
     }
 
     /// The client that uses no connection again and leaves none.

@@ -1,11 +1,14 @@
 //! [`Exchange`]: what the connector must know of the request it works for, and tells it.
 //!
 //! The client's hooks see a name (the resolver) or nothing (a connector layer), not the request. Both run inside the
-//! request's own task, so the request leaves word there: whose host is trusted, at which port, and when its connection
-//! stood. A hook that finds no word refuses.
+//! request's own task, so the request leaves word there: whose host is trusted, at which port, and which addresses it is
+//! pinned to; and they leave word when its connection stood, and how long that took. A resolver that finds no word
+//! refuses.
 
 use std::cell::Cell;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -22,9 +25,33 @@ tokio::task_local! {
 
 /// One request under way.
 pub(super) struct Exchange {
-    trust: Trust,
-    port: u16,
+    aim: Aim,
     stage: Cell<Stage>,
+    steps: Cell<Steps>,
+}
+
+/// Where a request may go.
+#[derive(Clone)]
+pub(super) struct Aim {
+    pub(super) trust: Trust,
+    pub(super) port: u16,
+    /// The only addresses, instead of a look-up.
+    pub(super) pinned: Option<Arc<[IpAddr]>>,
+}
+
+/// How long it took until a request could be sent.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Steps {
+    pub(super) look_up: Option<Duration>,
+    /// Without the look-up, with TLS: the layer sees both as one.
+    pub(super) connect: Option<Duration>,
+}
+
+/// How an exchange went.
+pub(super) struct Course {
+    pub(super) connection: Connection,
+    /// Of the connection that was made for it, if one was.
+    pub(super) steps: Steps,
 }
 
 /// How long a request may take.
@@ -59,6 +86,9 @@ pub(super) enum Connection {
     Fresh,
     /// One that an earlier request left open.
     Reused,
+    /// One was still being made. Whatever was sent went over one that an earlier request left open and that became free
+    /// meanwhile.
+    Awaited,
 }
 
 /// Awaits an answer; `Err` says what took too long. Connecting has its own limit in the client and does not count
@@ -67,30 +97,43 @@ pub(super) async fn in_time<T>(
     exchange: Exchange,
     patience: Patience,
     answer: impl Future<Output = T>,
-) -> (Result<T, Phase>, Connection) {
+) -> (Result<T, Phase>, Course) {
     let waiting = async {
         let answer = patience.wait_for(answer).await;
-        (answer, EXCHANGE.with(Exchange::connection))
+        (answer, EXCHANGE.with(Exchange::course))
     };
     EXCHANGE.scope(exchange, waiting).await
 }
 
-/// Trust and port of the request that this task works for.
-pub(super) fn current() -> Option<(Trust, u16)> {
-    EXCHANGE.try_with(|exchange| (exchange.trust, exchange.port)).ok()
+/// Where the request that this task works for may go.
+pub(super) fn aim() -> Option<Aim> {
+    EXCHANGE.try_with(|exchange| exchange.aim.clone()).ok()
+}
+
+/// The name was looked up, which took so long.
+pub(super) fn note_look_up(took: Duration) {
+    note(|exchange| exchange.steps.set(Steps { look_up: Some(took), ..exchange.steps.get() }));
 }
 
 impl Exchange {
-    pub(super) fn new(trust: Trust, port: u16) -> Self {
-        Self { trust, port, stage: Cell::new(Stage::Started) }
+    pub(super) fn new(aim: Aim) -> Self {
+        Self { aim, stage: Cell::new(Stage::Started), steps: Cell::default() }
     }
 
-    fn connection(&self) -> Connection {
-        match self.stage.get() {
-            // A kept connection that becomes free is taken while another is still being made.
-            Stage::Started | Stage::Connecting(_) => Connection::Reused,
+    fn course(&self) -> Course {
+        let connection = match self.stage.get() {
+            Stage::Started => Connection::Reused,
+            Stage::Connecting(_) => Connection::Awaited,
             Stage::Connected(_) => Connection::Fresh,
-        }
+        };
+        Course { connection, steps: self.steps.get() }
+    }
+
+    fn connected(&self, since: Instant) {
+        let (now, steps) = (Instant::now(), self.steps.get());
+        let connect = (now - since).saturating_sub(steps.look_up.unwrap_or_default());
+        self.steps.set(Steps { connect: Some(connect), ..steps });
+        self.stage.set(Stage::Connected(now));
     }
 }
 
@@ -148,9 +191,9 @@ fn after(moment: Instant, wait: Duration) -> Instant {
     moment + wait.min(FOR_EVER)
 }
 
-fn note(stage: Stage) {
+fn note(what: impl FnOnce(&Exchange)) {
     // A connection that lost the race against a pooled one is finished in a task of its own, where nobody asks.
-    let _ = EXCHANGE.try_with(|exchange| exchange.stage.set(stage));
+    let _ = EXCHANGE.try_with(what);
 }
 
 impl<S> Layer<S> for Watch {
@@ -177,9 +220,10 @@ where
     fn call(&mut self, target: R) -> Self::Future {
         let connecting = self.0.call(target);
         Box::pin(async move {
-            note(Stage::Connecting(Instant::now()));
+            let began = Instant::now();
+            note(|exchange| exchange.stage.set(Stage::Connecting(began)));
             let connected = connecting.await;
-            note(Stage::Connected(Instant::now()));
+            note(|exchange| exchange.connected(began));
             connected
         })
     }

@@ -86,18 +86,35 @@ fn is_offline() -> bool {
     routes("/proc/net/route", 0) == Some(false) && routes("/proc/net/ipv6_route", 9) != Some(true)
 }
 
+/// Whether anything of a request was sent: not where it has no connection, or lost it before.
+pub(super) fn was_sent(error: &reqwest::Error) -> bool {
+    let no_connection = error.is_builder() || error.is_dns() || error.is_connect();
+    !no_connection && !chain(error).any(|error| error.downcast_ref().is_some_and(is_unsent))
+}
+
 /// Whether a connection ended before there was an answer: it may have been at its end when the request was sent. An error
 /// of HTTP/2 on a connection that stands is none of that.
 pub(super) fn is_end_of_connection(error: &FetchError) -> bool {
     let FetchError::Closed(cause) = error else { return false };
-    chain(cause).any(|error| {
-        let gone = |error: &hyper::Error| error.is_incomplete_message() || error.is_canceled() || error.is_closed();
-        let reset = |error: &io::Error| {
-            use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-            matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
-        };
-        error.downcast_ref().is_some_and(gone) || error.downcast_ref().is_some_and(reset)
-    })
+    is_reset(error)
+        || chain(cause).any(|error| {
+            let gone = |error: &hyper::Error| error.is_incomplete_message() || is_unsent(error);
+            let ended = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+            error.downcast_ref().is_some_and(gone) || error.downcast_ref().is_some_and(ended)
+        })
+}
+
+/// Whether a connection ended by a reset: a server's system sends one for what comes after the server closed, or was not
+/// read when it did.
+pub(super) fn is_reset(error: &FetchError) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    let FetchError::Closed(cause) = error else { return false };
+    let reset = |error: &io::Error| matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset);
+    chain(cause).any(|error| error.downcast_ref().is_some_and(reset))
+}
+
+fn is_unsent(error: &hyper::Error) -> bool {
+    error.is_canceled() || error.is_closed()
 }
 
 /// An error and all below it.

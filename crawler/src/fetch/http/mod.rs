@@ -8,7 +8,8 @@
 //! Invariants: no redirect is followed; nothing is sent twice, but that a request which finds its kept connection closed
 //! is sent once on a fresh one; proxies in the environment are not used (they would connect on our behalf, unchecked); a
 //! connection is used again only for the scheme, host and port it was made for, and it is dropped when a body is given
-//! up; what the user gave for an origin (headers, a password) is sent to that origin alone.
+//! up of which more than a buffer is still to come; a request that is pinned to addresses has a connection of its own; what
+//! is given for an origin (headers, a password) is sent to that origin alone.
 //!
 //! Does not know: how names are resolved (see [`Resolver`]), robots, politeness, what a status means.
 
@@ -18,7 +19,10 @@ mod connections;
 mod exchange;
 mod fault;
 mod names;
+mod outgoing;
 mod pace;
+mod raw_head;
+mod receiving;
 mod room;
 mod settings;
 #[cfg(test)]
@@ -27,19 +31,19 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use reqwest::Client;
+use reqwest::header::{CONNECTION, HeaderMap, HeaderValue};
+use reqwest::{Client, RequestBuilder, Response, Version};
+use rustls::RootCertStore;
 use tokio::time::Instant;
 
-use self::body::{BodyReader, Ending};
+use self::client::Parts;
 use self::connections::{Connections, Use};
-use self::exchange::{Connection, Exchange, Patience};
-use self::pace::Pace;
-use self::room::{BodyMemory, Share};
-use super::address::Trust;
-use super::decode::{BodyDecoder, BodyLimits, Decoded};
+use self::exchange::{Connection, Exchange, Patience, Steps};
+use self::outgoing::Outgoing;
+use self::room::BodyMemory;
 use super::resolve::Resolver;
-use super::{FetchError, FetchRequest, FetchResponse, Fetcher, Timings, Truncation};
-use crate::url::{Origin, WebUrl};
+use super::{FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase};
+use crate::url::Origin;
 
 pub use self::settings::{FetchSettings, SetupError};
 
@@ -55,8 +59,9 @@ pub use self::settings::{FetchSettings, SetupError};
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
 /// let settings = FetchSettings::new("examplebot/1.0 (+https://example.org/bot)");
 /// let fetcher = HttpFetcher::new(settings, Arc::new(SystemResolver)).unwrap();
-/// let request = FetchRequest { url: WebUrl::parse("http://127.0.0.1/").unwrap(), max_body: 1 << 20 };
-/// assert!(matches!(fetcher.fetch(request).await, Err(FetchError::AddressRefused(_))));
+/// let request = FetchRequest::get(WebUrl::parse("http://127.0.0.1/").unwrap(), 1 << 20);
+/// let failure = fetcher.fetch(request).await.unwrap_err();
+/// assert!(matches!(failure.error, FetchError::AddressRefused(_)) && failure.requests == 0);
 /// # });
 /// ```
 #[derive(Clone)]
@@ -64,20 +69,30 @@ pub struct HttpFetcher {
     connections: Connections,
     memory: BodyMemory,
     /// Headers that the user gave, for some origins.
-    given: reqwest::header::HeaderMap,
+    given: HeaderMap,
     /// `Authorization` from user names and passwords, each for one origin; it replaces one among the headers.
-    logins: HashMap<Origin, reqwest::header::HeaderMap>,
+    logins: HashMap<Origin, HeaderMap>,
     settings: Arc<FetchSettings>,
 }
 
 impl HttpFetcher {
-    /// Builds the client: the system's certificates are read here, once.
+    /// Builds the clients: the system's certificates are read here, once.
     ///
     /// # Errors
     /// [`SetupError`] when a header cannot be sent as given, or TLS cannot be set up.
     pub fn new(settings: FetchSettings, resolver: Arc<dyn Resolver>) -> Result<Self, SetupError> {
+        Self::trusting(client::system_roots(), settings, resolver)
+    }
+
+    /// The same with these certificates instead of the system's.
+    fn trusting(
+        roots: RootCertStore,
+        settings: FetchSettings,
+        resolver: Arc<dyn Resolver>,
+    ) -> Result<Self, SetupError> {
         let settings = Arc::new(settings);
-        let connections = Connections::new(&settings, resolver)?;
+        let parts = Parts::new(roots, Arc::clone(&settings), resolver)?;
+        let connections = Connections::new(parts, settings.kept_origins)?;
         let given = client::given_headers(&settings)?;
         let logins = client::logins(&settings);
         Ok(Self { connections, memory: BodyMemory::new(), given, logins, settings })
@@ -88,66 +103,72 @@ impl HttpFetcher {
         Patience::new(started, connect_timeout, first_byte_timeout, total_timeout)
     }
 
-    /// Sends a request once.
-    async fn send(&self, client: &Client, asked: &Asked<'_>, patience: Patience) -> Sent {
-        let settings = &self.settings;
-        let mut get = client.get(asked.url.as_str());
-        if settings.headers_for.contains(asked.origin) {
-            get = get.headers(self.given.clone());
+    /// A request to an origin begins. An open connection may lead to another address than it is pinned to.
+    fn begin(&self, outgoing: &Outgoing) -> Use {
+        match outgoing.aim.pinned {
+            Some(_) => self.connections.begin_apart(),
+            None => self.connections.begin(&outgoing.origin),
         }
-        if let Some(login) = self.logins.get(asked.origin) {
-            get = get.headers(login.clone());
+    }
+
+    /// Sends a request, and once more where its kept connection turned out to be closed.
+    async fn send(&self, outgoing: &Outgoing, use_of_origin: &Use, patience: Patience) -> Sent {
+        let sent = self.send_once(use_of_origin.client(), outgoing, patience).await;
+        if !sent.found_it_closed(use_of_origin) {
+            return sent;
         }
-        let exchange = Exchange::new(asked.trust, asked.url.port());
-        let (answer, connection) = exchange::in_time(exchange, patience, get.send()).await;
-        let answer = match answer {
-            Ok(answer) => answer.map_err(fault::of),
-            Err(phase) => Err(FetchError::TimedOut(phase)),
+        // Servers close idle connections when they like, often just as long after an answer as a crawler waits.
+        let again = self.send_once(self.connections.closing(), outgoing, patience).await;
+        Sent { requests: sent.perhaps_read() + again.requests, ..again }
+    }
+
+    async fn send_once(&self, client: &Client, outgoing: &Outgoing, patience: Patience) -> Sent {
+        let exchange = Exchange::new(outgoing.aim.clone());
+        let sending = self.request(client, outgoing).send();
+        let (answer, course) = exchange::in_time(exchange, patience, sending).await;
+        let (answer, requests) = match answer {
+            Ok(Ok(response)) => (Ok(response), 1),
+            Ok(Err(error)) => {
+                let requests = u64::from(fault::was_sent(&error));
+                (Err(fault::of(error)), requests)
+            }
+            Err(phase) => {
+                // The first byte is awaited on a connection that stands, even if another is still being made.
+                let unsent = phase == Phase::Total && course.connection == Connection::Awaited;
+                (Err(FetchError::TimedOut(phase)), u64::from(!unsent))
+            }
         };
-        Sent { answer, connection }
+        // What was noted of a connection that was not used is nothing of this request.
+        let steps = if course.connection == Connection::Fresh { course.steps } else { Steps::default() };
+        Sent { answer, connection: course.connection, steps, requests }
     }
 
-    /// Turns a response whose headers are there into ours, and reads its body.
-    async fn receive(
-        &self,
-        mut response: reqwest::Response,
-        max_body: u64,
-        patience: Patience,
-    ) -> Result<FetchResponse, FetchError> {
-        let first_byte = patience.elapsed();
-        let limits = BodyLimits { max_body, max_expansion: self.settings.max_expansion };
-        let codings = response.headers().get_all(reqwest::header::CONTENT_ENCODING).iter();
-        let mut body = BodyDecoder::new(codings.map(reqwest::header::HeaderValue::as_bytes), limits)?;
-        let pace = Pace::new(Instant::now(), patience.end(), self.settings.min_rate);
-        let mut reader = BodyReader { pace, memory: &self.memory, share: Share::default() };
-        let ending = reader.read(&mut response, &mut body).await?;
-        let decoded = body.finish();
-        let truncated = truncation(ending, &decoded, response.status().is_success())?;
-        Ok(FetchResponse {
-            status: response.status().as_u16(),
-            headers: headers(&response),
-            body: decoded.body,
-            room: reader.share.into_room(),
-            wire_bytes: decoded.wire_bytes,
-            truncated,
-            remote: response.remote_addr(),
-            timings: Timings { first_byte, total: patience.elapsed() },
-        })
+    fn request(&self, client: &Client, outgoing: &Outgoing) -> RequestBuilder {
+        let url = outgoing.url.as_str();
+        let mut request = match outgoing.method {
+            Method::Get => client.get(url),
+            Method::Head => client.head(url),
+        };
+        if self.settings.headers_for.contains(&outgoing.origin) {
+            request = request.headers(self.given.clone());
+        }
+        if let Some(login) = self.logins.get(&outgoing.origin) {
+            request = request.headers(login.clone());
+        }
+        if !outgoing.headers.is_empty() {
+            request = request.headers(outgoing.headers.clone());
+        }
+        request
     }
 }
 
-/// A request on its way.
-struct Asked<'a> {
-    /// Without user name and password.
-    url: &'a WebUrl,
-    origin: &'a Origin,
-    trust: Trust,
-}
-
-/// What came of it.
+/// What came of a request that was sent.
 struct Sent {
-    answer: Result<reqwest::Response, FetchError>,
+    answer: Result<Response, FetchError>,
     connection: Connection,
+    steps: Steps,
+    /// How many were sent.
+    requests: u64,
 }
 
 impl Sent {
@@ -155,50 +176,35 @@ impl Sent {
     /// Where several requests to an origin are under way, one may have been given another's connection, though its own was
     /// made meanwhile.
     fn found_it_closed(&self, use_of_origin: &Use) -> bool {
-        let reused = self.connection == Connection::Reused || use_of_origin.is_shared();
+        let reused = self.connection != Connection::Fresh || use_of_origin.is_shared();
         reused && self.answer.as_ref().is_err_and(fault::is_end_of_connection)
+    }
+
+    /// How many requests the server may have read, though it answered none.
+    fn perhaps_read(&self) -> u64 {
+        if self.answer.as_ref().is_err_and(fault::is_reset) { 0 } else { self.requests }
     }
 }
 
 impl Fetcher for HttpFetcher {
-    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
         let patience = self.patience(Instant::now());
-        let (url, max_body) = (request.url.without_credentials(), request.max_body);
-        let trust = self.settings.addresses.judge(&url).map_err(FetchError::AddressRefused)?;
-        let asked = Asked { url: &url, origin: &url.origin(), trust };
-        let use_of_origin = self.connections.begin(asked.origin);
-        let mut sent = self.send(use_of_origin.client(), &asked, patience).await;
-        if sent.found_it_closed(&use_of_origin) {
-            // Servers close idle connections when they like, often just as long after an answer as a crawler waits.
-            sent = self.send(self.connections.closing(), &asked, patience).await;
-        }
+        let outgoing = Outgoing::new(request, &self.settings.addresses).map_err(|error| error.after(0))?;
+        let use_of_origin = self.begin(&outgoing);
+        let sent = self.send(&outgoing, &use_of_origin, patience).await;
         match &sent.answer {
             Err(FetchError::OwnMachine(_)) => self.connections.keep_none(),
             Ok(response) if stays_open(response) => use_of_origin.stays_open(),
             _ => {}
         }
-        self.receive(sent.answer?, max_body, patience).await
+        let requests = sent.requests;
+        self.receive(sent, outgoing, patience).await.map_err(|error| error.after(requests))
     }
 }
 
 /// Whether the server says nothing against another request on the same connection.
-fn stays_open(response: &reqwest::Response) -> bool {
-    let values = response.headers().get_all(reqwest::header::CONNECTION).iter();
-    let closes = |value: &reqwest::header::HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"close");
-    response.version() >= reqwest::Version::HTTP_11 && !values.into_iter().any(closes)
-}
-
-/// What the end of a body means. A success whose connection broke before the first byte of its body has answered
-/// nothing; any other status says what it has to say without a body.
-fn truncation(ending: Ending, decoded: &Decoded, success: bool) -> Result<Option<Truncation>, FetchError> {
-    match ending {
-        Ending::Whole if decoded.complete => Ok(None),
-        Ending::Cut(reason) => Ok(Some(reason)),
-        Ending::Broken(error) if success && decoded.wire_bytes == 0 => Err(fault::of(error)),
-        Ending::Whole | Ending::Broken(_) => Ok(Some(Truncation::Disconnect)),
-    }
-}
-
-fn headers(response: &reqwest::Response) -> Vec<(Box<str>, Box<[u8]>)> {
-    response.headers().iter().map(|(name, value)| (name.as_str().into(), value.as_bytes().into())).collect()
+fn stays_open(response: &Response) -> bool {
+    let values = response.headers().get_all(CONNECTION).iter();
+    let closes = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"close");
+    response.version() >= Version::HTTP_11 && !values.into_iter().any(closes)
 }

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 
-use super::exchange;
-use super::settings::FetchSettings;
-use crate::fetch::resolve::Resolver;
+use tokio::time::Instant;
 
-/// Resolves a name by the user's overrides or a resolver, and passes on what the policy admits: what it returns is what
-/// is connected to.
+use super::exchange::{self, Aim};
+use super::settings::FetchSettings;
+use crate::fetch::Cause;
+use crate::fetch::resolve::{self, Resolver};
+
+/// Resolves a name by what the request is pinned to, by the user's overrides or by a resolver, and passes on what the
+/// policy admits: what it returns is what is connected to.
 #[derive(Clone)]
 pub(super) struct CheckedNames {
     settings: Arc<FetchSettings>,
@@ -36,26 +39,38 @@ impl CheckedNames {
         Self { settings, resolver }
     }
 
-    fn overridden(&self, name: &str, port: u16) -> Vec<IpAddr> {
-        let own = self.settings.resolve.iter().filter(|own| own.answers(name, port));
-        own.map(|own| own.address).collect()
+    /// The addresses, where nobody needs to be asked for them.
+    fn known(&self, name: &str, aim: &Aim) -> Option<Vec<IpAddr>> {
+        if let Some(pinned) = &aim.pinned {
+            return Some(pinned.to_vec());
+        }
+        let own = self.settings.resolve.iter().filter(|own| own.answers(name, aim.port));
+        let own: Vec<_> = own.map(|own| own.address).collect();
+        (!own.is_empty()).then_some(own)
     }
+}
+
+/// Awaits a look-up, and notes how long it takes.
+async fn timed(looking_up: resolve::Resolving) -> Result<Vec<IpAddr>, Cause> {
+    let began = Instant::now();
+    let found = looking_up.await;
+    exchange::note_look_up(began.elapsed());
+    found
 }
 
 impl Resolve for CheckedNames {
     fn resolve(&self, name: Name) -> Resolving {
-        let Some((trust, port)) = exchange::current() else {
+        let Some(aim) = exchange::aim() else {
             return Box::pin(std::future::ready(Err(NoAddress::Asked.into())));
         };
-        let own = self.overridden(name.as_str(), port);
-        let looked_up = own.is_empty().then(|| self.resolver.resolve(name.as_str()));
+        let looking_up: resolve::Resolving = match self.known(name.as_str(), &aim) {
+            Some(known) => Box::pin(std::future::ready(Ok(known))),
+            None => Box::pin(timed(self.resolver.resolve(name.as_str()))),
+        };
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let found = match looked_up {
-                Some(looked_up) => looked_up.await?,
-                None => own,
-            };
-            let passed = settings.addresses.screen(trust, found).map_err(Refused)?;
+            let found = looking_up.await?;
+            let passed = settings.addresses.screen(aim.trust, found).map_err(Refused)?;
             if passed.is_empty() {
                 return Err(NoAddress::Found.into());
             }

@@ -94,6 +94,59 @@ async fn an_override_answers_for_its_port_alone() {
 #[tokio::test]
 async fn a_refusal_names_the_address() {
     let (_server, fetcher) = scene(&[], &[]).await;
-    let result = fetcher.fetch(request("http://mixed.test/")).await;
-    assert!(matches!(result, Err(FetchError::AddressRefused(address)) if address.to_string() == "169.254.169.254"));
+    let error = fetcher.fetch(request("http://mixed.test/")).await.unwrap_err().error;
+    assert!(matches!(error, FetchError::AddressRefused(address) if address.to_string() == "169.254.169.254"));
+}
+
+/// What comes of a request to `http://host:port/` that is pinned to these addresses.
+async fn pinned(
+    fetcher: &HttpFetcher,
+    host: &str,
+    port: u16,
+    addresses: &[&str],
+) -> Result<FetchResponse, FetchFailure> {
+    let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
+    fetcher.fetch(FetchRequest { addresses: Some(addresses), ..request(&format!("http://{host}:{port}/")) }).await
+}
+
+#[tokio::test]
+async fn a_pinned_request_goes_to_its_addresses_alone() {
+    let (server, fetcher) = scene(&[], &["127.0.0.1"]).await;
+    let port = server.address().port();
+    // No resolver knows the first name, another knows the second, the user said something of the third.
+    for host in ["unknown.test", "mixed.test", "own.test", "127.0.0.1"] {
+        let response = pinned(&fetcher, host, port, &["127.0.0.1"]).await.unwrap();
+        assert_eq!((response.remote, response.timings.look_up), (Some(server.address()), None), "{host}");
+    }
+    let other = pinned(&fetcher, "inside.test", port, &["127.0.0.2"]).await;
+    assert_eq!(name(&other), "address", "the policy admits one address, not this one");
+    let first = pinned(&fetcher, "inside.test", port, &["127.0.0.2", "127.0.0.1"]).await;
+    assert_eq!(first.unwrap().remote, Some(server.address()));
+    assert_eq!(server.connections(), 5);
+}
+
+#[tokio::test]
+async fn a_pinned_request_takes_no_connection_that_leads_elsewhere() {
+    let script = std::iter::repeat_n([plain("200 OK", "", b"page"), Act::Next], 3).flatten().collect();
+    let server = Server::start(vec![script]).await;
+    let fetcher = fetcher(settings(), FixedNames(HashMap::from([("two.test", vec![LOCAL])])));
+    let port = server.address().port();
+    fetcher.fetch(request(&format!("http://two.test:{port}/"))).await.unwrap();
+    for _ in 0..2 {
+        pinned(&fetcher, "two.test", port, &["127.0.0.1"]).await.unwrap();
+    }
+    assert_eq!(server.connections(), 3, "each pinned one has its own");
+    fetcher.fetch(request(&format!("http://two.test:{port}/"))).await.unwrap();
+    assert_eq!(server.connections(), 3, "the others share theirs");
+}
+
+#[tokio::test]
+async fn a_request_that_is_pinned_to_nothing_is_not_sent() {
+    let (server, fetcher) = scene(&[], &["127.0.0.0/8"]).await;
+    let port = server.address().port();
+    for (host, addresses) in [("inside.test", [].as_slice()), ("127.0.0.1", &["127.0.0.2"]), ("127.0.0.1", &[])] {
+        let failure = pinned(&fetcher, host, port, addresses).await.unwrap_err();
+        assert_eq!((failure.error.name(), failure.requests), ("not_pinned", 0), "{host} {addresses:?}");
+    }
+    assert_eq!(server.connections(), 0);
 }

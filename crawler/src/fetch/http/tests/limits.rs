@@ -10,16 +10,16 @@ use crate::fetch::{Phase, Truncation};
 const SHORT: Duration = Duration::from_millis(100);
 
 /// One fetch of one answer with changed settings.
-async fn fetch_with(change: impl FnOnce(&mut FetchSettings), acts: Vec<Act>) -> Result<FetchResponse, FetchError> {
+async fn fetch_with(change: impl FnOnce(&mut FetchSettings), acts: Vec<Act>) -> Result<FetchResponse, FetchFailure> {
     let server = Server::start(vec![acts]).await;
     let mut settings = settings();
     change(&mut settings);
     fetcher(settings, FixedNames::default()).fetch(request(&server.url("/"))).await
 }
 
-fn phase(result: &Result<FetchResponse, FetchError>) -> Option<Phase> {
+fn phase(result: &Result<FetchResponse, FetchFailure>) -> Option<Phase> {
     match result {
-        Err(FetchError::TimedOut(phase)) => Some(*phase),
+        Err(FetchFailure { error: FetchError::TimedOut(phase), .. }) => Some(*phase),
         _ => None,
     }
 }

@@ -1,9 +1,13 @@
 //! The fetcher against real servers on loopback that do what they are told, however wrong.
 
 mod addresses;
+mod as_sent;
+mod asked;
 mod bodies;
+mod counts;
 mod limits;
 mod requests;
+mod secure;
 mod server;
 
 use std::collections::HashMap;
@@ -14,7 +18,7 @@ use std::time::Duration;
 use self::server::{Act, Server};
 use super::{FetchSettings, HttpFetcher};
 use crate::fetch::resolve::{Resolver, Resolving};
-use crate::fetch::{Cause, FetchError, FetchRequest, FetchResponse, Fetcher};
+use crate::fetch::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher};
 use crate::url::WebUrl;
 
 /// Names that exist only in a test; any other has no address, `hanging.test` gets no answer.
@@ -46,19 +50,19 @@ fn fetcher(settings: FetchSettings, names: FixedNames) -> HttpFetcher {
 }
 
 fn request(url: &str) -> FetchRequest {
-    FetchRequest { url: WebUrl::parse(url).unwrap(), max_body: 100_000 }
+    FetchRequest::get(WebUrl::parse(url).unwrap(), 100_000)
 }
 
 /// One fetch of one answer with the settings of [`settings`].
-async fn fetch(acts: Vec<Act>) -> Result<FetchResponse, FetchError> {
+async fn fetch(acts: Vec<Act>) -> Result<FetchResponse, FetchFailure> {
     let server = Server::start(vec![acts]).await;
     fetcher(settings(), FixedNames::default()).fetch(request(&server.url("/"))).await
 }
 
 /// The name of the error, or of what went well instead.
-fn name(result: &Result<FetchResponse, FetchError>) -> &str {
+fn name(result: &Result<FetchResponse, FetchFailure>) -> &str {
     match result {
         Ok(_) => "a response",
-        Err(error) => error.name(),
+        Err(failure) => failure.error.name(),
     }
 }

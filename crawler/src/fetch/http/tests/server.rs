@@ -22,6 +22,8 @@ pub(super) enum Act {
     Reset,
     /// Waits for the next request on the same connection.
     Next,
+    /// Waits for it, and closes without reading it.
+    CloseOnNext,
 }
 
 /// Plays its scripts, one a connection, the last for all that follow.
@@ -36,6 +38,8 @@ pub(super) struct Heard {
     pub(super) connections: usize,
     /// Request heads, as received.
     pub(super) requests: Vec<String>,
+    /// Of each connection that has ended, whether all that the script sends was sent.
+    pub(super) ended: Vec<bool>,
 }
 
 /// A whole plain response.
@@ -60,7 +64,11 @@ impl Server {
                 told.lock().unwrap().connections += 1;
                 let script = scripts[connection.min(scripts.len() - 1)].clone();
                 // A client that goes away in the middle is what many of these tests are about.
-                tokio::spawn(play(stream, script, Arc::clone(&told)));
+                let told = Arc::clone(&told);
+                tokio::spawn(async move {
+                    let played = play(stream, script, Arc::clone(&told)).await;
+                    told.lock().unwrap().ended.push(played.is_ok());
+                });
             }
         });
         Self { address, heard }
@@ -76,6 +84,17 @@ impl Server {
 
     pub(super) fn connections(&self) -> usize {
         self.heard.lock().unwrap().connections
+    }
+
+    /// Whether the scripts of the first connections were played to their ends, once so many are over.
+    pub(super) async fn ended(&self, connections: usize) -> Vec<bool> {
+        loop {
+            let ended = self.heard.lock().unwrap().ended.clone();
+            if ended.len() >= connections {
+                return ended;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 
     pub(super) fn requests(&self) -> Vec<String> {
@@ -100,6 +119,10 @@ async fn play(mut stream: TcpStream, script: Vec<Act>, heard: Arc<Mutex<Heard>>)
             }
             Act::Reset => stream.set_zero_linger()?,
             Act::Next => hear(&mut stream, &heard).await?,
+            Act::CloseOnNext => {
+                stream.peek(&mut [0]).await?;
+                return Ok(());
+            }
         }
     }
     Ok(())

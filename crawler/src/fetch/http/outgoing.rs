@@ -1,0 +1,87 @@
+//! [`Outgoing`]: a request that may be sent.
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
+
+use super::client;
+use super::exchange::Aim;
+use crate::fetch::address::AddressPolicy;
+use crate::fetch::{FetchError, FetchRequest, HeadRule, Keep, Method};
+use crate::url::{Origin, WebUrl};
+
+/// A request that may be sent.
+pub(super) struct Outgoing {
+    /// Without user name and password.
+    pub(super) url: WebUrl,
+    pub(super) origin: Origin,
+    pub(super) aim: Aim,
+    pub(super) method: Method,
+    /// Headers of this request alone; they replace the fetcher's of the same names.
+    pub(super) headers: HeaderMap,
+    pub(super) max_body: u64,
+    pub(super) rule: Option<HeadRule>,
+    pub(super) keep: Keep,
+}
+
+impl Outgoing {
+    /// Makes a request ready, if the policy lets it go where it would.
+    pub(super) fn new(request: FetchRequest, addresses: &AddressPolicy) -> Result<Self, FetchError> {
+        let trust = addresses.judge(&request.url).map_err(FetchError::AddressRefused)?;
+        if is_pinned_elsewhere(&request) {
+            return Err(FetchError::NotPinned);
+        }
+        let origin = request.url.origin();
+        let headers = headers(&request, &origin);
+        let FetchRequest { url, method, addresses: pinned, max_body, rule, keep, .. } = request;
+        let url = url.without_credentials();
+        let aim = Aim { trust, port: url.port(), pinned };
+        Ok(Self { url, origin, aim, method, headers, max_body, rule, keep })
+    }
+}
+
+/// Whether no address that the request is pinned to can be its host's. A name is looked up among them later; an address in
+/// the URL, which no resolver sees, is judged here.
+fn is_pinned_elsewhere(request: &FetchRequest) -> bool {
+    let Some(pinned) = &request.addresses else { return false };
+    pinned.is_empty() || request.url.ip_literal().is_some_and(|address| !pinned.contains(&address))
+}
+
+/// What a request brings along for its own origin: credentials for another are left out.
+fn headers(request: &FetchRequest, origin: &Origin) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if let Some(bound) = request.credentials.as_ref().filter(|bound| bound.origin == *origin) {
+        headers.insert(AUTHORIZATION, client::login(&bound.credentials));
+    }
+    put(&mut headers, IF_NONE_MATCH, request.validators.etag.as_deref());
+    put(&mut headers, IF_MODIFIED_SINCE, request.validators.last_modified.as_deref());
+    headers
+}
+
+/// Puts a value from elsewhere among the headers, if a header can hold it.
+fn put(headers: &mut HeaderMap, name: HeaderName, value: Option<&[u8]>) {
+    if let Some(Ok(value)) = value.map(HeaderValue::from_bytes) {
+        headers.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::{OriginCredentials, Validators};
+
+    #[test]
+    fn a_password_is_marked_as_a_secret() {
+        let (url, credentials) = WebUrl::parse("https://me:secret@h/").unwrap().split_credentials();
+        let bound = OriginCredentials { origin: url.origin(), credentials: credentials.unwrap() };
+        let validators = Validators { etag: Some(b"\"1\"".as_slice().into()), last_modified: None };
+        let request = FetchRequest { credentials: Some(bound), validators, ..FetchRequest::get(url, 0) };
+        let outgoing = Outgoing::new(request, &AddressPolicy::default()).unwrap();
+        // HTTP/2 keeps what is so marked out of the table it shares with the server, and no debug output shows it.
+        assert!(outgoing.headers[AUTHORIZATION].is_sensitive() && !outgoing.headers[IF_NONE_MATCH].is_sensitive());
+    }
+
+    #[test]
+    fn a_plain_request_brings_no_headers() {
+        let request = FetchRequest::get(WebUrl::parse("http://h/").unwrap(), 0);
+        assert!(Outgoing::new(request, &AddressPolicy::default()).unwrap().headers.is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+//! Status line and headers in the form of HTTP/1.1, made from what the client tells of them.
+//!
+//! The client parses a head and forgets its bytes, and lets nobody read along on its connections. What is lost by that
+//! stands at [`RawHead::as_sent`].
+
+use hyper::ext::ReasonPhrase;
+use reqwest::header::HeaderMap;
+use reqwest::{Response, StatusCode, Version};
+
+use crate::fetch::RawHead;
+
+/// The head of a response.
+pub(super) fn of(response: &Response) -> RawHead {
+    // It is there where it is not the usual one.
+    let reason = response.extensions().get().map(ReasonPhrase::as_bytes);
+    let line = status_line(response.version(), response.status(), reason);
+    RawHead { bytes: head(line, response.headers()).into(), as_sent: false }
+}
+
+fn status_line(version: Version, status: StatusCode, reason: Option<&[u8]>) -> Vec<u8> {
+    let version = if version == Version::HTTP_10 { "HTTP/1.0" } else { "HTTP/1.1" };
+    let usual = status.canonical_reason().unwrap_or_default();
+    [version.as_bytes(), b" ", status.as_str().as_bytes(), b" ", reason.unwrap_or(usual.as_bytes()), b"\r\n"].concat()
+}
+
+fn head(line: Vec<u8>, headers: &HeaderMap) -> Vec<u8> {
+    let mut bytes = line;
+    for (name, value) in headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            bytes.extend(part);
+        }
+    }
+    bytes.extend(b"\r\n");
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_line_says_what_the_server_said() {
+        let line = |version, status, reason: Option<&str>| {
+            let status = StatusCode::from_u16(status).unwrap();
+            String::from_utf8(status_line(version, status, reason.map(str::as_bytes))).unwrap()
+        };
+        assert_eq!(line(Version::HTTP_11, 404, None), "HTTP/1.1 404 Not Found\r\n");
+        assert_eq!(line(Version::HTTP_10, 200, Some("Fine")), "HTTP/1.0 200 Fine\r\n");
+        assert_eq!(line(Version::HTTP_11, 200, Some("")), "HTTP/1.1 200 \r\n");
+        assert_eq!(line(Version::HTTP_2, 203, None), "HTTP/1.1 203 Non Authoritative Information\r\n");
+        assert_eq!(line(Version::HTTP_2, 999, None), "HTTP/1.1 999 \r\n");
+    }
+}
