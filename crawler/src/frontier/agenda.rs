@@ -69,6 +69,14 @@ impl Agenda {
         Self { shares: Some(Shares::default()), ..Self::of_equals() }
     }
 
+    /// Has room for so many more hosts.
+    pub(super) fn expect_hosts(&mut self, hosts: usize) {
+        self.entries.reserve_exact(hosts);
+        if let Some(shares) = &mut self.shares {
+            shares.hosts.reserve_exact(hosts);
+        }
+    }
+
     /// Adds the next host; it can do nothing yet.
     pub(super) fn add_host(&mut self) {
         self.entries.push(Entry::Absent);
