@@ -242,6 +242,7 @@ impl Frontier {
             {
                 queue.begin_refill(request);
                 self.open_refills += 1;
+                self.agenda.keep_turn(host);
                 self.plan(host);
                 return Next::NeedsRefill(request);
             }
