@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 /// Number of an admission: given by the core, ascending over all sequences. A URL's first one is its row's id in the
 /// URL table; that it had one before, in an earlier sequence, is known to the table alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ticket(pub u64);
 
 /// Number of a host (one [`Origin`](crate::url::Origin)): ascending, the row's id in the host table.

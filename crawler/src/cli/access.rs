@@ -56,7 +56,9 @@ pub(super) fn fetcher(
     let own: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).chain(given_before).collect();
     let mut fetch = FetchSettings::new(limits.user_agent.as_str());
     fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
-    fetch.headers_for = own.iter().map(WebUrl::origin).collect();
+    if !fetch.headers.is_empty() {
+        fetch.headers_for = own.iter().map(WebUrl::origin).collect();
+    }
     fetch.credentials = limits.credentials.iter().map(|of| (of.origin.clone(), of.credentials.clone())).collect();
     fetch.connect_timeout = limits.connect_timeout;
     fetch.first_byte_timeout = limits.first_byte_timeout;

@@ -37,6 +37,8 @@ enum Entry {
     Waiting(Moment, u64),
     /// In [`Shares::ready`].
     Ready(u64, u64),
+    /// Its time has come, and rows of it are asked for: where it stood in the order of its agenda.
+    Kept(u64, u64),
 }
 
 /// What hosts whose time has come share by weight.
@@ -67,6 +69,14 @@ impl Agenda {
     /// An empty one, where hosts share by weight.
     pub(super) fn by_weight() -> Self {
         Self { shares: Some(Shares::default()), ..Self::of_equals() }
+    }
+
+    /// Has room for so many more hosts.
+    pub(super) fn expect_hosts(&mut self, hosts: usize) {
+        self.entries.reserve_exact(hosts);
+        if let Some(shares) = &mut self.shares {
+            shares.hosts.reserve_exact(hosts);
+        }
     }
 
     /// Adds the next host; it can do nothing yet.
@@ -114,7 +124,7 @@ impl Agenda {
     pub(super) fn is_later_than(&self, host: HostId, at: Moment, weight: Weight) -> bool {
         let heavier = weight > self.weight(host);
         match self.entries[host.0 as usize] {
-            Entry::Absent => true,
+            Entry::Absent | Entry::Kept(..) => true,
             Entry::Waiting(planned, _) => heavier || at < planned,
             Entry::Ready(..) => heavier,
         }
@@ -124,25 +134,46 @@ impl Agenda {
     /// nothing by itself. A host whose time has come keeps what it has waited, whatever its weight is now.
     pub(super) fn enter(&mut self, host: HostId, at: Option<Moment>, weight: Weight, now: Moment) {
         let entry = self.remove(host);
-        let Some(at) = at else { return };
-        let mut is_waiting = true;
+        let Some(at) = at else {
+            if matches!(entry, Entry::Kept(..)) {
+                self.entries[host.0 as usize] = entry;
+            }
+            return;
+        };
         if let Some(shares) = &mut self.shares {
             let share = &mut shares.hosts[host.0 as usize];
             let before = std::mem::replace(&mut share.weight, weight);
-            if let Entry::Ready(end, tick) = entry
+            if let Entry::Ready(end, tick) | Entry::Kept(end, tick) = entry
                 && at <= now
             {
                 let end = end.saturating_sub(span(before)).saturating_add(span(weight));
                 shares.ready.insert((end, tick, host));
                 self.entries[host.0 as usize] = Entry::Ready(end, tick);
-                is_waiting = false;
+                return;
             }
+        } else if let Entry::Kept(since, tick) = entry
+            && at <= now
+        {
+            return self.wait(host, Moment::from_millis(since), tick);
         }
-        if is_waiting {
-            self.tick += 1;
-            self.waiting.insert((at, self.tick, host));
-            self.entries[host.0 as usize] = Entry::Waiting(at, self.tick);
-        }
+        self.tick += 1;
+        self.wait(host, at, self.tick);
+    }
+
+    /// Rows of the host whose turn it is are asked for: it has its turn when they have come. Behind the others it would have
+    /// to hold them until all others have had rows read, too.
+    pub(super) fn keep_turn(&mut self, host: HostId) {
+        let entry = self.remove(host);
+        self.entries[host.0 as usize] = match entry {
+            Entry::Waiting(since, tick) => Entry::Kept(since.millis(), tick),
+            Entry::Ready(end, tick) => Entry::Kept(end, tick),
+            other => other,
+        };
+    }
+
+    fn wait(&mut self, host: HostId, at: Moment, tick: u64) {
+        self.waiting.insert((at, tick, host));
+        self.entries[host.0 as usize] = Entry::Waiting(at, tick);
     }
 
     /// The host was granted a lease: it pays for it.
@@ -251,6 +282,24 @@ mod tests {
         agenda.enter(HostId(2), Some(NOW), weight(1_000), NOW);
         let turns: Vec<_> = (0..30).map(|_| grant(&mut agenda, &weights)).collect();
         assert_eq!(turns.iter().filter(|host| **host == 2).count(), 10, "{turns:?}");
+    }
+
+    #[test]
+    fn a_host_whose_rows_are_asked_for_keeps_its_turn() {
+        for mut agenda in [agenda(&[1_000; 4]), Agenda::of_equals()] {
+            if agenda.shares.is_none() {
+                (0..4).for_each(|_| agenda.add_host());
+                (0..4).for_each(|host| agenda.enter(HostId(host), Some(NOW), weight(1_000), NOW));
+            }
+            let host = agenda.due(NOW).expect("all have something to do");
+            agenda.keep_turn(host);
+            agenda.enter(host, None, weight(1_000), NOW);
+            assert_eq!((host, agenda.due(NOW)), (HostId(0), Some(HostId(1))));
+            agenda.enter(host, Some(NOW), weight(1_000), NOW);
+            assert_eq!(agenda.due(NOW), Some(host));
+            assert_eq!(grant(&mut agenda, &[1_000; 4]), 0);
+            assert_eq!(agenda.due(NOW), Some(HostId(1)), "a turn is good for one lease");
+        }
     }
 
     #[test]

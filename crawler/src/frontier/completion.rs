@@ -71,13 +71,16 @@ impl Frontier {
                 self.counts.abandoned += 1;
             }
         }
+        let by_level = self.is_by_level();
         let queue = self.queue(host);
         let left = queue.closed || matches!(outcome, Outcome::Finished { .. } | Outcome::Abandoned);
-        queue.levels.remove(depth, u64::from(left));
         let stays = !left && !was_sidelined;
+        // Without levels nothing is counted for them.
+        let [leaves, enters] = [in_levels && !stays, stays && !in_levels].map(|so| u64::from(so && by_level));
+        queue.levels.remove(depth, u64::from(left && by_level));
         self.change_levels(host, |levels| {
-            levels.remove(depth, u64::from(in_levels && !stays));
-            levels.add(depth, u64::from(stays && !in_levels));
+            levels.remove(depth, leaves);
+            levels.add(depth, enters);
         });
     }
 
@@ -101,7 +104,7 @@ impl Frontier {
             Outcome::Met { until } => Prerequisite::Unused { since: now, until },
             Outcome::Redirected { host: target, to } => {
                 let robots = WorkItem::besides(target, to, Purpose::Robots { of });
-                self.queue(target).robots.push_back(WorkItem { redirects: item.redirects + 1, ..robots });
+                self.queue(target).put_robots(WorkItem { redirects: item.redirects + 1, ..robots });
                 self.plan(target);
                 self.queue(of).waits_elsewhere = true;
                 self.change_levels(of, |_| {});

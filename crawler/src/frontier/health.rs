@@ -103,8 +103,9 @@ pub(super) struct Health {
     excused: Moment,
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
-    /// URLs that had an answer: one that was found to be good, and the last, because one may fail by itself since.
-    known_good: Vec<WebUrl>,
+    /// URLs that had an answer, as text, which takes less: one that was found to be good, and the last, because one may fail
+    /// by itself since.
+    known_good: Vec<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -125,9 +126,9 @@ struct Ailment {
 
 impl Health {
     /// The health of a host as it was stored, at the start of a run: back-offs are over, what the host asked for is not.
-    pub(super) fn resume(known: &HostHealth, longest_wait: Duration, now: Moment) -> Self {
-        let stored = known.stored.as_ref();
-        let ailment = stored.map(|row| {
+    pub(super) fn resume(known: HostHealth, longest_wait: Duration, now: Moment) -> Self {
+        let HostHealth { answers, stored, known_good } = known;
+        let ailment = stored.as_ref().map(|row| {
             let not_before = match row.wait {
                 Wait::BackOff => Moment::EPOCH,
                 // Where the clock was ahead when it was written, nothing is waited for longer than it ever is.
@@ -150,11 +151,10 @@ impl Health {
                 by_robots: false,
             })
         });
-        let good = [known.known_good.as_deref(), stored.and_then(|row| row.known_good.as_deref())];
-        let mut known_good: Vec<_> = good.into_iter().flatten().filter_map(|url| WebUrl::parse(url).ok()).collect();
+        let mut known_good: Vec<_> = known_good.into_iter().chain(stored.and_then(|row| row.known_good)).collect();
         known_good.dedup();
         known_good.shrink_to_fit();
-        Self { ailment, answers: known.answers, known_good, excused: now, ..Self::default() }
+        Self { ailment, answers, known_good, excused: now, ..Self::default() }
     }
 
     /// Whether it is not well.
@@ -186,12 +186,12 @@ impl Health {
         (self.well, self.answers) = (self.well.max(granted), true);
         if item.purpose == Purpose::Check {
             // The next time it goes first: the other may be at fault by itself.
-            self.known_good.sort_by_key(|good| *good != item.url);
-        } else if item.purpose.is_counted() && self.known_good.first() != Some(&item.url) {
+            self.known_good.sort_by_key(|good| **good != *item.url.as_str());
+        } else if item.purpose.is_counted() && self.known_good.first().is_none_or(|good| **good != *item.url.as_str()) {
             self.known_good.truncate(1);
             // There may be very many hosts: no room is kept for more than two.
             self.known_good.reserve_exact(1);
-            self.known_good.push(item.url.clone());
+            self.known_good.push(item.url.as_str().into());
         }
         let over = self.ailment.take_if(|ailment| ailment.last <= granted);
         // A server that allows one request every few seconds is well after each pause, and refuses the next: so the pause is
@@ -273,7 +273,7 @@ impl Health {
 
     /// Drops a URL that may not be asked for any more.
     pub(super) fn forget_good(&mut self, url: &WebUrl) {
-        self.known_good.retain(|good| good != url);
+        self.known_good.retain(|good| **good != *url.as_str());
     }
 
     pub(super) fn ail(&mut self, failure: Failure, host: u32, granted: Moment, now: Moment, policy: &BackOffPolicy) {
@@ -312,13 +312,13 @@ impl Health {
     /// whether the host is well again. Both have their turn, since either may be at fault by itself; `fresh` says whether the
     /// queue's next has not failed yet. That tells more, and goes first, but not where a URL failed once more: it would be asked
     /// for again with each new one that fails too.
-    pub(super) fn check(&self, fresh: bool) -> Option<&WebUrl> {
+    pub(super) fn check(&self, fresh: bool) -> Option<WebUrl> {
         let ailment = self.ailment.as_ref()?;
         let queue_first = fresh && self.silence.as_ref().is_none_or(|silence| !silence.again);
         let its_turn = queue_first == ailment.failures.is_multiple_of(2);
         // Each of them has its turn.
         let turn = ailment.failures.saturating_sub(1) as usize / 2 % self.known_good.len().max(1);
-        self.known_good.get(turn).filter(|_| its_turn)
+        self.known_good.get(turn).filter(|_| its_turn).and_then(|good| WebUrl::parse(good).ok())
     }
 
     /// When the host is unreachable, if it does not answer until then; `None` when it is well.
@@ -337,7 +337,7 @@ impl Health {
     pub(super) fn row(&self) -> Option<HealthRow> {
         let ailment = self.ailment.as_ref()?;
         let &Ailment { failures, since, cause, not_before, wait, .. } = &**ailment;
-        let known_good = self.known_good.last().map(|url| url.as_str().into());
+        let known_good = self.known_good.last().cloned();
         Some(HealthRow { failures, since, cause, not_before, wait, known_good })
     }
 }
@@ -390,7 +390,7 @@ mod tests {
         fn new() -> Self {
             let now = Moment::from_millis(1_000);
             let mut host =
-                Self { health: Health::resume(&HostHealth::default(), Duration::ZERO, now), now, failed: [None; 9] };
+                Self { health: Health::resume(HostHealth::default(), Duration::ZERO, now), now, failed: [None; 9] };
             host.answers(8);
             host
         }
@@ -538,7 +538,7 @@ mod tests {
         host.health.failed(&item, failure, granted, host.now, &BackOffPolicy::default());
         let stored = host.health.row();
         let known = HostHealth { stored, ..HostHealth::default() };
-        let resumed = Health::resume(&known, Duration::from_hours(1), host.now);
+        let resumed = Health::resume(known, Duration::from_hours(1), host.now);
         assert!(resumed.not_before() >= host.now + Duration::from_secs(5));
     }
 

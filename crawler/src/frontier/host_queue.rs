@@ -1,16 +1,16 @@
 //! One host's queue: what of it memory holds, its slots and its delay.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::time::Duration;
 
 use super::{
     FrontierLimits, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    besides::Besides,
     health::Health,
     levels::Levels,
     prerequisite::Prerequisite,
-    refill::{PendingRefill, PlacedRows, Rows},
+    refill::{AnsweredRows, PendingRefill},
+    retries::Retries,
+    rows::Rows,
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -43,6 +43,7 @@ pub(super) struct Closed {
     pub(super) by_depth: Vec<(u32, u64)>,
 }
 
+/// There may be very many: what most of them never have is on the heap.
 #[derive(Debug)]
 pub(super) struct HostQueue {
     id: HostId,
@@ -50,10 +51,7 @@ pub(super) struct HostQueue {
     pub(super) delay: Duration,
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
-    /// robots.txt files, its own or of hosts that redirect here.
-    pub(super) robots: VecDeque<WorkItem>,
-    /// Finished URLs to be fetched again, by the moment before which they are not.
-    pub(super) rescues: BTreeMap<(Moment, Ticket), WorkItem>,
+    besides: Option<Box<Besides>>,
     pub(super) closed: bool,
     pub(super) health: Health,
     /// Whether its robots.txt is to be had from another host.
@@ -63,22 +61,16 @@ pub(super) struct HostQueue {
     pub(super) levels: Levels,
     /// Queued rows without a due time, in memory or beyond the cursor.
     plain: u64,
-    /// Rows waiting for a retry in the table alone.
-    waiting: u64,
-    /// Queued rows that cost an attempt.
-    tried: u64,
     /// Rows in the table beyond the depth limit.
     held: u64,
-    leased_slots: usize,
+    leased_slots: u32,
     leased_pages: Vec<LeasedPage>,
     stored: u64,
     /// URLs with a final answer, stored or not.
     fetched: u64,
     head: Rows,
     cursor: Place,
-    retries: Rows,
-    next_due: Option<Moment>,
-    read_due: (Moment, Ticket),
+    retries: Option<Box<Retries>>,
     refill: Option<Box<PendingRefill>>,
 }
 
@@ -90,38 +82,33 @@ impl HostQueue {
             delay: start.delay,
             ready_at: start.ready_at,
             prerequisite: Prerequisite::stored(start.robots_until),
-            robots: VecDeque::new(),
-            rescues: BTreeMap::new(),
+            besides: None,
             closed: false,
             health,
             waits_elsewhere: false,
             sidelined: false,
             levels: Levels::default(),
             plain: start.plain,
-            waiting: start.waiting,
-            tried: start.tried,
             held: start.held,
             leased_slots: 0,
             leased_pages: Vec::new(),
             stored: start.stored,
             fetched: start.fetched,
-            head: BTreeMap::new(),
+            head: Rows::default(),
             cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
-            retries: BTreeMap::new(),
-            next_due: start.next_due,
-            read_due: (Moment::EPOCH, Ticket(0)),
+            retries: Retries::known(start.waiting, start.tried, start.next_due).map(Box::new),
             refill: None,
         }
     }
 
     /// Rows not leased and not held back: in memory or in the table.
     pub(super) fn queued(&self) -> u64 {
-        self.plain + self.waiting + self.retries.len() as u64
+        self.plain + self.retries.as_ref().map_or(0, |retries| retries.queued())
     }
 
     /// Those of them that cost an attempt.
     pub(super) fn retrying(&self) -> u64 {
-        self.tried
+        self.retries.as_ref().map_or(0, |retries| retries.tried)
     }
 
     /// Leaves all but so many rows to the table.
@@ -131,7 +118,11 @@ impl HostQueue {
 
     /// Rows that memory holds.
     pub(super) fn in_memory(&self) -> usize {
-        self.head.len() + self.retries.len() + self.refill.as_ref().map_or(0, |refill| refill.len())
+        self.head.len() + self.retries_in_memory() + self.refill.as_ref().map_or(0, |refill| refill.len())
+    }
+
+    fn retries_in_memory(&self) -> usize {
+        self.retries.as_ref().map_or(0, |retries| retries.rows.len())
     }
 
     /// Counts a row beyond the depth limit.
@@ -143,20 +134,22 @@ impl HostQueue {
         let place = queued.place();
         self.plain += 1;
         if place <= self.cursor {
-            self.head.insert(place, Box::new(queued));
+            self.head.insert(Box::new(queued));
             self.evict(limit);
         } else if let Some(refill) = self.refill.as_mut().filter(|refill| matches!(refill.kind, RefillKind::Beyond(_)))
         {
-            refill.offered(place, queued);
+            refill.offered(queued);
         }
     }
 
     /// Puts a leased row back as it was.
     pub(super) fn release(&mut self, queued: WorkItem, limit: usize) {
         self.end_lease(queued.id);
-        self.tried += u64::from(queued.attempts > 0);
+        if queued.attempts > 0 {
+            self.retries.get_or_insert_default().tried += 1;
+        }
         if queued.due.is_some() {
-            self.retries.insert(queued.place(), Box::new(queued));
+            self.retries.get_or_insert_default().rows.insert(Box::new(queued));
         } else {
             self.offer(queued, limit);
         }
@@ -164,9 +157,7 @@ impl HostQueue {
 
     pub(super) fn retry_later(&mut self, id: Ticket, due: Moment, attempts: u32) {
         self.end_lease(id);
-        self.waiting += 1;
-        self.tried += u64::from(attempts > 0);
-        self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
+        self.retries.get_or_insert_default().later(due, attempts);
     }
 
     /// A lease ends with a final answer.
@@ -179,6 +170,9 @@ impl HostQueue {
     /// A lease ends, and its URL is not queued any more.
     pub(super) fn end_lease(&mut self, id: Ticket) {
         self.leased_pages.retain(|leased| leased.id != id);
+        if self.leased_pages.is_empty() {
+            self.leased_pages = Vec::new();
+        }
         if let Some(refill) = &mut self.refill {
             refill.settled(id);
         }
@@ -231,9 +225,8 @@ impl HostQueue {
             self.levels.remove(depth, count);
         }
         self.closed = true;
-        (self.plain, self.waiting, self.tried, self.held, self.next_due) = (0, 0, 0, 0, None);
-        self.head.clear();
-        self.retries.clear();
+        (self.plain, self.held, self.retries) = (0, 0, None);
+        self.head = Rows::default();
         self.cursor = Place::LAST;
         Closed { abandoned, by_depth }
     }
@@ -241,7 +234,7 @@ impl HostQueue {
     /// The best URL in memory. While the host is ailing, one that has not failed comes before its equals: so a failure is
     /// spread over many URLs.
     pub(super) fn best(&self) -> Option<&WorkItem> {
-        let [fresh, tried] = [&self.head, &self.retries].map(|rows| rows.first_key_value().map(|(_, item)| &**item));
+        let (fresh, tried) = (self.head.first(), self.retries.as_ref().and_then(|retries| retries.rows.first()));
         let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
         let prefers_fresh =
             if self.health.is_ailing() { fresh.rank <= tried.rank } else { fresh.place() < tried.place() };
@@ -256,13 +249,15 @@ impl HostQueue {
     /// Takes the best URL out of memory, for a lease.
     pub(super) fn take_best(&mut self) -> Option<WorkItem> {
         let place = self.best()?.place();
-        let queued = if let Some(queued) = self.head.remove(&place) {
+        let queued = if let Some(queued) = self.head.remove(place) {
             self.plain -= 1;
             queued
         } else {
-            self.retries.remove(&place)?
+            self.retries.as_mut()?.rows.remove(place)?
         };
-        self.tried -= u64::from(queued.attempts > 0);
+        if let Some(retries) = self.retries.as_mut().filter(|_| queued.attempts > 0) {
+            retries.tried -= 1;
+        }
         // Most hosts have one slot, and there may be very many of them.
         self.leased_pages.reserve_exact(1);
         self.leased_pages.push(LeasedPage { id: queued.id, depth: queued.depth });
@@ -271,13 +266,13 @@ impl HostQueue {
 
     /// Whether a URL could be leased but for time, slots and prerequisite.
     fn has_work(&self) -> bool {
-        !self.closed && self.queued() + self.rescues.len() as u64 > 0
+        !self.closed && (self.queued() > 0 || self.besides.as_ref().is_some_and(|besides| !besides.rescues.is_empty()))
     }
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
     pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
         let slots = if self.health.is_ailing() { 1 } else { limits.per_host.get() };
-        if self.leased_slots >= slots {
+        if self.leased_slots as usize >= slots {
             return Eligible::Waits;
         }
         match self.work_eligible(limits, level) {
@@ -287,7 +282,7 @@ impl HostQueue {
     }
 
     fn work_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
-        if !self.robots.is_empty() {
+        if self.has_robots() {
             return Eligible::At(self.ready_at);
         }
         if !self.has_work() || self.has_all(limits, self.leased_pages.len() as u64) {
@@ -303,28 +298,54 @@ impl HostQueue {
     }
 
     fn rescue_eligible(&self) -> Eligible {
-        self.rescues.first_key_value().map_or(Eligible::Waits, |((due, _), _)| Eligible::At(self.ready_at.max(*due)))
+        let due = self.besides.as_ref().and_then(|besides| besides.rescue_due());
+        due.map_or(Eligible::Waits, |due| Eligible::At(self.ready_at.max(due)))
+    }
+
+    /// Whether a robots.txt is to be fetched here.
+    pub(super) fn has_robots(&self) -> bool {
+        self.besides.as_ref().is_some_and(|besides| !besides.robots.is_empty())
+    }
+
+    /// Queues a robots.txt, the host's own or that of a host that redirects here.
+    pub(super) fn put_robots(&mut self, item: WorkItem) {
+        self.besides.get_or_insert_default().robots.push_back(item);
+    }
+
+    /// Takes a robots.txt, for a lease.
+    pub(super) fn take_robots(&mut self) -> Option<WorkItem> {
+        Besides::take(&mut self.besides, |besides| besides.robots.pop_front())
     }
 
     /// Queues a URL that is to be fetched again.
     pub(super) fn put_rescue(&mut self, item: WorkItem) {
-        self.rescues.insert((item.due.unwrap_or(Moment::EPOCH), item.id), item);
+        self.besides.get_or_insert_default().put_rescue(item);
     }
 
     /// Takes a URL that may be fetched again now, for a lease.
     pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
-        let first = self.rescues.first_entry().filter(|entry| entry.key().0 <= now);
-        first.map(std::collections::btree_map::OccupiedEntry::remove)
+        Besides::take(&mut self.besides, |besides| besides.take_rescue(now))
+    }
+
+    /// Takes all URLs that are to be fetched again.
+    pub(super) fn take_rescues(&mut self) -> Vec<WorkItem> {
+        let taken = Besides::take(&mut self.besides, |besides| Some(std::mem::take(&mut besides.rescues)));
+        taken.unwrap_or_default().into_values().collect()
     }
 
     fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
         if self.leasable(level) || self.wants_beyond(limits) {
             return Eligible::At(self.ready_at);
         }
-        match self.next_due {
+        match self.next_due() {
             Some(due) if self.has_room_for_retries(limits, level) => Eligible::At(self.ready_at.max(due)),
             _ => Eligible::Waits,
         }
+    }
+
+    /// The earliest due time of a retry that the table holds.
+    fn next_due(&self) -> Option<Moment> {
+        self.retries.as_ref().and_then(|retries| retries.next_due)
     }
 
     /// Whether the best URL in memory is of the level that may be leased.
@@ -334,7 +355,7 @@ impl HostQueue {
 
     /// Retries in memory that all wait for a lower level make room for those that the level waits for.
     fn has_room_for_retries(&self, limits: &FrontierLimits, level: Option<u32>) -> bool {
-        self.refill.is_none() && (self.retries.len() < limits.heads_per_host.get() || !self.leasable(level))
+        self.refill.is_none() && (self.retries_in_memory() < limits.heads_per_host.get() || !self.leasable(level))
     }
 
     fn wants_beyond(&self, limits: &FrontierLimits) -> bool {
@@ -353,8 +374,10 @@ impl HostQueue {
         let request = |kind, limit| Some(RefillRequest { host: self.id, kind, limit, max_depth: limits.max_depth });
         if self.closed {
             None
-        } else if self.has_room_for_retries(limits, level) && self.next_due.is_some_and(|due| due <= now) {
-            let (after, id) = self.read_due;
+        } else if let Some(retries) = self.retries.as_ref().filter(|retries| retries.are_due(now))
+            && self.has_room_for_retries(limits, level)
+        {
+            let (after, id) = retries.read_due;
             request(RefillKind::Due { after, id, until: now }, heads)
         } else if self.wants_beyond(limits) {
             request(RefillKind::Beyond(self.cursor), heads - self.head.len())
@@ -364,41 +387,32 @@ impl HostQueue {
     }
 
     pub(super) fn begin_refill(&mut self, request: RefillRequest) {
-        if matches!(request.kind, RefillKind::Due { .. }) {
-            self.next_due = None;
+        if let (RefillKind::Due { .. }, Some(retries)) = (request.kind, &mut self.retries) {
+            retries.next_due = None;
         }
         self.refill = Some(Box::new(PendingRefill::new(request.kind, request.limit)));
     }
 
     pub(super) fn refilled(&mut self, answer: RefillAnswer, limit: usize) {
         let Some(refill) = self.refill.take().filter(|_| !self.closed) else { return };
-        let last = answer.rows.last().map(|queued| queued.id);
-        let placed: Vec<_> = answer.rows.into_iter().map(|item| (item.place(), Box::new(item))).collect();
         match refill.kind {
             // Evicted below the place asked from: what was answered lies beyond the cursor again.
             RefillKind::Beyond(from) if self.cursor < from => {}
             RefillKind::Beyond(from) => {
-                let rows = PlacedRows { placed, more: answer.more };
+                let rows = AnsweredRows { rows: answer.rows, more: answer.more };
                 let (heads, cursor) = refill.merge(from, rows, &self.leased_pages);
                 self.head.extend(heads);
                 self.cursor = cursor;
                 self.evict(limit);
             }
-            RefillKind::Due { .. } => {
-                self.waiting -= placed.len() as u64;
-                self.retries.extend(placed);
-                self.next_due = [answer.next_due, self.next_due].into_iter().flatten().min();
-                if let (Some(due), Some(id)) = (answer.last_due, last) {
-                    self.read_due = (due, id);
-                }
-            }
+            RefillKind::Due { .. } => self.retries.get_or_insert_default().read(answer),
         }
     }
 
     fn evict(&mut self, limit: usize) {
         while self.head.len() > limit {
             self.head.pop_last();
-            self.cursor = self.head.last_key_value().map_or(Place::FIRST, |(place, _)| *place);
+            self.cursor = self.head.last_place().unwrap_or(Place::FIRST);
         }
     }
 }

@@ -8,6 +8,9 @@ pub(super) struct Levels {
 
 impl Levels {
     pub(super) fn add(&mut self, depth: u32, count: u64) {
+        if count == 0 {
+            return;
+        }
         let depth = depth as usize;
         if self.outstanding.len() <= depth {
             self.outstanding.resize(depth + 1, 0);

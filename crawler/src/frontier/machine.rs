@@ -182,17 +182,24 @@ impl Frontier {
         (self.counts, self.now) = (counts, now);
     }
 
+    /// Has room for so many more hosts, and no more than that.
+    pub fn expect_hosts(&mut self, hosts: usize) {
+        self.hosts.reserve_exact(hosts);
+        self.agenda.expect_hosts(hosts);
+    }
+
     /// Adds a host; ids ascend from 0 in the order of the calls.
-    pub fn add_host(&mut self, start: HostStart) -> HostId {
+    pub fn add_host(&mut self, mut start: HostStart) -> HostId {
         let host = HostId(u32::try_from(self.hosts.len()).expect("a crawl has fewer than 2^32 hosts"));
-        let health = Health::resume(&start.health, self.limits.back_off.max_retry_after, self.now);
+        let (health, by_depth) = (std::mem::take(&mut start.health), std::mem::take(&mut start.by_depth));
+        let health = Health::resume(health, self.limits.back_off.max_retry_after, self.now);
         if health.is_ailing() {
             self.ailing.insert(host);
         }
-        let by_depth = start.by_depth.clone();
         let mut queue = HostQueue::new(host, start, health);
         self.retrying += queue.retrying();
         queue.sidelined = queue.is_sidelined(&self.limits);
+        let by_depth = if self.is_by_level() { by_depth } else { Vec::new() };
         for (depth, count) in by_depth {
             queue.levels.add(depth, count);
             self.levels.add(depth, if queue.sidelined { 0 } else { count });
@@ -216,11 +223,11 @@ impl Frontier {
             self.queue(host).hold();
             return;
         }
-        self.levels.add(depth, u64::from(!self.hosts[host.0 as usize].sidelined));
-        self.remembering(host, |queue, limit| {
-            queue.levels.add(depth, 1);
-            queue.offer(item, limit);
-        });
+        if self.is_by_level() {
+            self.levels.add(depth, u64::from(!self.hosts[host.0 as usize].sidelined));
+            self.queue(host).levels.add(depth, 1);
+        }
+        self.remembering(host, |queue, limit| queue.offer(item, limit));
         self.plan_earlier(host);
     }
 
@@ -235,6 +242,7 @@ impl Frontier {
             {
                 queue.begin_refill(request);
                 self.open_refills += 1;
+                self.agenda.keep_turn(host);
                 self.plan(host);
                 return Next::NeedsRefill(request);
             }
@@ -316,15 +324,15 @@ impl Frontier {
         if queue.eligible(&self.limits, level) > Eligible::At(now) {
             return None;
         }
-        if queue.robots.is_empty() && !queue.prerequisite.is_met(now) {
+        if !queue.has_robots() && !queue.prerequisite.is_met(now) {
             let robots = WorkItem::besides(host, queue.origin.robots_txt(), Purpose::Robots { of: host });
-            queue.robots.push_back(robots);
+            queue.put_robots(robots);
             queue.prerequisite = Prerequisite::Pending;
         }
-        let item = if let Some(robots) = queue.robots.pop_front() {
+        let item = if let Some(robots) = queue.take_robots() {
             robots
         } else if let Some(url) = queue.health.check(queue.is_next_fresh()) {
-            WorkItem::besides(host, url.clone(), Purpose::Check)
+            WorkItem::besides(host, url, Purpose::Check)
         } else if let Some(rescue) = queue.take_rescue(now) {
             rescue
         } else {

@@ -1,7 +1,8 @@
 //! The ceiling on rows in memory, over all hosts.
 //!
 //! Each host that has a turn may hold its share of the ceiling, up to `heads_per_host`; so what is read for one never drives
-//! out what was just read for another. A host that can do something holds at least one row.
+//! out what was just read for another. A host keeps its turn while its rows are read, and is granted a lease when they have
+//! come; so very many hosts, with a share of one row each, hold hardly any.
 
 use std::num::NonZeroUsize;
 

@@ -17,6 +17,7 @@
 
 mod agenda;
 mod ailing;
+mod besides;
 mod completion;
 mod health;
 mod host_queue;
@@ -27,6 +28,8 @@ mod memory;
 mod prerequisite;
 mod refill;
 mod rescue;
+mod retries;
+mod rows;
 #[cfg(test)]
 mod tests;
 

@@ -1,12 +1,9 @@
 //! Asking the URL table for the rows that memory does not hold.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-use super::{Place, RefillKind, WorkItem, host_queue::LeasedPage};
+use super::{Place, RefillKind, WorkItem, host_queue::LeasedPage, rows::Rows};
 use crate::candidate::Ticket;
-
-/// Rows by their place. Each is on the heap: where many hosts hold a row or two, the nodes of their trees are mostly empty.
-pub(super) type Rows = BTreeMap<Place, Box<WorkItem>>;
 
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.
 #[derive(Debug)]
@@ -20,14 +17,14 @@ pub(super) struct PendingRefill {
 
 impl PendingRefill {
     pub(super) fn new(kind: RefillKind, limit: usize) -> Self {
-        Self { kind, limit, offered: BTreeMap::new(), dropped: None, settled: HashSet::new() }
+        Self { kind, limit, offered: Rows::default(), dropped: None, settled: HashSet::new() }
     }
 
     /// Remembers a row offered beyond the cursor; only the first `limit` of them, and the place where the rest begins.
-    pub(super) fn offered(&mut self, place: Place, queued: WorkItem) {
-        self.offered.insert(place, Box::new(queued));
+    pub(super) fn offered(&mut self, queued: WorkItem) {
+        self.offered.insert(Box::new(queued));
         if self.offered.len() > self.limit {
-            let (last, _) = self.offered.pop_last().expect("more than the limit are there");
+            let last = self.offered.pop_last().expect("more than the limit are there").place();
             self.dropped = Some(self.dropped.map_or(last, |dropped| dropped.min(last)));
         }
     }
@@ -43,24 +40,24 @@ impl PendingRefill {
     }
 
     /// The rows to keep in memory, and the new cursor. `rows` are all rows of the answer; those of `leased` are not queued any more.
-    pub(super) fn merge(self, from: Place, rows: PlacedRows, leased: &[LeasedPage]) -> (Rows, Place) {
-        let last = rows.placed.last().map_or(from, |(place, _)| *place);
+    pub(super) fn merge(self, from: Place, rows: AnsweredRows, leased: &[LeasedPage]) -> (Rows, Place) {
+        let last = rows.rows.last().map_or(from, WorkItem::place);
         let reach = if rows.more { last } else { Place::LAST };
         let unleased = |id: Ticket| leased.iter().all(|page| page.id != id) && !self.settled.contains(&id);
         let mut merged = self.offered;
-        merged.extend(rows.placed.into_iter().filter(|(_, queued)| unleased(queued.id)));
-        merged.retain(|place, _| *place <= reach && self.dropped.is_none_or(|dropped| *place < dropped));
+        merged.extend(rows.rows.into_iter().filter(|queued| unleased(queued.id)).map(Box::new));
+        merged.retain(|row| row.place() <= reach && self.dropped.is_none_or(|dropped| row.place() < dropped));
         let cursor = match self.dropped {
-            Some(dropped) if dropped <= reach => merged.last_key_value().map_or(from, |(place, _)| *place),
+            Some(dropped) if dropped <= reach => merged.last_place().unwrap_or(from),
             _ => reach,
         };
         (merged, cursor)
     }
 }
 
-/// The rows of an answer with their places.
+/// The rows of an answer.
 #[derive(Debug)]
-pub(super) struct PlacedRows {
-    pub(super) placed: Vec<(Place, Box<WorkItem>)>,
+pub(super) struct AnsweredRows {
+    pub(super) rows: Vec<WorkItem>,
     pub(super) more: bool,
 }

@@ -20,7 +20,7 @@ impl Frontier {
 
     /// Gives up what was to be fetched again on a host that was closed.
     pub fn drop_rescues(&mut self, host: HostId) -> Vec<WorkItem> {
-        let dropped: Vec<_> = std::mem::take(&mut self.queue(host).rescues).into_values().collect();
+        let dropped = self.queue(host).take_rescues();
         self.rescues -= dropped.len() as u64;
         self.plan(host);
         dropped

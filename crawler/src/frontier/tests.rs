@@ -1,7 +1,7 @@
 //! The frontier under random schedules, against a plain model of the URL table.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     num::NonZeroUsize,
     time::Duration,
 };
@@ -577,6 +577,41 @@ fn a_robots_txt_that_is_too_old_at_once_is_good_for_one_url() {
     }
     let (robots, page) = (Purpose::Robots { of: host }, Purpose::Discover);
     assert_eq!(kinds, [robots, page, robots, page]);
+}
+
+/// However many hosts have queued rows in the table, the rows that are read are soon leased.
+#[test]
+fn very_many_hosts_hold_no_rows_in_memory() {
+    for order in [Order::Breadth, Order::Best] {
+        let heads = NonZeroUsize::new(100).unwrap();
+        let mut frontier = Frontier::new(FrontierLimits { heads, order, ..FrontierLimits::default() });
+        let url = WebUrl::parse("http://h/").unwrap();
+        let now = Moment::from_millis(5);
+        for _ in 0..200 {
+            let start = HostStart::new(url.origin(), DELAY);
+            frontier.add_host(HostStart { plain: 50, robots_until: now + DAY, ..start });
+        }
+        frontier.resume(Counts { admitted: 10_000, queued: 10_000, ..Counts::default() }, now);
+        let mut leased = HashSet::new();
+        for id in 1.. {
+            match frontier.next(now) {
+                Next::NeedsRefill(RefillRequest { host, .. }) => {
+                    let rows = vec![WorkItem { rank: i64::try_from(id).unwrap(), ..queued(id, host, &url) }];
+                    frontier.refilled(host, RefillAnswer { rows, more: true, ..RefillAnswer::default() });
+                }
+                Next::Lease(lease) => {
+                    leased.insert(lease.host());
+                    frontier.complete(lease, Outcome::Finished { stored: true }, Asked::Yes, now);
+                }
+                other => {
+                    assert_eq!(other, Next::WaitUntil(now + DELAY));
+                    break;
+                }
+            }
+            assert!(frontier.in_memory() <= 1, "{} rows in memory", frontier.in_memory());
+        }
+        assert_eq!(leased.len(), 200, "all hosts have their turn");
+    }
 }
 
 fn plain_frontier(heads: usize) -> Frontier {

@@ -76,15 +76,17 @@ impl Refusal {
 #[derive(Debug, Clone)]
 pub struct Scope {
     rules: ScopeRules,
-    /// By authority the folders that belong to it, each with its `/` at the end; where hosts belong to it whole, none. (A
-    /// tree takes one comparison where there is one start, as in most crawls; every link is looked up.)
-    areas: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
+    /// The authorities that belong to it whole. (A tree takes one comparison where there is one start, as in most crawls;
+    /// every link is looked up.)
+    hosts: BTreeSet<Box<str>>,
+    /// Where folders belong to it: by authority, each with its `/` at the end.
+    folders: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
 }
 
 impl Scope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, areas: BTreeMap::new() }
+        Self { rules, hosts: BTreeSet::new(), folders: BTreeMap::new() }
     }
 
     /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
@@ -92,9 +94,15 @@ impl Scope {
         if self.reached(start) {
             return false;
         }
-        let area = self.areas.entry(start.authority().into()).or_default();
-        if self.rules.reach == Reach::Prefix {
-            area.extend(folders(start.path()).last().map(Into::into));
+        let authority = start.authority().into();
+        match self.rules.reach {
+            Reach::Host => {
+                self.hosts.insert(authority);
+            }
+            Reach::Prefix => {
+                let folders_of = self.folders.entry(authority).or_default();
+                folders_of.extend(folders(start.path()).last().map(Into::into));
+            }
         }
         true
     }
@@ -121,8 +129,13 @@ impl Scope {
 
     /// However many starts there are, this looks up one host and the folders above the URL.
     fn reached(&self, url: &WebUrl) -> bool {
-        let Some(areas) = self.areas.get(url.authority()) else { return false };
-        self.rules.reach == Reach::Host || folders(url.path()).any(|folder| areas.contains(folder))
+        match self.rules.reach {
+            Reach::Host => self.hosts.contains(url.authority()),
+            Reach::Prefix => self
+                .folders
+                .get(url.authority())
+                .is_some_and(|own| folders(url.path()).any(|folder| own.contains(folder))),
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! [`Origin`]: scheme, host and port.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::{UrlError, WebUrl};
 
 /// Scheme, host and port of a [`WebUrl`], as text (`https://example.org`, the scheme's default port left out): one host queue, one robots.txt.
+/// Clones share the text.
 ///
 /// ```
 /// use webloom::url::WebUrl;
@@ -14,7 +15,7 @@ use super::{UrlError, WebUrl};
 /// # Ok::<(), webloom::url::UrlError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Origin(Box<str>);
+pub struct Origin(Arc<str>);
 
 impl Origin {
     pub(super) fn of(url: &WebUrl) -> Self {

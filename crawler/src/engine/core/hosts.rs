@@ -8,6 +8,7 @@ use super::{
     outcome::{Heard, asked, counted, failure},
     pages::Ended,
     robots_book::Reading,
+    setup::has_secrets,
 };
 use crate::{
     candidate::{Hop, HostId},
@@ -49,7 +50,9 @@ impl Core {
         let mut step = Step::default();
         for start in starts {
             let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
-            self.starts.give(start.url.origin());
+            if has_secrets(&self.settings) {
+                self.starts.give(start.url.origin());
+            }
             if start.guessed {
                 self.starts.guess(start.url.clone());
             }
@@ -83,9 +86,7 @@ impl Core {
 
     /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere hears of it.
     pub(super) fn warn_of_secrets(&self, url: &WebUrl) {
-        let fetch = &self.settings.fetch;
-        let some = !(fetch.headers.is_empty() && fetch.credentials.is_empty());
-        if some && !self.starts.is_given(&url.origin()) {
+        if has_secrets(&self.settings) && !self.starts.is_given(&url.origin()) {
             tracing::warn!(%url, "headers and passwords that were given are not sent there: if they should be, give it as a start URL");
         }
     }

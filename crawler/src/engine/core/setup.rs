@@ -1,6 +1,6 @@
 //! What a core is made of: settings, and what the crawl directory holds.
 
-use std::{collections::HashSet, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
@@ -54,9 +54,12 @@ impl Setup {
         let mut admission = Admitter::new(cache, resumed.last_url, ranking(&settings), settings.politeness.delay);
         admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         let robots = RobotsBook::new(settings.robots.clone(), agent);
-        for host in &resumed.hosts {
+        let starts = start_phase(&resumed, &settings, now)?;
+        frontier.expect_hosts(resumed.hosts.len());
+        for host in resumed.hosts {
+            let number = host.id;
             let id = admission.known_host(&mut frontier, host_start(host, &settings, &robots, now)?);
-            if id != host.id {
+            if id != number {
                 return Err(EngineError::HostGap(id));
             }
         }
@@ -69,7 +72,6 @@ impl Setup {
         for area in &resumed.areas {
             pure.widen(&stored(&area.url, WebUrl::parse)?);
         }
-        let starts = start_phase(&resumed, now)?;
         let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Core {
             frontier,
@@ -101,21 +103,32 @@ pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Optio
 }
 
 /// The starts that an earlier run left without an answer.
-fn start_phase(resumed: &Resumed, now: Moment) -> Result<StartPhase, EngineError> {
+fn start_phase(resumed: &Resumed, settings: &Settings, now: Moment) -> Result<StartPhase, EngineError> {
     let mut starts = StartPhase::new(now);
     for pending in &resumed.pending_starts {
         starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
     }
-    let answered: HashSet<_> =
-        resumed.hosts.iter().filter(|host| host.answered).map(|host| host.origin.as_str()).collect();
     for area in resumed.areas.iter().filter(|area| area.source.is_given()) {
         let url = stored(&area.url, WebUrl::parse)?;
-        starts.give(url.origin());
-        if area.source == AreaSource::GuessedStart && !answered.contains(url.origin().as_str()) {
+        if has_secrets(settings) {
+            starts.give(url.origin());
+        }
+        if area.source == AreaSource::GuessedStart {
             starts.guess(url);
         }
     }
+    // That it answers tells that the scheme was no guess.
+    if starts.has_guesses() {
+        for host in resumed.hosts.iter().filter(|host| host.answered) {
+            starts.answered(&stored(&host.origin, WebUrl::parse)?);
+        }
+    }
     Ok(starts)
+}
+
+/// Whether there are headers or passwords that are for the user's own starts alone.
+pub(super) fn has_secrets(settings: &Settings) -> bool {
+    !(settings.fetch.headers.is_empty() && settings.fetch.credentials.is_empty())
 }
 
 fn frontier_limits(settings: &Settings) -> FrontierLimits {
@@ -216,7 +229,7 @@ fn audit(settings: &Settings, resumed: &Resumed) -> Option<Audit> {
 
 /// A host from the crawl directory: after a start it is not asked before its delay has passed.
 fn host_start(
-    host: &HostState,
+    host: HostState,
     settings: &Settings,
     robots: &RobotsBook,
     now: Moment,
@@ -227,7 +240,7 @@ fn host_start(
     Ok(HostStart {
         ready_at: if host.asked { now + delay } else { Moment::EPOCH },
         delay,
-        health: HostHealth { answers: host.answered, stored: host.health.clone(), known_good: host.known_good.clone() },
+        health: HostHealth { answers: host.answered, stored: host.health, known_good: host.known_good },
         robots_until: robots.stored_until(&origin, host.robots_fetched, now),
         origin,
         plain: host.plain,
@@ -237,7 +250,7 @@ fn host_start(
         next_due: host.next_due,
         stored: host.stored,
         fetched: host.fetched,
-        by_depth: host.by_depth.clone(),
+        by_depth: host.by_depth,
     })
 }
 

@@ -1,7 +1,7 @@
 //! [`StartPhase`]: until the start URLs' redirects are known, links are not judged.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     time::Duration,
 };
 
@@ -37,10 +37,10 @@ pub struct Start {
 pub(super) struct StartPhase {
     pending: HashMap<Ticket, Origin>,
     /// The same by origin.
-    by_origin: HashMap<Origin, HashSet<Ticket>>,
+    by_origin: BTreeSet<(Origin, Ticket)>,
     /// Those given without a scheme whose origin has not answered.
     guessed: HashMap<Origin, Vec<WebUrl>>,
-    /// Where the user's own starts are.
+    /// Where the user's own starts are; to be known where there are secrets for them.
     given: HashSet<Origin>,
     ends: Moment,
     held: Vec<Report>,
@@ -50,7 +50,7 @@ pub(super) struct StartPhase {
 
 impl StartPhase {
     pub(super) fn new(now: Moment) -> Self {
-        let (pending, by_origin, guessed) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (pending, by_origin, guessed) = (HashMap::new(), BTreeSet::new(), HashMap::new());
         let (given, ends, held) = (HashSet::new(), now + LONGEST, Vec::new());
         Self { pending, by_origin, guessed, given, ends, held, links: 0 }
     }
@@ -72,7 +72,7 @@ impl StartPhase {
 
     /// A start (or the target of its redirect) was admitted.
     pub(super) fn begin(&mut self, id: Ticket, origin: Origin) {
-        self.by_origin.entry(origin.clone()).or_default().insert(id);
+        self.by_origin.insert((origin.clone(), id));
         self.pending.insert(id, origin);
     }
 
@@ -88,9 +88,14 @@ impl StartPhase {
 
     /// The origin of this URL answers: its scheme is no guess any more.
     pub(super) fn answered(&mut self, url: &WebUrl) {
-        if !self.guessed.is_empty() {
+        if self.has_guesses() {
             self.guessed.remove(&url.origin());
         }
+    }
+
+    /// Whether an origin's scheme is a guess.
+    pub(super) fn has_guesses(&self) -> bool {
+        !self.guessed.is_empty()
     }
 
     /// What to try instead, when an origin gave no answer.
@@ -106,19 +111,17 @@ impl StartPhase {
 
     /// A start has its answer.
     pub(super) fn settle(&mut self, id: Ticket) {
-        let Some(origin) = self.pending.remove(&id) else { return };
-        if let Some(ids) = self.by_origin.get_mut(&origin) {
-            ids.remove(&id);
-            if ids.is_empty() {
-                self.by_origin.remove(&origin);
-            }
+        if let Some(origin) = self.pending.remove(&id) {
+            self.by_origin.remove(&(origin, id));
         }
     }
 
     /// The starts on this origin will have no answer.
     pub(super) fn settle_all(&mut self, origin: &Origin) {
-        for id in self.by_origin.remove(origin).unwrap_or_default() {
-            self.pending.remove(&id);
+        let all = (origin.clone(), Ticket(0))..=(origin.clone(), Ticket(u64::MAX));
+        let settled: Vec<_> = self.by_origin.range(all).map(|(_, id)| *id).collect();
+        for id in settled {
+            self.settle(id);
         }
     }
 

@@ -133,7 +133,13 @@ impl CrawlDirectory {
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
     pub fn resume(&self, max_depth: Option<u32>) -> Result<Option<Resumed>, StoreError> {
-        resume::load(&self.connection, max_depth).map_err(StoreError::database(self.path.join(DATABASE)))
+        let load = || {
+            let resumed = resume::load(&self.connection, max_depth)?;
+            // What was read or kept in a temporary table is not needed again.
+            self.connection.execute_batch("PRAGMA shrink_memory")?;
+            Ok(resumed)
+        };
+        load().map_err(StoreError::database(self.path.join(DATABASE)))
     }
 
     /// The stored settings (JSON); `None` when the directory is new.

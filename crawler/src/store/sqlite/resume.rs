@@ -207,7 +207,11 @@ fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32,
         host.next_due = host.next_due.into_iter().chain(due.map(Moment::from_millis)).min();
         match host.by_depth.binary_search_by_key(&depth, |(depth, _)| *depth) {
             Ok(there) => host.by_depth[there].1 += 1,
-            Err(place) => host.by_depth.insert(place, (depth, 1)),
+            Err(place) => {
+                // There may be very many hosts, and most have one depth.
+                host.by_depth.reserve_exact(1);
+                host.by_depth.insert(place, (depth, 1));
+            }
         }
     }
     Ok(())
