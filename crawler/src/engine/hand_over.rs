@@ -3,8 +3,8 @@
 //! Owns: the steps that are to be sent together. Waking the writer for each page costs about as much as writing the page.
 //!
 //! Invariants: messages are sent in the order in which they were given; a question is sent after all steps before it. What
-//! was given but is not committed is [`MOST_UNCOMMITTED`] steps at most, and never more rows than [`MOST_ROWS`] and those of
-//! one step.
+//! was given but is not committed is [`MOST_UNCOMMITTED`] steps at most; what is not written yet has no more rows than
+//! [`MOST_ROWS`] and those of one step.
 //!
 //! Does not know: what a step means.
 
@@ -21,7 +21,7 @@ use crate::store::{Confirmed, Message, Reply, Room, Step};
 /// Visits that a kill costs at most, beside the leases in flight.
 const MOST_UNCOMMITTED: usize = 200;
 
-/// Steps that the writer may commit together: a batch of one waits here, in the channel, and in the writer's hand.
+/// Steps that the writer may commit together: others must be on their way meanwhile.
 pub(super) const MOST_COMMITTED_TOGETHER: usize = MOST_UNCOMMITTED - 3;
 
 /// Steps that are sent together.
@@ -37,9 +37,14 @@ const BATCH_ROWS: usize = 1_000;
 /// with more takes all the room.
 const MOST_ROWS: usize = 5_000;
 
+/// Messages in the channel: questions among them, and batches of one step.
+const MOST_MESSAGES: usize = 64;
+
 /// Sends the core's messages to the writer.
 pub(super) struct HandOver {
     writer: mpsc::Sender<Message>,
+    /// Room for steps that are sent and not yet written.
+    sent: Arc<Semaphore>,
     room: Arc<Semaphore>,
     most: usize,
     #[expect(clippy::vec_box, reason = "a step is large, and is a box before and after")]
@@ -51,13 +56,14 @@ pub(super) struct HandOver {
 impl HandOver {
     /// The two ends of the way to a writer that commits after so many steps. Must be called within a tokio runtime.
     pub(super) fn new(commit_steps: usize) -> (Self, mpsc::Receiver<Message>) {
-        let share = MOST_UNCOMMITTED - commit_steps.min(MOST_COMMITTED_TOGETHER);
-        // A batch waits here, one is in the writer's hand, and the others are in the channel.
-        let most = BATCH.min(share / 3);
-        let (writer, receiver) = mpsc::channel(share / most - 2);
+        let uncommitted = MOST_UNCOMMITTED - commit_steps.min(MOST_COMMITTED_TOGETHER);
+        // While a batch is gathered here, one is in the channel and one in the writer's hand.
+        let most = BATCH.min(uncommitted / 3);
+        let (writer, receiver) = mpsc::channel(MOST_MESSAGES);
+        let sent = Arc::new(Semaphore::new(uncommitted - most));
         let room = Arc::new(Semaphore::new(MOST_ROWS - BATCH_ROWS));
         let alarm = Box::pin(sleep_until(Instant::now()));
-        (Self { writer, room, most, steps: Vec::new(), rows: 0, alarm }, receiver)
+        (Self { writer, sent, room, most, steps: Vec::new(), rows: 0, alarm }, receiver)
     }
 
     /// Gives a step, which is sent with others soon; waits while the writer is behind.
@@ -85,7 +91,7 @@ impl HandOver {
     /// [`EngineError::WriterGone`].
     pub(super) async fn propose(&mut self, step: Box<Step>, reply: Reply<Confirmed>) -> Result<(), EngineError> {
         self.flush().await?;
-        let room = self.room_for(step.rows.len()).await?;
+        let room = self.room_for(1, step.rows.len()).await?;
         self.send(Message::Propose(step, room, reply)).await
     }
 
@@ -118,22 +124,96 @@ impl HandOver {
         if self.steps.is_empty() {
             return Ok(());
         }
-        let room = self.room_for(self.rows).await?;
+        let room = self.room_for(self.steps.len(), self.rows).await?;
         self.rows = 0;
         let next = Vec::with_capacity(self.most);
         let steps = std::mem::replace(&mut self.steps, next);
         self.send(Message::Steps(steps, room)).await
     }
 
-    async fn room_for(&self, rows: usize) -> Result<Room, EngineError> {
-        let rows = u32::try_from(rows.clamp(1, MOST_ROWS - BATCH_ROWS)).expect("it is a small number");
+    async fn room_for(&self, steps: usize, rows: usize) -> Result<Room, EngineError> {
+        let [steps, rows] = [steps, rows.clamp(1, MOST_ROWS - BATCH_ROWS)]
+            .map(|number| u32::try_from(number).expect("it is a small number"));
+        let room = async {
+            let steps = Arc::clone(&self.sent).acquire_many_owned(steps).await;
+            (steps, Arc::clone(&self.room).acquire_many_owned(rows).await)
+        };
         tokio::select! {
-            room = Arc::clone(&self.room).acquire_many_owned(rows) => Ok(Box::new(room)),
+            room = room => Ok(Box::new(room)),
             () = self.writer.closed() => Err(EngineError::WriterGone),
         }
     }
 
     async fn send(&self, message: Message) -> Result<(), EngineError> {
         self.writer.send(message).await.map_err(|_| EngineError::WriterGone)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{candidate::HostId, store::Counters};
+
+    fn step(number: u64) -> Box<Step> {
+        Box::new(Step { counters: Counters { candidates: number, ..Counters::default() }, ..Step::default() })
+    }
+
+    fn numbers(message: &Message) -> Vec<u64> {
+        let Message::Steps(steps, _) = message else { return Vec::new() };
+        steps.iter().map(|step| step.counters.candidates).collect()
+    }
+
+    #[tokio::test]
+    async fn a_question_goes_after_the_steps_before_it() {
+        let (mut hand_over, mut receiver) = HandOver::new(100);
+        for number in 1..=40 {
+            hand_over.step(step(number)).await.unwrap();
+        }
+        hand_over.message(Message::Robots(HostId(0), Box::new(|_| ()))).await.unwrap();
+        hand_over.step(step(41)).await.unwrap();
+        hand_over.due().await.unwrap();
+        hand_over.flush().await.unwrap();
+        drop(hand_over);
+        let mut batches = Vec::new();
+        while let Some(message) = receiver.recv().await {
+            batches.push(numbers(&message));
+        }
+        assert_eq!(batches, [(1..=32).collect(), (33..=40).collect(), vec![], vec![41]]);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_on_its_way_than_a_kill_may_cost() {
+        for commit_steps in [1, 50, 100, 150, 196, 197] {
+            let (mut hand_over, mut receiver) = HandOver::new(commit_steps);
+            let mut given = 0;
+            let patience = Duration::from_millis(50);
+            while tokio::time::timeout(patience, hand_over.step(step(0))).await.is_ok() {
+                given += 1;
+            }
+            assert!(given > 0 && given + commit_steps <= MOST_UNCOMMITTED, "{given} beside {commit_steps}");
+            // What is written makes room.
+            assert!(!numbers(&receiver.recv().await.unwrap()).is_empty());
+            tokio::time::timeout(patience, hand_over.flush()).await.unwrap().unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_ended_is_noticed_while_room_is_waited_for() {
+        let (mut hand_over, receiver) = HandOver::new(197);
+        let give = async {
+            loop {
+                hand_over.step(step(0)).await?;
+            }
+        };
+        let end = async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            drop(receiver);
+            std::future::pending::<()>().await;
+        };
+        let ended: Result<(), EngineError> = tokio::select! {
+            ended = give => ended,
+            () = end => Ok(()),
+        };
+        assert!(matches!(ended, Err(EngineError::WriterGone)));
     }
 }

@@ -382,8 +382,8 @@ impl Frontier {
         }
     }
 
-    /// The weight of the host's next URL. Where memory holds none of its URLs, those in the table will weigh what the last
-    /// one did, or less.
+    /// The weight of the host's next URL. Where memory holds none of its URLs, it is taken to weigh what the last one did, until
+    /// it is read.
     fn weight(&self, host: HostId) -> Weight {
         let order = self.limits.order;
         let best = self.hosts[host.0 as usize].best().filter(|_| order.is_weighted());

@@ -72,7 +72,7 @@ impl StoreSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             commit_every: reader.read("store.commit_every", &Span(Duration::from_millis(1)..=Duration::from_secs(10))),
-            commit_visits: reader.read("store.commit_visits", &Count(1..=200)),
+            commit_visits: reader.read("store.commit_visits", &Count(1..=197)),
             checkpoint_every: reader
                 .read("store.checkpoint_every", &Span(Duration::from_millis(10)..=Duration::from_hours(1))),
         }

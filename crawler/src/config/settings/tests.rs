@@ -46,7 +46,7 @@ const RANGES: [(&str, [&str; 4]); 41] = [
     ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),
     ("frontier.heads", ["99", "100", "100000000", "100000001"]),
     ("store.commit_every", ["0", "\"1ms\"", "\"10s\"", "\"11s\""]),
-    ("store.commit_visits", ["0", "1", "200", "201"]),
+    ("store.commit_visits", ["0", "1", "197", "198"]),
     ("store.checkpoint_every", ["\"9ms\"", "\"10ms\"", "\"1h\"", "\"61m\""]),
 ];
 

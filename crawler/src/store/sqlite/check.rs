@@ -61,7 +61,7 @@ const ONCE: &str = "a key is admitted once";
 const KEPT: &str = "under an exact cache every kept link has a row";
 const RECORDED: &str = "after a sweep every kept link has a row or is recorded as lost";
 
-/// Every invariant that [`check`] can find broken.
+/// Every invariant that `webloom check` can find broken.
 pub fn invariants() -> impl Iterator<Item = &'static str> {
     let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, RECORDED];
     RULES.iter().chain(LOST_RULES).map(|(invariant, _)| *invariant).chain(others)

@@ -7,6 +7,8 @@ use std::{
 
 use thiserror::Error;
 
+use crate::url::UnknownRules;
+
 /// Why a crawl directory cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -51,6 +53,14 @@ pub enum StoreError {
         found: u32,
         /// The newest schema known.
         known: u32,
+    },
+    /// Its keys are made by rules that this version does not know.
+    #[error("{}: {source}", path.display())]
+    KeyRules {
+        /// The database.
+        path: PathBuf,
+        /// Which rules.
+        source: UnknownRules,
     },
     /// The disk is full.
     #[error("the disk that holds {} is full; all committed pages are kept: make room and start again", path.display())]
@@ -130,6 +140,11 @@ impl StoreError {
     pub(super) fn database(path: impl Into<PathBuf>) -> impl FnOnce(rusqlite::Error) -> Self {
         let path = path.into();
         |source| match source.sqlite_error_code() {
+            None if let rusqlite::Error::FromSqlConversionFailure(_, _, reason) = &source
+                && let Some(rules) = reason.downcast_ref::<UnknownRules>() =>
+            {
+                Self::KeyRules { path, source: rules.clone() }
+            }
             Some(rusqlite::ErrorCode::DiskFull) => Self::Full { path },
             Some(rusqlite::ErrorCode::NotADatabase) => {
                 Self::Foreign { path: path.parent().map_or_else(|| path.clone(), PathBuf::from) }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, functions::FunctionFlags};
 
 use crate::order::Ranking;
 
-/// Reads each queued row once, and writes those whose rank is another.
+/// Reads the URL table once, and writes the queued rows whose rank is another.
 const RERANK: &str = "UPDATE url SET rank = rank_of(url, depth)
     WHERE state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence) AND rank <> rank_of(url, depth)";
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     CheckReport, ContentTypes, PageFilter, PageLine, ReadError, StoreError, StoredSummary, check, directory::DATABASE,
-    pages, schema, summary,
+    pages, resume, schema, summary,
 };
 
 /// The records of a crawl, open for reading, also while the crawl runs.
@@ -31,6 +31,8 @@ impl Records {
         let found = schema::version(&connection, &database)?;
         let found = found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
         schema::stand_in(&connection, found).map_err(failed())?;
+        // Where its keys are made by rules that are not known here, right fingerprints would look wrong.
+        resume::key_rules(&connection).map_err(failed())?;
         Ok(Self { connection })
     }
 
