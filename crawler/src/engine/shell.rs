@@ -104,8 +104,13 @@ impl<F: Fetcher + 'static> Shell<F> {
                 }
                 () = sleep_until(self.clock, until), if until.is_some() => None,
             };
+            let answered = matches!(event, Some(Event::Answered(_)));
             if let Some(event) = event {
                 self.tell(event).await?;
+            }
+            if answered {
+                // Answers come in crowds, and take time to be read: visits begun meanwhile would all send their requests at once.
+                tokio::task::yield_now().await;
             }
         }
     }

@@ -62,8 +62,11 @@ pub enum Fault {
 /// Silences in a row that one URL may begin before it is to blame for them.
 const MOST_EXCUSED: u32 = 3;
 
+/// The same where the host says that it is overloaded: first it is asked more slowly.
+const MOST_EXCUSED_BY_STATUS: u32 = 8;
+
 /// How many times as long as the first back-off the caution after a server error may be.
-const MOST_CAUTION: u32 = 8;
+const MOST_CAUTION: u32 = 16;
 
 /// A caution that is shorter is none.
 const LEAST_CAUTION: Duration = Duration::from_millis(10);
@@ -117,6 +120,8 @@ struct Ailment {
     last: Moment,
     /// The last back-off.
     pause: Duration,
+    /// The longest that is added to the delay of a host that was overloaded.
+    most_caution: Duration,
     cause: Cause,
     not_before: Moment,
     wait: Wait,
@@ -145,6 +150,7 @@ impl Health {
                 silent_since: now,
                 last: Moment::EPOCH,
                 pause: Duration::ZERO,
+                most_caution: Duration::ZERO,
                 cause,
                 not_before,
                 wait,
@@ -197,7 +203,10 @@ impl Health {
         // A server that allows one request every few seconds is well after each pause, and refuses the next: so the pause is
         // kept for a while, and given up by halves.
         self.caution = match &over {
-            Some(ailment) if matches!(ailment.cause, Cause::Status(_)) => ailment.pause,
+            // Where some of it was left, it was too little.
+            Some(ailment) if matches!(ailment.cause, Cause::Status(_)) => {
+                ailment.pause.max(2 * self.caution).min(ailment.most_caution)
+            }
             _ => Some(self.caution / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
         };
         over.is_some()
@@ -219,8 +228,9 @@ impl Health {
     ) -> Fault {
         let passed_over = self.is_passed_over(item, failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
-        let charged =
-            self.has_failed_by_itself(item) || self.is_suspect(item) || (passed_over && self.known_good.is_empty());
+        let charged = self.has_failed_by_itself(item)
+            || self.is_suspect(item, failure.cause)
+            || (passed_over && self.known_good.is_empty());
         self.go_silent(item, now);
         if !passed_over {
             self.ail(failure, item.host.0, granted, now, policy);
@@ -251,9 +261,10 @@ impl Health {
     }
 
     /// Whether the URL begins one more silence, after some in a row that it began.
-    fn is_suspect(&self, item: &WorkItem) -> bool {
+    fn is_suspect(&self, item: &WorkItem, cause: Cause) -> bool {
+        let most = if matches!(cause, Cause::Status(_)) { MOST_EXCUSED_BY_STATUS } else { MOST_EXCUSED };
         let times = self.suspect.as_ref().filter(|suspect| suspect.url == item.url).map_or(0, |suspect| suspect.times);
-        self.silence.is_none() && times >= MOST_EXCUSED
+        self.silence.is_none() && times >= most
     }
 
     fn go_silent(&mut self, item: &WorkItem, now: Moment) {
@@ -284,6 +295,7 @@ impl Health {
             silent_since: now,
             last: Moment::EPOCH,
             pause: Duration::ZERO,
+            most_caution: policy.first * MOST_CAUTION,
             cause,
             not_before: now,
             wait: Wait::BackOff,
@@ -295,7 +307,7 @@ impl Health {
             ailment.failures = ailment.failures.saturating_add(1);
             let pause = policy.pause(ailment.failures, u64::from(host) ^ ailment.since.millis());
             (ailment.not_before, ailment.wait) = (ailment.not_before.max(now + pause), Wait::BackOff);
-            ailment.pause = pause.min(policy.first * MOST_CAUTION);
+            ailment.pause = pause;
         }
         (ailment.last, ailment.cause) = (now, cause);
         let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
