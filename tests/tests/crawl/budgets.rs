@@ -154,7 +154,10 @@ fn pages_where_all_fails_for_now() {
         };
         let distinct = |server: &Server| server.targets().into_iter().collect::<std::collections::HashSet<_>>().len();
         let (server, folder) = (serve(site), Folder::new());
-        let run = |run: Webloom| run.env("WEBLOOM_RETRY_BACKOFF", "200ms").run().expect(0).json();
+        let run = |run: Webloom| {
+            let run = run.env("WEBLOOM_RETRY_BACKOFF", "200ms").env("WEBLOOM_POLITENESS_BACKOFF", "5ms");
+            run.run().expect(0).json()
+        };
         let first =
             run(Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "5", "--per-host", "4"]));
         assert_counts(&first);
