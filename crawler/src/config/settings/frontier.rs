@@ -117,8 +117,10 @@ pub(in crate::config) fn as_entry(rule: &Priority) -> String {
 }
 
 fn thousandths(weight: f64) -> Option<u32> {
-    // Through text: there is no conversion that refuses what is no whole number of 32 bits.
-    format!("{:.0}", weight * 1_000.0).parse().ok()
+    // Before it is rounded: 0.0006 is no weight. Then through text: there is no conversion that refuses what is no whole
+    // number of 32 bits.
+    let allowed = (0.001..=1_000.0).contains(&weight);
+    allowed.then(|| format!("{:.0}", weight * 1_000.0).parse().ok()).flatten()
 }
 
 #[cfg(test)]
@@ -146,6 +148,8 @@ mod tests {
             ("/docs/=", "entry 2: give a number between 0.001 and 1000 as weight"),
             ("a=0", "entry 2: give a number between 0.001 and 1000 as weight"),
             ("a=-1", "entry 2: give a number between 0.001 and 1000 as weight"),
+            ("a=0.0006", "entry 2: give a number between 0.001 and 1000 as weight"),
+            ("a=1000.0004", "entry 2: give a number between 0.001 and 1000 as weight"),
             ("a=1001", "entry 2: give a number between 0.001 and 1000 as weight"),
             ("a=NaN", "entry 2: give a number between 0.001 and 1000 as weight"),
             ("a=inf", "entry 2: give a number between 0.001 and 1000 as weight"),
