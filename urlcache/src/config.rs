@@ -26,6 +26,10 @@ use crate::strategy::{Layout, ResetPolicy, Strategy};
 /// What the first generation has room for when nobody knows how many URLs to expect.
 pub const SMALL_START: u64 = 65_536;
 
+/// A cache that is made anew has room for twice the keys there are, as long as these are fewer. Of more than that, memory is
+/// dearer than the time of one more rebuild: then for half as many again.
+const DOUBLES_UP_TO: u64 = 1 << 22;
+
 /// The choices that make a cache. All but the strategy and the secret have defaults:
 ///
 /// ```
@@ -264,7 +268,7 @@ impl CacheConfig {
     fn task(&self, generation: u32, already: u64) -> (Range<u64>, LossBudget) {
         let expected = self.expected_urls.unwrap_or(SMALL_START).max(1);
         match self.reset {
-            ResetPolicy::Rebuild => (already..expected.max(already.saturating_mul(2)), self.budget.share(generation)),
+            ResetPolicy::Rebuild => (already..expected.max(enlarged(already)), self.budget.share(generation)),
             ResetPolicy::Grow => (already..expected.max(already), self.budget),
             ResetPolicy::Rotate | ResetPolicy::Restart | ResetPolicy::Stop | ResetPolicy::None => {
                 (0..expected, self.budget)
@@ -355,6 +359,12 @@ impl Sketch {
     }
 }
 
+/// The keys that a cache made anew has room for, when it begins with `already`.
+fn enlarged(already: u64) -> u64 {
+    let by_half = already.saturating_add(already / 2);
+    already.saturating_mul(2).min(by_half.max(2 * DOUBLES_UP_TO))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,6 +382,8 @@ mod tests {
     fn a_generation_has_room_for_as_many_again() {
         let auto = config(ResetPolicy::Rebuild, None);
         assert_eq!([(0, 0), (1, 40_000), (1, 9)].map(|(g, n)| capacity(&auto, g, n)), [65_536, 80_000, 65_536]);
+        // Of millions, for half as many.
+        assert_eq!([1 << 22, 5_000_000, 10_000_000].map(enlarged), [1 << 23, 1 << 23, 15_000_000]);
         let expecting = config(ResetPolicy::Rebuild, Some(300));
         assert_eq!([(0, 0), (1, 280), (5, 9)].map(|(g, n)| capacity(&expecting, g, n)), [300, 560, 300]);
         assert_eq!(capacity(&config(ResetPolicy::Rebuild, Some(0)), 0, 0), 1);

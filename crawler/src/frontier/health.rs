@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use super::{HostHealth, Purpose, WorkItem};
+use super::{HostHealth, Purpose, WorkItem, known_good::KnownGood};
 use crate::{
     health::{Cause, HealthRow, Wait},
     time::Moment,
@@ -106,9 +106,7 @@ pub(super) struct Health {
     excused: Moment,
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
-    /// URLs that had an answer, as text, which takes less: one that was found to be good, and the last, because one may fail
-    /// by itself since.
-    known_good: Vec<Box<str>>,
+    known_good: KnownGood,
 }
 
 #[derive(Debug)]
@@ -157,9 +155,7 @@ impl Health {
                 by_robots: false,
             })
         });
-        let mut known_good: Vec<_> = known_good.into_iter().chain(stored.and_then(|row| row.known_good)).collect();
-        known_good.dedup();
-        known_good.shrink_to_fit();
+        let known_good = KnownGood::new(known_good, stored.and_then(|row| row.known_good));
         Self { ailment, answers, known_good, excused: now, ..Self::default() }
     }
 
@@ -191,13 +187,9 @@ impl Health {
         }
         (self.well, self.answers) = (self.well.max(granted), true);
         if item.purpose == Purpose::Check {
-            // The next time it goes first: the other may be at fault by itself.
-            self.known_good.sort_by_key(|good| **good != *item.url.as_str());
-        } else if item.purpose.is_counted() && self.known_good.first().is_none_or(|good| **good != *item.url.as_str()) {
-            self.known_good.truncate(1);
-            // There may be very many hosts: no room is kept for more than two.
-            self.known_good.reserve_exact(1);
-            self.known_good.push(item.url.as_str().into());
+            self.known_good.prefer(&item.url);
+        } else if item.purpose.is_counted() {
+            self.known_good.answered(&item.url);
         }
         let over = self.ailment.take_if(|ailment| ailment.last <= granted);
         // A server that allows one request every few seconds is well after each pause, and refuses the next: so the pause is
@@ -284,7 +276,7 @@ impl Health {
 
     /// Drops a URL that may not be asked for any more.
     pub(super) fn forget_good(&mut self, url: &WebUrl) {
-        self.known_good.retain(|good| **good != *url.as_str());
+        self.known_good.forget(url);
     }
 
     pub(super) fn ail(&mut self, failure: Failure, host: u32, granted: Moment, now: Moment, policy: &BackOffPolicy) {
@@ -328,9 +320,7 @@ impl Health {
         let ailment = self.ailment.as_ref()?;
         let queue_first = fresh && self.silence.as_ref().is_none_or(|silence| !silence.again);
         let its_turn = queue_first == ailment.failures.is_multiple_of(2);
-        // Each of them has its turn.
-        let turn = ailment.failures.saturating_sub(1) as usize / 2 % self.known_good.len().max(1);
-        self.known_good.get(turn).filter(|_| its_turn).and_then(|good| WebUrl::parse(good).ok())
+        self.known_good.turn(ailment.failures.saturating_sub(1) / 2).filter(|_| its_turn)
     }
 
     /// When the host is unreachable, if it does not answer until then; `None` when it is well.
@@ -349,7 +339,7 @@ impl Health {
     pub(super) fn row(&self) -> Option<HealthRow> {
         let ailment = self.ailment.as_ref()?;
         let &Ailment { failures, since, cause, not_before, wait, .. } = &**ailment;
-        let known_good = self.known_good.last().cloned();
+        let known_good = self.known_good.last().map(Into::into);
         Some(HealthRow { failures, since, cause, not_before, wait, known_good })
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{
     FrontierLimits, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    active::{Active, LeasedPage},
     besides::Besides,
     health::Health,
     levels::Levels,
@@ -26,12 +27,6 @@ pub(super) enum Eligible {
     At(Moment),
     /// Nothing before something is completed, offered or answered.
     Waits,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LeasedPage {
-    pub(super) id: Ticket,
-    depth: u32,
 }
 
 /// What a host's closing took with it.
@@ -58,20 +53,19 @@ pub(super) struct HostQueue {
     pub(super) waits_elsewhere: bool,
     /// Whether the levels of the whole crawl leave out what is queued here.
     pub(super) sidelined: bool,
+    /// Empty where no level is finished before the next.
     pub(super) levels: Levels,
     /// Queued rows without a due time, in memory or beyond the cursor.
     plain: u64,
     /// Rows in the table beyond the depth limit.
     held: u64,
     leased_slots: u32,
-    leased_pages: Vec<LeasedPage>,
     stored: u64,
     /// URLs with a final answer, stored or not.
     fetched: u64,
-    head: Rows,
     cursor: Place,
+    active: Option<Box<Active>>,
     retries: Option<Box<Retries>>,
-    refill: Option<Box<PendingRefill>>,
 }
 
 impl HostQueue {
@@ -91,14 +85,33 @@ impl HostQueue {
             plain: start.plain,
             held: start.held,
             leased_slots: 0,
-            leased_pages: Vec::new(),
             stored: start.stored,
             fetched: start.fetched,
-            head: Rows::default(),
             cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
+            active: None,
             retries: Retries::known(start.waiting, start.tried, start.next_due).map(Box::new),
-            refill: None,
         }
+    }
+
+    fn active(&mut self) -> &mut Active {
+        self.active.get_or_insert_default()
+    }
+
+    /// Frees what it has no use for.
+    fn settle_down(&mut self) {
+        self.active.take_if(|active| active.is_idle());
+    }
+
+    fn head_rows(&self) -> usize {
+        self.active.as_ref().map_or(0, |active| active.head.len())
+    }
+
+    fn leased_pages(&self) -> &[LeasedPage] {
+        self.active.as_ref().map_or(&[], |active| &active.leased)
+    }
+
+    fn refill(&self) -> Option<&PendingRefill> {
+        self.active.as_ref()?.refill.as_ref()
     }
 
     /// Rows not leased and not held back: in memory or in the table.
@@ -118,7 +131,7 @@ impl HostQueue {
 
     /// Rows that memory holds.
     pub(super) fn in_memory(&self) -> usize {
-        self.head.len() + self.retries_in_memory() + self.refill.as_ref().map_or(0, |refill| refill.len())
+        self.head_rows() + self.retries_in_memory() + self.refill().map_or(0, PendingRefill::len)
     }
 
     fn retries_in_memory(&self) -> usize {
@@ -134,9 +147,10 @@ impl HostQueue {
         let place = queued.place();
         self.plain += 1;
         if place <= self.cursor {
-            self.head.insert(Box::new(queued));
+            self.active().head.insert(Box::new(queued));
             self.evict(limit);
-        } else if let Some(refill) = self.refill.as_mut().filter(|refill| matches!(refill.kind, RefillKind::Beyond(_)))
+        } else if let Some(refill) = self.active.as_mut().and_then(|active| active.refill.as_mut())
+            && matches!(refill.kind, RefillKind::Beyond(_))
         {
             refill.offered(queued);
         }
@@ -169,13 +183,10 @@ impl HostQueue {
 
     /// A lease ends, and its URL is not queued any more.
     pub(super) fn end_lease(&mut self, id: Ticket) {
-        self.leased_pages.retain(|leased| leased.id != id);
-        if self.leased_pages.is_empty() {
-            self.leased_pages = Vec::new();
+        if let Some(active) = &mut self.active {
+            active.end_lease(id);
         }
-        if let Some(refill) = &mut self.refill {
-            refill.settled(id);
-        }
+        self.settle_down();
     }
 
     pub(super) fn take_slot(&mut self) {
@@ -196,7 +207,7 @@ impl HostQueue {
 
     /// Queued rows up to the depth limit, by depth.
     pub(super) fn queued_by_depth(&self) -> Vec<(u32, u64)> {
-        let leased_at = |depth| self.leased_pages.iter().filter(|leased| leased.depth == depth).count() as u64;
+        let leased_at = |depth| self.leased_pages().iter().filter(|leased| leased.depth == depth).count() as u64;
         self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect()
     }
 
@@ -226,7 +237,10 @@ impl HostQueue {
         }
         self.closed = true;
         (self.plain, self.held, self.retries) = (0, 0, None);
-        self.head = Rows::default();
+        if let Some(active) = &mut self.active {
+            active.head = Rows::default();
+        }
+        self.settle_down();
         self.cursor = Place::LAST;
         Closed { abandoned, by_depth }
     }
@@ -234,7 +248,8 @@ impl HostQueue {
     /// The best URL in memory. While the host is ailing, one that has not failed comes before its equals: so a failure is
     /// spread over many URLs.
     pub(super) fn best(&self) -> Option<&WorkItem> {
-        let (fresh, tried) = (self.head.first(), self.retries.as_ref().and_then(|retries| retries.rows.first()));
+        let fresh = self.active.as_ref().and_then(|active| active.head.first());
+        let tried = self.retries.as_ref().and_then(|retries| retries.rows.first());
         let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
         let prefers_fresh =
             if self.health.is_ailing() { fresh.rank <= tried.rank } else { fresh.place() < tried.place() };
@@ -249,7 +264,7 @@ impl HostQueue {
     /// Takes the best URL out of memory, for a lease.
     pub(super) fn take_best(&mut self) -> Option<WorkItem> {
         let place = self.best()?.place();
-        let queued = if let Some(queued) = self.head.remove(place) {
+        let queued = if let Some(queued) = self.active.as_mut().and_then(|active| active.head.remove(place)) {
             self.plain -= 1;
             queued
         } else {
@@ -258,9 +273,7 @@ impl HostQueue {
         if let Some(retries) = self.retries.as_mut().filter(|_| queued.attempts > 0) {
             retries.tried -= 1;
         }
-        // Most hosts have one slot, and there may be very many of them.
-        self.leased_pages.reserve_exact(1);
-        self.leased_pages.push(LeasedPage { id: queued.id, depth: queued.depth });
+        self.active().lease(LeasedPage { id: queued.id, depth: queued.depth });
         Some(*queued)
     }
 
@@ -285,7 +298,7 @@ impl HostQueue {
         if self.has_robots() {
             return Eligible::At(self.ready_at);
         }
-        if !self.has_work() || self.has_all(limits, self.leased_pages.len() as u64) {
+        if !self.has_work() || self.has_all(limits, self.leased_pages().len() as u64) {
             return Eligible::Waits;
         }
         match self.prerequisite {
@@ -355,12 +368,13 @@ impl HostQueue {
 
     /// Retries in memory that all wait for a lower level make room for those that the level waits for.
     fn has_room_for_retries(&self, limits: &FrontierLimits, level: Option<u32>) -> bool {
-        self.refill.is_none() && (self.retries_in_memory() < limits.heads_per_host.get() || !self.leasable(level))
+        self.refill().is_none() && (self.retries_in_memory() < limits.heads_per_host.get() || !self.leasable(level))
     }
 
     fn wants_beyond(&self, limits: &FrontierLimits) -> bool {
-        let low = self.head.len() <= limits.heads_per_host.get() / 4;
-        self.refill.is_none() && low && self.plain > self.head.len() as u64
+        let rows = self.head_rows();
+        let low = rows <= limits.heads_per_host.get() / 4;
+        self.refill().is_none() && low && self.plain > rows as u64
     }
 
     /// The refill this host should ask for now, if any.
@@ -380,7 +394,7 @@ impl HostQueue {
             let (after, id) = retries.read_due;
             request(RefillKind::Due { after, id, until: now }, heads)
         } else if self.wants_beyond(limits) {
-            request(RefillKind::Beyond(self.cursor), heads - self.head.len())
+            request(RefillKind::Beyond(self.cursor), heads - self.head_rows())
         } else {
             None
         }
@@ -390,29 +404,39 @@ impl HostQueue {
         if let (RefillKind::Due { .. }, Some(retries)) = (request.kind, &mut self.retries) {
             retries.next_due = None;
         }
-        self.refill = Some(Box::new(PendingRefill::new(request.kind, request.limit)));
+        self.active().refill = Some(PendingRefill::new(request.kind, request.limit));
     }
 
     pub(super) fn refilled(&mut self, answer: RefillAnswer, limit: usize) {
-        let Some(refill) = self.refill.take().filter(|_| !self.closed) else { return };
-        match refill.kind {
-            // Evicted below the place asked from: what was answered lies beyond the cursor again.
-            RefillKind::Beyond(from) if self.cursor < from => {}
-            RefillKind::Beyond(from) => {
-                let rows = AnsweredRows { rows: answer.rows, more: answer.more };
-                let (heads, cursor) = refill.merge(from, rows, &self.leased_pages);
-                self.head.extend(heads);
-                self.cursor = cursor;
-                self.evict(limit);
+        let refill = self.active.as_mut().and_then(|active| active.refill.take());
+        match refill.filter(|_| !self.closed) {
+            Some(refill) if matches!(refill.kind, RefillKind::Due { .. }) => {
+                self.retries.get_or_insert_default().read(answer);
             }
-            RefillKind::Due { .. } => self.retries.get_or_insert_default().read(answer),
+            Some(refill) => self.read_beyond(refill, answer, limit),
+            None => {}
         }
+        self.settle_down();
+    }
+
+    fn read_beyond(&mut self, refill: PendingRefill, answer: RefillAnswer, limit: usize) {
+        let RefillKind::Beyond(from) = refill.kind else { return };
+        // Evicted below the place asked from: what was answered lies beyond the cursor again.
+        if self.cursor < from {
+            return;
+        }
+        let rows = AnsweredRows { rows: answer.rows, more: answer.more };
+        let (heads, cursor) = refill.merge(from, rows, self.leased_pages());
+        self.active().head.extend(heads);
+        self.cursor = cursor;
+        self.evict(limit);
     }
 
     fn evict(&mut self, limit: usize) {
-        while self.head.len() > limit {
-            self.head.pop_last();
-            self.cursor = self.head.last_place().unwrap_or(Place::FIRST);
+        let Some(active) = &mut self.active else { return };
+        while active.head.len() > limit {
+            active.head.pop_last();
+            self.cursor = active.head.last_place().unwrap_or(Place::FIRST);
         }
     }
 }

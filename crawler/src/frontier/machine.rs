@@ -59,7 +59,7 @@ pub struct HostStart {
     pub stored: u64,
     /// URLs with a final answer in this sequence.
     pub fetched: u64,
-    /// Queued rows by depth, up to the depth limit.
+    /// Queued rows by depth, up to the depth limit; empty where there is none.
     pub by_depth: Vec<(u32, u64)>,
 }
 

@@ -15,12 +15,14 @@
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 
+mod active;
 mod agenda;
 mod ailing;
 mod besides;
 mod completion;
 mod health;
 mod host_queue;
+mod known_good;
 mod lease;
 mod levels;
 mod machine;

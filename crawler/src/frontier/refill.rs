@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Place, RefillKind, WorkItem, host_queue::LeasedPage, rows::Rows};
+use super::{Place, RefillKind, WorkItem, active::LeasedPage, rows::Rows};
 use crate::candidate::Ticket;
 
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.

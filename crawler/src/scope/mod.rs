@@ -6,8 +6,11 @@
 //!
 //! Does not know: who proposed a URL, robots.txt, or whether it was seen.
 
+mod names;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use names::Names;
 use regex::Regex;
 
 use crate::url::WebUrl;
@@ -76,9 +79,8 @@ impl Refusal {
 #[derive(Debug, Clone)]
 pub struct Scope {
     rules: ScopeRules,
-    /// The authorities that belong to it whole. (A tree takes one comparison where there is one start, as in most crawls;
-    /// every link is looked up.)
-    hosts: BTreeSet<Box<str>>,
+    /// The authorities that belong to it whole.
+    hosts: Names,
     /// Where folders belong to it: by authority, each with its `/` at the end.
     folders: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
 }
@@ -86,7 +88,7 @@ pub struct Scope {
 impl Scope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, hosts: BTreeSet::new(), folders: BTreeMap::new() }
+        Self { rules, hosts: Names::default(), folders: BTreeMap::new() }
     }
 
     /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
@@ -94,13 +96,11 @@ impl Scope {
         if self.reached(start) {
             return false;
         }
-        let authority = start.authority().into();
+        let authority = start.authority();
         match self.rules.reach {
-            Reach::Host => {
-                self.hosts.insert(authority);
-            }
+            Reach::Host => self.hosts.insert(authority),
             Reach::Prefix => {
-                let folders_of = self.folders.entry(authority).or_default();
+                let folders_of = self.folders.entry(authority.into()).or_default();
                 folders_of.extend(folders(start.path()).last().map(Into::into));
             }
         }

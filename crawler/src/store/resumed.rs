@@ -65,7 +65,7 @@ pub struct HostState {
     /// When its robots.txt was fetched, if that can still be used.
     pub robots_fetched: Option<Moment>,
     /// What is wrong with it.
-    pub health: Option<HealthRow>,
+    pub health: Option<Box<HealthRow>>,
     /// A URL that was stored in the sequence.
     pub known_good: Option<Box<str>>,
     /// The pause its robots.txt asked for, in milliseconds.
@@ -84,6 +84,6 @@ pub struct HostState {
     pub stored: u64,
     /// URLs with a final answer in it.
     pub fetched: u64,
-    /// Queued rows by depth, up to the depth limit.
+    /// Queued rows by depth, up to the depth limit; empty where there is none.
     pub by_depth: Vec<(u32, u64)>,
 }

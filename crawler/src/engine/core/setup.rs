@@ -7,7 +7,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_STAR
 use super::{
     Admitter, Budget, BudgetedCache, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
     RobotsBook, StartPhase, Throttle,
-    admission::{CacheFailure, LinkRelation},
+    admission::{CacheFailure, LinkRelation, Origins},
 };
 use crate::{
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
@@ -45,24 +45,29 @@ impl Setup {
     /// # Errors
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
-        let Self { resumed, settings, started, now } = self;
+        let Self { mut resumed, settings, started, now } = self;
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
-        let mut cache = budgeted_cache(&settings, &resumed)?;
-        cache.audit = audit(&settings, &resumed);
-        cache.reset_every(settings.cache.reset_every, now);
-        let mut admission = Admitter::new(cache, resumed.last_url, ranking(&settings), settings.politeness.delay);
-        admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         let robots = RobotsBook::new(settings.robots.clone(), agent);
         let starts = start_phase(&resumed, &settings, now)?;
-        frontier.expect_hosts(resumed.hosts.len());
-        for host in resumed.hosts {
+        // There may be very many hosts: what was read of them is gone before the cache takes memory.
+        let hosts = std::mem::take(&mut resumed.hosts);
+        frontier.expect_hosts(hosts.len());
+        let mut origins = Origins::with_capacity(hosts.len());
+        for host in hosts {
             let number = host.id;
-            let id = admission.known_host(&mut frontier, host_start(host, &settings, &robots, now)?);
+            let id = frontier.add_host(host_start(host, &settings, &robots, now)?);
             if id != number {
                 return Err(EngineError::HostGap(id));
             }
+            origins.insert(id, &frontier);
         }
+        let mut cache = budgeted_cache(&settings, &resumed)?;
+        cache.audit = audit(&settings, &resumed);
+        cache.reset_every(settings.cache.reset_every, now);
+        let mut admission =
+            Admitter::new(cache, origins, resumed.last_url, ranking(&settings), settings.politeness.delay);
+        admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
         let mut pure = PureHalf::new(
             Scope::new(scope_rules(&settings)),
             resumed.key_rules,
@@ -240,7 +245,7 @@ fn host_start(
     Ok(HostStart {
         ready_at: if host.asked { now + delay } else { Moment::EPOCH },
         delay,
-        health: HostHealth { answers: host.answered, stored: host.health, known_good: host.known_good },
+        health: HostHealth { answers: host.answered, stored: host.health.map(|row| *row), known_good: host.known_good },
         robots_until: robots.stored_until(&origin, host.robots_fetched, now),
         origin,
         plain: host.plain,

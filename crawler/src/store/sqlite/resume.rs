@@ -61,7 +61,7 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         admitted_before: admitted_in(connection, sequence.checked_sub(1))?,
         counts: counts(connection, sequence)?,
         areas: areas(connection)?,
-        hosts: hosts(connection, sequence, max_depth.unwrap_or(u32::MAX))?,
+        hosts: hosts(connection, sequence, max_depth)?,
         last_url: last_ticket(connection)?,
         pending_starts: pending_starts(connection, sequence)?,
     }))
@@ -119,7 +119,7 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
     select.query_map([], area)?.collect()
 }
 
-fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<HostState>> {
+fn hosts(connection: &Connection, sequence: u32, max_depth: Option<u32>) -> Result<Vec<HostState>> {
     let mut select = connection.prepare(
         "SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, coalesce(robots_status < 500, 0),
                 iif(robots_first_failed IS NULL AND robots_status <> 401, robots_fetched_at, NULL),
@@ -134,7 +134,7 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: u32) -> Result<Vec<H
             crawl_delay: row.get(3)?,
             answered: row.get(4)?,
             robots_fetched: row.get::<_, Option<u64>>(5)?.map(Moment::from_millis),
-            health: health(row, 6)?,
+            health: health(row, 6)?.map(Box::new),
             known_good: None,
             tried: 0,
             plain: 0,
@@ -188,14 +188,14 @@ fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
 }
 
 /// Row by row: groups would be sorted first.
-fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: u32) -> Result<()> {
+fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: Option<u32>) -> Result<()> {
     let query = "SELECT host, depth, due, attempts FROM url WHERE state = 'queued' AND admitted_in = ?";
     let mut queued = connection.prepare(query)?;
     let mut rows = queued.query([sequence])?;
     while let Some(row) = rows.next()? {
         let Some(host) = host_of(hosts, row.get(0)?) else { continue };
         let (depth, due): (u32, Option<u64>) = (row.get(1)?, row.get(2)?);
-        if depth > max_depth {
+        if max_depth.is_some_and(|most| depth > most) {
             host.held += 1;
             continue;
         }
@@ -205,6 +205,9 @@ fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32,
             None => host.plain += 1,
         }
         host.next_due = host.next_due.into_iter().chain(due.map(Moment::from_millis)).min();
+        if max_depth.is_none() {
+            continue;
+        }
         match host.by_depth.binary_search_by_key(&depth, |(depth, _)| *depth) {
             Ok(there) => host.by_depth[there].1 += 1,
             Err(place) => {

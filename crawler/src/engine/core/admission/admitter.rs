@@ -7,7 +7,7 @@ use std::{
 
 use urlcache::{Observation, Standing, Verdict};
 
-use super::{BudgetedCache, Candidate, Proposal, Proposals};
+use super::{BudgetedCache, Candidate, Origins, Proposal, Proposals};
 use crate::{
     candidate::{Hop, HostId, Ticket},
     frontier::{Frontier, HostStart},
@@ -42,7 +42,7 @@ pub(in crate::engine) enum Judge {
 /// The stateful half of admission: URL cache, row for the URL table, frontier.
 pub(in crate::engine) struct Admitter {
     pub(in crate::engine) cache: BudgetedCache,
-    hosts: HashMap<Origin, HostId>,
+    origins: Origins,
     /// Hosts whose prerequisite failed for good, and what that makes of their URLs.
     closed: HashMap<HostId, Abandonment>,
     last: u64,
@@ -55,18 +55,16 @@ pub(in crate::engine) struct Admitter {
 }
 
 impl Admitter {
-    /// One that has numbered URLs up to `last` are numbered; hosts get `delay` as their pause.
-    pub(in crate::engine) fn new(cache: BudgetedCache, last: u64, ranking: Ranking, delay: Duration) -> Self {
-        let (hosts, closed, wanted) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Self { cache, hosts, closed, last, ranking, delay, audit_rescues: true, wanted }
-    }
-
-    /// A host from the crawl directory, in the order of their numbers.
-    pub(in crate::engine) fn known_host(&mut self, frontier: &mut Frontier, start: HostStart) -> HostId {
-        let origin = start.origin.clone();
-        let host = frontier.add_host(start);
-        self.hosts.insert(origin, host);
-        host
+    /// One that knows the hosts of these origins, and has numbered URLs up to `last`; new hosts get `delay` as their pause.
+    pub(in crate::engine) fn new(
+        cache: BudgetedCache,
+        origins: Origins,
+        last: u64,
+        ranking: Ranking,
+        delay: Duration,
+    ) -> Self {
+        let (closed, wanted) = (HashMap::new(), HashSet::new());
+        Self { cache, origins, closed, last, ranking, delay, audit_rescues: true, wanted }
     }
 
     /// Offers candidates: what is new gets a row in `step`. Returns the numbers of what was admitted; if the cache forgets,
@@ -128,10 +126,11 @@ impl Admitter {
 
     /// The number of a host; one never seen gets a row in `step`.
     pub(in crate::engine) fn host(&mut self, origin: Origin, frontier: &mut Frontier, step: &mut Step) -> HostId {
-        if let Some(host) = self.hosts.get(&origin) {
-            return *host;
+        if let Some(host) = self.origins.get(&origin, frontier) {
+            return host;
         }
-        let id = self.known_host(frontier, HostStart::new(origin.clone(), self.delay));
+        let id = frontier.add_host(HostStart::new(origin.clone(), self.delay));
+        self.origins.insert(id, frontier);
         step.hosts.push(HostRow { id, origin });
         id
     }

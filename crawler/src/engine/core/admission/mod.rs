@@ -11,6 +11,7 @@
 mod admitter;
 mod budgeted_cache;
 mod memo;
+mod origins;
 mod passed;
 mod pure;
 #[cfg(test)]
@@ -20,5 +21,6 @@ pub(in crate::engine) use admitter::{Admitter, Judge, Provenance};
 pub use budgeted_cache::CacheFailure;
 pub(in crate::engine) use budgeted_cache::{BudgetedCache, Filling, Room};
 pub(in crate::engine) use memo::Memo;
+pub(in crate::engine) use origins::Origins;
 pub(in crate::engine) use passed::{Candidate, Passed, Proposal};
 pub(in crate::engine) use pure::{LinkRelation, Proposals, PureHalf};

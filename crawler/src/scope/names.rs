@@ -1,0 +1,63 @@
+//! [`Names`]: a set of names, close together in memory: there may be very many.
+
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+/// Names, in the order in which they were added.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    /// One behind the other.
+    text: String,
+    /// Where each of them ends.
+    ends: Vec<usize>,
+    /// Their numbers, by their text.
+    table: HashTable<usize>,
+    hasher: RandomState,
+}
+
+impl Names {
+    pub(super) fn contains(&self, name: &str) -> bool {
+        match self.ends.len() {
+            // Most crawls have one, and every link is looked up: that takes no hash.
+            1 => self.text == name,
+            _ => self.table.find(self.hasher.hash_one(name), |number| self.name(*number) == name).is_some(),
+        }
+    }
+
+    pub(super) fn insert(&mut self, name: &str) {
+        if self.contains(name) {
+            return;
+        }
+        let number = self.ends.len();
+        self.text.push_str(name);
+        self.ends.push(self.text.len());
+        let mut table = std::mem::take(&mut self.table);
+        table.insert_unique(self.hasher.hash_one(name), number, |number| self.hasher.hash_one(self.name(*number)));
+        self.table = table;
+    }
+
+    fn name(&self, number: usize) -> &str {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.text[start..self.ends[number]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_what_was_added_and_nothing_else() {
+        let mut names = Names::default();
+        assert!(!names.contains("") && !names.contains("h0"));
+        for number in 0..1_000 {
+            let name = format!("h{number}");
+            assert!(!names.contains(&name));
+            names.insert(&name);
+            names.insert(&name);
+            assert!(names.contains(&name) && names.contains("h0") && !names.contains("h") && !names.contains("h00"));
+        }
+        assert_eq!(names.ends.len(), 1_000);
+    }
+}
