@@ -16,7 +16,7 @@ pub(super) struct Active {
     pub(super) leased: Vec<LeasedPage>,
     /// Its queued rows up to the cursor.
     pub(super) head: Rows,
-    pub(super) refill: Option<PendingRefill>,
+    pub(super) refill: Option<Box<PendingRefill>>,
 }
 
 impl Active {

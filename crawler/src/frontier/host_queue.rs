@@ -111,7 +111,7 @@ impl HostQueue {
     }
 
     fn refill(&self) -> Option<&PendingRefill> {
-        self.active.as_ref()?.refill.as_ref()
+        self.active.as_ref()?.refill.as_deref()
     }
 
     /// Rows not leased and not held back: in memory or in the table.
@@ -404,7 +404,7 @@ impl HostQueue {
         if let (RefillKind::Due { .. }, Some(retries)) = (request.kind, &mut self.retries) {
             retries.next_due = None;
         }
-        self.active().refill = Some(PendingRefill::new(request.kind, request.limit));
+        self.active().refill = Some(Box::new(PendingRefill::new(request.kind, request.limit)));
     }
 
     pub(super) fn refilled(&mut self, answer: RefillAnswer, limit: usize) {
@@ -413,7 +413,7 @@ impl HostQueue {
             Some(refill) if matches!(refill.kind, RefillKind::Due { .. }) => {
                 self.retries.get_or_insert_default().read(answer);
             }
-            Some(refill) => self.read_beyond(refill, answer, limit),
+            Some(refill) => self.read_beyond(*refill, answer, limit),
             None => {}
         }
         self.settle_down();
@@ -438,5 +438,6 @@ impl HostQueue {
             active.head.pop_last();
             self.cursor = active.head.last_place().unwrap_or(Place::FIRST);
         }
+        self.settle_down();
     }
 }

@@ -227,7 +227,8 @@ impl Frontier {
             self.levels.add(depth, u64::from(!self.hosts[host.0 as usize].sidelined));
             self.queue(host).levels.add(depth, 1);
         }
-        self.remembering(host, |queue, limit| queue.offer(item, limit));
+        let limit = self.share_of_offered();
+        self.remembering(host, |queue, _| queue.offer(item, limit));
         self.plan_earlier(host);
     }
 

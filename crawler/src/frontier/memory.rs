@@ -2,7 +2,7 @@
 //!
 //! Each host that has a turn may hold its share of the ceiling, up to `heads_per_host`; so what is read for one never drives
 //! out what was just read for another. A host keeps its turn while its rows are read, and is granted a lease when they have
-//! come; so very many hosts, with a share of one row each, hold hardly any.
+//! come; so very many hosts, with a share of a row or two each, hold hardly any: what is admitted on them is not held either.
 
 use std::num::NonZeroUsize;
 
@@ -22,6 +22,9 @@ pub(super) struct Sharing {
     left: usize,
 }
 
+/// Where hosts share the memory by fewer rows than so many, rows are left to the table until it is their host's turn.
+const LEAST_SHARE: usize = 4;
+
 impl Sharing {
     pub(super) fn new(per_host: NonZeroUsize) -> Self {
         Self { per_host: per_host.get(), hosts: 1, left: 0 }
@@ -29,6 +32,12 @@ impl Sharing {
 }
 
 impl Frontier {
+    /// Rows of one host that memory holds of those that are offered.
+    pub(super) fn share_of_offered(&self) -> usize {
+        let share = self.limits.heads_per_host.get();
+        if share < LEAST_SHARE.min(self.sharing.per_host) { 0 } else { share }
+    }
+
     /// Changes what memory holds of a host, and keeps to the ceilings.
     pub(super) fn remembering(&mut self, host: HostId, change: impl FnOnce(&mut HostQueue, usize)) {
         let limit = self.limits.heads_per_host.get();

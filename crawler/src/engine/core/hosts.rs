@@ -41,11 +41,11 @@ impl Core {
             self.intake.push(Task::Restore);
         }
         self.starts.start_waiting(now);
-        self.intake.push(Task::Starts(starts));
+        self.intake.push(Task::Starts(starts.into()));
     }
 
     /// Admits the starts.
-    pub(super) fn enter_starts(&mut self, starts: Vec<Start>, now: Moment) {
+    pub(super) fn enter_starts(&mut self, starts: impl Iterator<Item = Start>, now: Moment) {
         self.starts.start_waiting(now);
         let mut step = Step::default();
         for start in starts {
@@ -71,7 +71,9 @@ impl Core {
         let origin = url.origin();
         let proposals = self.pure.one(url);
         for id in self.admission.admit(proposals, found, &mut self.frontier, step) {
-            self.starts.begin(id, origin.clone());
+            // The text that the frontier has: there may be very many.
+            let host = self.admission.host(origin.clone(), &mut self.frontier, step);
+            self.starts.begin(id, self.frontier.origin(host).clone());
         }
     }
 

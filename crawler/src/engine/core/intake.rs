@@ -17,12 +17,15 @@ use crate::{
 };
 use urlcache::ResetPolicy;
 
+/// Starts that are admitted in one turn: there may be very many.
+const STARTS_A_TURN: usize = 1_000;
+
 /// Something to be taken in.
 pub(super) enum Task {
     /// The URL cache is to be filled from the URL table.
     Restore,
     /// Starts that are not in the URL table.
-    Starts(Vec<Start>),
+    Starts(VecDeque<Start>),
     /// A visit that ended at this moment.
     Visit(Box<Report>, Moment),
     /// A page whose links were held back until the starts had their answers.
@@ -120,12 +123,14 @@ impl Core {
         }
     }
 
-    fn starts_entered(&mut self, starts: Vec<Start>, now: Moment) -> Result<Option<Task>, CacheFailure> {
-        if self.make_room(starts.len(), now)? == Ready::NotYet {
+    /// Admits the next starts. What comes of those before them is taken in when all are admitted.
+    fn starts_entered(&mut self, mut starts: VecDeque<Start>, now: Moment) -> Result<Option<Task>, CacheFailure> {
+        let next = starts.len().min(STARTS_A_TURN);
+        if self.make_room(next, now)? == Ready::NotYet {
             return Ok(Some(Task::Starts(starts)));
         }
-        self.enter_starts(starts, now);
-        Ok(None)
+        self.enter_starts(starts.drain(..next), now);
+        Ok(if starts.is_empty() { None } else { Some(Task::Starts(starts)) })
     }
 
     fn fill(&mut self, filling: Filling) {
