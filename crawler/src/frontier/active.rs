@@ -8,6 +8,8 @@ use crate::candidate::Ticket;
 pub(super) struct LeasedPage {
     pub(super) id: Ticket,
     pub(super) depth: u32,
+    /// Whether it had failed before.
+    pub(super) again: bool,
 }
 
 /// Its leases and rows. There may be very many hosts, and most of them have none.

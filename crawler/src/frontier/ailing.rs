@@ -41,6 +41,11 @@ impl Frontier {
         self.hosts[host.0 as usize].health.row()
     }
 
+    /// Whether a host is not to be asked now: its delay, or a pause, has not passed.
+    pub fn rests(&self, host: HostId, now: Moment) -> bool {
+        self.hosts[host.0 as usize].not_before() > now
+    }
+
     /// How many hosts are not well.
     pub fn ailing(&self) -> usize {
         self.ailing.len()
@@ -58,9 +63,12 @@ impl Frontier {
         }
         let mut last = Moment::EPOCH;
         for host in self.agenda.hosts() {
-            match self.hosts[host.0 as usize].health.gives_up(&self.limits.back_off) {
-                Some(moment) => last = last.max(moment),
-                None => return Next::WaitUntil(at),
+            let queue = &self.hosts[host.0 as usize];
+            // What waits for a URL's own time may find that the host is well.
+            let waits_for_url = self.turn(host).is_some_and(|turn| turn > queue.not_before().max(now));
+            match queue.health.gives_up(&self.limits.back_off) {
+                Some(moment) if !waits_for_url => last = last.max(moment),
+                _ => return Next::WaitUntil(at),
             }
         }
         if last <= now { Next::Unreachable } else { Next::WaitUntil(at.min(last)) }
@@ -91,5 +99,71 @@ impl Frontier {
         if self.level() != before {
             self.plan_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{num::NonZeroUsize, time::Duration};
+
+    use super::*;
+    use crate::{
+        candidate::{Hop, Ticket},
+        frontier::{BackOffPolicy, FrontierLimits, HostStart, WorkItem},
+        health::Cause,
+        url::WebUrl,
+    };
+
+    const NOW: Moment = Moment::EPOCH;
+
+    /// A frontier whose only host has these URLs, and a robots.txt that was read.
+    fn frontier(urls: &[WorkItem], give_up: Duration) -> Frontier {
+        let back_off = BackOffPolicy { give_up, give_up_unknown: give_up, ..BackOffPolicy::default() };
+        let per_host = NonZeroUsize::new(3).unwrap();
+        let mut frontier = Frontier::new(FrontierLimits { per_host, back_off, ..FrontierLimits::default() });
+        let host = HostStart::new(urls[0].url.origin(), Duration::ZERO);
+        let host = frontier.add_host(HostStart { robots_until: NOW + Duration::from_hours(1), ..host });
+        assert_eq!(host, HostId(0));
+        for url in urls {
+            frontier.offer(url.clone());
+        }
+        frontier
+    }
+
+    fn url(id: u64, failed: Option<Moment>) -> WorkItem {
+        let url = WebUrl::parse(&format!("http://h/{id}")).unwrap();
+        WorkItem { failed, ..WorkItem::discover(Ticket(id), HostId(0), url, Hop::Link) }
+    }
+
+    fn lease(frontier: &mut Frontier, now: Moment) -> Option<Lease> {
+        if let Next::Lease(lease) = frontier.next(now) { Some(lease) } else { None }
+    }
+
+    #[test]
+    fn what_failed_before_is_asked_for_alone() {
+        let mut frontier = frontier(&[url(1, None), url(2, Some(NOW)), url(3, None), url(4, None)], Duration::ZERO);
+        let end = |frontier: &mut Frontier, lease: Lease| {
+            frontier.complete(lease, Outcome::Finished { stored: true }, Asked::Yes, NOW);
+        };
+        let first = lease(&mut frontier, NOW).expect("it is fresh");
+        assert_eq!(lease(&mut frontier, NOW), None, "the next had failed, and waits until the first has ended");
+        end(&mut frontier, first);
+        let alone = lease(&mut frontier, NOW).expect("nothing else is asked for");
+        assert_eq!((alone.item().id, lease(&mut frontier, NOW)), (Ticket(2), None), "nothing is asked for beside it");
+        end(&mut frontier, alone);
+        assert!([0; 2].iter().all(|_| lease(&mut frontier, NOW).is_some()), "fresh ones are asked for together");
+    }
+
+    #[test]
+    fn a_run_goes_on_while_a_url_of_an_ailing_host_waits_for_its_own_time() {
+        let mut frontier = frontier(&[url(1, None)], Duration::from_millis(1));
+        let lease = lease(&mut frontier, NOW).expect("it may be asked for");
+        let failure = Failure { cause: Cause::Refused, retry_after: None };
+        for _ in 0..2 {
+            frontier.failed(&lease, failure, NOW);
+        }
+        let due = NOW + Duration::from_mins(2);
+        frontier.complete(lease, Outcome::Retry { due, attempts: 1, failed: NOW }, Asked::Yes, NOW);
+        assert_eq!(frontier.next(NOW + Duration::from_mins(1)), Next::WaitUntil(due), "its host may be well then");
     }
 }

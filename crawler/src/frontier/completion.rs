@@ -22,7 +22,7 @@ impl Frontier {
         let mut abandoned = 0;
         match item.purpose {
             Purpose::Discover | Purpose::Retry => self.complete_counted(item, &outcome, in_levels),
-            Purpose::Rescue => self.complete_rescue(item, &outcome, now),
+            Purpose::Rescue => self.complete_rescue(item, &outcome),
             Purpose::Robots { of } => {
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
@@ -56,7 +56,7 @@ impl Frontier {
                 queue.finish(id, stored);
                 self.counts.finished += 1;
             }
-            Outcome::Retry { due, attempts } if !queue.closed => {
+            Outcome::Retry { due, attempts, .. } if !queue.closed => {
                 queue.retry_later(id, due, attempts);
                 self.retrying += u64::from(attempts > 0);
                 self.counts.queued += 1;
@@ -84,10 +84,12 @@ impl Frontier {
         });
     }
 
-    fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome, now: Moment) {
+    fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome) {
         self.leased_besides -= 1;
         let item = match *outcome {
-            Outcome::Retry { due, attempts } => WorkItem { due: Some(due), failed: Some(now), attempts, ..item },
+            Outcome::Retry { due, attempts, failed } => {
+                WorkItem { due: Some(due), failed: Some(failed), attempts, ..item }
+            }
             Outcome::Released => item,
             _ => {
                 self.rescues -= 1;

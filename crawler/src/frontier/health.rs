@@ -6,14 +6,17 @@
 //! Who is to blame for a failure is seen by what comes next. Where the host answers the next request for another URL, the
 //! URL is to blame. Where another URL fails first, the host is, and neither is charged; only URLs that had failed before
 //! acquit nobody, because they may well fail together. What was shown of a failure is charged when the URL fails once more.
-//! A URL that begins one silence after the other is to blame whatever else fails in them: asking for it may be what brings the
-//! server down. To find out whether the host answers, a URL that had an answer before is asked for (a *check*): else the last URLs of a
+//! Where one silence after the other begins with the same URL, or with URLs that had failed before, that URL is to blame whatever else fails in them:
+//! asking for it may be what brings the server down. So what failed before is asked for alone. Where a server says that it is
+//! overloaded, it is asked more slowly first, and nothing is held against a URL as long as others that were refused get their
+//! answers. To find out whether the host answers, a URL that had an answer before is asked for (a *check*): else the last URLs of a
 //! crawl, which all hang, would look like a host that is down.
 
 use std::time::Duration;
 
 use super::{HostHealth, Purpose, WorkItem, known_good::KnownGood};
 use crate::{
+    candidate::Ticket,
     health::{Cause, HealthRow, Wait},
     time::Moment,
     url::WebUrl,
@@ -59,23 +62,43 @@ pub enum Fault {
     Url,
 }
 
-/// Silences in a row that one URL may begin before it is to blame for them.
+/// Silences that may begin with a URL that had failed before, or in a row with several such URLs, until the next such URL is to
+/// blame for the next.
 const MOST_EXCUSED: u32 = 3;
 
-/// The same where the host says that it is overloaded: first it is asked more slowly.
+/// The same where the host answers with server errors.
 const MOST_EXCUSED_BY_STATUS: u32 = 8;
+
+/// Requests for URLs that had failed before, and are refused in a row because the host is overloaded, until they are to blame:
+/// first it is asked more slowly.
+const MOST_REFUSED: u32 = 8;
 
 /// How many times as long as the first back-off the caution after a server error may be.
 const MOST_CAUTION: u32 = 16;
 
+/// URLs that begin silences, so many of a host that each has its own count.
+const MOST_SUSPECTS: usize = 8;
+
 /// A caution that is shorter is none.
 const LEAST_CAUTION: Duration = Duration::from_millis(10);
 
-/// The URL that began the last silences, and how many in a row.
-#[derive(Debug)]
-struct Suspect {
-    url: WebUrl,
-    times: u32,
+/// URLs that began a silence after they had failed before, with how many. Those that did so last are the last.
+#[derive(Debug, Default)]
+struct Suspects(Vec<(Ticket, u32)>);
+
+impl Suspects {
+    fn times(&self, url: Ticket) -> u32 {
+        self.0.iter().find(|(suspect, _)| *suspect == url).map_or(0, |(_, times)| *times)
+    }
+
+    fn count(&mut self, url: Ticket) {
+        let times = self.times(url).saturating_add(1);
+        self.0.retain(|(suspect, _)| *suspect != url);
+        if self.0.len() == MOST_SUSPECTS {
+            self.0.remove(0);
+        }
+        self.0.push((url, times));
+    }
 }
 
 /// Failures of a host since its last answer.
@@ -97,7 +120,11 @@ struct Silence {
 pub(super) struct Health {
     ailment: Option<Box<Ailment>>,
     silence: Option<Box<Silence>>,
-    suspect: Option<Box<Suspect>>,
+    suspects: Option<Box<Suspects>>,
+    /// Silences in a row that began with a URL that had failed before.
+    begun_again: u32,
+    /// URLs that had failed before, and began a silence by being refused, since one of them had an answer.
+    refused: u32,
     /// What is added to its delay: it has just answered with server errors, and was well after a pause.
     caution: Duration,
     /// When the last request began that it answered, in this run.
@@ -125,12 +152,17 @@ struct Ailment {
     wait: Wait,
     /// Whether the last failure was that of a robots.txt.
     by_robots: bool,
+    /// Failures in this run.
+    heard: u32,
+    /// Whether one of them was a server error.
+    was_overloaded: bool,
 }
 
 impl Health {
     /// The health of a host as it was stored, at the start of a run: back-offs are over, what the host asked for is not.
-    pub(super) fn resume(known: HostHealth, longest_wait: Duration, now: Moment) -> Self {
-        let HostHealth { answers, stored, known_good } = known;
+    pub(super) fn resume(known: HostHealth, policy: &BackOffPolicy, now: Moment) -> Self {
+        let longest_wait = policy.max_retry_after;
+        let HostHealth { answers, stored, known_good, needs_robots } = known;
         let ailment = stored.as_ref().map(|row| {
             let not_before = match row.wait {
                 Wait::BackOff => Moment::EPOCH,
@@ -147,12 +179,15 @@ impl Health {
                 since,
                 silent_since: now,
                 last: Moment::EPOCH,
-                pause: Duration::ZERO,
-                most_caution: Duration::ZERO,
+                pause: policy.pause(failures, 0),
+                most_caution: policy.first * MOST_CAUTION,
                 cause,
                 not_before,
                 wait,
-                by_robots: false,
+                // Nothing but its robots.txt is asked for before that is known.
+                by_robots: needs_robots,
+                heard: 0,
+                was_overloaded: false,
             })
         });
         let known_good = KnownGood::new(known_good, stored.and_then(|row| row.known_good));
@@ -174,7 +209,8 @@ impl Health {
     pub(super) fn answered(&mut self, item: &WorkItem, granted: Moment) -> bool {
         // A robots.txt that lies there as a file says nothing of a program that is overloaded.
         let robots = matches!(item.purpose, Purpose::Robots { .. });
-        let busy = |ailment: &Ailment| matches!(ailment.cause, Cause::Status(_)) && !ailment.by_robots;
+        self.answers = true;
+        let busy = |ailment: &Ailment| is_status(ailment.cause) && !ailment.by_robots;
         if robots && self.ailment.as_deref().is_some_and(busy) {
             return false;
         }
@@ -185,7 +221,10 @@ impl Health {
         {
             self.excused = self.excused.max(silence.last);
         }
-        (self.well, self.answers) = (self.well.max(granted), true);
+        self.well = self.well.max(granted);
+        if item.failed.is_some() {
+            self.refused = 0;
+        }
         if item.purpose == Purpose::Check {
             self.known_good.prefer(&item.url);
         } else if item.purpose.is_counted() {
@@ -196,17 +235,25 @@ impl Health {
         // kept for a while, and given up by halves.
         self.caution = match &over {
             // Where some of it was left, it was too little.
-            Some(ailment) if matches!(ailment.cause, Cause::Status(_)) => {
-                ailment.pause.max(2 * self.caution).min(ailment.most_caution)
-            }
-            _ => Some(self.caution / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
+            Some(ailment) if ailment.was_overloaded => ailment.pause.max(2 * self.caution).min(ailment.most_caution),
+            // What else was wrong says nothing of how much it allows.
+            Some(_) => self.caution,
+            None => Some(self.caution / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
         };
         over.is_some()
     }
 
-    /// How much longer than its delay it is left alone after a request.
-    pub(super) fn caution(&self) -> Duration {
-        self.caution
+    /// How much longer than its delay it is left alone after a request that ends now.
+    pub(super) fn caution(&self, now: Moment) -> Duration {
+        // What was neither an answer nor a failure (a robots.txt that is elsewhere) leaves the next request as it is: one that
+        // the pause made possible.
+        let ailing = self.ailment.as_ref().filter(|ailment| ailment.not_before <= now);
+        self.caution.max(ailing.map_or(Duration::ZERO, |ailment| ailment.pause.min(ailment.most_caution)))
+    }
+
+    /// Whether it is to have one request at a time: else nobody could tell which of them was at fault, or one too many.
+    pub(super) fn is_frail(&self) -> bool {
+        self.is_ailing() || !self.caution.is_zero()
     }
 
     /// A fetch of `item`, granted at `granted`, failed. `salt` spreads the pauses of hosts that fail together.
@@ -220,10 +267,8 @@ impl Health {
     ) -> Fault {
         let passed_over = self.is_passed_over(item, failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
-        let charged = self.has_failed_by_itself(item)
-            || self.is_suspect(item, failure.cause)
-            || (passed_over && self.known_good.is_empty());
-        self.go_silent(item, now);
+        let charged = self.is_to_blame(item, failure.cause) || (passed_over && self.known_good.is_empty());
+        self.go_silent(item, failure.cause, now);
         if !passed_over {
             self.ail(failure, item.host.0, granted, now, policy);
             if let Some(ailment) = &mut self.ailment {
@@ -235,6 +280,18 @@ impl Health {
             (false, true) => Fault::Nobody,
             (false, false) => Fault::Host,
         }
+    }
+
+    /// Whether a failure is that of the URL.
+    fn is_to_blame(&self, item: &WorkItem, cause: Cause) -> bool {
+        let begins = self.silence.is_none() && item.failed.is_some();
+        let most = if is_status(cause) { MOST_EXCUSED_BY_STATUS } else { MOST_EXCUSED };
+        if is_refusal(cause) {
+            // A server that allows few requests refuses one URL as well as another.
+            return self.refused >= MOST_REFUSED && (begins || self.has_failed_by_itself(item));
+        }
+        let begun = self.suspects.as_ref().map_or(0, |suspects| suspects.times(item.id)).max(self.begun_again);
+        self.has_failed_by_itself(item) || (begins && begun >= most)
     }
 
     /// Whether the last failure of a URL was its own fault: since then the host has answered a request that began later, and
@@ -252,19 +309,14 @@ impl Health {
         errs && !self.is_ailing() && !another && !untold
     }
 
-    /// Whether the URL begins one more silence, after some in a row that it began.
-    fn is_suspect(&self, item: &WorkItem, cause: Cause) -> bool {
-        let most = if matches!(cause, Cause::Status(_)) { MOST_EXCUSED_BY_STATUS } else { MOST_EXCUSED };
-        let times = self.suspect.as_ref().filter(|suspect| suspect.url == item.url).map_or(0, |suspect| suspect.times);
-        self.silence.is_none() && times >= most
-    }
-
-    fn go_silent(&mut self, item: &WorkItem, now: Moment) {
+    fn go_silent(&mut self, item: &WorkItem, cause: Cause, now: Moment) {
         let again = item.failed.is_some();
         if self.silence.is_none() && item.purpose.is_of_a_page() {
-            match &mut self.suspect {
-                Some(suspect) if suspect.url == item.url => suspect.times += 1,
-                suspect => *suspect = Some(Box::new(Suspect { url: item.url.clone(), times: 1 })),
+            self.begun_again = if again { self.begun_again.saturating_add(1) } else { 0 };
+            if again && is_refusal(cause) {
+                self.refused = self.refused.saturating_add(1);
+            } else if again {
+                self.suspects.get_or_insert_default().count(item.id);
             }
         }
         let begun = || Box::new(Silence { url: item.url.clone(), again, several: false, surprising: false, last: now });
@@ -292,16 +344,20 @@ impl Health {
             not_before: now,
             wait: Wait::BackOff,
             by_robots: false,
+            heard: 0,
+            was_overloaded: false,
         };
         let ailment = self.ailment.get_or_insert_with(|| Box::new(fresh()));
         // Requests that were in flight together fail together: that is one failure.
         if granted >= ailment.last {
             ailment.failures = ailment.failures.saturating_add(1);
+            ailment.heard = ailment.heard.saturating_add(1);
             let pause = policy.pause(ailment.failures, u64::from(host) ^ ailment.since.millis());
             (ailment.not_before, ailment.wait) = (ailment.not_before.max(now + pause), Wait::BackOff);
             ailment.pause = pause;
         }
         (ailment.last, ailment.cause) = (now, cause);
+        ailment.was_overloaded |= is_status(cause);
         let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
         if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
             // Also where the back-off is longer: that alone would end with a new start.
@@ -323,11 +379,13 @@ impl Health {
         self.known_good.turn(ailment.failures.saturating_sub(1) / 2).filter(|_| its_turn)
     }
 
-    /// When the host is unreachable, if it does not answer until then; `None` when it is well.
+    /// When the host is unreachable, if it does not answer until then; `None` when it is well, or is yet to be asked in this
+    /// run whether it still fails.
     pub(super) fn gives_up(&self, policy: &BackOffPolicy) -> Option<Moment> {
         let ailment = self.ailment.as_ref()?;
         let patience = match () {
             () if ailment.wait == Wait::Paused => Duration::ZERO,
+            () if ailment.heard == 0 || (ailment.heard == 1 && ailment.failures == 1) => return None,
             () if self.answers => policy.give_up,
             () => policy.give_up_unknown,
         };
@@ -342,6 +400,16 @@ impl Health {
         let known_good = self.known_good.last().map(Into::into);
         Some(HealthRow { failures, since, cause, not_before, wait, known_good })
     }
+}
+
+/// Whether a cause is an answer that is a server error, or asks for fewer requests.
+fn is_status(cause: Cause) -> bool {
+    matches!(cause, Cause::Status(_))
+}
+
+/// Whether the server says that it is overloaded.
+fn is_refusal(cause: Cause) -> bool {
+    matches!(cause, Cause::Status(429 | 503))
 }
 
 impl BackOffPolicy {
@@ -379,7 +447,7 @@ fn mixed(seed: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidate::{Hop, HostId, Ticket};
+    use crate::candidate::{Hop, HostId};
 
     /// A host with a page that had an answer, and URLs of it.
     struct Host {
@@ -391,8 +459,11 @@ mod tests {
     impl Host {
         fn new() -> Self {
             let now = Moment::from_millis(1_000);
-            let mut host =
-                Self { health: Health::resume(HostHealth::default(), Duration::ZERO, now), now, failed: [None; 9] };
+            let mut host = Self {
+                health: Health::resume(HostHealth::default(), &BackOffPolicy::default(), now),
+                now,
+                failed: [None; 9],
+            };
             host.answers(8);
             host
         }
@@ -429,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_url_that_fails_alone_is_charged_when_it_fails_once_more() {
-        for cause in [Cause::Closed, Cause::Status(503)] {
+        for cause in [Cause::Closed, Cause::TimedOut] {
             let mut host = Host::new();
             assert_eq!(host.fails(1, cause), Fault::Host);
             assert_eq!(host.fails(1, cause), Fault::Host, "the host has not answered since");
@@ -476,7 +547,7 @@ mod tests {
     fn a_url_that_begins_one_silence_after_the_other_is_charged_whatever_else_fails() {
         let mut host = Host::new();
         let mut faults = Vec::new();
-        for _ in 0..5 {
+        for _ in 0..6 {
             faults.push(host.fails(1, Cause::Closed));
             // The server is down because of it.
             let check = WorkItem { purpose: Purpose::Check, failed: None, ..host.item(8) };
@@ -484,10 +555,92 @@ mod tests {
             host.fails_at(&check, granted, Cause::Refused);
             host.answers(8);
         }
-        assert_eq!(faults, [Fault::Host, Fault::Host, Fault::Host, Fault::Url, Fault::Url]);
+        assert_eq!(faults, [Fault::Host, Fault::Host, Fault::Host, Fault::Host, Fault::Url, Fault::Url]);
+        host.answers(8);
         host.fails(2, Cause::Closed);
         host.answers(8);
-        assert_eq!(host.fails(1, Cause::Closed), Fault::Host, "another one began the last");
+        assert_eq!(host.fails(1, Cause::Closed), Fault::Url, "others begin silences too");
+        host.answers(8);
+        assert_eq!(host.fails(2, Cause::Closed), Fault::Url, "it failed alone, and is charged for that");
+    }
+
+    #[test]
+    fn urls_that_take_the_server_down_in_turn_are_charged() {
+        let mut host = Host::new();
+        let mut charged = 0;
+        for turn in 0..30 {
+            charged += usize::from(host.fails(turn % 3, Cause::Closed) == Fault::Url);
+            let check = WorkItem { purpose: Purpose::Check, failed: None, ..host.item(8) };
+            let granted = host.asks();
+            host.fails_at(&check, granted, Cause::Refused);
+            host.answers(8);
+        }
+        assert_eq!(charged, 24, "all but three first ones, and three more");
+    }
+
+    #[test]
+    fn who_is_refused_is_charged_only_where_nobody_who_was_gets_an_answer() {
+        let mut host = Host::new();
+        let refused = |host: &mut Host, number| {
+            let fault = host.fails(number, Cause::Status(503));
+            host.answers(8);
+            fault
+        };
+        assert!((0..20).all(|_| {
+            let fault = refused(&mut host, 1);
+            refused(&mut host, 2);
+            host.answers(2);
+            fault == Fault::Host
+        }));
+        let faults: Vec<_> = (0..12).map(|_| refused(&mut host, 1)).collect();
+        assert_eq!(faults.iter().position(|fault| *fault == Fault::Url), Some(8), "{faults:?}");
+        assert!(faults[8..].iter().all(|fault| *fault == Fault::Url));
+    }
+
+    #[test]
+    fn a_robots_txt_that_failed_before_the_start_ends_the_ailment_when_it_answers() {
+        for needs_robots in [true, false] {
+            let mut host = Host::new();
+            host.fails(1, Cause::Status(503));
+            let known = HostHealth { stored: host.health.row(), needs_robots, ..HostHealth::default() };
+            let mut resumed = Health::resume(known, &BackOffPolicy::default(), host.now);
+            let robots = WorkItem { purpose: Purpose::Robots { of: HostId(0) }, ..host.item(3) };
+            assert_eq!(resumed.answered(&robots, host.asks()), needs_robots);
+            assert!(resumed.answers, "it has answered, whatever is wrong with it");
+        }
+    }
+
+    #[test]
+    fn what_neither_answers_nor_fails_keeps_the_pause_also_after_a_start() {
+        let mut host = Host::new();
+        for _ in 0..3 {
+            host.fails(1, Cause::Status(429));
+        }
+        let (known, soon) = (host.health.row(), host.health.not_before());
+        assert_eq!(host.health.caution(host.now), Duration::ZERO, "it has just failed, and has its pause");
+        assert!(host.health.caution(soon) >= Duration::from_secs(4));
+        let known = HostHealth { stored: known, ..HostHealth::default() };
+        let mut resumed = Health::resume(known, &BackOffPolicy::default(), host.now);
+        assert!(resumed.caution(host.now) >= Duration::from_secs(4));
+        let granted = host.asks();
+        assert!(resumed.answered(&host.item(2), granted));
+        assert_eq!(resumed.caution(host.now), Duration::ZERO, "it did not fail in this run");
+    }
+
+    #[test]
+    fn nobody_is_given_up_who_was_not_asked_again() {
+        let policy = BackOffPolicy { give_up: Duration::from_millis(1), ..BackOffPolicy::default() };
+        let mut host = Host::new();
+        host.fails(1, Cause::Refused);
+        assert_eq!(host.health.gives_up(&policy), None);
+        host.fails(1, Cause::Refused);
+        assert!(host.health.gives_up(&policy).is_some());
+        let known = HostHealth { stored: host.health.row(), ..HostHealth::default() };
+        let mut resumed = Health::resume(known, &BackOffPolicy::default(), host.now);
+        assert_eq!(resumed.gives_up(&policy), None);
+        let (item, granted) = (host.item(1), host.asks());
+        resumed.failed(&item, Failure { cause: Cause::Refused, retry_after: None }, granted, host.now, &policy);
+        assert!(resumed.gives_up(&policy).is_some());
     }
 
     #[test]
@@ -496,17 +649,17 @@ mod tests {
         for _ in 0..3 {
             host.fails(1, Cause::Status(503));
         }
-        assert_eq!(host.health.caution(), Duration::ZERO);
+        assert_eq!(host.health.caution(host.now), Duration::ZERO);
         host.answers(8);
-        let first = host.health.caution();
+        let first = host.health.caution(host.now);
         assert!(first >= Duration::from_secs(4) && first < Duration::from_secs(6), "{first:?}");
         host.answers(2);
-        assert_eq!(host.health.caution(), first / 2);
+        assert_eq!(host.health.caution(host.now), first / 2);
         (0..20).for_each(|_| host.answers(2));
-        assert_eq!(host.health.caution(), Duration::ZERO);
+        assert_eq!(host.health.caution(host.now), Duration::ZERO);
         host.fails(1, Cause::Refused);
         host.answers(8);
-        assert_eq!(host.health.caution(), Duration::ZERO, "who refuses does not count requests");
+        assert_eq!(host.health.caution(host.now), Duration::ZERO, "who refuses does not count requests");
     }
 
     #[test]
@@ -540,7 +693,7 @@ mod tests {
         host.health.failed(&item, failure, granted, host.now, &BackOffPolicy::default());
         let stored = host.health.row();
         let known = HostHealth { stored, ..HostHealth::default() };
-        let resumed = Health::resume(known, Duration::from_hours(1), host.now);
+        let resumed = Health::resume(known, &BackOffPolicy::default(), host.now);
         assert!(resumed.not_before() >= host.now + Duration::from_secs(5));
     }
 

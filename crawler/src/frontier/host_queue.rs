@@ -199,7 +199,7 @@ impl HostQueue {
 
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
     pub(super) fn rest(&mut self, now: Moment) {
-        let delay = self.delay + self.health.caution();
+        let delay = self.delay + self.health.caution(now);
         if !delay.is_zero() {
             self.ready_at = self.ready_at.max(now + delay);
         }
@@ -273,7 +273,8 @@ impl HostQueue {
         if let Some(retries) = self.retries.as_mut().filter(|_| queued.attempts > 0) {
             retries.tried -= 1;
         }
-        self.active().lease(LeasedPage { id: queued.id, depth: queued.depth });
+        let again = queued.failed.is_some();
+        self.active().lease(LeasedPage { id: queued.id, depth: queued.depth, again });
         Some(*queued)
     }
 
@@ -284,7 +285,7 @@ impl HostQueue {
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
     pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
-        let slots = if self.health.is_ailing() { 1 } else { limits.per_host.get() };
+        let slots = if self.asks_singly() { 1 } else { limits.per_host.get() };
         if self.leased_slots as usize >= slots {
             return Eligible::Waits;
         }
@@ -292,6 +293,17 @@ impl HostQueue {
             Eligible::At(moment) => Eligible::At(moment.max(self.health.not_before())),
             Eligible::Waits => Eligible::Waits,
         }
+    }
+
+    /// Whether the host has one request at a time: what failed before is asked for alone, so that it shows who is at fault.
+    fn asks_singly(&self) -> bool {
+        let again = || self.leased_pages().iter().any(|page| page.again);
+        self.health.is_frail() || again() || self.best().is_some_and(|next| next.failed.is_some())
+    }
+
+    /// The moment before which the host is not asked for anything.
+    pub(super) fn not_before(&self) -> Moment {
+        self.ready_at.max(self.health.not_before())
     }
 
     fn work_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {

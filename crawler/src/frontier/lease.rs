@@ -71,6 +71,8 @@ pub enum Outcome {
         due: Moment,
         /// Failures by its own fault so far.
         attempts: u32,
+        /// When it failed; the epoch where it was charged for that at once.
+        failed: Moment,
     },
     /// It was not fetched; it is queued again as it was.
     Released,

@@ -72,6 +72,8 @@ pub struct HostHealth {
     pub stored: Option<HealthRow>,
     /// A URL that had an answer.
     pub known_good: Option<Box<str>>,
+    /// Whether its robots.txt is to be fetched before anything else.
+    pub needs_robots: bool,
 }
 
 impl HostStart {
@@ -192,7 +194,7 @@ impl Frontier {
     pub fn add_host(&mut self, mut start: HostStart) -> HostId {
         let host = HostId(u32::try_from(self.hosts.len()).expect("a crawl has fewer than 2^32 hosts"));
         let (health, by_depth) = (std::mem::take(&mut start.health), std::mem::take(&mut start.by_depth));
-        let health = Health::resume(health, self.limits.back_off.max_retry_after, self.now);
+        let health = Health::resume(health, &self.limits.back_off, self.now);
         if health.is_ailing() {
             self.ailing.insert(host);
         }
@@ -376,7 +378,7 @@ impl Frontier {
     }
 
     /// When the host's turn is. Hosts whose time has come are equal, however long ago that was: they take turns.
-    fn turn(&self, host: HostId) -> Option<Moment> {
+    pub(super) fn turn(&self, host: HostId) -> Option<Moment> {
         match self.hosts[host.0 as usize].eligible(&self.limits, self.level_of(host)) {
             Eligible::At(at) => Some(at.max(self.now)),
             Eligible::Waits => None,

@@ -31,3 +31,33 @@ impl Frontier {
         self.rescues
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        candidate::{Hop, Ticket},
+        frontier::{Asked, FrontierLimits, HostStart, Next, Outcome},
+        time::Moment,
+        url::WebUrl,
+    };
+
+    #[test]
+    fn what_was_charged_at_once_is_known_when_it_is_fetched_again() {
+        let now = Moment::from_millis(1_000_000);
+        let mut frontier = Frontier::new(FrontierLimits::default());
+        let url = WebUrl::parse("http://h/").unwrap();
+        let host = HostStart::new(url.origin(), Duration::ZERO);
+        let host = frontier.add_host(HostStart { robots_until: now + Duration::from_hours(1), ..host });
+        assert!(frontier.offer_rescue(WorkItem::discover(Ticket(1), host, url, Hop::Link)));
+        for failed in [Moment::EPOCH, now] {
+            let Next::Lease(lease) = frontier.next(now) else { panic!("it may be asked for") };
+            frontier.complete(lease, Outcome::Retry { due: now, attempts: 1, failed }, Asked::Yes, now);
+            let Next::Lease(again) = frontier.next(now) else { panic!("it may be asked for again") };
+            assert_eq!(again.item().failed, Some(failed));
+            frontier.complete(again, Outcome::Released, Asked::No, now);
+        }
+    }
+}

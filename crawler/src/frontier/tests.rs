@@ -276,7 +276,7 @@ impl Model {
         let id = lease.item().id.0;
         if how.is_multiple_of(4) && !self.frontier.is_closed(lease.host()) {
             let due = self.now + Duration::from_millis(u64::from(how));
-            self.frontier.complete(lease, Outcome::Retry { due, attempts: 1 }, Asked::Yes, self.now);
+            self.frontier.complete(lease, Outcome::Retry { due, attempts: 1, failed: self.now }, Asked::Yes, self.now);
             self.again.insert(id, due);
         } else {
             self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::Yes, self.now);
@@ -286,10 +286,10 @@ impl Model {
     fn complete_robots(&mut self, lease: Lease, of: HostId, how: u8) {
         let target = HostId(u32::from(how) % self.setup.hosts);
         let outcome = match how % 16 {
-            0 => Outcome::Retry { due: self.now + DELAY, attempts: 0 },
+            0 => Outcome::Retry { due: self.now + DELAY, attempts: 0, failed: self.now },
             1 => {
                 self.frontier.failed(&lease, REFUSED, self.now);
-                Outcome::Retry { due: self.now, attempts: 0 }
+                Outcome::Retry { due: self.now, attempts: 0, failed: self.now }
             }
             2..5 if lease.item().redirects < 5 => {
                 Outcome::Redirected { host: target, to: WebUrl::parse("http://r/robots.txt").unwrap() }
@@ -335,7 +335,7 @@ impl Model {
                 } else {
                     attempts += 1;
                 }
-                (Outcome::Retry { due, attempts }, State::Queued)
+                (Outcome::Retry { due, attempts, failed: self.now }, State::Queued)
             }
             1 => (Outcome::Abandoned, State::Abandoned),
             2 => (Outcome::Released, State::Queued),

@@ -242,7 +242,7 @@ impl Core {
             }
             Reading::Unreachable { row, .. } => {
                 kept(row);
-                Outcome::Retry { due: ended.at, attempts: 0 }
+                Outcome::Retry { due: ended.at, attempts: 0, failed: ended.at }
             }
             Reading::Redirected(to) => {
                 let host = self.admission.host(to.origin(), &mut self.frontier, &mut step);

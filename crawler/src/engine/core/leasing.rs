@@ -86,7 +86,12 @@ impl Core {
         if wait.is_none()
             && let Some(lease) = self.parked.next_ready()
         {
-            self.visit(lease);
+            // Another request to its host may have ended while it waited.
+            if self.frontier.rests(lease.host(), now) {
+                self.give_back(lease, now);
+            } else {
+                self.visit(lease);
+            }
         }
         wait
     }

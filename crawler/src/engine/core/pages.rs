@@ -162,7 +162,7 @@ impl Core {
             let Again { due, attempts, failed, reason } = again;
             tracing::debug!(url = %lease.url(), %reason, attempts, "to be fetched again");
             step.change = Some((id, UrlChange::Retry { attempts, due, failed, reason }));
-            Outcome::Retry { due, attempts }
+            Outcome::Retry { due, attempts, failed }
         };
         self.complete(ended, outcome);
         self.send(step);

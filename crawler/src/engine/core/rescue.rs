@@ -138,12 +138,16 @@ impl Core {
         let (asked, parent) = (asked(requests, &result), lease.item().clone());
         let again = match decide(&result, heeded.fault, parent.attempts, &self.settings.retry) {
             Decision::Final { .. } => None,
-            Decision::Wait { .. } => Some((at, parent.attempts)),
-            Decision::Retry { pause, attempts, .. } => Some((at + pause.min(self.longest_pause()), attempts)),
+            Decision::Wait { .. } => Some(Outcome::Retry { due: at, attempts: parent.attempts, failed: at }),
+            Decision::Retry { pause, attempts, at_once, .. } => {
+                let due = at + pause.min(self.longest_pause());
+                // What is charged already is not charged once more when it fails the next time.
+                Some(Outcome::Retry { due, attempts, failed: if at_once { Moment::EPOCH } else { at } })
+            }
         };
-        if let Some((due, attempts)) = again.filter(|_| !self.frontier.is_closed(lease.host())) {
+        if let Some(again) = again.filter(|_| !self.frontier.is_closed(lease.host())) {
             tracing::debug!(url = %parent.url, "to be fetched again once more");
-            self.frontier.complete(lease, Outcome::Retry { due, attempts }, asked, at);
+            self.frontier.complete(lease, again, asked, at);
             self.send(step);
             return Ok(None);
         }

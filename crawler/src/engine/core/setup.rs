@@ -242,11 +242,18 @@ fn host_start(
     let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
     let delay = settings.politeness.delay.max(asked_for);
     let origin = stored(&host.origin, Origin::parse)?;
+    let robots_until = robots.stored_until(&origin, host.robots_fetched, now);
+    let health = HostHealth {
+        answers: host.answered,
+        stored: host.health.map(|row| *row),
+        known_good: host.known_good,
+        needs_robots: robots_until <= now,
+    };
     Ok(HostStart {
         ready_at: if host.asked { now + delay } else { Moment::EPOCH },
         delay,
-        health: HostHealth { answers: host.answered, stored: host.health.map(|row| *row), known_good: host.known_good },
-        robots_until: robots.stored_until(&origin, host.robots_fetched, now),
+        health,
+        robots_until,
         origin,
         plain: host.plain,
         waiting: host.waiting,
