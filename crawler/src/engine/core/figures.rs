@@ -1,10 +1,16 @@
 //! What a core shows of itself.
 
 use super::Core;
+#[cfg(test)]
+use super::starts;
 use crate::engine::Progress;
 
 /// How sure the audit's interval is.
 const CONFIDENCE: f64 = 0.95;
+
+/// Lost URLs that pages are fetched again for before the next comparison.
+#[cfg(test)]
+const MOST_WANTED: usize = 4_096;
 
 impl Core {
     /// How the run stands.
@@ -61,6 +67,12 @@ impl Core {
         })
     }
 
+    /// Has the rules of hosts take no more than this in memory.
+    #[cfg(test)]
+    pub(in crate::engine) fn keep_rules_within(&mut self, bytes: usize) {
+        self.robots.keep_within(bytes);
+    }
+
     /// Whether what must hold at any time does.
     #[cfg(test)]
     pub(in crate::engine) fn stands(&self) -> Result<(), String> {
@@ -69,8 +81,21 @@ impl Core {
             return Err(format!("the counts do not add up: {counts:?}"));
         }
         let usual = self.settings.politeness.concurrency.get() as usize;
-        if self.in_flight > usual {
-            return Err(format!("{} requests at once", self.in_flight));
+        let leases = self.in_flight + self.parked.len();
+        if leases > usual {
+            return Err(format!("{leases} leases are carried out, or wait for the rules of their hosts"));
+        }
+        // Beside what came back: pages that were held back, the starts, and the filling of the URL cache.
+        let tasks = self.intake.len();
+        if tasks > usual + starts::MOST_HELD + 2 {
+            return Err(format!("{tasks} tasks wait to be taken in"));
+        }
+        let wanted = self.admission.wanted.len();
+        if wanted > MOST_WANTED || self.frontier.rescues() > MOST_WANTED as u64 {
+            return Err(format!("{wanted} lost URLs, on {} pages, in memory", self.frontier.rescues()));
+        }
+        if !self.robots.stand() {
+            return Err("the rules of hosts take more than they may".into());
         }
         let (rows, most) = (self.frontier.in_memory(), self.frontier.most_in_memory());
         if rows > most {

@@ -26,6 +26,19 @@ impl RulesInMemory {
         Self { rules: LruCache::new_unbounded(), bytes: 0, most: MOST_BYTES }
     }
 
+    /// Has them take no more than this together.
+    #[cfg(test)]
+    pub(super) fn take_at_most(&mut self, bytes: usize) {
+        self.most = bytes;
+    }
+
+    /// Whether they keep to their bound, and know what they take.
+    #[cfg(test)]
+    pub(super) fn stand(&self) -> bool {
+        let bytes: usize = self.rules.iter().map(|(_, rules)| size(rules)).sum();
+        bytes == self.bytes && (bytes <= self.most || self.rules.len() == 1)
+    }
+
     /// The host's rules, if they are still there.
     pub(super) fn get(&mut self, host: HostId) -> Option<&Robots> {
         self.rules.get(&host)

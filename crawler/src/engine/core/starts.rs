@@ -16,7 +16,7 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Reports held back at most; one more ends the phase.
-const MOST_HELD: usize = 64;
+pub(super) const MOST_HELD: usize = 64;
 
 /// Links of theirs that are held back, at most and no page more.
 const MOST_LINKS: usize = 100_000;

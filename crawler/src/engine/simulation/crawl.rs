@@ -44,6 +44,10 @@ pub(super) struct Request {
     pub(super) from: u64,
     pub(super) to: u64,
     pub(super) what: What,
+    /// What became of it.
+    pub(super) reach: Arrival,
+    /// The pause that its answer asked for, in seconds.
+    pub(super) pause: Option<u64>,
 }
 
 /// What its answer was.
@@ -55,6 +59,17 @@ pub(super) enum What {
     Cut,
     /// None, or one that says that it cannot serve now.
     Trouble,
+}
+
+/// Where a request came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Its server was at work on it.
+    Served,
+    /// Its server does not bear so many.
+    Refused,
+    /// Its server was away, or down.
+    Away,
 }
 
 /// A run as it was.
@@ -225,7 +240,11 @@ impl Crawl {
         self.sequence = sequence;
         let now = self.moment();
         let setup = Setup { resumed, settings: Arc::clone(&self.settings), started: now, now };
-        let core = setup.core(ProductToken::new("webloom").unwrap()).map_err(|error| error.to_string())?;
+        let mut core = setup.core(ProductToken::new("webloom").unwrap()).map_err(|error| error.to_string())?;
+        if self.random.percent(20) {
+            // Those of the host asked last alone.
+            core.keep_rules_within(1);
+        }
         let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
         let sample = self.settings.cache.audit_sample;
         let audit_sample = (sample > 0).then_some(sample);

@@ -44,6 +44,11 @@ impl Outage {
 }
 
 impl Pause {
+    /// The seconds that it asks for.
+    pub(super) fn seconds(self) -> Option<u64> {
+        if let Self::Seconds(seconds) = self { Some(seconds) } else { None }
+    }
+
     /// The value of a `Retry-After` header.
     pub(super) fn header(self) -> Option<String> {
         match self {

@@ -6,7 +6,9 @@ use std::{
 };
 
 use super::{
-    faults::{MINUTE, Outage, Trouble},
+    crawl::Arrival,
+    faults::{Outage, Trouble},
+    strain::{Servers, Strain},
     web::{Host, Page, Robots, Web, endless, split},
 };
 use crate::{
@@ -27,6 +29,11 @@ pub(super) struct Moments {
     had: HashMap<String, u32>,
     /// How long the last request took, if it was long.
     pub(super) took: Option<u64>,
+    /// What the last answer asked for with `Retry-After`, in seconds.
+    pub(super) pause: Option<u64>,
+    servers: Servers,
+    /// Where the last request came to.
+    pub(super) arrival: Arrival,
 }
 
 #[derive(Debug, Clone)]
@@ -36,12 +43,20 @@ type Answer = Result<FetchResponse, FetchError>;
 
 impl Moments {
     pub(super) fn new(web: Web) -> Self {
-        Self { web, at: 0, had: HashMap::new(), took: None }
+        Self {
+            web,
+            at: 0,
+            had: HashMap::new(),
+            took: None,
+            pause: None,
+            servers: Servers::default(),
+            arrival: Arrival::Away,
+        }
     }
 
     fn answer(&mut self, url: &str) -> Answer {
         let Some((origin, path)) = split(url) else { return Err(FetchError::NoName(cause())) };
-        self.took = None;
+        (self.took, self.pause, self.arrival) = (None, None, Arrival::Away);
         let by_http = origin.replace("https:", "http:");
         // Where nothing listens, nothing answers that it cannot serve now.
         let speaks = self.web.hosts.contains_key(origin);
@@ -54,7 +69,16 @@ impl Moments {
             let known = self.web.hosts.contains_key(&by_http);
             return Err(if known { FetchError::Refused(cause()) } else { FetchError::NoName(cause()) });
         };
-        if path == "/robots.txt" {
+        let is_robots = path == "/robots.txt";
+        let strain = host.strain.filter(|strain: &Strain| !(is_robots && strain.serves_robots));
+        if let Some(trouble) = self.servers.asked(origin, strain, self.at) {
+            if strain.is_some_and(|strain| strain.refusal == trouble) {
+                self.arrival = Arrival::Refused;
+            }
+            return self.fail(trouble);
+        }
+        self.arrival = Arrival::Served;
+        if is_robots {
             let away =
                 host.robots_outages.iter().find(|outage| outage.holds(self.at)).map(|outage: &Outage| outage.trouble);
             return match away {
@@ -95,6 +119,14 @@ impl Moments {
                     (false, _) => Ok(html(&links)),
                 }
             }
+            Page::Crashes(crash, links) => {
+                if had() > crash.times {
+                    return Ok(html(&links));
+                }
+                self.servers.crash(origin, crash, self.at);
+                // Who is connected sees the connection end.
+                self.fail(if crash.trouble == Trouble::Refused { Trouble::Closed } else { crash.trouble })
+            }
             Page::Cut(times, links) => {
                 let (had, mut whole) = (had(), html(&links));
                 if had <= times {
@@ -103,6 +135,13 @@ impl Moments {
                 }
                 Ok(whole)
             }
+        }
+    }
+
+    /// The last request ends at a moment.
+    pub(super) fn ends(&mut self, origin: &str, until: u64) {
+        if self.arrival == Arrival::Served {
+            self.servers.serves(origin, until);
         }
     }
 
@@ -117,11 +156,14 @@ impl Moments {
                 self.took = Some(TIMEOUT);
                 Err(FetchError::TimedOut(Phase::FirstByte))
             }
-            Trouble::Status(status, pause) => Ok(response(
-                status,
-                pause.header().map(|pause| ("retry-after", pause)),
-                "<a href=\"/not-a-page\">x</a>",
-            )),
+            Trouble::Status(status, pause) => {
+                self.pause = pause.seconds();
+                Ok(response(
+                    status,
+                    pause.header().map(|pause| ("retry-after", pause)),
+                    "<a href=\"/not-a-page\">x</a>",
+                ))
+            }
         }
     }
 }
@@ -153,7 +195,7 @@ fn robots(host: &Host, at: u64) -> FetchResponse {
         Robots::Missing => response(404, None, ""),
         Robots::ForbidsPrivate => file("Disallow: /private"),
         Robots::CrawlDelay(seconds) => file(&format!("Crawl-delay: {seconds}")),
-        Robots::Changes if (at / MINUTE).is_multiple_of(2) => file("Disallow: /private"),
+        Robots::Changes if Robots::forbids_at(at) => file("Disallow: /private"),
         Robots::Changes => file("Disallow: /nothing"),
         Robots::At(there) => response(302, Some(("location", format!("{there}/robots.txt"))), ""),
     }

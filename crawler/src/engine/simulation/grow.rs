@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Random,
     faults::{MINUTE, SECOND, outages, storm},
+    strain::{crash, strain},
     web::{Given, Host, MOST_REDIRECTS, Page, Robots, Web, endless},
 };
 
@@ -16,6 +17,10 @@ pub(super) struct Plan {
     robots: Vec<Robots>,
     /// Pages that fail, lead elsewhere, or are slow.
     odd: bool,
+    /// The first host has two pages with very many links, which its robots.txt forbids.
+    crowd: bool,
+    /// Nothing goes wrong with it.
+    calm: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,16 +36,26 @@ enum StartKind {
 
 impl Plan {
     pub(super) fn new(random: &mut Random) -> Self {
-        let odd = random.percent(60);
+        let calm = random.percent(12);
+        let odd = random.percent(60) && !calm;
         let kinds = [StartKind::Plain, StartKind::Guessed, StartKind::Moved, StartKind::Moving];
-        let others = random.percent(30);
+        let others = random.percent(30) && !calm;
         let kind = |number: u64, random: &mut Random| match (number, others) {
             (0, _) | (_, false) => StartKind::Plain,
             _ => random.pick(&kinds),
         };
         let starts: Vec<_> = (0..=random.below(4)).map(|number| kind(number, random)).collect();
-        let robots = (0..starts.len()).map(|number| robots(number, random)).collect();
-        Self { starts, robots, odd }
+        let crowd = random.percent(1);
+        let mut robots: Vec<_> = (0..starts.len()).map(|number| robots(number, random)).collect();
+        if crowd {
+            robots[0] = Robots::ForbidsPrivate;
+        }
+        Self { starts, robots, odd, crowd, calm }
+    }
+
+    /// Whether there are so many links that a small URL cache loses thousands of them at once.
+    pub(super) fn has_crowd(&self) -> bool {
+        self.crowd
     }
 
     /// A web with these starts at a moment. One that is made later is another.
@@ -51,15 +66,18 @@ impl Plan {
         let mut web = Web { hosts: BTreeMap::new(), starts: Vec::new() };
         for (number, kind) in self.starts.iter().enumerate() {
             let mut made = self.host(number, &sizes, random);
-            made.outages = outages(at, random);
-            if random.percent(8) {
+            if !self.calm {
+                made.outages = outages(at, random);
+                made.strain = random.percent(12).then(|| strain(random));
+            }
+            if random.percent(8) && !self.calm {
                 made.robots_outages = outages(at, random);
             }
             made.is_given = *kind == StartKind::Plain;
             web.hosts.insert(origin(number), made);
             self.give(number, at, &mut web, random);
         }
-        if random.percent(10) {
+        if random.percent(10) && !self.calm {
             let storm = storm(at, random);
             for host in web.hosts.values_mut() {
                 if host.outages.iter().all(|outage| outage.from > storm.to) {
@@ -86,6 +104,7 @@ impl Plan {
             robots: Robots::Missing,
             outages: outages(at, random),
             robots_outages: Vec::new(),
+            strain: None,
             is_given: true,
         };
         web.hosts.insert(format!("http://old{number}.test"), host);
@@ -98,11 +117,21 @@ impl Plan {
         for page in 0..sizes[number] {
             pages.insert(path(page), page_of(number, page, sizes, odd && page > 0, random));
         }
+        if self.crowd && number == 0 {
+            let most = 1_000 + random.below(2_500);
+            for part in ["a", "b"] {
+                let links = (0..most).map(|page| format!("{}/private/{part}{page}", origin(0)));
+                pages.insert(format!("/{part}"), Page::Links(links.collect()));
+                if let Some(Page::Links(links)) = pages.get_mut("/0") {
+                    links.push(format!("{}/{part}", origin(0)));
+                }
+            }
+        }
         for hop in 0..=MOST_REDIRECTS {
             pages.insert(format!("/endless/{hop}"), Page::Endless(hop));
         }
         let robots = self.robots[number].clone();
-        Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), is_given: true }
+        Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), strain: None, is_given: true }
     }
 }
 
@@ -156,6 +185,7 @@ fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random
             Page::Links(links)
         }
         12 | 13 => Page::Cut(random.pick(&[1, 2]), links),
+        15 => Page::Crashes(crash(random), links),
         // Out of the scope.
         14 => Page::Redirect("http://elsewhere.test/".into()),
         _ => Page::Links(links),

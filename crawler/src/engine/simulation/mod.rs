@@ -1,9 +1,10 @@
 //! Deterministic simulation: the real core, URL cache and database on a virtual clock, against a web with faults.
 //!
 //! A seed makes a web, its faults (outages of hosts and of all hosts, pages that hang or fail, answers that are slow, cut short
-//! or lead nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere), settings, kills, restarts and further
-//! sequences. What must hold is known from the web itself: each page that can be reached has its answer at the end, nothing is
-//! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time. What must
+//! or lead nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere; servers that allow few requests, and
+//! pages that take theirs down), settings, kills, restarts and further sequences. In one of a hundred a small URL cache loses
+//! thousands of links at once. What must hold is known from the web itself: each page that can be reached has its answer at the end, nothing is
+//! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time, and no URL without end. What must
 //! hold at any time (counts, memory) is looked at after each step.
 //!
 //! The outages that are named one by one are in [`outages`].
@@ -19,6 +20,7 @@ mod outages;
 mod process;
 mod random;
 mod settings;
+mod strain;
 mod web;
 
 use crawl::Crawl;
@@ -53,6 +55,6 @@ fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let plan = Plan::new(&mut random);
     let web = plan.web(0, &mut random);
-    let stages = settings::stages(&mut random);
+    let stages = settings::stages(plan.has_crowd(), &mut random);
     Crawl::new(web, stages, random).with_plan(plan).go_on_to_the_end()
 }

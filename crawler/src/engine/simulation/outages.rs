@@ -50,7 +50,7 @@ fn web(hosts: usize, outage: Outage) -> Web {
         let pages = (0..PAGES).map(|page| (format!("/{page}"), Page::Links(links(page))));
         let outages = if number == 0 { vec![outage] } else { Vec::new() };
         let (pages, robots_outages) = (pages.collect(), Vec::new());
-        (origin, Host { pages, robots: Robots::Missing, outages, robots_outages, is_given: true })
+        (origin, Host { pages, robots: Robots::Missing, outages, robots_outages, strain: None, is_given: true })
     };
     let hosts: BTreeMap<_, _> = origins.enumerate().map(host).collect();
     let starts = hosts.keys().map(|origin| Given { url: format!("{origin}/0"), guessed: false }).collect();

@@ -245,6 +245,11 @@ impl<'a> Process<'a> {
         let took = took.unwrap_or_else(|| 1 + self.crawl.random.below(60));
         let (url, robots) = (lease.url().as_str().to_owned(), matches!(lease.purpose(), Purpose::Robots { .. }));
         let (origin, what) = (lease.url().origin().as_str().to_owned(), what(&visited.result, robots));
+        let (pause, reach) = {
+            let mut moments = self.crawl.moments.lock().unwrap();
+            moments.ends(&origin, from + took);
+            (moments.pause, moments.arrival)
+        };
         tracing::debug!(url, purpose = ?lease.purpose(), from, took, ?what, "asked");
         self.crawl.requests.push(Request {
             run: self.crawl.runs,
@@ -255,6 +260,8 @@ impl<'a> Process<'a> {
             from,
             to: from + took,
             what,
+            reach,
+            pause,
         });
         let report = Report { lease, requests: visited.requests, result: visited.result };
         self.plan(took, Happening::Visited(Box::new(report)));

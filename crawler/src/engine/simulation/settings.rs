@@ -5,7 +5,7 @@ use std::{fmt::Write as _, sync::Arc};
 use super::{Random, web::MOST_REDIRECTS};
 use crate::config::{Layers, Settings};
 
-const CACHES: [&str; 15] = [
+const CACHES: [&str; 16] = [
     "strategy = \"single\"",
     "strategy = \"single\"",
     "strategy = \"exact\"",
@@ -18,14 +18,19 @@ const CACHES: [&str; 15] = [
     "strategy = \"single\"\nexpected_urls = 20\nreset = \"stop\"",
     "strategy = \"multilayer\"",
     "strategy = \"multilayer-plain\"\nexpected_urls = 20",
+    "strategy = \"segment-set\"",
     "strategy = \"spatial\"",
     "strategy = \"temporal\"\nexpected_urls = 20",
     "strategy = \"spatio-temporal\"",
 ];
 
-/// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next.
-pub(super) fn stages(random: &mut Random) -> Vec<Arc<Settings>> {
-    let cache = random.pick(&CACHES);
+/// One that calls nearly all URLs seen once it holds some hundred.
+const LOSES_MANY: &str = "strategy = \"single\"\nmax_lost_urls = 20\nexpected_urls = 20\nreset = \"none\"";
+
+/// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next. Where it `loses_many`, the URL cache
+/// is small, and stays so.
+pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Arc<Settings>> {
+    let cache = if loses_many { LOSES_MANY } else { random.pick(&CACHES) };
     let losses = random.pick(&[
         "",
         "",
@@ -44,7 +49,9 @@ pub(super) fn stages(random: &mut Random) -> Vec<Arc<Settings>> {
     let mut text = format!("[cache]\n{cache}\n{losses}\n[frontier]\nheads_per_host = {heads_per_host}\n");
     // Other orders than best do not heed the priorities.
     write!(text, "order = \"{order}\"\npriority = [\"[13]$=10\", \"2=0.1\"]\n").unwrap();
+    let concurrency = random.pick(&[64, 64, 64, 64, 4, 1]);
     write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
+    writeln!(text, "concurrency = {concurrency}").unwrap();
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
         .unwrap();
     let budgets: &[&str] = match random.below(8) {

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::faults::{Outage, Trouble};
+use super::{
+    faults::{MINUTE, Outage, Trouble},
+    strain::{Crash, Strain},
+};
 
 /// Redirects in a row that a crawl of such a web follows.
 pub(super) const MOST_REDIRECTS: u32 = 4;
@@ -32,8 +35,21 @@ pub(super) enum Page {
     Flaky(u32, Vec<String>),
     /// Its first answers are cut short so many times, in the middle of these links.
     Cut(u32, Vec<String>),
+    /// It takes its server down when it is asked for; where that ends, it has these links.
+    Crashes(Crash, Vec<String>),
     /// Our own program fails on it.
     Panics,
+}
+
+impl Page {
+    /// The links that it has once it is there; `None` where it never is a page.
+    pub(super) fn links(&self) -> Option<&[String]> {
+        match self {
+            Self::Links(links) | Self::Slow(_, links) | Self::Flaky(_, links) | Self::Cut(_, links) => Some(links),
+            Self::Crashes(crash, links) => (crash.times < u32::MAX).then_some(links),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -43,6 +59,8 @@ pub(super) struct Host {
     pub(super) outages: Vec<Outage>,
     /// Outages of its robots.txt alone.
     pub(super) robots_outages: Vec<Outage>,
+    /// What its server does not bear.
+    pub(super) strain: Option<Strain>,
     /// Whether it is in the scope from the beginning: one that a start leads to is so later.
     pub(super) is_given: bool,
 }
@@ -56,6 +74,13 @@ pub(super) enum Robots {
     Changes,
     /// It is at another host.
     At(String),
+}
+
+impl Robots {
+    /// Whether one that changes forbids what is private at a moment.
+    pub(super) fn forbids_at(at: u64) -> bool {
+        (at / MINUTE).is_multiple_of(2)
+    }
 }
 
 /// A start as the user gives it.
@@ -159,8 +184,8 @@ impl Web {
                 there.is_some_and(|(there, host)| host.is_given || there == origin || !surely)
             };
             match host.pages.get(path) {
-                Some(Page::Links(links) | Page::Slow(_, links) | Page::Flaky(_, links) | Page::Cut(_, links)) => {
-                    open.extend(links.iter().filter(in_scope).cloned());
+                Some(page) if page.links().is_some() => {
+                    open.extend(page.links().into_iter().flatten().filter(in_scope).cloned());
                 }
                 // A start takes the scope with it.
                 Some(Page::Redirect(to)) => {
@@ -172,6 +197,39 @@ impl Web {
             }
         }
         reached
+    }
+
+    /// Whether nothing goes wrong with any of its hosts, each of which is given, and each page that is there has its links at once.
+    pub(super) fn is_sound(&self) -> bool {
+        let sound = |host: &Host| {
+            host.is_given
+                && host.outages.is_empty()
+                && host.robots_outages.is_empty()
+                && host.strain.is_none()
+                && !matches!(host.robots, Robots::Changes | Robots::At(_))
+                && host.pages.values().all(|page| matches!(page, Page::Links(_) | Page::Endless(_)))
+        };
+        self.hosts.values().all(sound) && self.starts.iter().all(|start| !start.guessed)
+    }
+
+    /// How many links each URL is away from a start, in a web that [is sound](Self::is_sound).
+    pub(super) fn depths(&self) -> BTreeMap<String, u32> {
+        let mut depths: BTreeMap<String, u32> = BTreeMap::new();
+        let mut level: Vec<String> = self.starts.iter().map(|start| start.url.clone()).collect();
+        for depth in 0.. {
+            level.retain(|url| !depths.contains_key(url));
+            if level.is_empty() {
+                break;
+            }
+            depths.extend(level.iter().map(|url| (url.clone(), depth)));
+            let next = level.iter().filter_map(|url| {
+                let (origin, path) = split(url)?;
+                let permitted = self.permission(origin, path) == Permission::Given;
+                self.hosts.get(origin)?.pages.get(path)?.links().filter(|_| permitted)
+            });
+            level = next.flatten().cloned().collect();
+        }
+        depths
     }
 
     pub(super) fn is_start(&self, url: &str) -> bool {

@@ -1,5 +1,6 @@
 //! What must hold of a crawl, judged by the web and by what its servers saw.
 
+mod bounds;
 mod ends;
 mod requests;
 mod rows;
@@ -12,7 +13,8 @@ use crate::store::sqlite::Records;
 /// Judges a sequence that is complete.
 pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
     rows::judge(crawl)?;
-    requests::judge(crawl)
+    requests::judge(crawl)?;
+    bounds::judge(crawl)
 }
 
 /// Judges what is left in the crawl directory at the end.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::{
     crawl::{Crawl, Request, What},
-    faults::{MINUTE, Outage, Pause, SECOND, Trouble},
+    faults::{MINUTE, Outage, SECOND},
+    web::{Permission, Robots},
 };
 use crate::{engine::End, queue::Purpose};
 
@@ -20,9 +21,12 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     for (origin, requests) in &hosts {
         slots_and_delay(crawl, origin, requests)?;
         after_a_start(crawl, origin, requests)?;
-        asked_for(crawl, origin, requests)?;
+        asked_for(crawl, requests)?;
         if let Some(host) = crawl.web.hosts.get(*origin) {
             host.outages.iter().try_for_each(|outage| little(crawl, outage, requests))?;
+            if host.robots == Robots::Changes {
+                newest_rules(crawl, origin, requests)?;
+            }
         }
         let mut urls: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
         for request in requests {
@@ -82,12 +86,31 @@ fn after_a_start(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(
     Ok(())
 }
 
-/// What a host asks for with `Retry-After` is kept, over a new start too; what is too long to be waited for all the more.
-fn asked_for(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+/// What a robots.txt forbids that was read last in a run is not asked for after it.
+fn newest_rules(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+    // That of another host may be read here too.
+    if crawl.web.hosts.values().any(|host| host.robots == Robots::At(origin.to_owned())) {
+        return Ok(());
+    }
     for (index, request) in requests.iter().enumerate() {
-        let Some(Trouble::Status(_, Pause::Seconds(seconds))) = crawl.web.trouble(origin, request.from) else {
-            continue;
-        };
+        let is_file = |other: &&&Request| other.url.ends_with("/robots.txt") && other.what == What::Final;
+        let mut read = requests[..index].iter().filter(|other| other.run == request.run && other.to < request.from);
+        let path = &request.url[origin.len()..];
+        if request.purpose.is_of_a_page()
+            && crawl.web.permission(origin, path) == Permission::Open
+            && let Some(read) = read.rfind(is_file)
+            && Robots::forbids_at(read.from)
+        {
+            return Err(format!("{request:?} is forbidden by what was read before: {read:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// What a host asks for with `Retry-After` is kept, over a new start too; what is too long to be waited for all the more.
+fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
+    for (index, request) in requests.iter().enumerate() {
+        let Some(seconds) = request.pause else { continue };
         // A later start may find that it asked for too much.
         let until = request.to + seconds.min(3_600) * SECOND;
         let is_known =

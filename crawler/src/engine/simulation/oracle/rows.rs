@@ -9,7 +9,7 @@ use super::super::{
     web::{Page, Permission, split},
 };
 use crate::{
-    config::SweepChoice,
+    config::{OrderChoice, SweepChoice},
     store::sqlite::Records,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
@@ -31,6 +31,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
             return Err(format!("{url} was not found"));
         }
     }
+    levels(crawl, connection)?;
     if !rescues {
         each_loss_is_named(crawl, connection, &found)?;
     }
@@ -41,6 +42,26 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
         let expected = expected(crawl, url);
         if !expected.contains(&(&*row.0, &*row.1)) {
             return Err(format!("{url} should be one of {expected:?}, and is {row:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// With a depth limit, each URL of a web without faults is found over the shortest way, if none was lost on it.
+fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+    let limit = &crawl.settings.budget;
+    let by_level = crawl.settings.frontier.order != OrderChoice::Depth && limit.max_pages_per_host.is_none();
+    let lost = "SELECT EXISTS (SELECT 1 FROM lost WHERE sequence = ?)";
+    let lost: bool = connection.query_row(lost, [crawl.sequence], |row| row.get(0)).unwrap();
+    if limit.max_depth.is_none() || !by_level || lost || !crawl.web.is_sound() {
+        return Ok(());
+    }
+    let depths = crawl.web.depths();
+    let mut select = connection.prepare("SELECT url, depth FROM url WHERE admitted_in = ?").unwrap();
+    let rows = select.query_map([crawl.sequence], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?))).unwrap();
+    for (url, depth) in rows.map(Result::unwrap) {
+        if depths.get(&url).is_some_and(|least| *least != depth) {
+            return Err(format!("{url} is {} links from a start, and was found at depth {depth}", depths[&url]));
         }
     }
     Ok(())
@@ -70,11 +91,13 @@ fn expected(crawl: &Crawl, url: &str) -> Vec<(&'static str, &'static str)> {
     let (origin, path) = split(url).expect("a URL of the web");
     let Some(host) = crawl.web.hosts.get(origin) else { return vec![("abandoned", "no_https")] };
     let finished = match host.pages.get(path) {
-        Some(Page::Links(_) | Page::Slow(..) | Page::Flaky(..) | Page::Cut(..)) => vec![("finished", "stored")],
+        Some(page) if page.links().is_some() => vec![("finished", "stored")],
         Some(Page::Redirect(_) | Page::RedirectUntil(..) | Page::Endless(_)) => vec![("finished", "redirected")],
         // What fails for ever may have its last attempt in an outage, or outside.
-        Some(Page::Hangs | Page::Panics | Page::Broken) => vec![("finished", "failed"), ("finished", "broken")],
-        Some(Page::Missing | Page::RedirectToItself) | None => vec![("finished", "broken")],
+        Some(Page::Hangs | Page::Panics | Page::Broken | Page::Crashes(..)) => {
+            vec![("finished", "failed"), ("finished", "broken")]
+        }
+        Some(_) | None => vec![("finished", "broken")],
     };
     match crawl.web.permission(origin, path) {
         Permission::Given => finished,
@@ -93,9 +116,7 @@ fn each_loss_is_named(crawl: &Crawl, connection: &Connection, found: &Rows) -> R
     for url in found.iter().filter(|(_, (_, outcome))| outcome == "stored").map(|(url, _)| url) {
         let (origin, path) = split(url).expect("a URL of the web");
         let page = crawl.web.hosts.get(origin).and_then(|host| host.pages.get(path));
-        let Some(Page::Links(links) | Page::Slow(_, links) | Page::Flaky(_, links) | Page::Cut(_, links)) = page else {
-            continue;
-        };
+        let Some(links) = page.and_then(Page::links) else { continue };
         for link in links.iter().filter(|link| !found.contains_key(*link)) {
             let there = split(link).and_then(|(there, _)| crawl.web.hosts.get(there));
             let print = seed.fingerprint(&Canonicalizer::default().key(&WebUrl::parse(link).unwrap()));
