@@ -1,9 +1,12 @@
 //! Writing one [`Step`].
+//!
+//! Invariants: a page takes three statements at most, and one more for each URL that it admits, in whatever sequence. What else
+//! a step holds (hosts first seen, their health, a robots.txt, lost URLs) is rare, and takes statements of its own.
 
 use rusqlite::{Connection, Result, params};
 
 use super::{
-    again::{self, Known},
+    again::{self, StoredUrl, Tickets},
     lost,
 };
 use crate::{
@@ -17,8 +20,6 @@ use crate::{
 pub(super) struct StepContext {
     /// The sequence.
     pub(super) sequence: u32,
-    /// Whether any URL is known to be lost.
-    pub(super) lost: bool,
     /// What it is said to admit.
     pub(super) rows: Rows,
 }
@@ -36,22 +37,22 @@ pub(super) enum Rows {
 /// is written.
 pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -> Result<Vec<Ticket>> {
     let sequence = context.sequence;
+    let mut tickets = Tickets::new(connection, sequence);
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
     let mut known = Vec::new();
     for row in &step.rows {
-        if !admit(connection, row, context)? {
+        if !admit(connection, row, &mut tickets, context)? {
             known.push(row.id);
-        } else if context.lost {
-            lost::found(connection, row, sequence)?;
         }
     }
-    step.lost.iter().try_for_each(|row| lost::audited(connection, row, sequence))?;
-    step.rescue.iter().try_for_each(|row| lost::fetched_again(connection, row, sequence))?;
-    let visit = step.visit.as_ref().map(|row| visit(connection, row, sequence)).transpose()?;
+    let visit = step.visit.as_ref().map(|row| visit(connection, row, tickets.url(row.url)?, sequence)).transpose()?;
     if let Some((ticket, new)) = &step.change {
-        change(connection, again::row_of(connection, *ticket, sequence)?, new, visit)?;
+        change(connection, tickets.url(*ticket)?.id, new, visit)?;
     }
+    // After the page's own rows, whose ticket is the last that was looked up until then.
+    step.lost.iter().try_for_each(|row| lost::audited(connection, row, &mut tickets))?;
+    step.rescue.iter().try_for_each(|row| lost::fetched_again(connection, row, &mut tickets))?;
     step.health.iter().try_for_each(|(id, row)| health(connection, *id, row.as_ref()))?;
     if let Some((id, row)) = &step.robots {
         robots(connection, *id, row)?;
@@ -76,51 +77,42 @@ pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
     insert.execute(params![row.url, row.source.as_str(), row.source.is_given()]).map(|_| ())
 }
 
+/// A row of a URL that no sequence has admitted before.
+const INSERT: &str =
+    "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
 /// Whether it was new to the sequence.
-fn admit(connection: &Connection, row: &UrlRow, context: StepContext) -> Result<bool> {
-    match again::known(connection, row.fingerprint, context)? {
-        Known::No => insert(connection, row, context.sequence)?,
-        Known::Before(id) => again::readmit(connection, id, row, context.sequence)?,
-        Known::Now => return Ok(false),
-    }
-    Ok(true)
+fn admit(connection: &Connection, row: &UrlRow, tickets: &mut Tickets<'_>, context: StepContext) -> Result<bool> {
+    let via = row.via.map(|via| tickets.url(via)).transpose()?.map(|via| via.id);
+    let statement = if again::may_have_row(context) { again::INSERT_OR_READMIT } else { INSERT };
+    let written = connection.prepare_cached(statement)?.execute(params![
+        row.id.0,
+        row.host.0,
+        row.url.as_str(),
+        row.own_key(),
+        row.fingerprint.to_bytes(),
+        row.hop.as_str(),
+        via,
+        row.depth,
+        row.redirects,
+        row.rank,
+        context.sequence,
+        row.state(),
+        row.abandoned.map(Abandonment::as_str),
+    ])?;
+    Ok(written > 0)
 }
 
-fn insert(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )?;
-    let via = row.via.map(|via| again::row_of(connection, via, sequence)).transpose()?;
-    insert
-        .execute(params![
-            row.id.0,
-            row.host.0,
-            row.url.as_str(),
-            row.own_key(),
-            row.fingerprint.to_bytes(),
-            row.hop.as_str(),
-            via,
-            row.depth,
-            row.redirects,
-            row.rank,
-            sequence,
-            row.state(),
-            row.abandoned.map(Abandonment::as_str),
-        ])
-        .map(|_| ())
-}
-
-fn visit(connection: &Connection, row: &VisitRow, sequence: u32) -> Result<i64> {
+fn visit(connection: &Connection, row: &VisitRow, url: StoredUrl, sequence: u32) -> Result<i64> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
                             digest, title, redirect, truncated, links, change)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
-    let id = again::row_of(connection, row.url, sequence)?;
     let links: Vec<u8> = row.links.iter().flat_map(|link| link.to_be_bytes()).collect();
     insert.insert(params![
-        id,
+        url.id,
         sequence,
         row.at.millis(),
         row.outcome.as_str(),
@@ -135,7 +127,7 @@ fn visit(connection: &Connection, row: &VisitRow, sequence: u32) -> Result<i64> 
         row.redirect,
         row.truncated,
         links,
-        again::change(connection, id, row, sequence)?,
+        again::change(row, url.copy),
     ])
 }
 

@@ -1,5 +1,7 @@
 //! What a crawl asks the database for one host or one URL costs the same however many URLs other hosts have.
 
+pub(super) mod statements;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering},
@@ -8,8 +10,9 @@ use std::sync::{
 use rusqlite::Connection;
 
 use super::{
+    again,
     apply::{self, Rows, StepContext},
-    refill, schema,
+    lost, refill, schema,
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},
@@ -43,6 +46,8 @@ fn database(others: u64, sequence: u32) -> Connection {
     if sequence > 0 {
         connection.execute_batch(schema::INDEX_OF_KEYS).unwrap();
     }
+    again::keep_history(&connection).unwrap();
+    lost::note_found(&connection).unwrap();
     connection
 }
 
@@ -66,7 +71,7 @@ fn ask(connection: &Connection, kind: RefillKind, sequence: u32) {
 }
 
 fn write(connection: &Connection, step: &Step, sequence: u32) {
-    apply::step(connection, step, StepContext { sequence, lost: true, rows: Rows::New }).unwrap();
+    apply::step(connection, step, StepContext { sequence, rows: Rows::New }).unwrap();
 }
 
 fn admission(id: u64) -> Step {

@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{Connection, params};
 
-use super::{FailPoint, StoreError, apply, ranks, resume, schema};
+use super::{FailPoint, StoreError, again, apply, ranks, resume, schema};
 use crate::{
     order::Ranking,
     store::{Abandonment, AreaRow, Counters, Resumed},
@@ -120,6 +120,7 @@ impl CrawlDirectory {
         schema::migrate(&mut connection, version.unwrap_or(0)).map_err(failed())?;
         // Before anything is written that other rules would not understand.
         resume::key_rules(&connection).map_err(failed())?;
+        again::keep_history(&connection).map_err(failed())?;
         Ok(Self { path: path.to_owned(), connection, lock })
     }
 

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::again;
+use super::again::Tickets;
 use crate::{
     candidate::Ticket,
-    store::{LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing, UrlRow},
+    store::{LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing},
     url::Fingerprint,
 };
 
@@ -44,20 +44,25 @@ pub(super) fn any(connection: &Connection) -> Result<bool> {
     connection.query_row("SELECT EXISTS (SELECT 1 FROM lost)", [], |row| row.get(0))
 }
 
-/// A URL was admitted: if it was lost before, in this sequence or an earlier one, it is so no longer.
-pub(super) fn found(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
-    let mut update = connection.prepare_cached(
-        "UPDATE lost SET state = ?1, admitted = ?2, url = ?3, recovered_in = iif(sequence < ?4, ?4, NULL)
-         WHERE substr(fingerprint, 1, 8) = ?5 AND admitted IS NULL",
-    )?;
-    let link = row.fingerprint.short().to_be_bytes();
-    let id = again::row_of(connection, row.id, sequence)?;
-    update.execute(params![LostState::Found.as_str(), id, row.url.as_str(), sequence, link]).map(|_| ())
+/// Has this connection note from now on that a URL is lost no longer, in this sequence or an earlier one, as part of the statement
+/// that admits it. Nothing is to be noted, and nothing looked for, before any URL is known to be lost.
+pub(super) fn note_found(connection: &Connection) -> Result<()> {
+    let found = LostState::Found.as_str();
+    for (name, event) in [("found", "INSERT"), ("found_again", "UPDATE OF readmission")] {
+        connection.execute_batch(&format!(
+            "CREATE TEMP TRIGGER IF NOT EXISTS {name} AFTER {event} ON main.url BEGIN
+                 UPDATE lost SET state = '{found}', admitted = new.id, url = new.url,
+                     recovered_in = iif(sequence < new.admitted_in, new.admitted_in, NULL)
+                 WHERE substr(fingerprint, 1, 8) = substr(new.fingerprint, 1, 8) AND admitted IS NULL;
+             END"
+        ))?;
+    }
+    Ok(())
 }
 
 /// The audit saw a URL refused: also one that the sweep has recorded is a trial of it from now on. By its new number it is
 /// known to have been found after the audit began.
-pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> Result<()> {
+pub(super) fn audited(connection: &Connection, row: &LostRow, tickets: &mut Tickets<'_>) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO lost (sequence, fingerprint, url, found_by, found_at, via, state, admitted)
          VALUES (?1, ?2, ?3, 'audit', ?4, ?5, ?6, ?7)
@@ -65,33 +70,34 @@ pub(super) fn audited(connection: &Connection, row: &LostRow, sequence: u32) -> 
              admitted = coalesce(excluded.admitted, admitted),
              state = iif(excluded.admitted IS NULL AND admitted IS NOT NULL, state, excluded.state)",
     )?;
-    let row_of = |ticket: Option<Ticket>| ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose();
+    let mut row_of = |ticket: Option<Ticket>| ticket.map(|ticket| tickets.url(ticket).map(|url| url.id)).transpose();
+    let (via, admitted) = (row_of(row.via)?, row_of(row.admitted)?);
     let state = if row.admitted.is_some() { LostState::Rescued } else { LostState::Lost };
     insert
         .execute(params![
-            sequence,
+            tickets.sequence(),
             row.fingerprint.to_bytes(),
             row.url,
             row.at.millis(),
-            row_of(row.via)?,
+            via,
             state.as_str(),
-            row_of(row.admitted)?,
+            admitted,
         ])
         .map(|_| ())
 }
 
 /// A page was fetched again for the lost URLs that it had linked to.
-pub(super) fn fetched_again(connection: &Connection, row: &RescueRow, sequence: u32) -> Result<()> {
+pub(super) fn fetched_again(connection: &Connection, row: &RescueRow, tickets: &mut Tickets<'_>) -> Result<()> {
     let mut update = connection.prepare_cached(
         "UPDATE lost SET state = ?1, tries = tries + 1, tried = ?2, via = ?2, admitted = coalesce(?3, admitted)
          WHERE substr(fingerprint, 1, 8) = ?4 AND sequence = ?5",
     )?;
-    let parent = again::row_of(connection, row.parent, sequence)?;
+    let parent = tickets.url(row.parent)?.id;
     let rescued = row.rescued.iter().map(|(link, ticket)| (link, LostState::Rescued, Some(*ticket)));
     let missing = row.missing.iter().map(|link| (link, row.why, None));
     for (link, state, ticket) in rescued.chain(missing) {
-        let admitted = ticket.map(|ticket| again::row_of(connection, ticket, sequence)).transpose()?;
-        update.execute(params![state.as_str(), parent, admitted, link.to_be_bytes(), sequence])?;
+        let admitted = ticket.map(|ticket| tickets.url(ticket)).transpose()?.map(|url| url.id);
+        update.execute(params![state.as_str(), parent, admitted, link.to_be_bytes(), tickets.sequence()])?;
     }
     Ok(())
 }

@@ -254,7 +254,7 @@ mod tests {
             missing: missing.to_vec(),
             why: LostState::NoLongerLinked,
         };
-        super::super::lost::fetched_again(connection, &row, 0).unwrap();
+        super::super::lost::fetched_again(connection, &row, &mut again::Tickets::new(connection, 0)).unwrap();
     }
 
     fn swept_as(connection: &Connection) -> Option<String> {

@@ -5,6 +5,8 @@ use std::{fs::File, path::PathBuf, thread::JoinHandle, time::Duration, time::Ins
 use rusqlite::{Connection, params};
 use tokio::sync::mpsc::Receiver;
 
+#[cfg(test)]
+use super::costs::statements::Statements;
 use super::{
     CrawlDirectory, FailPoint, StoreError,
     apply::{self, Rows},
@@ -76,13 +78,15 @@ pub(crate) struct WriterThread {
     connection: Connection,
     _lock: File,
     settings: WriterSettings,
-    /// Whether any URL is known to be lost.
+    /// Whether any URL is known to be lost, and it is noted when one is found.
     lost: bool,
     group: Option<Group>,
     /// Whether something was committed since the last sync.
     unsynced: bool,
     synced: Instant,
     checkpointed: Instant,
+    #[cfg(test)]
+    statements: Statements,
 }
 
 /// A transaction that is open.
@@ -104,8 +108,12 @@ enum Durability {
 impl WriterThread {
     pub(crate) fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
         let (path, connection, lock) = directory.into_parts();
+        #[cfg(test)]
+        let mut connection = connection;
         let now = Instant::now();
         Self {
+            #[cfg(test)]
+            statements: Statements::of(&mut connection),
             path,
             connection,
             _lock: lock,
@@ -153,7 +161,18 @@ impl WriterThread {
     /// To be called before the first message.
     pub(crate) fn begin_run(&mut self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "NORMAL")?;
-        self.lost = lost::any(&self.connection)?;
+        if lost::any(&self.connection)? {
+            self.note_found()?;
+        }
+        Ok(())
+    }
+
+    /// To be called once a URL is known to be lost.
+    fn note_found(&mut self) -> rusqlite::Result<()> {
+        if !self.lost {
+            lost::note_found(&self.connection)?;
+        }
+        self.lost = true;
         Ok(())
     }
 
@@ -210,7 +229,9 @@ impl WriterThread {
         let pass = || self.pass("inside_sweep");
         let folder = self.path.parent().unwrap_or(&self.path);
         let swept = Sweep::new(&self.connection, folder, self.settings.sequence, &pass).run(request)?;
-        self.lost |= swept.lost > 0;
+        if swept.lost > 0 {
+            self.note_found()?;
+        }
         self.unsynced = true;
         self.pass("after_sweep");
         Ok(swept)
@@ -221,9 +242,15 @@ impl WriterThread {
         if self.group.is_none() {
             self.begin()?;
         }
-        let context = apply::StepContext { sequence: self.settings.sequence, lost: self.lost, rows };
+        let context = apply::StepContext { sequence: self.settings.sequence, rows };
+        #[cfg(test)]
+        self.statements.take();
         let known = apply::step(&self.connection, step, context)?;
-        self.lost |= !step.lost.is_empty();
+        #[cfg(test)]
+        self.statements.expect_few(step);
+        if !step.lost.is_empty() {
+            self.note_found()?;
+        }
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);
         self.settings.counters.add(&Counters::of_forgotten(known.len()));

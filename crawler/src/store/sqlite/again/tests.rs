@@ -7,7 +7,7 @@ use crate::{
     order::Order,
     queue::{Place, RefillKind, RefillRequest},
     store::{
-        AreaRow, AreaSource, HostRow, Step, UrlChange,
+        Abandonment, AreaRow, AreaSource, HostRow, Step, UrlChange, UrlRow,
         sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, Records, apply, lost, refill, resume, schema},
     },
     time::Moment,
@@ -51,8 +51,10 @@ impl Crawl {
     }
 
     fn write(&mut self, step: &Step) {
-        let lost = lost::any(&self.connection).unwrap();
-        apply::step(&self.connection, step, StepContext { sequence: self.sequence, lost, rows: Rows::New }).unwrap();
+        if lost::any(&self.connection).unwrap() {
+            lost::note_found(&self.connection).unwrap();
+        }
+        apply::step(&self.connection, step, StepContext { sequence: self.sequence, rows: Rows::New }).unwrap();
     }
 
     fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
