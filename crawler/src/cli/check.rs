@@ -5,10 +5,10 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Failure, outcome};
+use super::{Failure, directory, outcome};
 use crate::{
     observe::escape,
-    store::sqlite::{CheckReport, Finding, Records},
+    store::{CheckReport, Finding, ReadSide},
 };
 
 /// Arguments of `check`.
@@ -22,7 +22,7 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    let report = Records::open(&args.dir)?.check()?;
+    let report = directory::records(&args.dir)?.check()?;
     if args.json {
         outcome::document(&document(&report))?;
     } else {

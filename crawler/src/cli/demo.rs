@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use super::{
-    Failure,
+    Failure, directory,
     flags::OutputFlags,
     outcome,
     session::{self, Round, Session},
@@ -16,7 +16,7 @@ use crate::{
     config::{Layers, RawSettings, RawValue},
     engine::End,
     practice::{PracticeServer, PracticeSite, Shape},
-    store::sqlite::{PageFilter, Records},
+    store::{PageFilter, ReadSide},
 };
 
 /// Arguments of `demo`.
@@ -76,7 +76,7 @@ fn default_dir() -> PathBuf {
 
 /// A short tour of what a crawl leaves.
 fn tour(dir: &std::path::Path) -> Result<String, Failure> {
-    let records = Records::open(dir)?;
+    let records = directory::records(dir)?;
     let shown = dir.display();
     let mut text = format!("\n# some of its pages: webloom pages {shown}\n");
     let mut left = 5;

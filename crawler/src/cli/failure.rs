@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
+use super::directory::BadFailPoint;
 use crate::{
     config::ConfigFaults,
     engine::EngineError,
     fetch::http::SetupError,
-    store::sqlite::{BadFailPoint, ReadError, StoreError},
+    store::{ReadError, StoreError},
 };
 
 /// Why a command failed; it knows its exit code.

@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::store::{
-    Counters,
-    sqlite::{StoredSummary, SweepCounts},
-};
+use crate::store::{Counters, StoredSummary, SweepCounts};
 
 /// The URL cache's figures when it was left, with what the rows tell of lost URLs, and the sums of what it did; null before
 /// that.

@@ -12,6 +12,7 @@ mod check;
 mod config_command;
 mod crawl;
 mod demo;
+mod directory;
 mod explain;
 mod failure;
 pub mod flags;

@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::{Failure, outcome};
+use super::{Failure, directory, outcome};
 use crate::{
     observe::escape,
-    store::sqlite::{PageFilter, PageLine, Records, StoreError},
+    store::{PageFilter, PageLine, ReadSide, StoreError},
     url::WebUrl,
 };
 
@@ -89,7 +89,7 @@ const COLUMNS: [&str; 19] = [
 ];
 
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
-    let records = Records::open(&args.dir)?;
+    let records = directory::records(&args.dir)?;
     args.check(&records)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = match args.format {
@@ -131,7 +131,7 @@ impl PagesArgs {
     }
 
     /// What the crawl does not have is a slip; that nothing of what it has passes all filters is an answer.
-    fn check(&self, records: &Records) -> Result<(), Failure> {
+    fn check(&self, records: &impl ReadSide) -> Result<(), Failure> {
         let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: self.dir.clone() })?;
         if let Some(asked) = self.sequence.filter(|asked| *asked > last) {
             let there = if last == 0 { "only sequence 0".to_owned() } else { format!("the sequences 0 to {last}") };

@@ -15,6 +15,7 @@ use tokio::{
 
 use super::{
     Failure, access,
+    directory::{self, CrawlDirectory},
     flags::{CrawlFlags, OutputFlags},
     open_files::{self, OpenFiles},
     outcome, summary,
@@ -25,8 +26,8 @@ use crate::{
     engine::{self, End, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
     store::{
-        Abandonment, AreaRow, AreaSource, Resumed,
-        sqlite::{CrawlDirectory, FailPoint, LastSequence, NewCrawl, NextSequence, PageFilter, Records, StoreError},
+        Abandonment, AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, PageFilter, ReadSide, Resumed,
+        StoreError,
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -120,9 +121,8 @@ impl Session {
 
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
     pub(super) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
-        let fail_point = fail_point()?;
         self.check_before_directory()?;
-        let mut directory = CrawlDirectory::open(&self.dir)?;
+        let mut directory = directory::open(&self.dir)?;
         let stored = directory.settings()?;
         let last = directory.last_sequence()?.filter(|_| self.round == Round::Next);
         if self.round == Round::Next {
@@ -139,13 +139,13 @@ impl Session {
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
         if stored.is_none() {
-            self.create(&mut directory, &json, &clock, fail_point.as_ref())?;
+            self.create(&mut directory, &json, &clock)?;
         }
         self.refuse_foreign(&directory.areas()?)?;
         if self.round == Round::Next {
             let areas = given.iter().map(area).collect();
             let next = NextSequence { at: clock.now(), settings: json.clone(), areas };
-            directory.begin_sequence(&next, fail_point.as_ref())?;
+            directory.begin_sequence(&next)?;
         }
         directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
         let starts = self.new_starts(&directory)?;
@@ -170,8 +170,7 @@ impl Session {
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
         let view = progress::show(shown, self.output.progress_style());
-        let launch =
-            Launch { directory, resumed, starts, settings, fetcher, clock, fail_point, stop, progress: published };
+        let launch = Launch { directory, resumed, starts, settings, fetcher, clock, stop, progress: published };
         let end = Box::pin(engine::run(launch)).await;
         view.abort();
         progress::clear();
@@ -208,13 +207,7 @@ impl Session {
         }
     }
 
-    fn create(
-        &self,
-        directory: &mut CrawlDirectory,
-        settings: &str,
-        clock: &Clock,
-        fail_point: Option<&FailPoint>,
-    ) -> Result<(), Failure> {
+    fn create(&self, directory: &mut CrawlDirectory, settings: &str, clock: &Clock) -> Result<(), Failure> {
         if self.starts.is_empty() && self.added.is_empty() {
             return Err(Failure::Usage(format!("{} holds no crawl yet: give a start URL", self.dir.display())));
         }
@@ -226,7 +219,7 @@ impl Session {
             settings: settings.to_owned(),
             areas: self.starts.iter().chain(&self.added).map(area).collect(),
         };
-        Ok(directory.create(&crawl, fail_point)?)
+        Ok(directory.create(&crawl)?)
     }
 
     /// How the settings of this run differ from those stored; a wider scope is refused within a sequence.
@@ -375,11 +368,6 @@ fn missing(dir: &Path) -> Failure {
     StoreError::Missing { path: dir.to_owned() }.into()
 }
 
-fn fail_point() -> Result<Option<FailPoint>, Failure> {
-    let given = std::env::var("WEBLOOM_FAILPOINT").ok();
-    Ok(given.map(|text| text.parse()).transpose()?)
-}
-
 fn random() -> Result<u64, Failure> {
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")
@@ -412,7 +400,7 @@ pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
 /// What became of the starts, in a line.
 fn why_no_start(dir: &Path) -> Result<String, Failure> {
     let sequence = Some(summary::read(dir)?.sequence);
-    let records = Records::open(dir)?;
+    let records = directory::records(dir)?;
     let mut reasons = Vec::new();
     records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {
         let why =

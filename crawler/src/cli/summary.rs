@@ -5,20 +5,17 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Failure, loss};
+use super::{Failure, directory, loss};
 use crate::{
     health::Wait,
     observe::escape,
-    store::{
-        Counters,
-        sqlite::{AilingHost, PageCounts, Records, StoreError, StoredSummary},
-    },
+    store::{AilingHost, Counters, PageCounts, ReadSide, StoreError, StoredSummary},
     time::Moment,
 };
 
 /// Reads the summary of a crawl directory's last sequence.
 pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
-    let summary = Records::open(dir)?.summary()?;
+    let summary = directory::records(dir)?.summary()?;
     summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
 }
 

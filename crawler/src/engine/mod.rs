@@ -6,11 +6,12 @@
 //! Invariants: no URL enters but by admission; what a step changes is sent to the writer before the next step begins; on the deciding path
 //! there is no lock and no I/O; every channel is bounded, and the writer waits for nobody.
 //!
-//! Does not know: flags and files of settings, how figures are shown.
+//! Does not know: flags and files of settings, how figures are shown, what keeps the crawl.
 
 mod asking;
 mod core;
 mod hand_over;
+mod inbox;
 mod progress;
 mod run;
 mod shell;

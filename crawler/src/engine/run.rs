@@ -1,14 +1,19 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    io,
+    sync::{Arc, Mutex},
+    thread::{self, JoinHandle},
+};
 
 use thiserror::Error;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, mpsc::Receiver, watch};
 
 use super::{
     CacheFailure, End, Progress, Start, StopSignal,
     core::{Memo, Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
+    inbox::Inbox,
     shell::{Outside, Shell},
     visit::Visitor,
 };
@@ -20,18 +25,15 @@ use crate::{
     fetch::Fetcher,
     observe::process,
     robots::{ProductToken, TokenError},
-    store::{
-        Resumed, SequenceEnd,
-        sqlite::{CrawlDirectory, Errs, FailPoint, RunStart, StoreError, Writer, WriterSettings},
-    },
+    store::{Errs, Message, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
     url::{Canonicalizer, UrlError},
 };
 
 /// What a run begins with.
 #[derive(Debug)]
-pub struct Launch<F> {
+pub struct Launch<F, S> {
     /// The crawl directory, locked.
-    pub directory: CrawlDirectory,
+    pub directory: S,
     /// What it holds.
     pub resumed: Resumed,
     /// Start URLs that are not in its URL table.
@@ -42,8 +44,6 @@ pub struct Launch<F> {
     pub fetcher: F,
     /// The clock, started with the process.
     pub clock: Clock,
-    /// Where to die, in tests of kill and resume.
-    pub fail_point: Option<FailPoint>,
     /// How the run is asked to stop.
     pub stop: StopSignal,
     /// Where its figures are published.
@@ -76,6 +76,9 @@ pub enum EngineError {
     /// A host's row is gone.
     #[error("the crawl directory is damaged: there is no host {}; run `webloom check` on it", .0.0)]
     HostGap(HostId),
+    /// There can be no thread for the writer.
+    #[error("cannot start the thread that writes: {0}")]
+    Thread(#[source] io::Error),
     /// The writer ended; its own error says why.
     #[error("the writer ended")]
     WriterGone,
@@ -94,7 +97,7 @@ pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), En
 ///
 /// # Errors
 /// [`EngineError`]; what was committed before stays.
-pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineError> {
+pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result<End, EngineError> {
     let commit_steps = (launch.settings.store.commit_visits as usize).min(MOST_COMMITTED_TOGETHER);
     let (hand_over, receiver) = HandOver::new(commit_steps);
     let writer_settings = WriterSettings {
@@ -103,7 +106,6 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
         checkpoint_every: launch.settings.store.checkpoint_every,
         sequence: launch.resumed.sequence,
         counters: launch.resumed.counters.clone(),
-        fail_point: launch.fail_point,
     };
     let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
@@ -115,15 +117,27 @@ pub async fn run<F: Fetcher + 'static>(launch: Launch<F>) -> Result<End, EngineE
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
     launch.directory.begin_run(RunStart { cache, audit_sample, forgets })?;
-    let writer = Writer::spawn(launch.directory, receiver, writer_settings)?;
+    let writer = spawn_writer(launch.directory, receiver, writer_settings)?;
     let outside = Outside { stop: launch.stop, progress: launch.progress };
     let shell = Shell::new(core, visitor, launch.clock, hand_over, outside);
     let ended = drive(shell, launch.starts).await;
     let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
+    let written = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     match (ended, written) {
         (_, Err(failure)) => Err(failure.into()),
         (ended, Ok(())) => ended,
     }
+}
+
+/// The one thread that writes. It ends when its channel is closed, or with the first failure.
+fn spawn_writer<S: Store>(
+    directory: S,
+    receiver: Receiver<Message>,
+    settings: WriterSettings,
+) -> Result<JoinHandle<Result<(), StoreError>>, EngineError> {
+    let inbox = Inbox::new(receiver);
+    let thread = thread::Builder::new().name("writer".into());
+    thread.spawn(move || directory.write(inbox, settings)).map_err(EngineError::Thread)
 }
 
 /// Runs a crawl; when it returns, the writer's channel is closed.

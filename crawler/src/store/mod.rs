@@ -1,23 +1,36 @@
-//! What a crawl directory keeps, as rows and messages.
+//! What a crawl directory keeps, as rows and messages, and the ports to it.
 //!
-//! Owns: the types that pass from the core to the one writer ([`Message`], [`Step`]) and from the crawl directory back.
+//! Owns: the types that pass from the core to the one writer ([`Message`], [`Step`]) and from the crawl directory back; where a run
+//! writes ([`Store`]), and what commands read ([`ReadSide`]).
 //!
 //! Invariants: a [`Step`] is written in one transaction, and messages are applied in the order in which they were sent. So what is committed
 //! is always a prefix of the core's history.
 //!
-//! Does not know: how URLs are chosen or fetched. The adapter is [`sqlite`].
+//! Does not know: how URLs are chosen or fetched, and what keeps the rows. The adapter is [`sqlite`].
 
 mod counters;
+mod crawl;
+mod error;
 mod lost;
 mod message;
+mod pages;
+mod reading;
 mod resumed;
 mod rows;
 pub mod sqlite;
+mod summary;
+mod writing;
 
 pub use counters::{Counters, UNJUDGED};
+pub use crawl::{LastSequence, NewCrawl, NextSequence};
+pub use error::{ReadError, Reason, StoreError};
 pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
+pub use pages::{ContentTypes, PageFilter, PageLine};
+pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };
+pub use summary::{AilingHost, LostCounts, PageCounts, StoredSummary, SweepCounts, UrlCounts};
+pub use writing::{Errs, Messages, Next, RunStart, Store, WriterSettings};

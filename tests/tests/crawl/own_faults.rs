@@ -9,10 +9,7 @@ use webloom::{
     config::Layers,
     engine::{self, End, Launch, Progress, Start, StopSignal},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
-    store::{
-        AreaRow, AreaSource,
-        sqlite::{CrawlDirectory, NewCrawl},
-    },
+    store::{AreaRow, AreaSource, NewCrawl, sqlite::CrawlDirectory},
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 use webloom_tests::{
@@ -56,7 +53,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             settings: resolved.effective.to_json(),
             areas: vec![AreaRow { url: url.as_str().to_owned(), source: AreaSource::Start }],
         };
-        directory.create(&crawl, None)?;
+        directory.create(&crawl)?;
         let resumed = directory.resume(None)?.expect("it was just made");
         let (_signals, receiver) = watch::channel(None);
         let launch = Launch {
@@ -66,7 +63,6 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             settings: Arc::new(resolved.settings),
             fetcher: Panicking,
             clock,
-            fail_point: None,
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
             progress: watch::channel(Progress::default()).0,
         };

@@ -20,8 +20,8 @@ use crate::{
     queue::Purpose,
     robots::ProductToken,
     store::{
-        AreaRow, AreaSource,
-        sqlite::{CrawlDirectory, Errs, NewCrawl, NextSequence, Records, RunStart, WriterSettings, WriterThread},
+        AreaRow, AreaSource, Errs, NewCrawl, NextSequence, RunStart, Store, WriterSettings,
+        sqlite::{CrawlDirectory, Records, Writer},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -251,16 +251,10 @@ impl Crawl {
         directory.begin_run(RunStart { cache, audit_sample, forgets: core.forgets() }).unwrap();
         let commit_steps = usize::try_from(1 + self.random.below(20)).unwrap();
         let commit_every = Duration::from_mins(1);
-        let settings = WriterSettings {
-            commit_every,
-            commit_steps,
-            checkpoint_every: commit_every,
-            sequence,
-            counters,
-            fail_point: None,
-        };
-        let mut writer = WriterThread::new(directory, settings);
-        writer.begin_run().unwrap();
+        let settings =
+            WriterSettings { commit_every, commit_steps, checkpoint_every: commit_every, sequence, counters };
+        let mut writer = Writer::new(directory, settings);
+        writer.take_over().unwrap();
         Process::new(self, core, writer, interruption).drive(starts)
     }
 
@@ -280,10 +274,10 @@ impl Crawl {
                 settings: "{}".into(),
                 areas,
             };
-            directory.create(&crawl, None).unwrap();
+            directory.create(&crawl).unwrap();
         } else if std::mem::take(&mut self.begins) {
             let next = NextSequence { at: self.moment(), settings: "{}".into(), areas };
-            directory.begin_sequence(&next, None).unwrap();
+            directory.begin_sequence(&next).unwrap();
         }
     }
 

@@ -22,7 +22,7 @@ use crate::{
     fetch::{FetchError, Truncation},
     frontier::Lease,
     queue::Purpose,
-    store::{Message, Reply, SequenceEnd, sqlite::WriterThread},
+    store::{Message, Reply, SequenceEnd, sqlite::Writer},
     time::Moment,
     url::Canonicalizer,
 };
@@ -59,7 +59,7 @@ enum Happening {
 pub(super) struct Process<'a> {
     pub(super) crawl: &'a mut Crawl,
     pub(super) core: Core,
-    pub(super) writer: WriterThread,
+    pub(super) writer: Writer,
     visitor: Visitor<WebFetcher>,
     messages: VecDeque<Message>,
     answers: Waiting,
@@ -85,12 +85,7 @@ impl Answers for Waiting {
 }
 
 impl<'a> Process<'a> {
-    pub(super) fn new(
-        crawl: &'a mut Crawl,
-        core: Core,
-        writer: WriterThread,
-        interruption: Option<Interruption>,
-    ) -> Self {
+    pub(super) fn new(crawl: &'a mut Crawl, core: Core, writer: Writer, interruption: Option<Interruption>) -> Self {
         let visitor = visitor(WebFetcher(Arc::clone(&crawl.moments)));
         let (mut kill, mut signal, mut kill_at) = (None, None, None);
         match interruption {

@@ -15,41 +15,14 @@ use self::{
     links::KeptLinks,
     rules::{LOST_RULES, RULES, STAND},
 };
-use super::{ReadError, runs::Sorter};
-use crate::{queue::Counts, store::Counters};
+use super::{error::Fault, runs::Sorter};
+use crate::{
+    queue::Counts,
+    store::{CheckReport, Counters, Finding},
+};
 
 /// Memory for one sort.
 const MEMORY: usize = 4 << 20;
-
-/// An invariant that does not hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    /// What should hold.
-    pub invariant: &'static str,
-    /// How many rows break it.
-    pub count: u64,
-    /// One of them.
-    pub example: String,
-}
-
-/// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckReport {
-    /// The counts of the last sequence, from rows.
-    pub counts: Counts,
-    /// Visits looked at.
-    pub visits: u64,
-    /// Kept links looked at.
-    pub links: u64,
-    /// Kept links to what their sequence did not admit: URLs lost to the URL cache (a fault where the cache is exact).
-    pub links_without_row: u64,
-    /// URLs recorded as lost.
-    pub lost: u64,
-    /// Those of them that were admitted after all.
-    pub lost_admitted: u64,
-    /// Every invariant that does not hold.
-    pub findings: Vec<Finding>,
-}
 
 const WHOLE: &str = "the database file is whole";
 const READABLE: &str = "every value is of its column's type";
@@ -68,7 +41,7 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
 }
 
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
-pub(super) fn check(connection: &Connection) -> Result<CheckReport, ReadError> {
+pub(super) fn check(connection: &Connection) -> Result<CheckReport, Fault> {
     // One moment of a crawl that may be running.
     let _snapshot = connection.unchecked_transaction()?;
     let damage = damage(connection);
@@ -77,8 +50,8 @@ pub(super) fn check(connection: &Connection) -> Result<CheckReport, ReadError> {
             report.findings.splice(0..0, damage);
             Ok(report)
         }
-        (Err(ReadError::Database(_)), Some(damage)) => Ok(nothing_but(damage)),
-        (Err(ReadError::Database(error)), None) if is_of_wrong_type(&error) => {
+        (Err(Fault::Database(_)), Some(damage)) => Ok(nothing_but(damage)),
+        (Err(Fault::Database(error)), None) if is_of_wrong_type(&error) => {
             Ok(nothing_but(Finding { invariant: READABLE, count: 1, example: error.to_string() }))
         }
         (Err(error), _) => Err(error),
@@ -133,7 +106,7 @@ fn nothing_but(finding: Finding) -> CheckReport {
     }
 }
 
-fn recount(connection: &Connection) -> Result<CheckReport, ReadError> {
+fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut findings = Vec::new();
     for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
         findings.extend(rule(connection, invariant, broken)?);

@@ -5,39 +5,9 @@ use rusqlite::{Connection, Result, params};
 use super::again::Tickets;
 use crate::{
     candidate::Ticket,
-    store::{LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing},
+    store::{LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing, SweepCounts},
     url::Fingerprint,
 };
-
-/// Lost URLs of a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LostCounts {
-    /// Those that the audit saw and let in at once.
-    pub audit_rescued: u64,
-    /// What sweeps found.
-    pub sweep: SweepCounts,
-    /// URLs that an earlier sequence lost and this one admitted.
-    pub recovered: u64,
-}
-
-/// What a sweep found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SweepCounts {
-    /// Kept links compared by a sweep that proves this state; `None` where none does.
-    pub links: Option<u64>,
-    /// URLs that had no row.
-    pub lost: u64,
-    /// Those of them that were admitted therefore.
-    pub rescued: u64,
-    /// Those that another link let in later.
-    pub found: u64,
-    /// URLs first found over those rescued, not counting them.
-    pub missed_with_them: u64,
-    /// Lost URLs that no page links to any more.
-    pub no_longer_linked: u64,
-    /// Lost URLs whose pages gave no answer the second time.
-    pub parent_unreachable: u64,
-}
 
 /// Whether any URL is known to be lost.
 pub(super) fn any(connection: &Connection) -> Result<bool> {

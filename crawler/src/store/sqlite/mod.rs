@@ -1,9 +1,9 @@
 //! The crawl directory: one `SQLite` file, a lock, and a copy of the settings for people.
 //!
-//! Owns: the database schema and its migrations, the writer thread with its group commits, what a crawl needs to go on, and every query of the
+//! Owns: the database schema and its migrations, the writer with its group commits, what a crawl needs to go on, and every query of the
 //! read side.
 //!
-//! Invariants: one connection writes, on one thread; a transaction is a contiguous run of messages; the first failed commit ends the writer.
+//! Invariants: one connection writes; a transaction is a contiguous run of messages; the first failed commit ends the writer.
 //! Readers open the same file read-only while the crawl runs.
 //!
 //! Does not know: the engine, the network.
@@ -18,6 +18,7 @@ mod error;
 mod failpoint;
 mod lost;
 mod pages;
+mod prepare;
 mod ranks;
 mod records;
 mod refill;
@@ -28,14 +29,9 @@ mod summary;
 mod sweep;
 mod writer;
 
-pub use check::{CheckReport, Finding, invariants};
-pub use directory::{CrawlDirectory, Errs, LastSequence, NewCrawl, NextSequence, RunStart};
-pub use error::{ReadError, StoreError};
+pub use check::invariants;
+pub use directory::CrawlDirectory;
 pub use failpoint::{BadFailPoint, FailPoint};
-pub use lost::{LostCounts, SweepCounts};
-pub use pages::{ContentTypes, PageFilter, PageLine};
 pub use records::Records;
-pub use summary::{AilingHost, PageCounts, StoredSummary, UrlCounts};
 #[cfg(test)]
-pub(crate) use writer::WriterThread;
-pub use writer::{Writer, WriterSettings};
+pub(crate) use writer::Writer;

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{
-    CheckReport, ContentTypes, PageFilter, PageLine, ReadError, StoreError, StoredSummary, check, directory::DATABASE,
-    pages, resume, schema, summary,
-};
+use super::{check, directory::DATABASE, error::database_error, pages, resume, schema, summary};
+use crate::store::{CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, StoreError, StoredSummary};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 #[derive(Debug)]
@@ -25,7 +23,7 @@ impl Records {
         if !database.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
-        let failed = || StoreError::database(&database);
+        let failed = || database_error(&database);
         let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
         schema::prepare(&connection).map_err(failed())?;
         let found = schema::version(&connection, &database)?;
@@ -36,49 +34,31 @@ impl Records {
         Ok(Self { connection })
     }
 
-    /// The summary of the last sequence; `None` before the first.
-    ///
-    /// # Errors
-    /// [`ReadError`] when the database cannot be read.
-    pub fn summary(&self) -> Result<Option<StoredSummary>, ReadError> {
-        Ok(summary::stored_summary(&self.connection)?)
-    }
-
-    /// The number of the last sequence; `None` before the first.
-    ///
-    /// # Errors
-    /// [`ReadError`] when the database cannot be read.
-    pub fn last_sequence(&self) -> Result<Option<u32>, ReadError> {
-        Ok(summary::last_sequence(&self.connection)?)
-    }
-
-    /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
-    ///
-    /// # Errors
-    /// [`ReadError`] when the database cannot be read.
-    pub fn pages(&self, filter: &PageFilter, each: impl FnMut(PageLine) -> bool) -> Result<(), ReadError> {
-        Ok(pages::pages(&self.connection, filter, each)?)
-    }
-
-    /// Whether any page has a content type that begins with `prefix`; if none has, the most frequent types, so many at most.
-    ///
-    /// # Errors
-    /// [`ReadError`] when the database cannot be read.
-    pub fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError> {
-        Ok(pages::content_types(&self.connection, prefix, most)?)
-    }
-
-    /// Checks every invariant from rows alone.
-    ///
-    /// # Errors
-    /// [`ReadError`] when the database cannot be read at all, or no temporary file can be used.
-    pub fn check(&self) -> Result<CheckReport, ReadError> {
-        check::check(&self.connection)
-    }
-
     /// The database itself, for questions that only tests ask.
     #[cfg(test)]
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
+    }
+}
+
+impl ReadSide for Records {
+    fn summary(&self) -> Result<Option<StoredSummary>, ReadError> {
+        Ok(summary::stored_summary(&self.connection)?)
+    }
+
+    fn last_sequence(&self) -> Result<Option<u32>, ReadError> {
+        Ok(summary::last_sequence(&self.connection)?)
+    }
+
+    fn pages(&self, filter: &PageFilter, each: impl FnMut(PageLine) -> bool) -> Result<(), ReadError> {
+        Ok(pages::pages(&self.connection, filter, each)?)
+    }
+
+    fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError> {
+        Ok(pages::content_types(&self.connection, prefix, most)?)
+    }
+
+    fn check(&self) -> Result<CheckReport, ReadError> {
+        Ok(check::check(&self.connection)?)
     }
 }

@@ -2,12 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::LastSequence;
 use crate::{
     candidate::{HostId, Ticket},
     health::{HealthRow, Wait},
     queue::Counts,
-    store::{AreaRow, AreaSource, Counters, HostState, PendingStart, Resumed},
+    store::{AreaRow, AreaSource, Counters, HostState, LastSequence, PendingStart, Resumed},
     time::Moment,
     url::{Canonicalizer, FingerprintSeed},
 };

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::StoreError;
+use super::error::database_error;
+use crate::store::StoreError;
 
 /// Marks a `SQLite` file as ours (`PRAGMA application_id`): "WEBL".
 const APPLICATION_ID: u32 = 0x5745_424C;
@@ -200,7 +201,7 @@ pub(super) fn prepare_writing(connection: &Connection) -> rusqlite::Result<()> {
 /// The schema a database has; `None` when it is empty.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32>, StoreError> {
     let read = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
-    let database = || StoreError::database(path);
+    let database = || database_error(path);
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(database())?;
     let (id, found) = (read("application_id").map_err(database())?, read("user_version").map_err(database())?);

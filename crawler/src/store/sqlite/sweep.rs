@@ -17,7 +17,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     again,
-    error::WriteError,
+    error::Fault,
     refill,
     runs::{self, Sorter},
 };
@@ -52,7 +52,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Compares, records what has no row, and names the pages to be fetched again.
-    pub(super) fn run(&self, request: SweepRequest) -> Result<Swept, WriteError> {
+    pub(super) fn run(&self, request: SweepRequest) -> Result<Swept, Fault> {
         let sorter = || Sorter::new(&[self.folder], self.memory);
         let (mut links, mut rows) = (sorter(), sorter());
         let mut swept = Swept::default();
@@ -80,7 +80,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Shows every kept link of the sequence's latest visits with its page, pages in ascending order.
-    fn each_link(&self, mut each: impl FnMut(u64, u64) -> Result<(), WriteError>) -> Result<(), WriteError> {
+    fn each_link(&self, mut each: impl FnMut(u64, u64) -> Result<(), Fault>) -> Result<(), Fault> {
         let mut select = self.connection.prepare(
             "SELECT url.id, visit.links FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ? ORDER BY url.id",
         )?;
@@ -94,7 +94,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    fn each_row(&self, mut each: impl FnMut(u64) -> Result<(), WriteError>) -> Result<(), WriteError> {
+    fn each_row(&self, mut each: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
         let mut select = self.connection.prepare("SELECT substr(fingerprint, 1, 8) FROM url WHERE admitted_in = ?")?;
         let mut rows = select.query([self.sequence])?;
         while let Some(row) = rows.next()? {
@@ -103,7 +103,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    fn is_recorded(&self, link: u64) -> Result<bool, WriteError> {
+    fn is_recorded(&self, link: u64) -> Result<bool, Fault> {
         let mut select = self
             .connection
             .prepare_cached("SELECT swept FROM lost WHERE substr(fingerprint, 1, 8) = ? AND sequence = ?")?;
@@ -112,7 +112,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Records lost URLs, those that the audit knows included.
-    fn record(&self, links: &[u64], request: SweepRequest) -> Result<(), WriteError> {
+    fn record(&self, links: &[u64], request: SweepRequest) -> Result<(), Fault> {
         let pages = self.pages(&links.iter().map(|link| (*link, 0)).collect())?;
         let transaction = self.connection.unchecked_transaction()?;
         for link in links {
@@ -129,7 +129,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// For each link the first page behind the given one that has it.
-    fn pages(&self, behind: &HashMap<u64, u64>) -> Result<HashMap<u64, u64>, WriteError> {
+    fn pages(&self, behind: &HashMap<u64, u64>) -> Result<HashMap<u64, u64>, Fault> {
         let mut pages = HashMap::new();
         if behind.is_empty() {
             return Ok(pages);
@@ -144,7 +144,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// The pages to be fetched again for lost URLs that have any left; those that have none are given up.
-    fn orders(&self) -> Result<Vec<RescueOrder>, WriteError> {
+    fn orders(&self) -> Result<Vec<RescueOrder>, Fault> {
         loop {
             let open = self.open()?;
             if open.is_empty() {
@@ -163,12 +163,12 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn order(&self, page: u64, links: Vec<u64>) -> Result<RescueOrder, WriteError> {
+    fn order(&self, page: u64, links: Vec<u64>) -> Result<RescueOrder, Fault> {
         Ok(RescueOrder { parent: refill::one(self.connection, page)?, links })
     }
 
     /// Lost URLs for which a page may be fetched again, with the last one that was.
-    fn open(&self) -> Result<HashMap<u64, u64>, WriteError> {
+    fn open(&self) -> Result<HashMap<u64, u64>, Fault> {
         let mut select = self.connection.prepare(
             "SELECT substr(fingerprint, 1, 8), tried FROM lost
              WHERE sequence = ? AND swept AND admitted IS NULL AND tries < ? ORDER BY id LIMIT ?",
@@ -179,7 +179,7 @@ impl<'a> Sweep<'a> {
         Ok(open.collect::<Result<_, _>>()?)
     }
 
-    fn give_up<'l>(&self, links: impl Iterator<Item = &'l u64>) -> Result<(), WriteError> {
+    fn give_up<'l>(&self, links: impl Iterator<Item = &'l u64>) -> Result<(), Fault> {
         let transaction = self.connection.unchecked_transaction()?;
         for link in links {
             let mut update = transaction
@@ -189,7 +189,7 @@ impl<'a> Sweep<'a> {
         Ok(transaction.commit()?)
     }
 
-    fn complete(&self, then: AfterSweep, links: u64) -> Result<(), WriteError> {
+    fn complete(&self, then: AfterSweep, links: u64) -> Result<(), Fault> {
         let update = "UPDATE sequence SET swept = ?, swept_links = ? WHERE n = ?";
         self.connection.execute(update, params![then.as_str(), links, self.sequence])?;
         Ok(())
@@ -325,8 +325,7 @@ mod tests {
         let error = error.of(&gone.join("webloom.sqlite")).to_string();
         assert!(error.contains("temporary file") && error.contains("--sweep off"), "{error}");
         assert_eq!(swept_as(&connection), None);
-        let full =
-            WriteError::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).of(Path::new("d/webloom.sqlite"));
+        let full = Fault::from(std::io::Error::from(std::io::ErrorKind::StorageFull)).of(Path::new("d/webloom.sqlite"));
         assert!(full.to_string().contains("is full"), "{full}");
     }
 }

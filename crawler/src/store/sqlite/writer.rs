@@ -1,82 +1,44 @@
-//! [`Writer`]: the one thread that writes.
+//! [`Writer`]: the one that writes.
 
-use std::{fs::File, path::PathBuf, thread::JoinHandle, time::Duration, time::Instant};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
-use tokio::sync::mpsc::Receiver;
 
 #[cfg(test)]
 use super::costs::statements::Statements;
 use super::{
-    CrawlDirectory, FailPoint, StoreError,
+    CrawlDirectory,
     apply::{self, Rows},
-    error::WriteError,
-    lost, refill,
+    directory::DATABASE,
+    error::Fault,
+    lost, prepare, refill,
     sweep::Sweep,
 };
 use crate::{
     candidate::Ticket,
-    store::{Confirmed, Counters, Message, SequenceEnd, Step, SweepRequest, Swept},
+    store::{
+        Confirmed, Counters, Message, Messages, Next, RunStart, SequenceEnd, Step, Store, StoreError, SweepRequest,
+        Swept, WriterSettings,
+    },
 };
 
 /// How often a commit is synced.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// How the writer groups its commits.
-#[derive(Debug)]
-pub struct WriterSettings {
-    /// A group is committed this long after its first step,
-    pub commit_every: Duration,
-    /// or with this many steps.
-    pub commit_steps: usize,
-    /// How often the log is copied into the database file.
-    pub checkpoint_every: Duration,
-    /// The sequence being crawled.
-    pub sequence: u32,
-    /// Its sums so far.
-    pub counters: Counters,
-    /// Where to die, in tests of kill and resume.
-    pub fail_point: Option<FailPoint>,
-}
-
-/// The writing thread. It ends when its channel is closed, or with the first failure.
-#[derive(Debug)]
-pub struct Writer {
-    thread: JoinHandle<Result<(), StoreError>>,
-}
-
-impl Writer {
-    /// Starts the thread on the messages of `receiver`. Must be called within a tokio runtime.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the thread cannot be started.
-    pub fn spawn(
-        directory: CrawlDirectory,
-        receiver: Receiver<Message>,
-        settings: WriterSettings,
-    ) -> Result<Self, StoreError> {
-        let path = directory.path().to_owned();
-        let runtime = tokio::runtime::Handle::current();
-        let run = move || WriterThread::new(directory, settings).run(receiver, &runtime);
-        let spawned = std::thread::Builder::new().name("writer".into()).spawn(run);
-        let thread = spawned.map_err(|source| StoreError::Unwritable { path, source })?;
-        Ok(Self { thread })
+impl Store for CrawlDirectory {
+    fn begin_run(&self, run: RunStart) -> Result<(), StoreError> {
+        prepare::begin_run(&self.connection, run).map_err(self.failed())
     }
 
-    /// Waits for the thread's end; all that was sent is committed then, unless it fails.
-    ///
-    /// # Errors
-    /// The first failure.
-    pub fn join(self) -> Result<(), StoreError> {
-        self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    fn write(self, messages: impl Messages, settings: WriterSettings) -> Result<(), StoreError> {
+        let database = self.path().join(DATABASE);
+        Writer::new(self, settings).run(messages).map_err(|fault| fault.of(&database))
     }
 }
 
-/// What the thread does, one message after the other.
-pub(crate) struct WriterThread {
-    path: PathBuf,
-    connection: Connection,
-    _lock: File,
+/// What writes, one message after the other.
+pub(crate) struct Writer {
+    directory: CrawlDirectory,
     settings: WriterSettings,
     /// Whether any URL is known to be lost, and it is noted when one is found.
     lost: bool,
@@ -105,18 +67,15 @@ enum Durability {
     PowerLoss,
 }
 
-impl WriterThread {
+impl Writer {
     pub(crate) fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
-        let (path, connection, lock) = directory.into_parts();
         #[cfg(test)]
-        let mut connection = connection;
+        let mut directory = directory;
         let now = Instant::now();
         Self {
             #[cfg(test)]
-            statements: Statements::of(&mut connection),
-            path,
-            connection,
-            _lock: lock,
+            statements: Statements::of(&mut directory.connection),
+            directory,
             settings,
             lost: false,
             group: None,
@@ -126,30 +85,15 @@ impl WriterThread {
         }
     }
 
-    fn run(mut self, receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), StoreError> {
-        let path = self.path.clone();
-        self.serve(receiver, runtime).map_err(|error| error.of(&path))
-    }
-
-    fn serve(&mut self, mut receiver: Receiver<Message>, runtime: &tokio::runtime::Handle) -> Result<(), WriteError> {
-        self.begin_run()?;
+    fn run(mut self, mut messages: impl Messages) -> Result<(), Fault> {
+        self.take_over()?;
         loop {
-            let message = match self.patience() {
-                None => Ok(receiver.blocking_recv()),
-                Some(Duration::ZERO) => Err(()),
-                Some(left) => match receiver.try_recv() {
-                    Ok(message) => Ok(Some(message)),
-                    Err(_) => {
-                        runtime.block_on(async { tokio::time::timeout(left, receiver.recv()).await }).map_err(drop)
-                    }
-                },
-            };
-            match message {
-                Ok(Some(message)) => self.apply(message)?,
-                Ok(None) => break,
-                Err(()) if self.group.is_some() => self.commit()?,
+            match messages.next(self.patience()) {
+                Next::Message(message) => self.apply(message)?,
+                Next::End => break,
+                Next::Nothing if self.group.is_some() => self.commit()?,
                 // Syncs what was committed last, though nothing more comes that would.
-                Err(()) => self.checkpoint("PASSIVE")?,
+                Next::Nothing => self.checkpoint("PASSIVE")?,
             }
         }
         self.commit()?;
@@ -159,9 +103,9 @@ impl WriterThread {
     }
 
     /// To be called before the first message.
-    pub(crate) fn begin_run(&mut self) -> rusqlite::Result<()> {
-        self.connection.pragma_update(None, "synchronous", "NORMAL")?;
-        if lost::any(&self.connection)? {
+    pub(crate) fn take_over(&mut self) -> rusqlite::Result<()> {
+        self.connection().pragma_update(None, "synchronous", "NORMAL")?;
+        if lost::any(self.connection())? {
             self.note_found()?;
         }
         Ok(())
@@ -170,7 +114,7 @@ impl WriterThread {
     /// To be called once a URL is known to be lost.
     fn note_found(&mut self) -> rusqlite::Result<()> {
         if !self.lost {
-            lost::note_found(&self.connection)?;
+            lost::note_found(self.connection())?;
         }
         self.lost = true;
         Ok(())
@@ -186,7 +130,7 @@ impl WriterThread {
     }
 
     /// Does what a message says.
-    pub(crate) fn apply(&mut self, message: Message) -> Result<(), WriteError> {
+    pub(crate) fn apply(&mut self, message: Message) -> Result<(), Fault> {
         match message {
             Message::Steps(steps, _room) => {
                 for step in steps {
@@ -200,17 +144,17 @@ impl WriterThread {
             }
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
-                reply(refill::answer(&self.connection, &request, self.settings.sequence)?);
+                reply(refill::answer(self.connection(), &request, self.settings.sequence)?);
             }
             Message::Robots(host, reply) => {
-                let mut select = self.connection.prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
+                let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
                 reply(select.query_row([host.0], |row| row.get(0))?);
             }
             Message::Sweep(request, reply) => reply(self.sweep(request)?),
             Message::Replay(replay) => {
                 self.commit()?;
                 self.pass("before_replay");
-                lost::replay(&self.connection, replay, self.settings.sequence)?;
+                lost::replay(self.connection(), replay, self.settings.sequence)?;
                 self.pass("after_replay");
             }
             Message::End(end) => {
@@ -223,12 +167,12 @@ impl WriterThread {
         Ok(())
     }
 
-    fn sweep(&mut self, request: SweepRequest) -> Result<Swept, WriteError> {
+    fn sweep(&mut self, request: SweepRequest) -> Result<Swept, Fault> {
         self.commit()?;
         self.pass("before_sweep");
         let pass = || self.pass("inside_sweep");
-        let folder = self.path.parent().unwrap_or(&self.path);
-        let swept = Sweep::new(&self.connection, folder, self.settings.sequence, &pass).run(request)?;
+        let folder = self.directory.path();
+        let swept = Sweep::new(self.connection(), folder, self.settings.sequence, &pass).run(request)?;
         if swept.lost > 0 {
             self.note_found()?;
         }
@@ -245,7 +189,7 @@ impl WriterThread {
         let context = apply::StepContext { sequence: self.settings.sequence, rows };
         #[cfg(test)]
         self.statements.take();
-        let known = apply::step(&self.connection, step, context)?;
+        let known = apply::step(self.connection(), step, context)?;
         #[cfg(test)]
         self.statements.expect_few(step);
         if !step.lost.is_empty() {
@@ -270,9 +214,9 @@ impl WriterThread {
     fn begin(&mut self) -> rusqlite::Result<()> {
         let durability = if self.synced.elapsed() >= SYNC_EVERY { Durability::PowerLoss } else { Durability::Kill };
         if durability == Durability::PowerLoss {
-            self.connection.pragma_update(None, "synchronous", "FULL")?;
+            self.connection().pragma_update(None, "synchronous", "FULL")?;
         }
-        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.connection().execute_batch("BEGIN IMMEDIATE")?;
         self.group = Some(Group { since: Instant::now(), steps: 0, durability });
         Ok(())
     }
@@ -282,10 +226,10 @@ impl WriterThread {
         let Some(group) = self.group.take() else { return Ok(()) };
         self.write_counters()?;
         self.pass("before_commit");
-        self.connection.execute_batch("COMMIT")?;
+        self.connection().execute_batch("COMMIT")?;
         self.pass("after_commit");
         if group.durability == Durability::PowerLoss {
-            self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+            self.connection().pragma_update(None, "synchronous", "NORMAL")?;
             self.synced = Instant::now();
         }
         self.unsynced = group.durability == Durability::Kill;
@@ -297,20 +241,20 @@ impl WriterThread {
 
     fn write_counters(&self) -> rusqlite::Result<()> {
         let counters = serde_json::to_string(&self.settings.counters).expect("counters are plain JSON");
-        let mut update = self.connection.prepare_cached("UPDATE sequence SET counters = ? WHERE n = ?")?;
+        let mut update = self.connection().prepare_cached("UPDATE sequence SET counters = ? WHERE n = ?")?;
         update.execute(params![counters, self.settings.sequence]).map(|_| ())
     }
 
     fn checkpoint(&mut self, mode: &str) -> rusqlite::Result<()> {
         self.pass("before_checkpoint");
-        self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
+        self.connection().query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");
         (self.checkpointed, self.synced, self.unsynced) = (Instant::now(), Instant::now(), false);
         Ok(())
     }
 
     fn end(&self, end: &SequenceEnd) -> rusqlite::Result<()> {
-        self.connection
+        self.connection()
             .execute(
                 "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + 1, seconds = seconds + ?,
                         cpu_seconds = cpu_seconds + ?, peak_memory = coalesce(max(coalesce(peak_memory, 0), ?), peak_memory), cache = ?
@@ -328,7 +272,11 @@ impl WriterThread {
             .map(|_| ())
     }
 
+    fn connection(&self) -> &Connection {
+        &self.directory.connection
+    }
+
     fn pass(&self, moment: &'static str) {
-        FailPoint::pass(self.settings.fail_point.as_ref(), moment);
+        self.directory.pass(moment);
     }
 }

@@ -8,7 +8,7 @@ mod rows;
 pub(super) use ends::justify;
 
 use super::crawl::Crawl;
-use crate::store::sqlite::Records;
+use crate::store::{ReadSide, sqlite::Records};
 
 /// Judges a sequence that is complete.
 pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {

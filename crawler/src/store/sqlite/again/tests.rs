@@ -7,8 +7,9 @@ use crate::{
     order::Order,
     queue::{Place, RefillKind, RefillRequest},
     store::{
-        Abandonment, AreaRow, AreaSource, HostRow, Step, UrlChange, UrlRow,
-        sqlite::{CrawlDirectory, NewCrawl, NextSequence, PageFilter, Records, apply, lost, refill, resume, schema},
+        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageFilter, ReadSide, Step, UrlChange,
+        UrlRow,
+        sqlite::{CrawlDirectory, Records, apply, lost, refill, resume, schema},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -35,8 +36,8 @@ impl Crawl {
             settings: "{}".to_owned(),
             areas: vec![AreaRow { url: "http://h/".to_owned(), source: AreaSource::Start }],
         };
-        directory.create(&new, None).unwrap();
-        let (_, connection, _) = directory.into_parts();
+        directory.create(&new).unwrap();
+        let connection = directory.into_connection();
         let mut crawl = Self { dir, connection, sequence: 0 };
         let host = HostRow { id: HostId(0), origin: WebUrl::parse("http://h/").unwrap().origin() };
         crawl.write(&Step { hosts: vec![host], ..Step::default() });
@@ -46,7 +47,7 @@ impl Crawl {
     fn again(&mut self) {
         let mut directory = CrawlDirectory::open(self.dir.path()).unwrap();
         let next = NextSequence { at: Moment::from_millis(2), settings: "{}".to_owned(), areas: vec![] };
-        directory.begin_sequence(&next, None).unwrap();
+        directory.begin_sequence(&next).unwrap();
         self.sequence += 1;
     }
 
@@ -239,7 +240,7 @@ fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
     assert_eq!(after, before);
     let resumed = directory.resume(None).unwrap().unwrap();
     assert_eq!((resumed.last_url, resumed.hosts[0].plain), (2, 1));
-    let (_, connection, _) = directory.into_parts();
+    let connection = directory.into_connection();
     let request = RefillRequest { host: HostId(0), kind: RefillKind::Beyond(Place::FIRST), limit: 9, max_depth: None };
     assert_eq!(refill::answer(&connection, &request, 0).unwrap().rows[0].id, Ticket(2));
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{ReadError, Sequence, Source};
+use super::{Fault, Sequence, Source};
 use crate::store::{Counters, sqlite::runs};
 
 /// Links without a row that are looked for at once.
@@ -31,7 +31,7 @@ struct KeptLink {
 }
 
 impl KeptLinks {
-    pub(super) fn read(&mut self, source: &Source<'_>, sequence: &Sequence) -> Result<(), ReadError> {
+    pub(super) fn read(&mut self, source: &Source<'_>, sequence: &Sequence) -> Result<(), Fault> {
         let (mut links, mut admitted) = (source.sorter(), source.sorter());
         self.visits += each_link(source.connection, sequence, |kept| {
             self.links += 1;
@@ -47,7 +47,7 @@ impl KeptLinks {
     }
 
     /// Counts the links without a row, each as often as it is kept; they are given in order.
-    fn find(&mut self, source: &Source<'_>, sequence: &Sequence, missing: &[u64]) -> Result<(), ReadError> {
+    fn find(&mut self, source: &Source<'_>, sequence: &Sequence, missing: &[u64]) -> Result<(), Fault> {
         if missing.is_empty() {
             return Ok(());
         }
@@ -78,8 +78,8 @@ impl KeptLinks {
 fn each_link(
     connection: &Connection,
     sequence: &Sequence,
-    mut each: impl FnMut(KeptLink) -> Result<(), ReadError>,
-) -> Result<u64, ReadError> {
+    mut each: impl FnMut(KeptLink) -> Result<(), Fault>,
+) -> Result<u64, Fault> {
     let query = "SELECT id, url, links FROM visit WHERE typeof(links) = 'blob' AND sequence = ?";
     let mut select = connection.prepare_cached(query)?;
     let mut rows = select.query([sequence.number])?;
@@ -98,8 +98,8 @@ fn each_link(
 fn each_admitted(
     connection: &Connection,
     sequence: &Sequence,
-    mut each: impl FnMut(u64) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
+    mut each: impl FnMut(u64) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let mut select = connection.prepare_cached(
         "SELECT fingerprint FROM url WHERE admitted_in = ?1
          UNION ALL SELECT fingerprint FROM history CROSS JOIN url ON url.id = history.url WHERE sequence = ?1",
@@ -114,7 +114,7 @@ fn each_admitted(
 }
 
 /// Whether a sequence is known to have lost a link's target.
-fn is_recorded(connection: &Connection, sequence: &Sequence, link: u64) -> Result<bool, ReadError> {
+fn is_recorded(connection: &Connection, sequence: &Sequence, link: u64) -> Result<bool, Fault> {
     let query = "SELECT 1 FROM lost WHERE substr(fingerprint, 1, 8) = ? AND sequence = ?";
     let mut select = connection.prepare_cached(query)?;
     let found = select.query_row(params![link.to_be_bytes(), sequence.number], |_| Ok(())).optional()?;

@@ -2,9 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{FINGERPRINT, Finding, IS_URL, ONCE, OWN_HOST, ReadError, Source};
+use super::{FINGERPRINT, Fault, IS_URL, ONCE, OWN_HOST, Source};
 use crate::{
-    store::sqlite::{resume, runs::Sorter},
+    store::{
+        Finding,
+        sqlite::{resume, runs::Sorter},
+    },
     url::{Canonicalizer, FingerprintSeed, Origin, WebUrl},
 };
 
@@ -14,7 +17,7 @@ const TWICE: &str = "SELECT id, coalesce(key, url) FROM url WHERE substr(fingerp
     ORDER BY substr(fingerprint, 1, 8), id LIMIT 1 OFFSET 1";
 
 /// What is wrong with it.
-pub(super) fn findings(source: &Source<'_>) -> Result<Vec<Finding>, ReadError> {
+pub(super) fn findings(source: &Source<'_>) -> Result<Vec<Finding>, Fault> {
     let seed: Option<i64> =
         source.connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).optional()?;
     let seed = FingerprintSeed::new(seed.unwrap_or_default().cast_unsigned());
@@ -34,7 +37,7 @@ struct UrlTable {
 }
 
 impl UrlTable {
-    fn read(&mut self, connection: &Connection) -> Result<(), ReadError> {
+    fn read(&mut self, connection: &Connection) -> Result<(), Fault> {
         let mut select = connection.prepare(
             "SELECT url.id, url.url, coalesce(key, url.url), fingerprint, origin FROM url LEFT JOIN host ON host.id = url.host",
         )?;
@@ -55,7 +58,7 @@ impl UrlTable {
         Ok(())
     }
 
-    fn fingerprint(&mut self, id: u64, key: &str, stored: &[u8]) -> Result<(), ReadError> {
+    fn fingerprint(&mut self, id: u64, key: &str, stored: &[u8]) -> Result<(), Fault> {
         let expected = WebUrl::parse(key).map(|url| self.rules.fingerprint(&url, self.seed));
         match expected.ok().filter(|expected| expected.to_bytes() == stored) {
             Some(expected) => {
@@ -75,7 +78,7 @@ impl UrlTable {
     }
 
     /// Sorted, what is there twice shows once.
-    fn once(mut self, connection: &Connection) -> Result<Vec<Finding>, ReadError> {
+    fn once(mut self, connection: &Connection) -> Result<Vec<Finding>, Fault> {
         let (mut sorted, mut distinct) = (self.fingerprints.sorted()?, 0);
         while sorted.next()?.is_some() {
             distinct += 1;

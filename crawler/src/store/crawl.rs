@@ -1,0 +1,46 @@
+//! What a crawl and a further sequence begin with.
+
+use super::AreaRow;
+use crate::{
+    time::Moment,
+    url::{Canonicalizer, FingerprintSeed},
+};
+
+/// What a new crawl begins with.
+#[derive(Debug)]
+pub struct NewCrawl {
+    /// When.
+    pub at: Moment,
+    /// The secret seed of its fingerprints.
+    pub fingerprint_seed: FingerprintSeed,
+    /// The rules that make its keys.
+    pub key_rules: Canonicalizer,
+    /// The secret hash seed of its URL cache.
+    pub hash_seed: u64,
+    /// The settings, as JSON.
+    pub settings: String,
+    /// Its start URLs.
+    pub areas: Vec<AreaRow>,
+}
+
+/// What a further sequence begins with, besides what the crawl is.
+#[derive(Debug)]
+pub struct NextSequence {
+    /// When.
+    pub at: Moment,
+    /// The settings, as JSON.
+    pub settings: String,
+    /// Start URLs given with it; those of the crawl are among its starts in any case.
+    pub areas: Vec<AreaRow>,
+}
+
+/// How the last sequence of a crawl stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastSequence {
+    /// Its number.
+    pub number: u32,
+    /// How its last run ended; `None` after a kill, or when it has had none.
+    pub end: Option<String>,
+    /// URLs that it admitted, and links that it did not judge.
+    pub admitted: u64,
+}

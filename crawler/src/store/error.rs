@@ -1,0 +1,98 @@
+//! What can go wrong with a crawl directory.
+
+use std::{error::Error, io, path::PathBuf};
+
+use thiserror::Error;
+
+use crate::url::UnknownRules;
+
+/// The reason that whatever keeps the crawl gives.
+pub type Reason = Box<dyn Error + Send + Sync>;
+
+/// Why a crawl directory cannot be used.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The directory cannot be made or written.
+    #[error("cannot write to the crawl directory {}: {source}; give another with --dir", path.display())]
+    Unwritable {
+        /// The directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// Something else lives there.
+    #[error("{} is not a crawl directory and not empty; give an empty or new one with --dir", path.display())]
+    Foreign {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is no crawl.
+    #[error("no crawl in {}: there is no webloom.sqlite", path.display())]
+    Missing {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Its crawl was never begun.
+    #[error("no crawl has begun in {}: give `webloom crawl` a start URL and this directory", path.display())]
+    Empty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another process has it.
+    #[error("{} is in use by another webloom process; wait for it or stop it", path.display())]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Written by a newer program.
+    #[error("{} was written by a newer webloom (schema {found}, this one knows {known}); use that version", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its schema.
+        found: u32,
+        /// The newest schema known.
+        known: u32,
+    },
+    /// Its keys are made by rules that this version does not know.
+    #[error("{}: {source}", path.display())]
+    KeyRules {
+        /// The database.
+        path: PathBuf,
+        /// Which rules.
+        source: UnknownRules,
+    },
+    /// The disk is full.
+    #[error("the disk that holds {} is full; all committed pages are kept: make room and start again", path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The sweep has no place for its temporary file.
+    #[error("the sweep for lost URLs cannot use a temporary file in {}: {source}; everything fetched is kept: start again when this is mended, or with --sweep off", path.display())]
+    Sweep {
+        /// The crawl directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The database refuses.
+    #[error("database {}: {source}", path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// Its reason.
+        source: Reason,
+    },
+}
+
+/// Why a reader ends.
+#[derive(Debug, Error)]
+pub enum ReadError {
+    /// The database refuses.
+    #[error("cannot read the crawl directory: {0}")]
+    Database(#[source] Reason),
+    /// What does not fit into memory has no other place.
+    #[error("no temporary file can be used: {0}; set TMPDIR to a folder with room that can be written")]
+    Temporary(#[source] Reason),
+}

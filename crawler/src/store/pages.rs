@@ -1,0 +1,82 @@
+//! [`PageLine`]: how a URL stands, and which URLs are asked for.
+
+use regex::Regex;
+
+/// A URL in its latest state, or that of a sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageLine {
+    /// What is fetched; `None` for a lost URL of which only a link's fingerprint is known.
+    pub url: Option<String>,
+    /// What identifies it, if it differs.
+    pub key: Option<String>,
+    /// Status of the last answer.
+    pub status: Option<u16>,
+    /// `stored`, `redirected`, `broken`, `gone`, `abandoned`, `failed`, `queued` or `lost`.
+    pub outcome: String,
+    /// For a stored page: `new`, `changed` or `unchanged`.
+    pub change: Option<String>,
+    /// Why, where there is a reason; for a lost URL what became of it.
+    pub reason: Option<String>,
+    /// `Content-Type` as sent.
+    pub content_type: Option<String>,
+    /// Length of the decoded body.
+    pub bytes: Option<u64>,
+    /// SHA-256 of the decoded body.
+    pub digest: Option<[u8; 32]>,
+    /// The page's title.
+    pub title: Option<String>,
+    /// Links followed from a start.
+    pub depth: Option<u32>,
+    /// How it was found.
+    pub hop: Option<String>,
+    /// The URL it was found at first.
+    pub via: Option<String>,
+    /// The sequence of this state.
+    pub sequence: u32,
+    /// When it was fetched, in milliseconds since 1970.
+    pub fetched_at: Option<u64>,
+    /// Target of its redirect.
+    pub redirect: Option<String>,
+    /// Why its body is cut short.
+    pub truncated: Option<String>,
+    /// `audit` or `sweep`, among lost URLs: who found it lost.
+    pub found_by: Option<String>,
+}
+
+/// Which lines are shown: all that pass every filter given.
+#[derive(Debug, Clone, Default)]
+pub struct PageFilter {
+    /// Last status.
+    pub status: Option<u16>,
+    /// Outcome.
+    pub outcome: Option<String>,
+    /// The content type begins with this.
+    pub content_type: Option<String>,
+    /// At most this deep.
+    pub max_depth: Option<u32>,
+    /// The URL matches.
+    pub matching: Option<Regex>,
+    /// The URLs of this sequence, in the state that it left them in; otherwise all, in their latest state.
+    pub sequence: Option<u32>,
+    /// Those that the sequence lost, whatever became of them; without a sequence, the last. An outcome of `lost` asks for
+    /// these too.
+    pub lost: bool,
+    /// Those that an earlier sequence lost and this one admitted; without a sequence, the last.
+    pub recovered: bool,
+}
+
+impl PageFilter {
+    /// Whether lost URLs are asked for, by either way.
+    pub fn asks_for_lost(&self) -> bool {
+        self.lost || self.outcome.as_deref() == Some("lost")
+    }
+}
+
+/// The content types of a crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentTypes {
+    /// Whether one begins with what was asked for.
+    pub is_match: bool,
+    /// If none does, some that there are, without parameters, in order.
+    pub others: Vec<String>,
+}

@@ -1,0 +1,67 @@
+//! [`ReadSide`]: what commands read of a crawl.
+
+use super::{ContentTypes, PageFilter, PageLine, ReadError, StoredSummary};
+use crate::queue::Counts;
+
+/// The records of a crawl, open for reading, also while the crawl runs.
+pub trait ReadSide {
+    /// The summary of the last sequence; `None` before the first.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn summary(&self) -> Result<Option<StoredSummary>, ReadError>;
+
+    /// The number of the last sequence; `None` before the first.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn last_sequence(&self) -> Result<Option<u32>, ReadError>;
+
+    /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn pages(&self, filter: &PageFilter, each: impl FnMut(PageLine) -> bool) -> Result<(), ReadError>;
+
+    /// Whether any page has a content type that begins with `prefix`; if none has, the most frequent types, so many at most.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError>;
+
+    /// Checks every invariant from rows alone.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read at all, or no temporary file can be used.
+    fn check(&self) -> Result<CheckReport, ReadError>;
+}
+
+/// An invariant that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What should hold.
+    pub invariant: &'static str,
+    /// How many rows break it.
+    pub count: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The counts of the last sequence, from rows.
+    pub counts: Counts,
+    /// Visits looked at.
+    pub visits: u64,
+    /// Kept links looked at.
+    pub links: u64,
+    /// Kept links to what their sequence did not admit: URLs lost to the URL cache (a fault where the cache is exact).
+    pub links_without_row: u64,
+    /// URLs recorded as lost.
+    pub lost: u64,
+    /// Those of them that were admitted after all.
+    pub lost_admitted: u64,
+    /// Every invariant that does not hold.
+    pub findings: Vec<Finding>,
+}

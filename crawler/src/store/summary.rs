@@ -1,0 +1,106 @@
+//! [`StoredSummary`]: what a crawl directory tells of its last sequence.
+
+use super::Counters;
+use crate::{health::HealthRow, queue::Counts};
+
+/// Pages of a sequence by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageCounts {
+    /// Final answer 2xx.
+    pub stored: u64,
+    /// Those of them that are HTML.
+    pub html: u64,
+    /// Those of them cut short by a limit.
+    pub truncated: u64,
+    /// Stored pages of which no copy was there before.
+    pub new: u64,
+    /// Stored pages that differ from the copy before.
+    pub changed: u64,
+    /// Stored pages that do not.
+    pub unchanged: u64,
+    /// Final answer 4xx or 5xx.
+    pub broken: u64,
+    /// Those of them that are not there any more (404 or 410) and were stored in an earlier sequence.
+    pub gone: u64,
+    /// No answer after all retries.
+    pub failed: u64,
+}
+
+/// Abandoned URLs by reason.
+pub type UrlCounts = std::collections::BTreeMap<String, u64>;
+
+/// What a crawl directory tells of its last sequence.
+#[derive(Debug)]
+pub struct StoredSummary {
+    /// Its number.
+    pub sequence: u32,
+    /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`; `None` while it runs or after a kill.
+    pub end: Option<String>,
+    /// Wall seconds of all its runs that ended orderly.
+    pub seconds: f64,
+    /// CPU seconds of the same.
+    pub cpu_seconds: f64,
+    /// The highest peak memory of the same, in bytes.
+    pub peak_memory: Option<u64>,
+    /// How many runs those were.
+    pub runs: u64,
+    /// Its sums.
+    pub counters: Counters,
+    /// How many URLs are queued, finished and so on, counted from rows.
+    pub counts: Counts,
+    /// Its pages, counted from rows.
+    pub pages: PageCounts,
+    /// Abandoned URLs by reason, counted from rows.
+    pub abandoned: UrlCounts,
+    /// The URL cache's figures when it was left (JSON).
+    pub cache: Option<String>,
+    /// Its lost URLs, counted from rows.
+    pub lost: LostCounts,
+    /// The crawl's settings (JSON).
+    pub settings: Option<String>,
+    /// Hosts that are not well, the first 100 of them.
+    pub hosts: Vec<AilingHost>,
+    /// How many there are.
+    pub ailing_hosts: u64,
+}
+
+/// A host that is not well.
+#[derive(Debug, Clone)]
+pub struct AilingHost {
+    /// Scheme, name and port.
+    pub origin: String,
+    /// Since when, why, and who chose to wait.
+    pub health: HealthRow,
+    /// URLs of the sequence that are queued on it.
+    pub waiting: u64,
+}
+
+/// Lost URLs of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LostCounts {
+    /// Those that the audit saw and let in at once.
+    pub audit_rescued: u64,
+    /// What sweeps found.
+    pub sweep: SweepCounts,
+    /// URLs that an earlier sequence lost and this one admitted.
+    pub recovered: u64,
+}
+
+/// What a sweep found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SweepCounts {
+    /// Kept links compared by a sweep that proves this state; `None` where none does.
+    pub links: Option<u64>,
+    /// URLs that had no row.
+    pub lost: u64,
+    /// Those of them that were admitted therefore.
+    pub rescued: u64,
+    /// Those that another link let in later.
+    pub found: u64,
+    /// URLs first found over those rescued, not counting them.
+    pub missed_with_them: u64,
+    /// Lost URLs that no page links to any more.
+    pub no_longer_linked: u64,
+    /// Lost URLs whose pages gave no answer the second time.
+    pub parent_unreachable: u64,
+}

@@ -1,0 +1,78 @@
+//! [`Store`]: where a run writes, and where its messages come from.
+
+use std::time::Duration;
+
+use super::{Counters, Message, StoreError};
+
+/// A crawl directory that is open, and that no other process may write.
+///
+/// What is written are groups of [`Step`](super::Step)s: a group is a contiguous run of them, and kept whole or not at all. What is
+/// asked is answered after all that was sent before it.
+pub trait Store: Send + 'static {
+    /// Notes that the current sequence is being crawled, whether with a URL cache that cannot err, and whether with an
+    /// audit; what an earlier sweep proved holds no longer. What was not audited cannot be audited afterwards, so the
+    /// smallest sample counts, and an audit that was off begins anew.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot be written.
+    fn begin_run(&self, run: RunStart) -> Result<(), StoreError>;
+
+    /// Does what the messages say, one after the other, on this thread. All that was sent is kept when it returns; it waits for
+    /// nobody but the messages.
+    ///
+    /// # Errors
+    /// The first failure: nothing is written after it, and what was committed before it stays.
+    fn write(self, messages: impl Messages, settings: WriterSettings) -> Result<(), StoreError>;
+}
+
+/// Where a writer's messages come from.
+pub trait Messages {
+    /// The next one. It is waited for so long at most, or for as long as it takes.
+    fn next(&mut self, patience: Option<Duration>) -> Next;
+}
+
+/// What came.
+#[derive(Debug)]
+pub enum Next {
+    /// A message.
+    Message(Message),
+    /// None in time.
+    Nothing,
+    /// None, and none will.
+    End,
+}
+
+/// Whether a URL cache can call a new URL seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errs {
+    /// It is exact.
+    Never,
+    /// It has false positives.
+    Sometimes,
+}
+
+/// What a run brings with it.
+#[derive(Debug, Clone, Copy)]
+pub struct RunStart {
+    /// Whether its URL cache can err.
+    pub cache: Errs,
+    /// URLs its audit holds at most; `None` is no audit.
+    pub audit_sample: Option<u64>,
+    /// Whether its URL cache forgets, so that the writer must know every key.
+    pub forgets: bool,
+}
+
+/// How a writer groups its commits.
+#[derive(Debug)]
+pub struct WriterSettings {
+    /// A group is committed this long after its first step,
+    pub commit_every: Duration,
+    /// or with this many steps.
+    pub commit_steps: usize,
+    /// How often the log is copied into the database file.
+    pub checkpoint_every: Duration,
+    /// The sequence being crawled.
+    pub sequence: u32,
+    /// Its sums so far.
+    pub counters: Counters,
+}
