@@ -30,9 +30,14 @@ impl Frontier {
         recovered
     }
 
+    /// A URL that was known to be good tells nothing of its host any more.
+    pub fn drop_good(&mut self, lease: &Lease) {
+        self.queue(lease.item.host).health.forget_good(&lease.item.url);
+    }
+
     /// A URL that was known to be good may not be asked for any more: another one is to find out whether its host answers.
     pub fn forget_good(&mut self, lease: Lease, now: Moment) {
-        self.queue(lease.item.host).health.forget_good(&lease.item.url);
+        self.drop_good(&lease);
         self.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
     }
 

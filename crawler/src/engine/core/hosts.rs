@@ -153,6 +153,10 @@ impl Core {
     pub(super) fn check_finished(&mut self, report: Report, at: Moment) {
         let Report { lease, requests, result } = report;
         let Heeded { health, .. } = self.heed(&lease, &result, at);
+        if matches!(failure(&result), Heard::Neither) {
+            // It would be asked for again and again, and never tell.
+            self.frontier.drop_good(&lease);
+        }
         let step = Step { counters: counted(requests, &result), health, ..Step::default() };
         self.frontier.complete(lease, Outcome::Finished { stored: false }, asked(requests, &result), at);
         self.send(step);
