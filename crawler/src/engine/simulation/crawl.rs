@@ -13,7 +13,7 @@ use super::{
     grow::Plan,
     oracle,
     process::{Asked, Interruption, Process},
-    web::Web,
+    web::{Host, Web},
 };
 use crate::{
     config::Settings,
@@ -149,6 +149,9 @@ impl Crawl {
 
     /// Starts it again and again, as a user would, until all is done, and judges it.
     pub(super) fn go_on_to_the_end(&mut self) -> Result<(), String> {
+        for (origin, Host { outages, strain, robots, .. }) in &self.web.hosts {
+            tracing::info!(origin, ?outages, ?strain, ?robots, "a host");
+        }
         loop {
             self.runs += 1;
             let began = self.now;

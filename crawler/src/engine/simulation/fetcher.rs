@@ -32,6 +32,8 @@ pub(super) struct Moments {
     /// What the last answer asked for with `Retry-After`, in seconds.
     pub(super) pause: Option<u64>,
     servers: Servers,
+    /// The last request, and when it was: a lease may make two at once.
+    last: (String, u64),
     /// Where the last request came to.
     pub(super) arrival: Arrival,
 }
@@ -50,6 +52,7 @@ impl Moments {
             took: None,
             pause: None,
             servers: Servers::default(),
+            last: (String::new(), 0),
             arrival: Arrival::Away,
         }
     }
@@ -71,7 +74,8 @@ impl Moments {
         };
         let is_robots = path == "/robots.txt";
         let strain = host.strain.filter(|strain: &Strain| !(is_robots && strain.serves_robots));
-        if let Some(trouble) = self.servers.asked(origin, strain, self.at) {
+        let is_second = std::mem::replace(&mut self.last, (url.to_owned(), self.at)) == (url.to_owned(), self.at);
+        if let Some(trouble) = self.servers.asked(origin, strain.filter(|_| !is_second), self.at) {
             if strain.is_some_and(|strain| strain.refusal == trouble) {
                 self.arrival = Arrival::Refused;
             }

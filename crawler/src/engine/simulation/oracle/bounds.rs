@@ -16,7 +16,7 @@ const MOST_SERVED: usize = 14;
 
 /// The same for each page of its host that takes the server down, and where that allows few requests: URLs are asked for to see
 /// whether it is up again.
-const MOST_SERVED_UNDER_STRAIN: usize = 10;
+const MOST_SERVED_UNDER_STRAIN: usize = 20;
 
 /// Requests while a server is down, for each failure: the pauses between them grow.
 const MOST_WHILE_DOWN: usize = 8;

@@ -94,7 +94,7 @@ fn newest_rules(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<()
     }
     for (index, request) in requests.iter().enumerate() {
         let is_file = |other: &&&Request| other.url.ends_with("/robots.txt") && other.what == What::Final;
-        let mut read = requests[..index].iter().filter(|other| other.run == request.run && other.to < request.from);
+        let mut read = requests[..index].iter().filter(|other| other.run == request.run && other.to <= request.from);
         let path = &request.url[origin.len()..];
         if request.purpose.is_of_a_page()
             && crawl.web.permission(origin, path) == Permission::Open

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::Connection;
+use urlcache::Strategy;
 
 use super::super::{
     crawl::{Crawl, What},
     web::{Page, Permission, split},
 };
 use crate::{
-    config::{OrderChoice, SweepChoice},
+    config::{AuditRescue, OrderChoice, SweepChoice},
     store::sqlite::Records,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
@@ -51,9 +52,11 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
 fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     let limit = &crawl.settings.budget;
     let by_level = crawl.settings.frontier.order != OrderChoice::Depth && limit.max_pages_per_host.is_none();
-    let lost = "SELECT EXISTS (SELECT 1 FROM lost WHERE sequence = ?)";
-    let lost: bool = connection.query_row(lost, [crawl.sequence], |row| row.get(0)).unwrap();
-    if limit.max_depth.is_none() || !by_level || lost || !crawl.web.is_sound() {
+    let cache = &crawl.settings.cache;
+    // What was lost may be found once more by a longer way.
+    let loses =
+        cache.strategy != Strategy::Exact && (cache.audit_sample < 1_000 || cache.audit_rescue == AuditRescue::Off);
+    if limit.max_depth.is_none() || !by_level || loses || !crawl.web.is_sound() {
         return Ok(());
     }
     let depths = crawl.web.depths();
