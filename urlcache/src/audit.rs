@@ -149,6 +149,8 @@ impl Audit {
         let stays = |fingerprint: u128| bucket(seed, fingerprint).leading_zeros() >= halvings;
         self.keys.retain(|fingerprint| stays(*fingerprint));
         self.odd.retain(|fingerprint, _| stays(*fingerprint));
+        // There may be few left of very many starts.
+        self.odd.shrink_to_fit();
         self.held = self.odd.values().filter(|standing| **standing == Standing::Held).count() as u64;
     }
 

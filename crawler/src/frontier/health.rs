@@ -14,9 +14,8 @@
 
 use std::time::Duration;
 
-use super::{HostHealth, Purpose, WorkItem, known_good::KnownGood};
+use super::{HostHealth, Purpose, WorkItem, known_good::KnownGood, trouble::Trouble};
 use crate::{
-    candidate::Ticket,
     health::{Cause, HealthRow, Wait},
     time::Moment,
     url::WebUrl,
@@ -76,57 +75,14 @@ const MOST_REFUSED: u32 = 8;
 /// How many times as long as the first back-off the caution after a server error may be.
 const MOST_CAUTION: u32 = 16;
 
-/// URLs that begin silences, so many of a host that each has its own count.
-const MOST_SUSPECTS: usize = 8;
-
 /// A caution that is shorter is none.
 const LEAST_CAUTION: Duration = Duration::from_millis(10);
-
-/// URLs that began a silence after they had failed before, with how many. Those that did so last are the last.
-#[derive(Debug, Default)]
-struct Suspects(Vec<(Ticket, u32)>);
-
-impl Suspects {
-    fn times(&self, url: Ticket) -> u32 {
-        self.0.iter().find(|(suspect, _)| *suspect == url).map_or(0, |(_, times)| *times)
-    }
-
-    fn count(&mut self, url: Ticket) {
-        let times = self.times(url).saturating_add(1);
-        self.0.retain(|(suspect, _)| *suspect != url);
-        if self.0.len() == MOST_SUSPECTS {
-            self.0.remove(0);
-        }
-        self.0.push((url, times));
-    }
-}
-
-/// Failures of a host since its last answer.
-#[derive(Debug)]
-struct Silence {
-    /// The URL that failed first.
-    url: WebUrl,
-    /// Whether that had failed before.
-    again: bool,
-    /// Whether others failed too.
-    several: bool,
-    /// Whether one of all these had not failed before: nothing but the host explains it then.
-    surprising: bool,
-    last: Moment,
-}
 
 /// A host's health.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     ailment: Option<Box<Ailment>>,
-    silence: Option<Box<Silence>>,
-    suspects: Option<Box<Suspects>>,
-    /// Silences in a row that began with a URL that had failed before.
-    begun_again: u32,
-    /// URLs that had failed before, and began a silence by being refused, since one of them had an answer.
-    refused: u32,
-    /// What is added to its delay: it has just answered with server errors, and was well after a pause.
-    caution: Duration,
+    trouble: Option<Box<Trouble>>,
     /// When the last request began that it answered, in this run.
     well: Moment,
     /// No failure up to this moment is held against a URL: the host was to blame, or it was in an earlier run.
@@ -214,33 +170,35 @@ impl Health {
         if robots && self.ailment.as_deref().is_some_and(busy) {
             return false;
         }
-        // What was asked before the last failure says nothing of what came after it.
-        if let Some(silence) = self.silence.take_if(|silence| silence.last <= granted)
-            && silence.several
-            && silence.surprising
-        {
-            self.excused = self.excused.max(silence.last);
+        if let Some(excused) = self.trouble.as_mut().and_then(|trouble| trouble.answered(item, granted)) {
+            self.excused = self.excused.max(excused);
         }
         self.well = self.well.max(granted);
-        if item.failed.is_some() {
-            self.refused = 0;
-        }
         if item.purpose == Purpose::Check {
             self.known_good.prefer(&item.url);
         } else if item.purpose.is_counted() {
             self.known_good.answered(&item.url);
         }
         let over = self.ailment.take_if(|ailment| ailment.last <= granted);
+        let before = self.trouble().caution;
         // A server that allows one request every few seconds is well after each pause, and refuses the next: so the pause is
         // kept for a while, and given up by halves.
-        self.caution = match &over {
+        let caution = match &over {
             // Where some of it was left, it was too little.
-            Some(ailment) if ailment.was_overloaded => ailment.pause.max(2 * self.caution).min(ailment.most_caution),
+            Some(ailment) if ailment.was_overloaded => ailment.pause.max(2 * before).min(ailment.most_caution),
             // What else was wrong says nothing of how much it allows.
-            Some(_) => self.caution,
-            None => Some(self.caution / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
+            Some(_) => before,
+            None => Some(before / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
         };
+        if caution != before {
+            self.trouble.get_or_insert_with(|| Box::new(Trouble::NONE)).caution = caution;
+        }
         over.is_some()
+    }
+
+    fn trouble(&self) -> &Trouble {
+        static NONE: Trouble = Trouble::NONE;
+        self.trouble.as_deref().unwrap_or(&NONE)
     }
 
     /// How much longer than its delay it is left alone after a request that ends now.
@@ -248,12 +206,12 @@ impl Health {
         // What was neither an answer nor a failure (a robots.txt that is elsewhere) leaves the next request as it is: one that
         // the pause made possible.
         let ailing = self.ailment.as_ref().filter(|ailment| ailment.not_before <= now);
-        self.caution.max(ailing.map_or(Duration::ZERO, |ailment| ailment.pause.min(ailment.most_caution)))
+        self.trouble().caution.max(ailing.map_or(Duration::ZERO, |ailment| ailment.pause.min(ailment.most_caution)))
     }
 
     /// Whether it is to have one request at a time: else nobody could tell which of them was at fault, or one too many.
     pub(super) fn is_frail(&self) -> bool {
-        self.is_ailing() || !self.caution.is_zero()
+        self.is_ailing() || !self.trouble().caution.is_zero()
     }
 
     /// A fetch of `item`, granted at `granted`, failed. `salt` spreads the pauses of hosts that fail together.
@@ -268,7 +226,8 @@ impl Health {
         let passed_over = self.is_passed_over(item, failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
         let charged = self.is_to_blame(item, failure.cause) || (passed_over && self.known_good.is_empty());
-        self.go_silent(item, failure.cause, now);
+        let trouble = self.trouble.get_or_insert_with(|| Box::new(Trouble::NONE));
+        trouble.failed(item, is_refusal(failure.cause), now);
         if !passed_over {
             self.ail(failure, item.host.0, granted, now, policy);
             if let Some(ailment) = &mut self.ailment {
@@ -284,14 +243,13 @@ impl Health {
 
     /// Whether a failure is that of the URL.
     fn is_to_blame(&self, item: &WorkItem, cause: Cause) -> bool {
-        let begins = self.silence.is_none() && item.failed.is_some();
+        let begins = !self.trouble().is_silent() && item.failed.is_some();
         let most = if is_status(cause) { MOST_EXCUSED_BY_STATUS } else { MOST_EXCUSED };
         if is_refusal(cause) {
             // A server that allows few requests refuses one URL as well as another.
-            return self.refused >= MOST_REFUSED && (begins || self.has_failed_by_itself(item));
+            return self.trouble().refused >= MOST_REFUSED && (begins || self.has_failed_by_itself(item));
         }
-        let begun = self.suspects.as_ref().map_or(0, |suspects| suspects.times(item.id)).max(self.begun_again);
-        self.has_failed_by_itself(item) || (begins && begun >= most)
+        self.has_failed_by_itself(item) || (begins && self.trouble().begun_by(item.id) >= most)
     }
 
     /// Whether the last failure of a URL was its own fault: since then the host has answered a request that began later, and
@@ -304,26 +262,9 @@ impl Health {
     /// URL will tell. One more of the same URL has it checked, because nothing else may be left to ask for.
     fn is_passed_over(&self, item: &WorkItem, cause: Cause) -> bool {
         let errs = matches!(cause, Cause::Status(500..=502 | 504..)) && item.purpose.is_of_a_page();
-        let another = self.silence.as_ref().is_some_and(|silence| silence.url != item.url);
+        let another = self.trouble().is_silent_by_another(&item.url);
         let untold = item.failed.is_some_and(|failed| failed > self.well) && !self.known_good.is_empty();
         errs && !self.is_ailing() && !another && !untold
-    }
-
-    fn go_silent(&mut self, item: &WorkItem, cause: Cause, now: Moment) {
-        let again = item.failed.is_some();
-        if self.silence.is_none() && item.purpose.is_of_a_page() {
-            self.begun_again = if again { self.begun_again.saturating_add(1) } else { 0 };
-            if again && is_refusal(cause) {
-                self.refused = self.refused.saturating_add(1);
-            } else if again {
-                self.suspects.get_or_insert_default().count(item.id);
-            }
-        }
-        let begun = || Box::new(Silence { url: item.url.clone(), again, several: false, surprising: false, last: now });
-        let silence = self.silence.get_or_insert_with(begun);
-        silence.several |= silence.url != item.url;
-        silence.surprising |= !again;
-        silence.last = now;
     }
 
     /// Drops a URL that may not be asked for any more.
@@ -374,7 +315,7 @@ impl Health {
     /// for again with each new one that fails too.
     pub(super) fn check(&self, fresh: bool) -> Option<WebUrl> {
         let ailment = self.ailment.as_ref()?;
-        let queue_first = fresh && self.silence.as_ref().is_none_or(|silence| !silence.again);
+        let queue_first = fresh && !self.trouble().is_silent_once_more();
         let its_turn = queue_first == ailment.failures.is_multiple_of(2);
         self.known_good.turn(ailment.failures.saturating_sub(1) / 2).filter(|_| its_turn)
     }
@@ -447,7 +388,7 @@ fn mixed(seed: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidate::{Hop, HostId};
+    use crate::candidate::{Hop, HostId, Ticket};
 
     /// A host with a page that had an answer, and URLs of it.
     struct Host {

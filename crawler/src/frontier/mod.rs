@@ -34,6 +34,7 @@ mod retries;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod trouble;
 
 pub use crate::{
     order::Order,

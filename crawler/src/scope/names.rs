@@ -10,9 +10,9 @@ pub(super) struct Names {
     /// One behind the other.
     text: String,
     /// Where each of them ends.
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     /// Their numbers, by their text.
-    table: HashTable<usize>,
+    table: HashTable<u32>,
     hasher: RandomState,
 }
 
@@ -29,17 +29,18 @@ impl Names {
         if self.contains(name) {
             return;
         }
-        let number = self.ends.len();
+        let number = u32::try_from(self.ends.len()).expect("there are fewer than 2^32 names");
         self.text.push_str(name);
-        self.ends.push(self.text.len());
+        self.ends.push(u32::try_from(self.text.len()).expect("the names of a scope have less than 4 GiB"));
         let mut table = std::mem::take(&mut self.table);
         table.insert_unique(self.hasher.hash_one(name), number, |number| self.hasher.hash_one(self.name(*number)));
         self.table = table;
     }
 
-    fn name(&self, number: usize) -> &str {
+    fn name(&self, number: u32) -> &str {
+        let number = number as usize;
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.text[start..self.ends[number]]
+        &self.text[start as usize..self.ends[number] as usize]
     }
 }
 
