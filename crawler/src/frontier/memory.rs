@@ -22,8 +22,8 @@ pub(super) struct Sharing {
     left: usize,
 }
 
-/// Where hosts share the memory by fewer rows than so many, rows are left to the table until it is their host's turn.
-const LEAST_SHARE: usize = 4;
+/// Where more hosts than these have a turn, what is admitted on them is left to the table until theirs comes.
+const MANY_HOSTS: usize = 10_000;
 
 impl Sharing {
     pub(super) fn new(per_host: NonZeroUsize) -> Self {
@@ -34,8 +34,7 @@ impl Sharing {
 impl Frontier {
     /// Rows of one host that memory holds of those that are offered.
     pub(super) fn share_of_offered(&self) -> usize {
-        let share = self.limits.heads_per_host.get();
-        if share < LEAST_SHARE.min(self.sharing.per_host) { 0 } else { share }
+        if self.sharing.hosts > MANY_HOSTS { 0 } else { self.limits.heads_per_host.get() }
     }
 
     /// Changes what memory holds of a host, and keeps to the ceilings.
