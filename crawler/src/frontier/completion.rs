@@ -103,7 +103,10 @@ impl Frontier {
         self.leased_besides -= 1;
         self.queue(of).waits_elsewhere = false;
         let state = match outcome {
-            Outcome::Met { until } => Prerequisite::Unused { since: now, until },
+            Outcome::Met { until } => {
+                let millis = u32::try_from(until.since(now).as_millis()).unwrap_or(u32::MAX);
+                Prerequisite::Unused { since: now, millis }
+            }
             Outcome::Redirected { host: target, to } => {
                 let robots = WorkItem::besides(target, to, Purpose::Robots { of });
                 self.queue(target).put_robots(WorkItem { redirects: item.redirects + 1, ..robots });

@@ -19,8 +19,8 @@ pub(super) enum Prerequisite {
     Unused {
         /// When it was fetched.
         since: Moment,
-        /// Until when it is good for more than one.
-        until: Moment,
+        /// For how long it is good for more than one, in milliseconds.
+        millis: u32,
     },
     /// Fetched; good until then.
     MetUntil(Moment),
@@ -36,15 +36,15 @@ impl Prerequisite {
     pub(super) fn is_met(self, now: Moment) -> bool {
         match self {
             Self::NeededAt(_) | Self::Pending => false,
-            Self::Unused { since, until } => now < until.max(since + DAY),
+            Self::Unused { since, millis } => now < since + DAY.max(Duration::from_millis(millis.into())),
             Self::MetUntil(until) => now < until,
         }
     }
 
     /// A URL was asked for.
     pub(super) fn is_used(&mut self) {
-        if let Self::Unused { until, .. } = *self {
-            *self = Self::MetUntil(until);
+        if let Self::Unused { since, millis } = *self {
+            *self = Self::MetUntil(since + Duration::from_millis(millis.into()));
         }
     }
 }

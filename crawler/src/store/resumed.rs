@@ -1,5 +1,7 @@
 //! [`Resumed`]: what a crawl needs to go on.
 
+use std::sync::Arc;
+
 use super::{AreaRow, Counters};
 use crate::{
     candidate::{HostId, Ticket},
@@ -57,7 +59,7 @@ pub struct HostState {
     /// Its number.
     pub id: HostId,
     /// Its origin's text.
-    pub origin: String,
+    pub origin: Arc<str>,
     /// Whether it was ever asked.
     pub asked: bool,
     /// Whether it ever gave an answer that could be used.

@@ -35,6 +35,15 @@ impl Origin {
         Ok(WebUrl::parse(text)?.origin())
     }
 
+    /// The same, of text that is shared.
+    ///
+    /// # Errors
+    /// Those of [`Origin::parse`].
+    pub fn shared(text: Arc<str>) -> Result<Self, UrlError> {
+        let origin = Self::parse(&text)?;
+        Ok(if *origin.0 == *text { Self(text) } else { origin })
+    }
+
     /// `scheme://host[:port]`.
     pub fn as_str(&self) -> &str {
         &self.0

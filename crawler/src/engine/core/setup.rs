@@ -50,7 +50,16 @@ impl Setup {
         frontier.resume(resumed.counts, now);
         let robots = RobotsBook::new(settings.robots.clone(), agent);
         let starts = start_phase(&resumed, &settings, now)?;
-        // There may be very many hosts: what was read of them is gone before the cache takes memory.
+        let mut pure = PureHalf::new(
+            Scope::new(scope_rules(&settings)),
+            resumed.key_rules,
+            resumed.fingerprint_seed,
+            relation(&settings),
+        );
+        // There may be very many: what was read of them is gone before the cache takes memory.
+        for area in std::mem::take(&mut resumed.areas) {
+            pure.widen(&stored(&area.url, WebUrl::parse)?);
+        }
         let hosts = std::mem::take(&mut resumed.hosts);
         frontier.expect_hosts(hosts.len());
         let mut origins = Origins::with_capacity(hosts.len());
@@ -68,15 +77,6 @@ impl Setup {
         let mut admission =
             Admitter::new(cache, origins, resumed.last_url, ranking(&settings), settings.politeness.delay);
         admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
-        let mut pure = PureHalf::new(
-            Scope::new(scope_rules(&settings)),
-            resumed.key_rules,
-            resumed.fingerprint_seed,
-            relation(&settings),
-        );
-        for area in &resumed.areas {
-            pure.widen(&stored(&area.url, WebUrl::parse)?);
-        }
         let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Core {
             frontier,
@@ -241,7 +241,8 @@ fn host_start(
 ) -> Result<HostStart, EngineError> {
     let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
     let delay = settings.politeness.delay.max(asked_for);
-    let origin = stored(&host.origin, Origin::parse)?;
+    let text = Arc::clone(&host.origin);
+    let origin = stored(&host.origin, |_| Origin::shared(text))?;
     let robots_until = robots.stored_until(&origin, host.robots_fetched, now);
     let health = HostHealth {
         answers: host.answered,
