@@ -70,7 +70,7 @@ const MOST_EXCUSED_BY_STATUS: u32 = 8;
 
 /// Requests for URLs that had failed before, and are refused in a row because the host is overloaded, until they are to blame:
 /// first it is asked more slowly.
-const MOST_REFUSED: u32 = 8;
+const MOST_REFUSED: u32 = 3;
 
 /// How many times as long as the first back-off the caution after a server error may be.
 const MOST_CAUTION: u32 = 16;
@@ -534,8 +534,8 @@ mod tests {
             fault == Fault::Host
         }));
         let faults: Vec<_> = (0..12).map(|_| refused(&mut host, 1)).collect();
-        assert_eq!(faults.iter().position(|fault| *fault == Fault::Url), Some(8), "{faults:?}");
-        assert!(faults[8..].iter().all(|fault| *fault == Fault::Url));
+        assert_eq!(faults.iter().position(|fault| *fault == Fault::Url), Some(3), "{faults:?}");
+        assert!(faults[3..].iter().all(|fault| *fault == Fault::Url));
     }
 
     #[test]
