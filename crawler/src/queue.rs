@@ -73,8 +73,19 @@ impl Purpose {
 impl WorkItem {
     /// A URL as it is admitted.
     pub fn discover(id: Ticket, host: HostId, url: WebUrl, hop: Hop) -> Self {
-        let (purpose, rank, due, failed) = (Purpose::Discover, 0, None, None);
-        Self { id, host, url, purpose, rank, due, failed, hop, depth: 0, redirects: 0, attempts: 0 }
+        Self {
+            id,
+            host,
+            url,
+            purpose: Purpose::Discover,
+            rank: 0,
+            due: None,
+            failed: None,
+            hop,
+            depth: 0,
+            redirects: 0,
+            attempts: 0,
+        }
     }
 
     /// A URL of `host` that the URL table does not know as queued.

@@ -44,7 +44,9 @@ pub fn site(package: &str) -> Result<Option<Site>> {
     let listed = list.iter().find(|site| site["package"] == package);
     let text = |field: &str| listed.and_then(|site| site[field].as_str()).map(str::to_owned);
     let field = |name: &str| text(name).with_context(|| format!("sites-dev.json has no {name} of {package}"));
-    let (listed_version, root, start) = (field("version")?, field("root")?, format!("/{}", field("start")?));
+    let listed_version = field("version")?;
+    let root = field("root")?;
+    let start = format!("/{}", field("start")?);
     let home = target()?.join("sites").join(package);
     if !home.exists() && !fetch(package, &home)? {
         return Ok(None);

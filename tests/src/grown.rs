@@ -126,7 +126,9 @@ impl Grown {
              VALUES (?1, ?2, ?3, 'sweep', 0, 1, 1, iif(?1 = 0, 'found', 'rescued'), ?4, iif(?1 = 0, 1, NULL))",
         )?;
         for of in 0..self.urls {
-            let (id, text, fingerprint) = (self.first_url + of, self.url(of), self.fingerprint(of));
+            let id = self.first_url + of;
+            let text = self.url(of);
+            let fingerprint = self.fingerprint(of);
             let (admitted_in, state, reason, visit) = match of % 10 {
                 0..7 => (1, "finished", None, Some(self.visit(of, 1))),
                 7 | 8 => (0, "finished", None, Some(self.visit(of, 0))),

@@ -284,7 +284,9 @@ impl UrlCache for FilterCache {
     /// The hash seed rotates with the sequence in strategies that say so; in the others it stays.
     fn begin_sequence(&mut self, sequence: u32) {
         self.filter.clear(self.strategy.seed_of(self.seed, sequence));
-        (self.items, self.charged, self.capacity) = (0, 0.0, self.first_capacity);
+        self.items = 0;
+        self.charged = 0.0;
+        self.capacity = self.first_capacity;
     }
 
     fn strategy(&self) -> &'static str {

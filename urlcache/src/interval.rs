@@ -65,7 +65,9 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
 fn continued_fraction(x: f64, a: f64, b: f64) -> f64 {
     const NEVER_ZERO: f64 = 1e-300;
     let away = |value: f64| if value.abs() < NEVER_ZERO { NEVER_ZERO } else { value };
-    let (mut fraction, mut numerator, mut denominator) = (1.0, 1.0, 0.0);
+    let mut fraction = 1.0;
+    let mut numerator = 1.0;
+    let mut denominator = 0.0;
     // It takes some sqrt(max(a, b)) turns.
     for turn in 1..1_000_000_u32 {
         let half = f64::from(turn / 2);

@@ -164,7 +164,9 @@ impl Forecast {
     /// rate rises at most like a power of that number, which the cache knows. The integral of `(1 + x/n)^k` has a closed
     /// form.
     fn of(now: &Occupancy, next: f64) -> Self {
-        let (items, rate, power) = (now.items as f64, now.expected_rate, now.steepness);
+        let items = now.items as f64;
+        let rate = now.expected_rate;
+        let power = now.steepness;
         let growth = 1.0 + next / items;
         let fill = (now.fill * growth).min(1.0);
         if rate <= 0.0 {

@@ -79,7 +79,9 @@ pub(super) struct Ended {
 impl Session {
     /// Runs the crawl and shows its summary.
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let (json, quiet, dir) = (self.output.json, self.output.quiet, self.dir.clone());
+        let json = self.output.json;
+        let quiet = self.output.quiet;
+        let dir = self.dir.clone();
         let ended = runtime()?.block_on(self.sequences())?;
         let summary = summary::read(&dir)?;
         if json {

@@ -7,7 +7,9 @@ use crate::{engine::Start, url::WebUrl};
 
 /// Reads START arguments; every one that is wrong is named.
 pub(super) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
-    let (mut starts, mut given, mut faults) = (Vec::new(), HashSet::new(), Vec::new());
+    let mut starts = Vec::new();
+    let mut given = HashSet::new();
+    let mut faults = Vec::new();
     for line in arguments.iter().flat_map(|argument| lines(argument)) {
         match line.and_then(|(place, text)| start(&text).map_err(|reason| fault(&place, &text, &reason))) {
             Ok(start) if given.insert(start.clone()) => starts.push(start),

@@ -83,7 +83,9 @@ impl RawLinks {
         self.references.iter().map(|reference| {
             let hashes = self.hashes.as_ref();
             let hash = hashes.map(|base| ReferenceHash(reference.hash ^ base.needed_by(reference.text)));
-            let (number, element, nofollow) = (reference.number, reference.element, !reference.marks.some_follow);
+            let number = reference.number;
+            let element = reference.element;
+            let nofollow = !reference.marks.some_follow;
             RawLink { number, hash, element, nofollow }
         })
     }

@@ -95,10 +95,9 @@ impl Default for References {
 impl References {
     /// Empty, and never more than this.
     pub(super) fn within(limits: LinkLimits, seed: ReferenceSeed) -> Self {
-        let (text, entries, table) = (Vec::new(), Vec::new(), HashTable::new());
         // Numbers and ends have 32 bits. No body is that long.
         let limits = LinkLimits { links: limits.links.min(MOST), bytes: limits.bytes.min(MOST) };
-        Self { text, entries, table, seed, limits, beyond: 0 }
+        Self { text: Vec::new(), entries: Vec::new(), table: HashTable::new(), seed, limits, beyond: 0 }
     }
 
     /// Takes an attribute's value, unless it cannot name a web page (`mailto:`, `javascript:`, …).

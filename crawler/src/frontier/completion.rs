@@ -47,7 +47,9 @@ impl Frontier {
     }
 
     fn complete_counted(&mut self, item: WorkItem, outcome: &Outcome, in_levels: bool) {
-        let (id, host, depth) = (item.id, item.host, item.depth);
+        let id = item.id;
+        let host = item.host;
+        let depth = item.depth;
         self.counts.leased -= 1;
         let queue = self.queue(host);
         let was_sidelined = queue.sidelined;
@@ -127,7 +129,9 @@ impl Frontier {
     /// Nothing of this host is fetched any more; how many queued URLs that takes.
     pub fn close(&mut self, host: HostId) -> u64 {
         let queue = self.queue(host);
-        let (rows, sidelined, retrying) = (queue.in_memory(), queue.sidelined, queue.retrying());
+        let rows = queue.in_memory();
+        let sidelined = queue.sidelined;
+        let retrying = queue.retrying();
         let closed = queue.close();
         self.in_memory = self.in_memory + self.queue(host).in_memory() - rows;
         self.retrying -= retrying;

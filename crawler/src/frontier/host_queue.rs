@@ -236,7 +236,9 @@ impl HostQueue {
             self.levels.remove(depth, count);
         }
         self.closed = true;
-        (self.plain, self.held, self.retries) = (0, 0, None);
+        self.plain = 0;
+        self.held = 0;
+        self.retries = None;
         if let Some(active) = &mut self.active {
             active.head = Rows::default();
         }

@@ -79,22 +79,20 @@ pub struct HostHealth {
 impl HostStart {
     /// A host never seen before.
     pub fn new(origin: Origin, delay: Duration) -> Self {
-        let (ready_at, robots_until, health) = (Moment::EPOCH, Moment::EPOCH, HostHealth::default());
         let (next_due, by_depth) = (None, Vec::new());
-        let [plain, waiting, tried, held, stored, fetched] = [0; 6];
         Self {
             origin,
-            ready_at,
+            ready_at: Moment::EPOCH,
             delay,
-            health,
-            robots_until,
-            plain,
-            waiting,
-            tried,
-            held,
+            health: HostHealth::default(),
+            robots_until: Moment::EPOCH,
+            plain: 0,
+            waiting: 0,
+            tried: 0,
+            held: 0,
             next_due,
-            stored,
-            fetched,
+            stored: 0,
+            fetched: 0,
             by_depth,
         }
     }

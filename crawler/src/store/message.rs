@@ -142,9 +142,15 @@ mod tests {
     #[test]
     fn four_hundred_thousand_known_rows_are_told_from_new_ones_at_once() {
         let url = WebUrl::parse("http://h/").unwrap();
-        let (key, host, hop, rank, abandoned) = (Canonicalizer::default().key(&url), HostId(0), Hop::Link, 1, None);
+        let key = Canonicalizer::default().key(&url);
+        let host = HostId(0);
+        let hop = Hop::Link;
+        let rank = 1;
+        let abandoned = None;
         let fingerprint = FingerprintSeed::new(1).fingerprint(&key);
-        let (via, depth, redirects) = (None, 1, 0);
+        let via = None;
+        let depth = 1;
+        let redirects = 0;
         let row = |id| {
             let (url, key) = (url.clone(), key.clone());
             UrlRow { id: Ticket(id), host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned }

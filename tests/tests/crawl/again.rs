@@ -101,7 +101,9 @@ fn every_page_is_asked_once_more_and_changes_are_told() {
     let dir = folder.crawl();
     let first = crawl(&site.server, &dir, &[]);
     assert_eq!((changes(&first), &first["sequence"]), ([5, 0, 0, 0], &0.into()));
-    let (began, first_ids, first_pages) = (site.set(1), ids(&dir).unwrap(), pages(&dir));
+    let began = site.set(1);
+    let first_ids = ids(&dir).unwrap();
+    let first_pages = pages(&dir);
     let second = again(&dir, &[]);
     assert_eq!((changes(&second), &second["sequence"]), ([1, 2, 1, 1], &1.into()));
     assert_eq!((&second["pages"]["stored"], &second["pages"]["broken"]), (&4.into(), &1.into()));

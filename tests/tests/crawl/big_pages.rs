@@ -141,7 +141,9 @@ fn bodies_that_hold_memory_keep_nobody_else_from_it() {
         "/" => Reply::links((0..20).map(|page| format!("/{page}"))),
         _ => chunked("200 OK\r\ncontent-type: text/html"),
     });
-    let (drips, quick, folder) = (drips.unwrap(), quick.unwrap(), Folder::new());
+    let drips = drips.unwrap();
+    let quick = quick.unwrap();
+    let folder = Folder::new();
     let run = Webloom::crawl(&folder.crawl(), &drips.url("/")).args([quick.url("/")]).args(["--per-host", "20"]);
     let run = run.env("WEBLOOM_FETCH_TOTAL_TIMEOUT", "15s").env("WEBLOOM_RETRY_ATTEMPTS", "1").run().expect(0);
     assert_eq!(run.json()["pages"]["stored"], 42);

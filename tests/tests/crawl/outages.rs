@@ -279,7 +279,9 @@ fn a_robots_txt_that_leads_to_a_dead_host_holds_nobody_else_up() {
         "/robots.txt" => Reply::redirect(302, &there),
         _ => Reply::html("x"),
     });
-    let (lost, well, folder) = (lost.unwrap(), serve(star(8)), Folder::new());
+    let lost = lost.unwrap();
+    let well = serve(star(8));
+    let folder = Folder::new();
     let run = Webloom::crawl(&folder.crawl(), &lost.url("/")).args([well.url("/")]);
     let run = run.args(["--max-depth", "3", "--allow-private", "127.0.0.80"]);
     let summary = run.env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4).json();

@@ -100,8 +100,7 @@ fn many_faults_are_few_lines_where_it_is_quiet() {
 #[test]
 fn directories_that_hold_no_crawl() {
     let folder = Folder::new();
-    let (file, half, empty) =
-        (folder.0.path().join("file"), folder.0.path().join("half"), folder.0.path().join("empty"));
+    let [file, half, empty] = ["file", "half", "empty"].map(|name| folder.0.path().join(name));
     fs::write(&file, "a file").unwrap();
     fs::create_dir(&empty).unwrap();
     let server = serve(star(1));

@@ -1,9 +1,14 @@
-//! Manners: lints shared by all members and silenced only with a reason, nothing ignored, nothing left to do.
+//! Manners: lints shared by all members and silenced only with a reason, nothing ignored, nothing left to do, one statement a
+//! line.
 
 use std::fs;
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
-use syn::{Attribute, Macro, Meta, spanned::Spanned, visit::Visit};
+use syn::{
+    Attribute, Expr, Local, Macro, Meta, Pat,
+    spanned::Spanned,
+    visit::{self, Visit},
+};
 
 use crate::{
     assert_none,
@@ -101,11 +106,36 @@ impl<'ast> Visit<'ast> for Manners<'_> {
         }
     }
 
+    fn visit_local(&mut self, local: &'ast Local) {
+        if packs_statements(local) {
+            self.fault(local, "a tuple packs three statements or more into one");
+        }
+        visit::visit_local(self, local);
+    }
+
     fn visit_macro(&mut self, call: &'ast Macro) {
         let name = call.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         self.check_macro(&name, call);
         self.visit_tokens(call.tokens.clone());
     }
+}
+
+/// `let (a, b, c) = (1, 2, 3);`
+fn packs_statements(local: &Local) -> bool {
+    let names = match &local.pat {
+        Pat::Tuple(names) if names.elems.iter().all(|name| matches!(name, Pat::Ident(_))) => names.elems.len(),
+        _ => 0,
+    };
+    let values = local.init.as_ref().map(|init| &*init.expr);
+    names > 2 && matches!(values, Some(Expr::Tuple(values)) if values.elems.len() == names)
+}
+
+#[test]
+fn statements_that_are_packed_into_a_tuple_are_a_fault() {
+    let count = |text: &str| faults(&Source::new("a.rs", text)).len();
+    assert_eq!(count("fn a() { let (b, mut c, d) = (1, e(), 2); }"), 1);
+    assert_eq!(count("fn a() { if b { let c = || { let (d, e, f) = (1, 2, 3); }; } }"), 1);
+    assert_eq!(count("fn a() { let (b, c) = (1, 2); let (d, e, f) = g(); }"), 0);
 }
 
 #[test]

@@ -60,7 +60,9 @@ impl<'a> Siege<'a> {
     /// Lays siege to the next sequence of a crawl that has ended.
     pub(crate) fn again(&mut self) -> Result<()> {
         (self.began, self.next) = (self.site.asked()?.len(), true);
-        (self.kills, self.hits, self.twice) = (0, 0, 0);
+        self.kills = 0;
+        self.hits = 0;
+        self.twice = 0;
         Ok(())
     }
 

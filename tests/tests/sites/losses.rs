@@ -132,7 +132,9 @@ fn as_many_urls_are_lost_as_foretold_and_the_audit_measures_it() -> Result<()> {
         let offered = lost + number(&summary, "/urls/admitted")? - 1.0;
         ensure!(number(&summary, "/cache/audit/share")? - 0.125 == 0.0, "{}", summary["cache"]["audit"]);
         let [low, high] = ["low", "high"].map(|end| number(&summary, &format!("/cache/audit/{end}")));
-        let (low, high, truth) = (low?, high?, lost / offered);
+        let low = low?;
+        let high = high?;
+        let truth = lost / offered;
         println!("{}: the audit says {low:.4} to {high:.4}, the truth is {truth:.4}", served.site.package);
         // An interval of 95 % widened by half its width on both sides holds the truth in all but one of 10,000 runs.
         let slack = (high - low) / 2.0;

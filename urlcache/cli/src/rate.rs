@@ -75,7 +75,9 @@ struct Measured {
 
 pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
     let offered = args.offer.unwrap_or(args.urls);
-    let (mut lost, mut charged, mut final_rate) = (0, 0.0, 0.0);
+    let mut lost = 0;
+    let mut charged = 0.0;
+    let mut final_rate = 0.0;
     let mut config = config(args);
     let design = config.design(0, 0)?;
     for round in 0..args.rounds {

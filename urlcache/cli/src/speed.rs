@@ -135,7 +135,9 @@ fn compare(args: &SpeedArgs, rate: f64) -> Result<Vec<Row>> {
         let (ns, against_ns) = (median(operation, 0), median(operation, peer + 1));
         let [bits_per_key, against_bits_per_key] =
             [plan.bits() as f64, their_bits as f64].map(|bits| bits / keys as f64);
-        let (op, against, ratio) = (OPERATIONS[operation], PEERS[peer], against_ns / ns);
+        let op = OPERATIONS[operation];
+        let against = PEERS[peer];
+        let ratio = against_ns / ns;
         Row { op, against, keys, rate, ratio, ns, against_ns, bits_per_key, against_bits_per_key }
     };
     Ok([(0, 0), (1, 0), (0, 1), (1, 1)].map(|(operation, peer)| row(operation, peer)).into())

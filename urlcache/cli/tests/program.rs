@@ -63,7 +63,9 @@ fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
 #[test]
 fn a_price_list_knows_what_rotating_and_growing_cost() {
     let list = |reset| json(&["size", "--urls", "100000", "--reset", reset]);
-    let (none, rotate, grow) = (list("none"), list("rotate"), list("grow"));
+    let none = list("none");
+    let rotate = list("rotate");
+    let grow = list("grow");
     for (plain, rotating) in rows(&none).iter().zip(rows(&rotate)) {
         assert_eq!((&plain["strategy"], &plain["layout"]), (&rotating["strategy"], &rotating["layout"]));
         if rotating["expected_lost"].is_null() {

@@ -231,7 +231,9 @@ mod tests {
 
     #[test]
     fn keys_mistaken_under_one_seed_are_mistaken_under_another_only_by_accident() {
-        let (plan, keys, trials) = (Plan::for_rate(5_000, 0.02).unwrap(), 5_000, 1_500_000);
+        let plan = Plan::for_rate(5_000, 0.02).unwrap();
+        let keys = 5_000;
+        let trials = 1_500_000;
         let root = HashSeed::new(1);
         let first = filled(plan, root.derive(0, 0).value(), keys);
         for other in [root.value(), 2, root.derive(1, 0).value(), root.derive(0, 1).value()] {

@@ -207,7 +207,9 @@ impl Fingerprints {
             let lines = self.round() as u64;
             return lines.saturating_mul(lines).saturating_mul(SLOTS as u64);
         };
-        let (mut at, mut reach, mut pressure) = (start, 1, 0_u64);
+        let mut at = start;
+        let mut reach = 1;
+        let mut pressure = 0_u64;
         for _ in 0..self.round() {
             at = self.next(at);
             pressure = pressure.saturating_add(reach * self.lines[at].len() as u64);
@@ -296,7 +298,9 @@ impl Filter for Fingerprints {
         self.lines.fill(Tags::default());
         self.passed.truncate(self.lines.len().div_ceil(64));
         self.passed.fill(0);
-        (self.doublings, self.stored, self.pressure) = (0, 0, 0);
+        self.doublings = 0;
+        self.stored = 0;
+        self.pressure = 0;
     }
 
     fn write(&self, out: &mut Vec<u8>) {

@@ -58,7 +58,9 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         if table.is_empty() {
             return Err(SnapshotError::Senseless("a filter without a line"));
         }
-        let (mut ones, mut sum, share) = (0, 0.0, 1.0 / table.len() as f64);
+        let mut ones = 0;
+        let mut sum = 0.0;
+        let share = 1.0 / table.len() as f64;
         for (more, odds) in table.iter().map(Line::census::<BITS>) {
             (ones, sum) = (ones + more, sum + odds);
         }

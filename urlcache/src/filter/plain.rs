@@ -54,7 +54,9 @@ impl PlainLayers {
 
     /// Layers that were written down.
     pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
-        let (seed, probes, depth) = (HashSeed::new(input.u64()?), input.u32()?, input.u32()?);
+        let seed = HashSeed::new(input.u64()?);
+        let probes = input.u32()?;
+        let depth = input.u32()?;
         if probes == 0 || probes > 64 || depth == 0 || depth > 64 {
             return Err(SnapshotError::Senseless("probes or layers are outside 1..=64"));
         }
@@ -140,7 +142,9 @@ impl SegmentSet {
 
     /// A filter that was written down.
     pub(super) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
-        let (seed, probes, depth) = (HashSeed::new(input.u64()?), input.u32()?, input.u32()?);
+        let seed = HashSeed::new(input.u64()?);
+        let probes = input.u32()?;
+        let depth = input.u32()?;
         if probes == 0 || probes > 64 || depth == 0 || depth > 64 {
             return Err(SnapshotError::Senseless("probes or layers are outside 1..=64"));
         }
@@ -148,7 +152,9 @@ impl SegmentSet {
     }
 
     fn places<'k>(&self, key: UrlKey<'k>) -> impl Iterator<Item = u64> + use<'k> {
-        let (seed, probes, size) = (self.seed, self.probes, self.bits.len());
+        let seed = self.seed;
+        let probes = self.probes;
+        let size = self.bits.len();
         segments(key.bytes, self.depth as usize).flat_map(move |segment| positions(segment, seed, probes, size))
     }
 }

@@ -41,7 +41,9 @@ impl Rotating {
     /// Two filters that were written down.
     pub(super) fn read(input: &mut SnapshotReader<'_>, depth: u32) -> Result<Self, SnapshotError> {
         let seed = HashSeed::new(input.u64()?);
-        let (room, held, rotations) = (input.count()?, [input.count()?, input.count()?], input.count()?);
+        let room = input.count()?;
+        let held = [input.count()?, input.count()?];
+        let rotations = input.count()?;
         if room == 0 || held.iter().any(|held| *held > room) {
             return Err(SnapshotError::Senseless("a generation with more keys than it has room for"));
         }

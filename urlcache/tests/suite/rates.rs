@@ -84,7 +84,9 @@ fn tags_err_as_stated_after_many_doublings() {
     for (world, first) in [100, 3_481].into_iter().enumerate() {
         let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(1e-4) };
         let single = CacheConfig::new(Strategy::Single, HashSeed::new(world as u64));
-        let (layout, reset, expected_urls) = (Layout::Fingerprint, ResetPolicy::Grow, Some(first));
+        let layout = Layout::Fingerprint;
+        let reset = ResetPolicy::Grow;
+        let expected_urls = Some(first);
         let mut cache = CacheConfig { layout, reset, budget, expected_urls, ..single }.build(0, 0).unwrap();
         (0..first).for_each(|index| cache.refill(nth(world as u64, index)));
         while cache.occupancy().capacity < 4_000_000 {
@@ -115,7 +117,9 @@ fn a_full_table_of_tags_says_that_it_is() {
 fn slices_stay_below_the_target_rate_and_err_as_stated() {
     let budget = LossBudget { max_lost_urls: None, max_false_positive_rate: Some(0.02) };
     for (layout, strategy) in [(Layout::Classic, Strategy::Single), (Layout::Line, Strategy::Spatial)] {
-        let (mut stated, mut found, mut slices) = (0.0, 0.0, 1);
+        let mut stated = 0.0;
+        let mut found = 0.0;
+        let mut slices = 1;
         for world in 0..6 {
             let single = CacheConfig::new(strategy, HashSeed::new(world));
             let config = CacheConfig { layout, budget, reset: ResetPolicy::Grow, expected_urls: Some(200), ..single };

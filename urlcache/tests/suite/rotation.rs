@@ -54,7 +54,10 @@ fn what_is_still_asked_for_is_not_forgotten() {
 /// time the expected number.
 #[test]
 fn the_rate_holds_however_many_come_and_the_charges_are_the_losses() {
-    let (expected, times, budget, worlds) = (400_u64, 20, 4.0, 20);
+    let expected = 400_u64;
+    let times = 20;
+    let budget = 4.0;
+    let worlds = 20;
     for layout in [Layout::Classic, Layout::Line] {
         for strategy in [Strategy::Single, Strategy::Spatial, Strategy::Multilayer] {
             let (mut lost, mut charged) = (0_u64, 0.0);

@@ -123,7 +123,9 @@ impl Core {
     }
 
     fn tell_of(&self, host: HostId, health: &HealthRow, now: Moment) {
-        let (origin, cause, pause) = (self.frontier.origin(host), health.cause, health.not_before.since(now));
+        let origin = self.frontier.origin(host);
+        let cause = health.cause;
+        let pause = health.not_before.since(now);
         let why = cause.explained();
         match health {
             HealthRow { wait: Wait::Paused, .. } => {

@@ -50,9 +50,15 @@ pub(super) struct StartPhase {
 
 impl StartPhase {
     pub(super) fn new(now: Moment) -> Self {
-        let (pending, by_origin, guessed) = (HashMap::new(), BTreeSet::new(), HashMap::new());
-        let (given, ends, held) = (HashSet::new(), now + LONGEST, Vec::new());
-        Self { pending, by_origin, guessed, given, ends, held, links: 0 }
+        Self {
+            pending: HashMap::new(),
+            by_origin: BTreeSet::new(),
+            guessed: HashMap::new(),
+            given: HashSet::new(),
+            ends: now + LONGEST,
+            held: Vec::new(),
+            links: 0,
+        }
     }
 
     /// The user gave a start on this origin, now or before.

@@ -59,7 +59,9 @@ impl Moments {
 
     fn answer(&mut self, url: &str) -> Answer {
         let Some((origin, path)) = split(url) else { return Err(FetchError::NoName(cause())) };
-        (self.took, self.pause, self.arrival) = (None, None, Arrival::Away);
+        self.took = None;
+        self.pause = None;
+        self.arrival = Arrival::Away;
         let by_http = origin.replace("https:", "http:");
         // Where nothing listens, nothing answers that it cannot serve now.
         let speaks = self.web.hosts.contains_key(origin);

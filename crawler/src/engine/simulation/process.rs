@@ -87,7 +87,9 @@ impl Answers for Waiting {
 impl<'a> Process<'a> {
     pub(super) fn new(crawl: &'a mut Crawl, core: Core, writer: Writer, interruption: Option<Interruption>) -> Self {
         let visitor = visitor(WebFetcher(Arc::clone(&crawl.moments)));
-        let (mut kill, mut signal, mut kill_at) = (None, None, None);
+        let mut kill = None;
+        let mut signal = None;
+        let mut kill_at = None;
         match interruption {
             Some(Interruption::Kill(at)) => kill = Some(at),
             Some(Interruption::Signal(at)) => signal = Some(at),
@@ -95,7 +97,6 @@ impl<'a> Process<'a> {
             None => {}
         }
         let (messages, answers, agenda) = Default::default();
-        let (open_questions, number, last_answer) = (0, 0, 0);
         Self {
             crawl,
             core,
@@ -103,10 +104,10 @@ impl<'a> Process<'a> {
             visitor,
             messages,
             answers,
-            open_questions,
+            open_questions: 0,
             agenda,
-            number,
-            last_answer,
+            number: 0,
+            last_answer: 0,
             kill,
             signal,
             kill_at,

@@ -137,7 +137,9 @@ mod tests {
     #[test]
     fn leaves_the_addresses_that_are_allowed() {
         let policy = policy(&[], &["10.0.0.0/8"]);
-        let (own, public, local) = ([10, 1, 1, 1].into(), [9, 9, 9, 9].into(), [127, 0, 0, 1].into());
+        let own = [10, 1, 1, 1].into();
+        let public = [9, 9, 9, 9].into();
+        let local = [127, 0, 0, 1].into();
         assert_eq!(policy.screen(Trust::Address, vec![local, public, own]), Ok(vec![public, own]));
         assert_eq!(policy.screen(Trust::Address, vec![local]), Err(local));
         assert_eq!(policy.screen(Trust::Host, vec![local]), Ok(vec![local]));

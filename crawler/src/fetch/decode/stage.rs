@@ -101,7 +101,11 @@ impl Brotli {
         if self.complete {
             return Ok(Step { read: input.len(), written: 0 });
         }
-        let (mut left, mut read, mut room, mut written, mut total) = (input.len(), 0, block.len(), 0, 0);
+        let mut left = input.len();
+        let mut read = 0;
+        let mut room = block.len();
+        let mut written = 0;
+        let mut total = 0;
         let result = BrotliDecompressStream(
             &mut left,
             &mut read,

@@ -20,7 +20,9 @@ enum Sign {
 /// Names the trouble. The URL is left out: it may hold credentials, and whoever asked knows it.
 pub(super) fn of(error: reqwest::Error) -> FetchError {
     let error = error.without_url();
-    let (dns, connect, timeout) = (error.is_dns(), error.is_connect(), error.is_timeout());
+    let dns = error.is_dns();
+    let connect = error.is_connect();
+    let timeout = error.is_timeout();
     let sign = chain(&error).find_map(sign);
     match sign {
         Some(Sign::Refused(address)) => FetchError::AddressRefused(address),

@@ -128,7 +128,9 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     }
     let (lost, lost_admitted) =
         connection.query_row("SELECT count(*), count(admitted) FROM lost", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (visits, links, links_without_row) = (kept.visits, kept.links, kept.without_row);
+    let visits = kept.visits;
+    let links = kept.links;
+    let links_without_row = kept.without_row;
     Ok(CheckReport { counts, visits, links, links_without_row, lost, lost_admitted, findings })
 }
 

@@ -78,8 +78,14 @@ fn admission(id: u64) -> Step {
     let url = WebUrl::parse("http://h/new").unwrap();
     let key = Canonicalizer::default().key(&url);
     let fingerprint = FingerprintSeed::new(1).fingerprint(&key);
-    let (id, host, hop, via) = (Ticket(id), HostId(0), Hop::Link, None);
-    let (depth, redirects, rank, abandoned) = (1, 0, 1, None);
+    let id = Ticket(id);
+    let host = HostId(0);
+    let hop = Hop::Link;
+    let via = None;
+    let depth = 1;
+    let redirects = 0;
+    let rank = 1;
+    let abandoned = None;
     let row = UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned };
     Step { rows: vec![row], ..Step::default() }
 }
@@ -90,7 +96,9 @@ fn visit(ticket: Ticket) -> Step {
 }
 
 fn ailing() -> Step {
-    let (failures, since, not_before) = (1, Moment::from_millis(1), Moment::from_millis(2));
+    let failures = 1;
+    let since = Moment::from_millis(1);
+    let not_before = Moment::from_millis(2);
     let row = HealthRow { failures, since, cause: Cause::Refused, not_before, wait: Wait::BackOff, known_good: None };
     Step { health: vec![(HostId(0), Some(row))], ..Step::default() }
 }

@@ -249,7 +249,9 @@ impl Writer {
         self.pass("before_checkpoint");
         self.connection().query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");
-        (self.checkpointed, self.synced, self.unsynced) = (Instant::now(), Instant::now(), false);
+        self.checkpointed = Instant::now();
+        self.synced = Instant::now();
+        self.unsynced = false;
         Ok(())
     }
 

@@ -213,7 +213,10 @@ impl BudgetedCache {
         // The old filter goes before the new one is made: they need not fit into memory together.
         self.cache = Box::new(urlcache::ExactCache::new());
         let cache = self.config.build(self.generation, already)?;
-        let (generation, items, rate, bits) = (self.generation, old.items, old.expected_rate, cache.occupancy().bits);
+        let generation = self.generation;
+        let items = old.items;
+        let rate = old.expected_rate;
+        let bits = cache.occupancy().bits;
         tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
         Ok(Room::Fill(Filling { cache, audit: None, rebuilt: true }))
     }
@@ -232,7 +235,9 @@ impl BudgetedCache {
             times += 1;
         }
         let now = self.cache.occupancy();
-        let (items, bits, expected_lost) = (now.items, now.bits, self.expected_lost());
+        let items = now.items;
+        let bits = now.bits;
+        let expected_lost = self.expected_lost();
         tracing::info!(times, items, bits, expected_lost, "the URL cache has grown");
         if self.budget().is_some_and(|budget| expected_lost > budget) {
             tracing::warn!(expected_lost, "growing keeps the rate, but the lost URLs are more than allowed");

@@ -60,7 +60,9 @@ impl Crawl {
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
         let mut pure = PureHalf::new(Scope::new(rules), Canonicalizer::default(), seed, LinkRelation::Ignore);
         pure.widen(&WebUrl::parse("http://h/").unwrap());
-        let (frontier, offered, known) = (Frontier::new(FrontierLimits::default()), HashSet::new(), HashSet::new());
+        let frontier = Frontier::new(FrontierLimits::default());
+        let offered = HashSet::new();
+        let known = HashSet::new();
         Self { admission, pure, frontier, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
     }
 

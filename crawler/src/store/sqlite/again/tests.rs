@@ -64,7 +64,10 @@ impl Crawl {
         let fingerprint = FingerprintSeed::new(SEED).fingerprint(&key);
         let hop = if via.is_some() { Hop::Link } else { Hop::Start };
         let (via, rank) = (via.map(Ticket), i64::from(depth));
-        let (id, host, redirects, abandoned) = (Ticket(ticket), HostId(0), 0, None);
+        let id = Ticket(ticket);
+        let host = HostId(0);
+        let redirects = 0;
+        let abandoned = None;
         let row = UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned };
         self.write(&Step { rows: vec![row], ..Step::default() });
     }

@@ -76,8 +76,14 @@ fn row(ticket: u64, path: usize, via: Option<u64>) -> UrlRow {
     let url = WebUrl::parse(&format!("http://h/{path}")).unwrap();
     let key = Canonicalizer::default().key(&url);
     let fingerprint = FingerprintSeed::new(1).fingerprint(&key);
-    let (id, host, hop, via) = (Ticket(ticket), HostId(0), Hop::Link, via.map(Ticket));
-    let (depth, redirects, rank, abandoned) = (1, 0, 1, None);
+    let id = Ticket(ticket);
+    let host = HostId(0);
+    let hop = Hop::Link;
+    let via = via.map(Ticket);
+    let depth = 1;
+    let redirects = 0;
+    let rank = 1;
+    let abandoned = None;
     UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned }
 }
 
