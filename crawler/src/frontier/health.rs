@@ -306,6 +306,8 @@ impl Health {
                 ailment.wait = if asked > policy.max_retry_after { Wait::Paused } else { Wait::Asked };
             }
             ailment.not_before = ailment.not_before.max(now + asked);
+            // What the host asked for is what helps, if it does.
+            ailment.pause = ailment.pause.max(asked);
         }
     }
 
@@ -582,6 +584,16 @@ mod tests {
         let (item, granted) = (host.item(1), host.asks());
         resumed.failed(&item, Failure { cause: Cause::Refused, retry_after: None }, granted, host.now, &policy);
         assert!(resumed.gives_up(&policy).is_some());
+    }
+
+    #[test]
+    fn the_pause_that_a_host_asked_for_is_kept_for_a_while() {
+        let mut host = Host::new();
+        let failure = Failure { cause: Cause::Status(429), retry_after: Some(Duration::from_secs(3)) };
+        let (item, granted) = (host.item(1), host.asks());
+        host.health.failed(&item, failure, granted, host.now, &BackOffPolicy::default());
+        host.answers(8);
+        assert_eq!(host.health.caution(host.now), Duration::from_secs(3));
     }
 
     #[test]
