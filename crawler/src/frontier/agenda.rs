@@ -57,6 +57,8 @@ struct Shares {
 struct Share {
     /// The virtual time at which its last lease ended.
     paid: u64,
+    /// How far that was behind the others, because its rows were read meanwhile: it catches up.
+    behind: u64,
     weight: Weight,
 }
 
@@ -83,7 +85,7 @@ impl Agenda {
     pub(super) fn add_host(&mut self) {
         self.entries.push(Entry::Absent);
         if let Some(shares) = &mut self.shares {
-            shares.hosts.push(Share { paid: 0, weight: Weight::USUAL });
+            shares.hosts.push(Share { paid: 0, behind: 0, weight: Weight::USUAL });
         }
     }
 
@@ -147,6 +149,9 @@ impl Agenda {
                 && at <= now
             {
                 let end = end.saturating_sub(span(before)).saturating_add(span(weight));
+                if matches!(entry, Entry::Kept(..)) {
+                    share.behind = shares.clock.saturating_sub(end);
+                }
                 shares.ready.insert((end, tick, host));
                 self.entries[host.0 as usize] = Entry::Ready(end, tick);
                 return;
@@ -179,7 +184,11 @@ impl Agenda {
     /// The host was granted a lease: it pays for it.
     pub(super) fn granted(&mut self, host: HostId) {
         if let (Entry::Ready(end, _), Some(shares)) = (self.remove(host), &mut self.shares) {
-            shares.hosts[host.0 as usize].paid = end;
+            let share = &mut shares.hosts[host.0 as usize];
+            share.paid = end;
+            if share.behind > 0 {
+                share.behind = shares.clock.saturating_sub(end);
+            }
             shares.clock = shares.clock.max(end);
         }
     }
@@ -198,8 +207,8 @@ impl Agenda {
 impl Shares {
     /// The time of a host has come.
     fn line_up(&mut self, host: HostId, tick: u64) -> Entry {
-        let Share { paid, weight } = self.hosts[host.0 as usize];
-        let end = self.clock.max(paid).saturating_add(span(weight));
+        let Share { paid, behind, weight } = self.hosts[host.0 as usize];
+        let end = paid.max(self.clock.saturating_sub(behind)).saturating_add(span(weight));
         self.ready.insert((end, tick, host));
         Entry::Ready(end, tick)
     }
@@ -300,6 +309,27 @@ mod tests {
             assert_eq!(grant(&mut agenda, &[1_000; 4]), 0);
             assert_eq!(agenda.due(NOW), Some(HostId(1)), "a turn is good for one lease");
         }
+    }
+
+    /// However often the others have their turn while rows of it are read.
+    #[test]
+    fn a_host_whose_rows_are_asked_for_catches_up() {
+        let weights = [3_000, 1_000];
+        let mut agenda = agenda(&weights);
+        let mut had = [0; 2];
+        for turn in 0..400 {
+            // Each ninth turn of the first needs rows, which are read while the other has a turn or two.
+            if agenda.due(NOW) == Some(HostId(0)) && had[0] % 9 == 0 {
+                agenda.keep_turn(HostId(0));
+                for _ in 0..=turn % 2 {
+                    had[grant(&mut agenda, &weights)] += 1;
+                }
+                agenda.enter(HostId(0), Some(NOW), weight(3_000), NOW);
+            }
+            had[grant(&mut agenda, &weights)] += 1;
+        }
+        let shared = f64::from(had[0]) / f64::from(had[1]);
+        assert!((2.9..=3.1).contains(&shared), "{had:?}");
     }
 
     #[test]
