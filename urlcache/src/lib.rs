@@ -58,8 +58,9 @@
 //!
 //! The number of URLs is seldom known. Under [`ResetPolicy::Rebuild`] each *generation* of the cache gets a share of
 //! the budget (1/2, 1/6, 1/12, ...: together never more than all of it), and [`LossLedger::must_reset`] says when the
-//! share is used up. The next generation has room for twice as many keys (of millions: for half as many again), has a hash seed of its own, and is refilled from the exact
-//! table of URLs that the crawler keeps on disk: refilling is not charged, because those keys are known to be distinct.
+//! share is used up. The next generation has room for twice as many keys (of millions: for half as many again), has a hash
+//! seed of its own, and is refilled from the exact table of URLs that the crawler keeps on disk: refilling is not charged,
+//! because those keys are known to be distinct.
 //! So what was lost gets another chance at its next link, and the budget holds at any final size.
 //!
 //! Where memory must not grow, [`ResetPolicy::Rotate`] bounds it, and with it the rate, at any final size: of two filters

@@ -6,8 +6,8 @@
 //! Who is to blame for a failure is seen by what comes next. Where the host answers the next request for another URL, the
 //! URL is to blame. Where another URL fails first, the host is, and neither is charged; only URLs that had failed before
 //! acquit nobody, because they may well fail together. What was shown of a failure is charged when the URL fails once more.
-//! Where one silence after the other begins with the same URL, or with URLs that had failed before, that URL is to blame whatever else fails in them:
-//! asking for it may be what brings the server down. So what failed before is asked for alone. Where a server says that it is
+//! Where one silence after the other begins with the same URL, or with URLs that had failed before, that URL is to blame
+//! whatever else fails in them: asking for it may be what brings the server down. So what failed before is asked for alone. Where a server says that it is
 //! overloaded, it is asked more slowly first, and nothing is held against a URL as long as others that were refused get their
 //! answers. To find out whether the host answers, a URL that had an answer before is asked for (a *check*): else the last URLs of a
 //! crawl, which all hang, would look like a host that is down.
