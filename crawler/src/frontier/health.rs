@@ -186,8 +186,9 @@ impl Health {
         let caution = match &over {
             // Where some of it was left, it was too little.
             Some(ailment) if ailment.was_overloaded => ailment.pause.max(2 * before).min(ailment.most_caution),
-            // What else was wrong says nothing of how much it allows.
+            // What else was wrong says nothing of how much it allows, and neither does a file.
             Some(_) => before,
+            None if robots => before,
             None => Some(before / 2).filter(|caution| *caution >= LEAST_CAUTION).unwrap_or_default(),
         };
         if caution != before {
@@ -608,6 +609,10 @@ mod tests {
         assert!(first >= Duration::from_secs(4) && first < Duration::from_secs(6), "{first:?}");
         host.answers(2);
         assert_eq!(host.health.caution(host.now), first / 2);
+        let robots = WorkItem { purpose: Purpose::Robots { of: HostId(0) }, ..host.item(2) };
+        let granted = host.asks();
+        host.health.answered(&robots, granted);
+        assert_eq!(host.health.caution(host.now), first / 2, "a file says nothing of a program that is overloaded");
         (0..20).for_each(|_| host.answers(2));
         assert_eq!(host.health.caution(host.now), Duration::ZERO);
         host.fails(1, Cause::Refused);

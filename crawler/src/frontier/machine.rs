@@ -276,9 +276,15 @@ impl Frontier {
         self.plan(host);
     }
 
-    /// Sets the pause between the end of a request and the next to this host.
-    pub fn set_delay(&mut self, host: HostId, delay: Duration) {
-        self.queue(host).delay = delay;
+    /// Sets the pause between the end of a request and the next to this host. A longer one counts from now, as if a request had
+    /// just ended: when the last one did is not kept.
+    pub fn set_delay(&mut self, host: HostId, delay: Duration, now: Moment) {
+        let queue = self.queue(host);
+        if delay > queue.delay {
+            queue.ready_at = queue.ready_at.max(now + delay);
+        }
+        queue.delay = delay;
+        self.plan(host);
     }
 
     /// Whether nothing of the host will be fetched.

@@ -535,7 +535,7 @@ fn hosts_share_leases_by_the_weights_of_their_urls() {
     let mut model = Model::new(setup);
     (0..200).for_each(|url| model.offer(u32::from(url % 3 != 1), 1));
     for host in 0..2 {
-        model.frontier.set_delay(HostId(host), Duration::ZERO);
+        model.frontier.set_delay(HostId(host), Duration::ZERO, model.now);
     }
     let mut turns = Vec::new();
     while turns.len() < 40 {
@@ -548,10 +548,26 @@ fn hosts_share_leases_by_the_weights_of_their_urls() {
     // The weight of all URLs of host 0 is 7; of host 1, which has the others, 1 to begin with.
     let of_host_0 = turns.iter().filter(|host| **host == 0).count();
     assert!((34..=36).contains(&of_host_0), "{turns:?}");
-    (0..2).for_each(|host| model.frontier.set_delay(HostId(host), DELAY));
+    (0..2).for_each(|host| model.frontier.set_delay(HostId(host), DELAY, model.now));
     model.now = model.now + DELAY;
     model.drain();
     assert!(model.rows.values().all(|row| row.state == State::Finished));
+}
+
+#[test]
+fn a_longer_delay_holds_from_the_moment_it_is_known() {
+    let (mut frontier, url) = (plain_frontier(10), WebUrl::parse("http://h/").unwrap());
+    let host = frontier
+        .add_host(HostStart { robots_until: Moment::from_millis(u64::MAX), ..HostStart::new(url.origin(), DELAY) });
+    (1..3).for_each(|id| frontier.offer(queued(id, host, &url)));
+    let now = Moment::from_millis(5);
+    let Next::Lease(lease) = frontier.next(now) else { panic!("nothing to fetch") };
+    frontier.complete(lease, Outcome::Finished { stored: true }, Asked::Yes, now);
+    let later = now + DELAY / 2;
+    frontier.set_delay(host, DELAY, later);
+    assert!(matches!(frontier.next(later), Next::WaitUntil(at) if at == now + DELAY), "it was known before");
+    frontier.set_delay(host, DELAY * 2, later);
+    assert!(matches!(frontier.next(later), Next::WaitUntil(at) if at == later + DELAY * 2));
 }
 
 #[test]

@@ -237,7 +237,7 @@ impl Core {
                 kept(row);
                 let polite = self.settings.politeness.delay;
                 let asked = crawl_delay.map_or(polite, |delay| delay.min(self.settings.politeness.max_delay));
-                self.frontier.set_delay(host, polite.max(asked));
+                self.frontier.set_delay(host, polite.max(asked), ended.at);
                 Outcome::Met { until }
             }
             Reading::Unreachable { row, failure } if failure.cause == Cause::NoName && !self.frontier.answers(host) => {
