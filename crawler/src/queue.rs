@@ -38,6 +38,17 @@ pub struct WorkItem {
     pub redirects: u32,
     /// Fetches that have failed so far, by its own fault.
     pub attempts: u32,
+    /// What is known of the copy that an earlier sequence has, where a server may say that it is still good.
+    pub validators: Option<Box<Validators>>,
+}
+
+/// What identifies a copy of a page (RFC 9110 8.8), as a response has it. A value that no header can hold (a line break, say) is not sent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Validators {
+    /// `ETag` as received, strong or weak: sent as `If-None-Match`.
+    pub etag: Option<Box<[u8]>>,
+    /// `Last-Modified` as received: sent as `If-Modified-Since`.
+    pub last_modified: Option<Box<[u8]>>,
 }
 
 /// What a URL is fetched for.
@@ -47,6 +58,8 @@ pub enum Purpose {
     Discover,
     /// The same after a fetch that failed.
     Retry,
+    /// A URL that an earlier sequence has left, once more.
+    Revisit,
     /// A URL that has its answer, for links that were lost.
     Rescue,
     /// robots.txt of a host, at that host or where its redirects lead.
@@ -61,7 +74,7 @@ pub enum Purpose {
 impl Purpose {
     /// Whether it is a URL that the counts are of: one that is queued in the URL table.
     pub fn is_counted(self) -> bool {
-        matches!(self, Self::Discover | Self::Retry)
+        matches!(self, Self::Discover | Self::Retry | Self::Revisit)
     }
 
     /// Whether it is fetched for what is on it.
@@ -85,6 +98,7 @@ impl WorkItem {
             depth: 0,
             redirects: 0,
             attempts: 0,
+            validators: None,
         }
     }
 

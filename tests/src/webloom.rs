@@ -21,6 +21,9 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(build);
 /// The longest run, unless a test says otherwise.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// Begins the next sequence, and has it found by links as if nothing were known.
+pub const REDISCOVER: [&str; 3] = ["--again", "--revisit", "rediscover"];
+
 /// Arguments and variables of a run to come.
 ///
 /// ```no_run

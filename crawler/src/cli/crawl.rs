@@ -14,7 +14,7 @@ use super::{
     session::{self, Round, Session},
     starts,
 };
-use crate::engine::Start;
+use crate::{engine::Start, store::Revisit};
 
 /// Arguments of `crawl`.
 #[derive(Debug, Args)]
@@ -28,13 +28,14 @@ pub(super) struct CrawlArgs {
     /// Add a start URL to the crawl, whatever the directory holds; may be given several times, and as @FILE or - like a start
     #[arg(long, value_name = "URL")]
     add: Vec<String>,
-    /// Crawl it again: begin the next crawl sequence, in which every page is asked for once more
+    /// Crawl it again: begin the next crawl sequence, in which every known URL is asked for once more
     #[arg(long)]
     again: bool,
-    /// How the next sequence finds its pages; rediscover: by links from the starts, as if nothing were known [default:
-    /// rediscover]
+    /// How the next sequence finds its pages. known-first: every known URL is asked for, and only what has changed is sent,
+    /// if the server can tell; links lead to new ones. rediscover: by links from the starts, as if nothing were known
+    /// [default: known-first]
     #[arg(long, value_enum, value_name = "HOW", requires = "again")]
-    revisit: Option<Revisit>,
+    revisit: Option<RevisitChoice>,
     #[command(flatten)]
     flags: CrawlFlags,
     #[command(flatten)]
@@ -49,7 +50,8 @@ impl CrawlArgs {
 
 /// How a further sequence finds its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Revisit {
+enum RevisitChoice {
+    KnownFirst,
     Rediscover,
 }
 
@@ -62,7 +64,8 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
     };
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
     let round = match (args.again, args.revisit) {
-        (true, None | Some(Revisit::Rediscover)) => Round::Next,
+        (true, None | Some(RevisitChoice::KnownFirst)) => Round::Next(Revisit::KnownFirst),
+        (true, Some(RevisitChoice::Rediscover)) => Round::Next(Revisit::Rediscover),
         (false, _) => Round::GoOn,
     };
     Session { dir, starts: starts.into(), added, round, layers, output: args.output, told: false }.run()

@@ -26,7 +26,7 @@ use crate::{
     engine::{self, End, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
     store::{
-        Abandonment, AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, PageFilter, ReadSide, Resumed,
+        Abandonment, AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, PageFilter, ReadSide, Resumed, Revisit,
         StoreError,
     },
     time::Moment,
@@ -35,6 +35,9 @@ use crate::{
 
 /// Time for what is in flight when a signal stops the run.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// What these settings say decides which links of a page are kept.
+const LINK_KEYS: [&str; 2] = ["scope.", "extract."];
 
 /// The layers of settings that flags, the environment and files give.
 pub(super) fn layers(flags: &CrawlFlags) -> Layers {
@@ -54,7 +57,7 @@ pub(super) enum Round {
     /// The last one of the directory, or the first of a new one.
     GoOn,
     /// The one after it.
-    Next,
+    Next(Revisit),
 }
 
 /// A crawl about to be run.
@@ -115,7 +118,8 @@ impl Session {
                 ended.end = End::Loss;
                 break;
             }
-            (self.round, self.told) = (Round::Next, true);
+            // Its URL cache was full, or too old: it is filled by links again.
+            (self.round, self.told) = (Round::Next(Revisit::Rediscover), true);
             ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         }
         Ok(ended)
@@ -126,8 +130,8 @@ impl Session {
         self.check_before_directory()?;
         let mut directory = directory::open(&self.dir)?;
         let stored = directory.settings()?;
-        let last = directory.last_sequence()?.filter(|_| self.round == Round::Next);
-        if self.round == Round::Next {
+        let last = directory.last_sequence()?.filter(|_| self.round != Round::GoOn);
+        if self.round != Round::GoOn {
             self.refuse_unfinished(last.as_ref())?;
         }
         let resolved = self.settings(stored.as_deref())?;
@@ -144,9 +148,10 @@ impl Session {
             self.create(&mut directory, &json, &clock)?;
         }
         self.refuse_foreign(&directory.areas()?)?;
-        if self.round == Round::Next {
+        if let Round::Next(revisit) = self.round {
             let areas = given.iter().map(area).collect();
-            let next = NextSequence { at: clock.now(), settings: json.clone(), areas };
+            let links_stay = !changes.iter().any(|change| LINK_KEYS.iter().any(|kind| change.key.starts_with(kind)));
+            let next = NextSequence { at: clock.now(), settings: json.clone(), areas, revisit, links_stay };
             directory.begin_sequence(&next)?;
         }
         directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
@@ -185,7 +190,7 @@ impl Session {
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
             return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
         }
-        if self.round == Round::Next && !CrawlDirectory::exists(&self.dir) {
+        if self.round != Round::GoOn && !CrawlDirectory::exists(&self.dir) {
             return Err(self.nothing_to_repeat());
         }
         if !CrawlDirectory::exists(&self.dir) {
@@ -230,7 +235,7 @@ impl Session {
         let stored = Layers::new().stored(stored).resolve()?;
         Ok(match self.round {
             Round::GoOn => resume_check(&stored, new)?,
-            Round::Next => changed_keys(&stored, new),
+            Round::Next(_) => changed_keys(&stored, new),
         })
     }
 

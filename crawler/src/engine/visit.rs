@@ -13,7 +13,7 @@ use crate::{
     extract::{self, LinkLimits, MetaRobots, RawLinks, ReferenceSeed, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody, Truncation},
     frontier::Lease,
-    queue::Purpose,
+    queue::{Purpose, Validators},
     robots,
     url::{Canonicalizer, WebUrl},
 };
@@ -23,6 +23,12 @@ const BIG_BODY: usize = 512 * 1024;
 
 /// So many links and more are judged off it.
 const MANY_LINKS: usize = 5_000;
+
+/// The status of an answer without a body: the copy is still good.
+const NOT_MODIFIED: u16 = 304;
+
+/// The longest value that tells of a copy and is kept, in bytes. A server that makes longer ones has its pages fetched whole.
+const LONGEST_VALIDATOR: usize = 512;
 
 /// The longest `Content-Type` that is kept, in bytes: no media type with its parameters needs more.
 const LONGEST_TYPE: usize = 256;
@@ -42,8 +48,8 @@ pub(super) enum Judging {
 /// What is to be done with a lease.
 #[derive(Debug, Clone)]
 pub(super) enum Job {
-    /// Fetch and read a page.
-    Page(WebUrl),
+    /// Fetch and read a page, or hear that the copy is still good which these tell of.
+    Page(WebUrl, Validators),
     /// Fetch a robots.txt.
     Robots(WebUrl),
     /// Find out whether there is an answer.
@@ -57,7 +63,9 @@ impl Job {
         match lease.purpose() {
             Purpose::Robots { .. } => Self::Robots(url),
             Purpose::Check => Self::Check(url),
-            Purpose::Discover | Purpose::Retry | Purpose::Rescue => Self::Page(url),
+            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Rescue => {
+                Self::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
+            }
         }
     }
 }
@@ -135,6 +143,8 @@ pub(super) enum Content {
     },
     /// A 2xx.
     Page(Box<Page>),
+    /// The copy is still good; what tells of it now, as far as the answer says.
+    NotModified(Validators),
     /// A 3xx with a usable target.
     Redirect(WebUrl),
     /// Anything else.
@@ -150,6 +160,8 @@ pub(super) struct Page {
     pub(super) digest: [u8; 32],
     pub(super) title: Option<Box<str>>,
     pub(super) links: Links,
+    /// What tells of this copy.
+    pub(super) validators: Validators,
     /// Given back when the page was taken in.
     pub(super) room: Option<OwnedSemaphorePermit>,
 }
@@ -191,7 +203,7 @@ impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
         match job {
-            Job::Page(url) => self.page(url, judging).await,
+            Job::Page(url, validators) => self.page(url, validators, judging).await,
             Job::Robots(url) => self.robots(FetchRequest::get(url, robots::MAX_BYTES as u64)).await,
             Job::Check(url) => {
                 let rule = Some(HeadRule::new(first_byte_of_a_success));
@@ -211,8 +223,17 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result }
     }
 
-    async fn page(&self, url: WebUrl, judging: Judging) -> Visited {
-        let Fetched { mut requests, mut result } = self.fetch(FetchRequest::get(url.clone(), self.max_body)).await;
+    async fn page(&self, url: WebUrl, validators: Validators, judging: Judging) -> Visited {
+        let has_copy = validators != Validators::default();
+        let first = FetchRequest { validators, ..FetchRequest::get(url.clone(), self.max_body) };
+        let Fetched { mut requests, mut result } = self.fetch(first).await;
+        if let Ok(response) = &result
+            && has_copy
+            && response.status == NOT_MODIFIED
+        {
+            let result = Ok(kept(response, Content::NotModified(kept_validators(response))));
+            return Visited { requests, result };
+        }
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
@@ -313,6 +334,7 @@ fn page(
     (limits, seed): (LinkLimits, ReferenceSeed),
 ) -> (Page, Option<(ScannedPage, bool)>) {
     let mut page = record(response);
+    page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
     if !page.html {
         return (page, None);
@@ -321,6 +343,13 @@ fn page(
     let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
     (page, Some((scanned, follows)))
+}
+
+/// What a response says of the copy that it is.
+fn kept_validators(response: &FetchResponse) -> Validators {
+    let short = |value: Option<Box<[u8]>>| value.filter(|value| (1..=LONGEST_VALIDATOR).contains(&value.len()));
+    let Validators { etag, last_modified } = response.validators();
+    Validators { etag: short(etag), last_modified: short(last_modified) }
 }
 
 fn record(response: &FetchResponse) -> Page {

@@ -23,7 +23,9 @@ pub mod resolve;
 mod response;
 
 pub use error::{Cause, FetchError, FetchFailure, Phase};
-pub use request::{FetchRequest, Head, HeadRule, Keep, Method, OriginCredentials, ReadBody, Validators};
+pub use request::{FetchRequest, Head, HeadRule, Keep, Method, OriginCredentials, ReadBody};
+
+pub use crate::queue::Validators;
 pub use response::{AsSent, BodyRoom, FetchResponse, Headers, RawHead, Timings, Truncation};
 
 /// Whatever can answer a [`FetchRequest`].

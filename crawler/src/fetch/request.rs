@@ -5,7 +5,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::response::{Headers, header};
-use crate::url::{Credentials, Origin, WebUrl};
+use crate::{
+    queue::Validators,
+    url::{Credentials, Origin, WebUrl},
+};
 
 /// One request. Most are plain:
 ///
@@ -78,16 +81,6 @@ pub enum Method {
     Get,
     /// Status and headers, as a GET would have them.
     Head,
-}
-
-/// What identifies a copy of a page (RFC 9110 8.8), as [`FetchResponse::validators`](super::FetchResponse::validators)
-/// has it. A value that no header can hold (a line break, say) is not sent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Validators {
-    /// `ETag` as received, strong or weak: sent as `If-None-Match`.
-    pub etag: Option<Box<[u8]>>,
-    /// `Last-Modified` as received: sent as `If-Modified-Since`.
-    pub last_modified: Option<Box<[u8]>>,
 }
 
 /// A user name and a password, and the one origin they are for. The password never prints.

@@ -6,8 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::request::Validators;
-use crate::url::WebUrl;
+use crate::{queue::Validators, url::WebUrl};
 
 /// The longest pause that is taken from a server: longer ones are slips, or made to hurt.
 const LONGEST_PAUSE: Duration = Duration::from_hours(365 * 24);

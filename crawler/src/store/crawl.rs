@@ -32,6 +32,29 @@ pub struct NextSequence {
     pub settings: String,
     /// Start URLs given with it; those of the crawl are among its starts in any case.
     pub areas: Vec<AreaRow>,
+    /// How it finds its URLs.
+    pub revisit: Revisit,
+    /// Whether the links that earlier sequences kept are those that this one would keep: scope and the like are the same.
+    pub links_stay: bool,
+}
+
+/// How a sequence beyond the first finds its URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revisit {
+    /// Every known URL is due once, found again or not; links find the new ones.
+    KnownFirst,
+    /// By links from the starts, as if nothing were known.
+    Rediscover,
+}
+
+impl Revisit {
+    /// Its name in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::KnownFirst => "known_first",
+            Self::Rediscover => "rediscover",
+        }
+    }
 }
 
 /// How the last sequence of a crawl stands.

@@ -22,7 +22,7 @@ mod summary;
 mod writing;
 
 pub use counters::{Counters, UNJUDGED};
-pub use crawl::{LastSequence, NewCrawl, NextSequence};
+pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};
 pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};

@@ -208,6 +208,10 @@ pub struct VisitRow {
     pub redirect: Option<Box<str>>,
     /// Why the body is cut short, if it is.
     pub truncated: Option<&'static str>,
+    /// `ETag` of a page that was stored, as received.
+    pub etag: Option<Box<[u8]>>,
+    /// Its `Last-Modified`.
+    pub last_modified: Option<Box<[u8]>>,
     /// [`Fingerprint::short`] of every candidate of the visit that belongs to the scope, in page order.
     pub links: Vec<u64>,
 }
@@ -229,8 +233,15 @@ impl VisitRow {
             title: None,
             redirect: None,
             truncated: None,
+            etag: None,
+            last_modified: None,
             links: Vec::new(),
         }
+    }
+
+    /// Whether the server said that the copy of an earlier visit is still good: that has what is on the page.
+    pub fn is_not_modified(&self) -> bool {
+        self.outcome == VisitOutcome::Stored && self.status == Some(304)
     }
 }
 

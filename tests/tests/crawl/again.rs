@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use webloom_tests::{
     server::{Reply, Server},
-    webloom::{Webloom, assert_clean, pages, pages_of},
+    webloom::{REDISCOVER, Webloom, assert_clean, pages, pages_of},
 };
 
 use crate::{Folder, assert_counts, chain, crawl, serve, star, starts::without_scheme};
@@ -52,7 +52,7 @@ impl Versions {
 
 /// Crawls the next sequence to its end; its summary.
 fn again(dir: &Path, arguments: &[&str]) -> Value {
-    let summary = Webloom::go_on(dir).args(["--again"]).args(arguments).run().expect(0).json();
+    let summary = Webloom::go_on(dir).args(REDISCOVER).args(arguments).run().expect(0).json();
     assert_eq!(summary["end"], "drained", "{summary}");
     assert_counts(&summary);
     assert_clean(dir);
@@ -62,12 +62,12 @@ fn again(dir: &Path, arguments: &[&str]) -> Value {
 }
 
 /// `new`, `changed`, `unchanged` and `gone` of a summary.
-fn changes(summary: &Value) -> [u64; 4] {
+pub(crate) fn changes(summary: &Value) -> [u64; 4] {
     ["new", "changed", "unchanged", "gone"].map(|name| summary["pages"][name].as_u64().expect("a count"))
 }
 
 /// Path to outcome, change and sequence.
-fn states(server: &Server, pages: BTreeMap<String, Value>) -> Vec<String> {
+pub(crate) fn states(server: &Server, pages: BTreeMap<String, Value>) -> Vec<String> {
     let root = server.url("");
     let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let state = |(url, page): (String, Value)| {
@@ -170,7 +170,7 @@ fn budgets_count_anew_and_a_sequence_that_a_budget_ended_may_be_followed() {
     let run = few(Webloom::crawl(&dir, &server.url("/"))).args(["--max-pages", "10"]).run().expect(0);
     assert_eq!(run.json()["end"], "budget");
     let asked = server.log().len();
-    let second = few(Webloom::go_on(&dir)).args(["--again", "--max-pages", "12"]).run().expect(0).json();
+    let second = few(Webloom::go_on(&dir)).args(REDISCOVER).args(["--max-pages", "12"]).run().expect(0).json();
     assert_eq!(
         (&second["end"], &second["sequence"], &second["pages"]["stored"]),
         (&"budget".into(), &1.into(), &12.into())
@@ -200,7 +200,7 @@ fn a_depth_limit_holds_and_is_raised() {
     let dir = folder.crawl();
     crawl(&server, &dir, &[]);
     let asked = server.log().len();
-    let run = Webloom::go_on(&dir).args(["--again", "--max-depth", "2"]).run().expect(0).json();
+    let run = Webloom::go_on(&dir).args(REDISCOVER).args(["--max-depth", "2"]).run().expect(0).json();
     assert_eq!(
         (&run["end"], &run["pages"]["stored"], &run["counts"]["queued"]),
         (&"budget".into(), &3.into(), &1.into())
@@ -225,7 +225,8 @@ fn trouble_is_overcome_with_few_heads() {
     let dir = folder.crawl();
     crawl(&site.server, &dir, &[]);
     let began = site.set(1);
-    let run = Webloom::go_on(&dir).args(["--again", "--per-host", "3"]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "10");
+    let run =
+        Webloom::go_on(&dir).args(REDISCOVER).args(["--per-host", "3"]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "10");
     let summary = run.run().expect(0).json();
     assert_eq!((&summary["end"], changes(&summary)), (&"drained".into(), [0, 0, 37, 0]));
     assert_eq!((&summary["pages"]["failed"], &summary["pages"]["stored"]), (&4.into(), &37.into()));
@@ -266,7 +267,8 @@ fn a_site_that_was_down_is_compared_with_what_it_was_before() {
     let dir = folder.crawl();
     crawl(&site.server, &dir, &[]);
     site.set(1);
-    let down = Webloom::go_on(&dir).args(["-q", "--again"]).env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4);
+    let down =
+        Webloom::go_on(&dir).args(REDISCOVER).args(["-q"]).env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4);
     assert!(down.stderr.contains("(closed since ") && down.stderr.contains("1 URL waits"), "{}", down.stderr);
     assert_clean(&dir);
     assert_eq!(states(&site.server, pages(&dir)), ["/ queued - 1", "/1 stored new 0", "/2 stored new 0"]);
@@ -305,7 +307,7 @@ fn a_start_without_a_scheme_is_found_again() {
     let dir = folder.crawl();
     Webloom::crawl(&dir, &without_scheme(&server)).run().expect(0);
     let asked = server.log().len();
-    let run = Webloom::crawl(&dir, &without_scheme(&server)).args(["--again"]).run().expect(0);
+    let run = Webloom::crawl(&dir, &without_scheme(&server)).args(REDISCOVER).run().expect(0);
     assert_eq!(changes(&run.json()), [0, 0, 3, 0]);
     assert_eq!(server.log().len() - asked, 3);
     assert_clean(&dir);
@@ -330,7 +332,7 @@ fn what_cannot_be_crawled_again_is_refused() {
     running.wait().expect(143);
     refused(&["--again"], &["sequence 0 is not finished", "was stopped", "webloom crawl -d"]);
     Webloom::go_on(&dir).run().expect(0);
-    refused(&["--again", "--revisit", "known-first"], &["known-first", "rediscover"]);
+    refused(&["--again", "--revisit", "last-first"], &["known-first", "rediscover"]);
     refused(&["--revisit", "rediscover"], &["--again"]);
     refused(&["--again", "http://127.0.0.1:9/"], &["holds the crawl of"]);
     refused(&["--again", "--exclude", "("], &["--exclude"]);
@@ -350,7 +352,7 @@ fn lost_twice(strategy: &str) -> [Vec<String>; 2] {
             .env("WEBLOOM_CACHE_MAX_FALSE_POSITIVE_RATE", "0.1")
     };
     sparing(Webloom::crawl(&dir, &server.url("/")).args(small)).run().expect(0);
-    let summary = Webloom::go_on(&dir).args(["--again"]).run().expect(0).json();
+    let summary = Webloom::go_on(&dir).args(REDISCOVER).run().expect(0).json();
     let lost = [0, 1].map(|sequence| {
         let found = pages_of(&dir, sequence);
         (1..=1_000).map(|page| server.url(&format!("/{page}"))).filter(|url| !found.contains_key(url)).collect()
@@ -386,7 +388,7 @@ fn the_next_sequence_is_expected_to_find_what_the_last_one_found() {
                    WHERE n = 1"#;
     database.execute(large, []).expect("it is written");
     let capacity = |arguments: &[&str]| {
-        let summary = Webloom::go_on(&dir).args(["--again"]).args(arguments).run().expect(0).json();
+        let summary = Webloom::go_on(&dir).args(REDISCOVER).args(arguments).run().expect(0).json();
         summary["cache"]["capacity"].as_u64()
     };
     assert_eq!(capacity(&[]), Some(220_000));

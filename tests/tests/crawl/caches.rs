@@ -3,7 +3,7 @@
 use serde_json::Value;
 use webloom_tests::{
     server::{Asked, Reply},
-    webloom::{Webloom, assert_clean, pages_of},
+    webloom::{REDISCOVER, Webloom, assert_clean, pages_of},
 };
 
 use crate::{Folder, assert_counts, chain, crawl, loss::database, serve, star};
@@ -171,7 +171,7 @@ fn a_rotating_cache_goes_on_and_begins_again() {
     assert_clean(&dir);
     let summary = Webloom::go_on(&dir).args(["--max-pages", "none"]).run().expect(0).json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &601.into()), "{summary}");
-    let again = Webloom::go_on(&dir).args(["--again", "--revisit", "rediscover"]).run().expect(0).json();
+    let again = Webloom::go_on(&dir).args(REDISCOVER).run().expect(0).json();
     assert_eq!((&again["sequence"], &again["pages"]["unchanged"]), (&1.into(), &601.into()), "{again}");
     assert!(again["cache"]["forgotten"].as_u64() > Some(100), "{again}");
     assert_counts(&again);
@@ -405,7 +405,7 @@ fn an_exact_cache_that_fits_fits_the_next_sequence_too() {
     let folder = Folder::new();
     let limits = ["--cache", "exact", "--reset", "restart", "--max-cache-memory", "26KiB"];
     drop(crawl(&server, &folder.crawl(), &limits));
-    let summary = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0).json();
+    let summary = Webloom::go_on(&folder.crawl()).args(REDISCOVER).run().expect(0).json();
     assert_eq!((&summary["sequence"], &summary["pages"]["stored"]), (&1.into(), &861.into()));
 }
 

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use webloom_tests::{
     server::{Reply, Server},
-    webloom::{Webloom, assert_clean, pages, pages_of},
+    webloom::{REDISCOVER, Webloom, assert_clean, pages, pages_of},
 };
 
 use crate::{
@@ -57,7 +57,7 @@ impl Crawl {
 
     /// The next sequence, from its beginning to its end.
     fn again(&self, arguments: &[&str]) -> (Value, BTreeMap<String, usize>) {
-        self.run(&[&["--again"], arguments].concat())
+        self.run(&[&REDISCOVER, arguments].concat())
     }
 
     fn lines(&self, arguments: &[&str]) -> Vec<Value> {
@@ -95,7 +95,7 @@ fn three_sequences(strategy: &str) -> [Paths; 3] {
     let arguments = ["--cache", strategy, "--audit-rescue", "off", "--sweep", "report", "--per-host", "1"];
     let (mut open, mut past) = (Paths::new(), Vec::new());
     let asked = [0, 1, 2].map(|sequence| {
-        let round: &[&str] = if sequence == 0 { &[] } else { &["--again"] };
+        let round: &[&str] = if sequence == 0 { &[] } else { &REDISCOVER };
         let (summary, asked) = crawl.run(&[&arguments, round].concat());
         let asked = keys(&asked);
         let (lost, recovered): (Paths, Paths) = (lost(&asked), open.intersection(&asked).cloned().collect());
@@ -236,7 +236,8 @@ fn what_only_a_lost_page_leads_to_is_counted_whatever_its_row_is() {
     crawl(&site.server, &dir, &["--cache", "exact"]);
     site.set(1);
     let arguments = ["--cache", "single", "--expected-urls", "400", "--reset", "none", "--audit-sample", "0"];
-    let summary = Webloom::go_on(&dir).args(["--again", "--per-host", "8"]).args(arguments).run().expect(0).json();
+    let summary =
+        Webloom::go_on(&dir).args(REDISCOVER).args(["--per-host", "8"]).args(arguments).run().expect(0).json();
     assert_clean(&dir);
     assert_eq!(summary["pages"]["stored"], 1 + 2 * 1000);
     let lost = Webloom::new(["pages", "--lost", "--format", "jsonl"]).args([&dir]).run().expect(0).json_lines();
@@ -251,7 +252,7 @@ fn an_audit_lets_in_what_it_finds_lost_once_more() {
     let crawl = Crawl::new();
     let once = |asked: &BTreeMap<String, usize>| asked == &all().into_iter().map(|path| (path, 1)).collect();
     for sequence in 0..3 {
-        let round: &[&str] = if sequence == 0 { &["--cache", "temporal"] } else { &["--again"] };
+        let round: &[&str] = if sequence == 0 { &["--cache", "temporal"] } else { &REDISCOVER };
         let (summary, asked) = crawl.run(round);
         let audit = &summary["cache"]["audit"];
         assert!(once(&asked), "{asked:?}");
@@ -308,6 +309,9 @@ fn what_the_sweep_rescued_in_one_sequence_is_a_trial_in_the_next() {
 
 /// Takes the schema of a crawl of one sequence back to an older version.
 fn as_of_version(dir: &Path, version: u32) {
+    let known = "ALTER TABLE sequence DROP COLUMN revisit; ALTER TABLE sequence DROP COLUMN links_since;
+        ALTER TABLE url DROP COLUMN copy; ALTER TABLE visit DROP COLUMN same; ALTER TABLE visit DROP COLUMN etag;
+        ALTER TABLE visit DROP COLUMN last_modified;";
     let rules = "ALTER TABLE crawl DROP COLUMN key_rules;";
     let health = "ALTER TABLE host DROP COLUMN failures; ALTER TABLE host DROP COLUMN ailing_since;
         ALTER TABLE host DROP COLUMN cause; ALTER TABLE host DROP COLUMN not_before; ALTER TABLE host DROP COLUMN wait;
@@ -321,13 +325,13 @@ fn as_of_version(dir: &Path, version: u32) {
         CREATE INDEX url_queue ON url (host, rank, id) WHERE state = 'queued' AND due IS NULL;
         CREATE INDEX url_retry ON url (host, due, id) WHERE state = 'queued' AND due IS NOT NULL;";
     let database = rusqlite::Connection::open(dir.join("webloom.sqlite")).expect("a database");
-    let undone = [rules, health, sweeps, sequences][..5 - version as usize].concat();
+    let undone = [known, rules, health, sweeps, sequences][..6 - version as usize].concat();
     database.execute_batch(&format!("{undone} PRAGMA user_version = {version}")).expect("it can be undone");
 }
 
 #[test]
 fn a_crawl_of_an_older_version_is_read_as_it_is_and_gone_on_with() {
-    for version in [1, 2, 3, 4] {
+    for version in [1, 2, 3, 4, 5] {
         let crawl = Crawl::new();
         let dir = crawl.dir();
         let (before, asked) = crawl.run(&["--cache", "temporal", "--audit-rescue", "off", "--sweep", "off"]);

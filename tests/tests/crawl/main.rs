@@ -12,6 +12,7 @@ mod escapes;
 mod hostile;
 mod interrupted;
 mod keep_alive;
+mod known_first;
 mod loss;
 mod lost_again;
 mod many_hosts;

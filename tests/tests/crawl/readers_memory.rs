@@ -7,7 +7,7 @@ use std::{
 
 use webloom_tests::{
     grown::grow,
-    webloom::{Webloom, program},
+    webloom::{REDISCOVER, Webloom, program},
 };
 
 use crate::{Folder, crawl, serve, star};
@@ -48,5 +48,5 @@ fn what_reads_streams() {
 }
 
 fn crawl_again(dir: &Path) {
-    Webloom::go_on(dir).args(["--again"]).run().expect(0);
+    Webloom::go_on(dir).args(REDISCOVER).run().expect(0);
 }

@@ -25,7 +25,7 @@ fn the_schema_is_described_and_the_queries_run() {
     let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
     let crawled = shell(&format!("webloom crawl -q -d docs {}", site.url), dir.path());
     assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
-    assert!(shell("webloom crawl -q -d docs --again", dir.path()).status.success());
+    assert!(shell("webloom crawl -q -d docs --again --revisit rediscover", dir.path()).status.success());
     let path = dir.path().join("docs/webloom.sqlite");
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let document = read("docs/database.md");

@@ -48,6 +48,16 @@ const CASES: &[(&str, &str)] = &[
         "a visit tells what changed since the copy before it",
         "UPDATE visit SET change = 'gone' WHERE outcome = 'redirected'",
     ),
+    (
+        "a visit tells what changed since the copy before it",
+        "UPDATE visit SET links = zeroblob(8) WHERE same IS NOT NULL",
+    ),
+    ("a visit tells what changed since the copy before it", "UPDATE visit SET same = id WHERE same IS NOT NULL"),
+    ("a URL's copy is an earlier visit of it that stored the page, with its links", "UPDATE url SET copy = visit"),
+    (
+        "a URL's copy is an earlier visit of it that stored the page, with its links",
+        "UPDATE url SET copy = (SELECT copy FROM url WHERE id = 3) WHERE id = 2",
+    ),
     ("an earlier state of a URL is of a sequence before its latest", "UPDATE history SET sequence = 1 WHERE url = 2"),
     ("an earlier state of a URL is of a sequence before its latest", "DELETE FROM url WHERE id = 2"),
     (

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::LazyLock};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use webloom::practice::{PracticeServer, PracticeSite, Shape};
-use webloom_tests::webloom::Webloom;
+use webloom_tests::webloom::{REDISCOVER, Webloom};
 
 /// The database of a finished crawl of a small practice site under an exact URL cache, over two sequences.
 static FINISHED: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -15,7 +15,7 @@ static FINISHED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a folder can be made");
     let crawl = Webloom::crawl(dir.path(), &server.url()).args(["--cache", "exact", "--per-host", "8"]);
     drop(crawl.run().expect(0));
-    drop(Webloom::go_on(dir.path()).args(["--again"]).run().expect(0));
+    drop(Webloom::go_on(dir.path()).args(REDISCOVER).run().expect(0));
     fs::read(dir.path().join("webloom.sqlite")).expect("the crawl left its database")
 });
 

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, ensure};
 use webloom::{practice::Shape, store::sqlite::FailPoint};
+use webloom_tests::webloom::REDISCOVER;
 
 use super::{
     random::Random,
@@ -64,10 +65,19 @@ fn a_killed_crawl_goes_on_and_misses_nothing() -> Result<()> {
 
 #[test]
 fn a_killed_second_sequence_goes_on_and_misses_nothing() -> Result<()> {
+    second_sequence(&["--again"])
+}
+
+#[test]
+fn a_killed_second_sequence_that_knows_nothing_goes_on_and_misses_nothing() -> Result<()> {
+    second_sequence(&REDISCOVER)
+}
+
+fn second_sequence(how: &'static [&'static str]) -> Result<()> {
     let site = Site::practice(Shape::default())?;
     let mut siege = Siege::lay(&site, EXACT)?;
     siege.end()?;
-    siege.again()?;
+    siege.again(how)?;
     siege.kill(Moment::At(AGAIN[0], 1))?;
     let share = site.stored.len() as u64 / 12;
     for (kill, (name, most)) in MIDDLE.iter().enumerate() {

@@ -40,8 +40,8 @@ pub(crate) struct Siege<'a> {
     pub(crate) flags: Vec<&'static str>,
     /// Lines of the server's log when the sequence began.
     began: usize,
-    /// Whether the next run begins another sequence.
-    next: bool,
+    /// What has the next run begin another sequence, if it is to.
+    next: &'static [&'static str],
     /// Kills so far.
     pub(crate) kills: usize,
     /// Those of them with leases in flight or a commit open.
@@ -54,12 +54,13 @@ impl<'a> Siege<'a> {
     /// Lays siege to a crawl that has not begun.
     pub(crate) fn lay(site: &'a Site, flags: &[&'static str]) -> Result<Self> {
         let (dir, began) = (tempfile::tempdir()?, site.asked()?.len());
-        Ok(Self { site, dir, flags: flags.to_vec(), began, next: false, kills: 0, hits: 0, twice: 0 })
+        Ok(Self { site, dir, flags: flags.to_vec(), began, next: &[], kills: 0, hits: 0, twice: 0 })
     }
 
-    /// Lays siege to the next sequence of a crawl that has ended.
-    pub(crate) fn again(&mut self) -> Result<()> {
-        (self.began, self.next) = (self.site.asked()?.len(), true);
+    /// Lays siege to the next sequence of a crawl that has ended, which is begun so.
+    pub(crate) fn again(&mut self, how: &'static [&'static str]) -> Result<()> {
+        self.began = self.site.asked()?.len();
+        self.next = how;
         self.kills = 0;
         self.hits = 0;
         self.twice = 0;
@@ -69,7 +70,7 @@ impl<'a> Siege<'a> {
     /// The command that begins the crawl, or goes on with it.
     pub(crate) fn crawl(&self) -> Webloom {
         let crawl = Webloom::crawl(self.dir.path(), &self.site.start).args(&self.flags);
-        let crawl = crawl.args(self.next.then_some("--again"));
+        let crawl = crawl.args(self.next);
         crawl.args(["--per-host", &PER_HOST.to_string()]).env("WEBLOOM_FRONTIER_HEADS_PER_HOST", "50")
     }
 
@@ -78,7 +79,7 @@ impl<'a> Siege<'a> {
         let before = self.site.asked()?.len();
         let run = self.run_into(moment, self.crawl().env("WEBLOOM_STORE_CHECKPOINT_EVERY", "10ms"))?;
         ensure!(run.code.is_none(), "{moment:?}: it was not killed: {run:?}");
-        self.next = false;
+        self.next = &[];
         assert_clean(self.dir.path());
         let open = self.uncommitted(before)?;
         let most = PER_HOST + UNCOMMITTED;

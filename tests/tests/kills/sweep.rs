@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde_json::Value;
 use webloom::practice::Shape;
-use webloom_tests::webloom::Webloom;
+use webloom_tests::webloom::{REDISCOVER, Webloom};
 
 use super::{
     siege::{Moment, Siege},
@@ -43,7 +43,7 @@ fn a_kill_within_the_sweep_of_a_second_sequence_changes_nothing() -> Result<()> 
     let mut siege = Siege::lay(&site, &[LOSING, &["--cache", "temporal"]].concat())?;
     siege.end_after_losses()?;
     let first = lost(&siege, "0");
-    siege.again()?;
+    siege.again(&REDISCOVER)?;
     for moment in [
         Moment::At("inside_step", 20),
         Moment::At("inside_sweep", 1),

@@ -16,7 +16,7 @@ use urlcache::{Layout, LossBudget, Plan};
 use webloom_tests::{
     debian::{self, Site},
     nginx::Nginx,
-    webloom::{Webloom, assert_clean, pages},
+    webloom::{REDISCOVER, Webloom, assert_clean, pages},
 };
 
 use crate::whole::oracle;
@@ -169,7 +169,7 @@ fn what_a_temporal_cache_loses_in_every_sequence_falls_as_the_power() -> Result<
         let temporal = [&quiet[..], &["--cache", "temporal"]].concat();
         let mut losses = Vec::new();
         for sequence in 0..SEQUENCES {
-            let next: &[&str] = if sequence == 0 { &[] } else { &["--again"] };
+            let next: &[&str] = if sequence == 0 { &[] } else { &REDISCOVER };
             let summary = served.crawl("temporal", &[&temporal[..], next].concat())?;
             ensure!(summary["sequence"] == sequence && summary["cache"]["strategy"] == "temporal", "{summary}");
             losses.push((number(&summary, "/cache/sweep/lost")?, number(&summary, "/cache/items")?));

@@ -81,6 +81,7 @@ pub(super) fn decide(
                 _ => None,
             }
             .unwrap_or_else(|| last(VisitOutcome::Stored, None)),
+            Content::NotModified(_) => last(VisitOutcome::Stored, None),
             Content::Redirect(_) => last(VisitOutcome::Redirected, None),
             Content::Other(_) | Content::Robots { .. } => {
                 let busy = is_passing(answer.status).then(|| again(&answer.status.to_string(), answer.retry_after));

@@ -189,6 +189,11 @@ impl Core {
                 room = page.room.take().map(|room| Box::new(room) as Box<dyn Send>);
                 (self.keep(*page, &mut visit), Hop::Link)
             }
+            // Its links have rows already, or the sweep finds them without.
+            Content::NotModified(validators) => {
+                (visit.etag, visit.last_modified) = (validators.etag, validators.last_modified);
+                (Proposals::default(), Hop::Link)
+            }
             Content::Robots { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
@@ -268,6 +273,8 @@ impl Core {
         visit.bytes = page.bytes;
         visit.digest = (visit.outcome == VisitOutcome::Stored).then_some(page.digest);
         visit.title = page.title;
+        visit.etag = page.validators.etag;
+        visit.last_modified = page.validators.last_modified;
         let proposals = page.links.judged(&self.pure);
         if proposals.are_cut() {
             visit.truncated.get_or_insert(LINKS);

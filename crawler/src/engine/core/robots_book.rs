@@ -128,7 +128,7 @@ impl RobotsBook {
         };
         let (body, location) = match answer.content {
             Content::Robots { body, location } => (body, location),
-            Content::Page(_) | Content::Redirect(_) | Content::Other(_) => (Vec::new(), None),
+            Content::Page(_) | Content::NotModified(_) | Content::Redirect(_) | Content::Other(_) => (Vec::new(), None),
         };
         if (300..400).contains(&answer.status) {
             return match location.filter(|_| redirects < MOST_REDIRECTS) {

@@ -1,7 +1,7 @@
 //! [`Crawl`]: a crawl of a web over as many runs and sequences as it takes, with kills and restarts.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -20,7 +20,7 @@ use crate::{
     queue::Purpose,
     robots::ProductToken,
     store::{
-        AreaRow, AreaSource, Errs, NewCrawl, NextSequence, RunStart, Store, WriterSettings,
+        AreaRow, AreaSource, Errs, NewCrawl, NextSequence, Revisit, RunStart, Store, WriterSettings,
         sqlite::{CrawlDirectory, Records, Writer},
     },
     time::Moment,
@@ -102,6 +102,10 @@ pub(super) struct Crawl {
     again: Option<(Plan, u64)>,
     /// The next run begins a sequence.
     begins: bool,
+    /// How the sequence finds its URLs.
+    pub(super) revisit: Revisit,
+    /// What was known when it began, if all of that is due in it.
+    pub(super) known: BTreeSet<String>,
 }
 
 impl Crawl {
@@ -126,6 +130,8 @@ impl Crawl {
             later: stages,
             again: None,
             begins: false,
+            revisit: Revisit::Rediscover,
+            known: BTreeSet::new(),
         }
     }
 
@@ -142,7 +148,7 @@ impl Crawl {
             };
             self.interruptions.push(interruption);
         }
-        let further = if self.random.percent(15) { 1 + self.random.below(2) } else { 0 };
+        let further = if self.random.percent(25) { 1 + self.random.below(2) } else { 0 };
         self.again = Some((plan, further));
         self
     }
@@ -176,7 +182,10 @@ impl Crawl {
                     self.now += 1_000 + self.random.below(200_000) * times;
                 }
                 Some(End::Budget | End::Loss) => self.raise(end)?,
-                Some(End::Restart) => self.begins = true,
+                Some(End::Restart) => {
+                    (self.begins, self.revisit) = (true, Revisit::Rediscover);
+                    self.known.clear();
+                }
                 Some(other) => return Err(format!("ended with {other:?}")),
             }
             if self.runs > MOST_RUNS {
@@ -192,6 +201,8 @@ impl Crawl {
         self.web = plan.web(self.now, &mut self.random);
         *self.moments.lock().unwrap() = Moments::new(self.web.clone());
         (self.begins, self.again) = (true, Some((plan, further - 1)));
+        self.revisit = self.random.pick(&[Revisit::KnownFirst, Revisit::KnownFirst, Revisit::Rediscover]);
+        self.known = if self.revisit == Revisit::KnownFirst { self.all_rows() } else { BTreeSet::new() };
         true
     }
 
@@ -212,6 +223,13 @@ impl Crawl {
         let query =
             "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned' AND admitted_in = ?)";
         connection.query_row(query, [self.sequence], |row| row.get(0)).unwrap()
+    }
+
+    fn all_rows(&self) -> BTreeSet<String> {
+        let records = Records::open(self.folder.path()).unwrap();
+        let mut select = records.connection().prepare("SELECT url FROM url").unwrap();
+        let rows = select.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
     }
 
     pub(super) fn moment(&self) -> Moment {
@@ -279,7 +297,13 @@ impl Crawl {
             };
             directory.create(&crawl).unwrap();
         } else if std::mem::take(&mut self.begins) {
-            let next = NextSequence { at: self.moment(), settings: "{}".into(), areas };
+            let next = NextSequence {
+                at: self.moment(),
+                settings: "{}".into(),
+                areas,
+                revisit: self.revisit,
+                links_stay: true,
+            };
             directory.begin_sequence(&next).unwrap();
         }
     }

@@ -169,7 +169,7 @@ impl<'a> Process<'a> {
     }
 
     fn apply(&mut self, message: Message) -> Result<(), String> {
-        self.writer.apply(message).map_err(|_| "the writer failed".to_owned())?;
+        self.writer.apply(message).map_err(|fault| format!("the writer failed: {fault:?}"))?;
         let answers: Vec<_> = self.answers.0.lock().unwrap().drain(..).collect();
         for answer in answers {
             self.last_answer = self.last_answer.max(self.crawl.now + self.crawl.random.below(3));

@@ -151,9 +151,9 @@ impl Web {
         }
     }
 
-    /// URLs that a complete crawl admits.
-    pub(super) fn reach(&self) -> Reach {
-        let starts = || self.starts.iter().map(|start| start.url.clone());
+    /// URLs that a complete crawl admits which begins with the starts and what is `known`.
+    pub(super) fn reach(&self, known: &BTreeSet<String>) -> Reach {
+        let starts = || self.starts.iter().map(|start| start.url.clone()).chain(known.iter().cloned());
         let by_http = || starts().map(|url| url.replace("https:", "http:"));
         Reach {
             must: self.closure(starts().collect(), true),

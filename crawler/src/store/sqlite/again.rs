@@ -18,31 +18,80 @@ use crate::{
 /// The sequence in which nothing was there before.
 const FIRST: u32 = 0;
 
+/// The sequence that is being crawled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Current {
+    pub(super) sequence: u32,
+    /// Whether every URL with a row is due in it: those that it has not touched yet are the rows of an earlier sequence.
+    pub(super) known_first: bool,
+}
+
+impl Current {
+    /// What is known of a sequence.
+    pub(super) fn of(connection: &Connection, sequence: u32) -> Result<Self> {
+        let query = "SELECT revisit IS NOT NULL FROM sequence WHERE n = ?";
+        let known_first = connection.query_row(query, [sequence], |row| row.get(0)).optional()?.unwrap_or(false);
+        Ok(Self { sequence, known_first })
+    }
+
+    /// A sequence whose URLs are found from the starts.
+    #[cfg(test)]
+    pub(super) fn by_links(sequence: u32) -> Self {
+        Self { sequence, known_first: false }
+    }
+
+    /// Whether nothing was there before it.
+    pub(super) fn is_first(self) -> bool {
+        self.sequence == FIRST
+    }
+
+    /// The condition for the rows that belong to it, where `?1` is its number.
+    pub(super) fn rows(self) -> &'static str {
+        if self.known_first { "admitted_in <= ?1" } else { "admitted_in = ?1" }
+    }
+
+    /// The condition for those of them that are to be fetched.
+    pub(super) fn queued(self) -> &'static str {
+        if self.known_first {
+            "(admitted_in < ?1 OR (admitted_in = ?1 AND state = 'queued'))"
+        } else {
+            "(state = 'queued' AND admitted_in = ?1)"
+        }
+    }
+}
+
 /// A row of the URL table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StoredUrl {
     /// Its number for ever.
     pub(super) id: u64,
-    /// The digest of the latest copy from an earlier sequence.
-    pub(super) copy: Option<[u8; 32]>,
+    /// The latest copy from an earlier sequence.
+    pub(super) copy: Option<Copied>,
+}
+
+/// A visit that stored a page, with its links.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Copied {
+    pub(super) visit: i64,
+    pub(super) digest: [u8; 32],
 }
 
 /// The rows of tickets. What was looked up last is remembered: nearly all that a step says is of one page.
 pub(super) struct Tickets<'c> {
     connection: &'c Connection,
-    sequence: u32,
+    current: Current,
     last: Option<(Ticket, StoredUrl)>,
 }
 
 impl<'c> Tickets<'c> {
     /// Those of a sequence.
-    pub(super) fn new(connection: &'c Connection, sequence: u32) -> Self {
-        Self { connection, sequence, last: None }
+    pub(super) fn new(connection: &'c Connection, current: Current) -> Self {
+        Self { connection, current, last: None }
     }
 
     /// The sequence.
     pub(super) fn sequence(&self) -> u32 {
-        self.sequence
+        self.current.sequence
     }
 
     /// The row of an admission.
@@ -50,32 +99,64 @@ impl<'c> Tickets<'c> {
         if let Some((_, url)) = self.last.filter(|(last, _)| *last == ticket) {
             return Ok(url);
         }
-        let admitted_before = if self.sequence == FIRST { None } else { self.readmitted(ticket)? };
+        let admitted_before = match self.current {
+            current if current.is_first() => None,
+            Current { known_first: true, .. } => self.known(KNOWN, ticket)?,
+            Current { .. } => self.known(READMITTED, ticket)?,
+        };
         // An admission that is no readmission has made its row, and named it.
         let url = admitted_before.unwrap_or(StoredUrl { id: ticket.0, copy: None });
         self.last = Some((ticket, url));
         Ok(url)
     }
 
-    fn readmitted(&self, ticket: Ticket) -> Result<Option<StoredUrl>> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT id, (SELECT visit.digest FROM history JOIN visit ON visit.id = history.visit
-                         WHERE history.url = url.id AND visit.outcome = 'stored'
-                         ORDER BY history.sequence DESC LIMIT 1)
-             FROM url WHERE readmission = ?",
-        )?;
-        let url = |row: &Row<'_>| Ok(StoredUrl { id: row.get(0)?, copy: row.get(1)? });
+    fn known(&self, query: &str, ticket: Ticket) -> Result<Option<StoredUrl>> {
+        let mut select = self.connection.prepare_cached(query)?;
+        let url = |row: &Row<'_>| {
+            let (visit, digest): (Option<i64>, Option<[u8; 32]>) = (row.get(1)?, row.get(2)?);
+            let copy = visit.zip(digest).map(|(visit, digest)| Copied { visit, digest });
+            Ok(StoredUrl { id: row.get(0)?, copy })
+        };
         select.query_row([ticket.0], url).optional()
     }
 }
 
+/// The row of a ticket that is no row's number, with its copy.
+const READMITTED: &str = "SELECT url.id, stored.id, stored.digest
+    FROM url LEFT JOIN visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
+    WHERE url.readmission = ?";
+
+/// The same of any ticket.
+const KNOWN: &str = "SELECT url.id, stored.id, stored.digest
+    FROM url LEFT JOIN visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
+    WHERE url.id = coalesce((SELECT id FROM url WHERE readmission = ?1), ?1)";
+
 /// Whether what a step admits may have a row. Nothing needs to be looked for otherwise, and keys have no index.
 pub(super) fn may_have_row(context: StepContext) -> bool {
-    context.sequence != FIRST || context.rows == Rows::Proposed
+    !context.current.is_first() || context.rows == Rows::Proposed
 }
 
+/// What writes a row that is admitted.
+pub(super) fn admission(context: StepContext) -> &'static str {
+    match context.current {
+        Current { known_first: true, .. } => INSERT_NEW,
+        _ if may_have_row(context) => INSERT_OR_READMIT,
+        _ => INSERT,
+    }
+}
+
+/// A row of a URL that no sequence has admitted before.
+const INSERT: &str =
+    "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// The same, where the URL may have a row: that is due in any case.
+const INSERT_NEW: &str =
+    "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (fingerprint) DO NOTHING";
+
 /// A row of a URL, or once more the row that an earlier sequence has made for it; nothing of what this one has admitted.
-pub(super) const INSERT_OR_READMIT: &str =
+const INSERT_OR_READMIT: &str =
     "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (fingerprint) DO UPDATE SET
@@ -86,12 +167,33 @@ pub(super) const INSERT_OR_READMIT: &str =
      WHERE admitted_in < excluded.admitted_in";
 
 /// Has this connection keep how a URL stood before it is admitted again: as part of that statement, which has the row at hand.
+/// Where it stays as it was found, its visits tell as much of it, but not of one that was not fetched.
 pub(super) fn keep_history(connection: &Connection) -> Result<()> {
     connection.execute_batch(
         "CREATE TEMP TRIGGER readmitted AFTER UPDATE OF readmission ON main.url BEGIN
              INSERT INTO history (url, sequence, hop, via, depth, state, reason, visit)
              VALUES (old.id, old.admitted_in, old.hop, old.via, old.depth, old.state, old.reason,
                      iif(old.state = 'finished', old.visit, NULL));
+         END;
+         CREATE TEMP TRIGGER touched AFTER UPDATE OF admitted_in ON main.url
+         WHEN old.state <> 'finished' AND old.admitted_in < new.admitted_in AND old.readmission IS new.readmission BEGIN
+             INSERT INTO history (url, sequence, hop, via, depth, state, reason)
+             VALUES (old.id, old.admitted_in, old.hop, old.via, old.depth, old.state, old.reason);
+         END",
+    )
+}
+
+/// The visits of sequence `?1` whose URLs a later one has touched where they stood: nothing else tells how they stood then.
+pub(super) const TOUCHED_LATER: &str = "visit CROSS JOIN url ON url.id = visit.url
+    WHERE visit.sequence = ?1 AND url.admitted_in > ?1
+      AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)";
+
+/// Has this connection note that links to a new part of the scope are kept from now on alone, where pages were read before.
+pub(super) fn note_wider_scope(connection: &Connection) -> Result<()> {
+    connection.execute_batch(
+        "CREATE TEMP TRIGGER wider AFTER INSERT ON main.area BEGIN
+             UPDATE sequence SET links_since = n + 1
+             WHERE n = (SELECT max(n) FROM sequence) AND EXISTS (SELECT 1 FROM visit WHERE outcome = 'stored');
          END",
     )
 }
@@ -110,6 +212,7 @@ pub(super) fn address(connection: &Connection, link: u64, sequence: u32) -> Resu
 /// stored before and is not there any more.
 pub(super) fn change(visit: &VisitRow, copy: Option<[u8; 32]>) -> Option<&'static str> {
     match (visit.outcome, copy) {
+        (VisitOutcome::Stored, Some(_)) if visit.is_not_modified() => Some("unchanged"),
         (VisitOutcome::Stored, None) => Some("new"),
         (VisitOutcome::Stored, copy) if copy == visit.digest => Some("unchanged"),
         (VisitOutcome::Stored, Some(_)) => Some("changed"),

@@ -6,20 +6,21 @@
 use rusqlite::{Connection, Result, params};
 
 use super::{
-    again::{self, StoredUrl, Tickets},
+    again::{self, Current, Tickets},
     lost,
+    visits::{self, Written},
 };
 use crate::{
     candidate::{HostId, Ticket},
     health::HealthRow,
-    store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow, VisitRow},
+    store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow},
 };
 
 /// Where a step is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepContext {
     /// The sequence.
-    pub(super) sequence: u32,
+    pub(super) current: Current,
     /// What it is said to admit.
     pub(super) rows: Rows,
 }
@@ -36,8 +37,8 @@ pub(super) enum Rows {
 /// Writes the rows of a step; its counters are the writer's. Returns the URLs that were admitted already, of which nothing
 /// is written.
 pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -> Result<Vec<Ticket>> {
-    let sequence = context.sequence;
-    let mut tickets = Tickets::new(connection, sequence);
+    let current = context.current;
+    let mut tickets = Tickets::new(connection, current);
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
     let mut known = Vec::new();
@@ -46,9 +47,12 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
             known.push(row.id);
         }
     }
-    let visit = step.visit.as_ref().map(|row| visit(connection, row, tickets.url(row.url)?, sequence)).transpose()?;
+    let visit = match &step.visit {
+        Some(row) => Some(visits::write(connection, row, tickets.url(row.url)?, current)?),
+        None => None,
+    };
     if let Some((ticket, new)) = &step.change {
-        change(connection, tickets.url(*ticket)?.id, new, visit)?;
+        change(connection, tickets.url(*ticket)?.id, new, visit, current)?;
     }
     // After the page's own rows, whose ticket is the last that was looked up until then.
     step.lost.iter().try_for_each(|row| lost::audited(connection, row, &mut tickets))?;
@@ -58,7 +62,7 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
         robots(connection, *id, row)?;
     }
     if let Some((id, why)) = step.closed {
-        close(connection, id, why, sequence)?;
+        close(connection, id, why, current)?;
     }
     Ok(known)
 }
@@ -77,16 +81,10 @@ pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
     insert.execute(params![row.url, row.source.as_str(), row.source.is_given()]).map(|_| ())
 }
 
-/// A row of a URL that no sequence has admitted before.
-const INSERT: &str =
-    "INSERT INTO url (id, host, url, key, fingerprint, hop, via, depth, redirects, rank, admitted_in, state, reason)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
 /// Whether it was new to the sequence.
 fn admit(connection: &Connection, row: &UrlRow, tickets: &mut Tickets<'_>, context: StepContext) -> Result<bool> {
     let via = row.via.map(|via| tickets.url(via)).transpose()?.map(|via| via.id);
-    let statement = if again::may_have_row(context) { again::INSERT_OR_READMIT } else { INSERT };
-    let written = connection.prepare_cached(statement)?.execute(params![
+    let written = connection.prepare_cached(again::admission(context))?.execute(params![
         row.id.0,
         row.host.0,
         row.url.as_str(),
@@ -97,51 +95,46 @@ fn admit(connection: &Connection, row: &UrlRow, tickets: &mut Tickets<'_>, conte
         row.depth,
         row.redirects,
         row.rank,
-        context.sequence,
+        context.current.sequence,
         row.state(),
         row.abandoned.map(Abandonment::as_str),
     ])?;
     Ok(written > 0)
 }
 
-fn visit(connection: &Connection, row: &VisitRow, url: StoredUrl, sequence: u32) -> Result<i64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
-                            digest, title, redirect, truncated, links, change)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )?;
-    let links: Vec<u8> = row.links.iter().flat_map(|link| link.to_be_bytes()).collect();
-    insert.insert(params![
-        url.id,
-        sequence,
-        row.at.millis(),
-        row.outcome.as_str(),
-        row.status,
-        row.reason,
-        row.content_type,
-        row.html,
-        row.bytes,
-        row.wire_bytes,
-        row.digest,
-        row.title,
-        row.redirect,
-        row.truncated,
-        links,
-        again::change(row, url.copy),
-    ])
-}
+/// What a URL of the first sequence that has its answer becomes.
+const FINISH_FIRST: &str =
+    "UPDATE url SET state = 'finished', due = NULL, failed_at = NULL, reason = NULL, visit = ?1 WHERE id = ?4";
 
-fn change(connection: &Connection, id: u64, change: &UrlChange, visit: Option<i64>) -> Result<()> {
+/// The same in a later one; `?3` is the sequence, which a URL that was known before belongs to from now on.
+const FINISH: &str =
+    "UPDATE url SET attempts = iif(admitted_in < ?3, 0, attempts), admitted_in = ?3, state = 'finished',
+        due = NULL, failed_at = NULL, reason = NULL, visit = ?1, copy = ?2 WHERE id = ?4";
+
+fn change(
+    connection: &Connection,
+    id: u64,
+    change: &UrlChange,
+    visit: Option<Written>,
+    current: Current,
+) -> Result<()> {
+    let sequence = current.sequence;
     let changed = match change {
-        UrlChange::Finished => connection
-            .prepare_cached("UPDATE url SET state = 'finished', due = NULL, failed_at = NULL, reason = NULL, visit = ? WHERE id = ?")?
-            .execute(params![visit, id])?,
+        UrlChange::Finished => {
+            let Written { visit, copy } = visit.unwrap_or_default();
+            let finish = if current.is_first() { FINISH_FIRST } else { FINISH };
+            connection.prepare_cached(finish)?.execute(params![visit, copy, sequence, id])?
+        }
         UrlChange::Retry { attempts, due, failed, reason } => connection
-            .prepare_cached("UPDATE url SET attempts = ?, due = ?, failed_at = ?, reason = ? WHERE id = ?")?
-            .execute(params![attempts, due.millis(), failed.millis(), reason, id])?,
+            .prepare_cached(
+                "UPDATE url SET admitted_in = ?, state = 'queued', attempts = ?, due = ?, failed_at = ?, reason = ? WHERE id = ?",
+            )?
+            .execute(params![sequence, attempts, due.millis(), failed.millis(), reason, id])?,
         UrlChange::Abandoned(why) => connection
-            .prepare_cached("UPDATE url SET state = 'abandoned', due = NULL, failed_at = NULL, reason = ? WHERE id = ?")?
-            .execute(params![why.as_str(), id])?,
+            .prepare_cached(
+                "UPDATE url SET admitted_in = ?, state = 'abandoned', due = NULL, failed_at = NULL, reason = ? WHERE id = ?",
+            )?
+            .execute(params![sequence, why.as_str(), id])?,
     };
     debug_assert_eq!(changed, 1, "a change names an admitted URL");
     Ok(())
@@ -183,9 +176,15 @@ const CLOSE: [&str; 2] = [
      WHERE host = ? AND state = 'queued' AND due IS NOT NULL AND admitted_in = ?",
 ];
 
-fn close(connection: &Connection, id: HostId, why: Abandonment, sequence: u32) -> Result<()> {
-    for part in CLOSE {
-        connection.prepare_cached(part)?.execute(params![why.as_str(), id.0, sequence])?;
+/// The same of what was known before the sequence.
+const CLOSE_KNOWN: &str = "UPDATE url INDEXED BY url_known
+    SET admitted_in = ?3, state = 'abandoned', attempts = 0, due = NULL, failed_at = NULL, reason = ?1
+    WHERE host = ?2 AND admitted_in < ?3";
+
+fn close(connection: &Connection, id: HostId, why: Abandonment, current: Current) -> Result<()> {
+    let known = current.known_first.then_some(CLOSE_KNOWN);
+    for part in CLOSE.into_iter().chain(known) {
+        connection.prepare_cached(part)?.execute(params![why.as_str(), id.0, current.sequence])?;
     }
     Ok(())
 }
@@ -214,7 +213,7 @@ mod tests {
                         (4, 1, 'http://i/4', x'', 'link', 0, 0, 0, 'queued', 0, NULL)",
             )
             .unwrap();
-        close(&connection, HostId(0), Abandonment::Address, 0).unwrap();
+        close(&connection, HostId(0), Abandonment::Address, Current { sequence: 0, known_first: false }).unwrap();
         let mut select = connection.prepare("SELECT id FROM url WHERE reason = 'address' AND due IS NULL").unwrap();
         let closed: Result<Vec<u64>> = select.query_map([], |row| row.get(0)).unwrap().collect();
         assert_eq!(closed, Ok(vec![1, 2]));

@@ -10,7 +10,7 @@ use std::sync::{
 use rusqlite::Connection;
 
 use super::{
-    again,
+    again::{self, Current},
     apply::{self, Rows, StepContext},
     lost, refill, schema,
 };
@@ -65,13 +65,13 @@ fn instructions(connection: &mut Connection, work: impl FnOnce(&Connection)) -> 
     count.load(Ordering::Relaxed)
 }
 
-fn ask(connection: &Connection, kind: RefillKind, sequence: u32) {
+fn ask(connection: &Connection, kind: RefillKind, current: Current) {
     let request = RefillRequest { host: HostId(0), kind, limit: 5, max_depth: Some(2) };
-    assert_eq!(refill::answer(connection, &request, sequence).unwrap().rows.len(), 5);
+    assert_eq!(refill::answer(connection, &request, current).unwrap().rows.len(), 5);
 }
 
-fn write(connection: &Connection, step: &Step, sequence: u32) {
-    apply::step(connection, step, StepContext { sequence, rows: Rows::New }).unwrap();
+fn write(connection: &Connection, step: &Step, current: Current) {
+    apply::step(connection, step, StepContext { current, rows: Rows::New }).unwrap();
 }
 
 fn admission(id: u64) -> Step {
@@ -106,6 +106,7 @@ fn ailing() -> Step {
 /// What is asked for one host or one URL, each with its instructions.
 fn costs(others: u64, sequence: u32) -> Vec<(&'static str, u64)> {
     let mut database = database(others, sequence);
+    let current = Current::by_links(sequence);
     let ticket = |row: u64| Ticket(if sequence == 0 { row } else { row + 1_000_000 });
     let due = RefillKind::Due { after: Moment::EPOCH, id: Ticket(0), until: Moment::from_millis(9) };
     let closed = Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() };
@@ -113,13 +114,13 @@ fn costs(others: u64, sequence: u32) -> Vec<(&'static str, u64)> {
     // Statements are prepared once: what that costs is left out.
     let mut cost = |name, work: &dyn Fn(&Connection)| (name, instructions(&mut database, work));
     vec![
-        cost("rows to go on", &|database| ask(database, RefillKind::Beyond(queue::Place::FIRST), sequence)),
-        cost("rows to retry", &|database| ask(database, due, sequence)),
-        cost("an admission", &|database| write(database, &admission(5_000_000), sequence)),
-        cost("a visit", &|database| write(database, &visit(ticket(4)), sequence)),
-        cost("an abandoned URL", &|database| write(database, &gone, sequence)),
-        cost("a host's health", &|database| write(database, &ailing(), sequence)),
-        cost("a host's closing", &|database| write(database, &closed, sequence)),
+        cost("rows to go on", &|database| ask(database, RefillKind::Beyond(queue::Place::FIRST), current)),
+        cost("rows to retry", &|database| ask(database, due, current)),
+        cost("an admission", &|database| write(database, &admission(5_000_000), current)),
+        cost("a visit", &|database| write(database, &visit(ticket(4)), current)),
+        cost("an abandoned URL", &|database| write(database, &gone, current)),
+        cost("a host's health", &|database| write(database, &ailing(), current)),
+        cost("a host's closing", &|database| write(database, &closed, current)),
     ]
 }
 
@@ -140,4 +141,41 @@ fn nothing_scans_the_table_for_one_host() {
         assert_eq!(few, many, "in sequence {sequence}");
         assert!(few.iter().all(|(_, count)| (1..1_500).contains(count)), "{few:?}");
     }
+}
+
+/// The same database in a sequence that begins with what is known: what was admitted is due.
+fn known(others: u64) -> Connection {
+    let connection = database(others, 1);
+    let begin = "INSERT INTO sequence (n, began_at, hash_seed, counters, revisit, links_since) VALUES (2, 0, 0, '{}', 'known_first', 0)";
+    connection.execute_batch(&format!("{}; {begin}", schema::INDICES_OF_KNOWN)).unwrap();
+    connection
+}
+
+#[test]
+fn nothing_scans_the_table_for_one_host_where_what_is_known_is_due() {
+    let costs = |others| {
+        let (mut database, current) = (known(others), Current { sequence: 2, known_first: true });
+        let closed = Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() };
+        let mut cost = |name, work: &dyn Fn(&Connection)| (name, instructions(&mut database, work));
+        vec![
+            cost("rows to go on", &|database| ask(database, RefillKind::Beyond(queue::Place::FIRST), current)),
+            cost("an admission", &|database| write(database, &admission(5_000_000), current)),
+            cost("a visit", &|database| write(database, &visit(Ticket(1_000_004)), current)),
+            cost("a host's closing", &|database| write(database, &closed, current)),
+        ]
+    };
+    let [few, many] = [10, 5_000].map(costs);
+    assert_eq!(few, many);
+    assert!(few.iter().all(|(_, count)| (1..5_000).contains(count)), "{few:?}");
+}
+
+/// A sort would read a host's whole queue for each few rows of it.
+#[test]
+fn what_is_known_and_what_is_new_are_merged() {
+    let connection = known(10);
+    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", &**refill::BEYOND_WITH_KNOWN)).unwrap();
+    let steps = plan.query_map([0; 6], |row| row.get(3)).unwrap();
+    let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();
+    assert!(steps.iter().any(|step| step.contains("MERGE")), "{steps:?}");
+    assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{steps:?}");
 }

@@ -10,7 +10,12 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{FailPoint, again, error::database_error, resume, schema};
+use super::{
+    FailPoint,
+    again::{self, Current},
+    error::database_error,
+    resume, schema, summary,
+};
 use crate::{
     store::{AreaRow, LastSequence, Resumed, StoreError},
     url::{Canonicalizer, Fingerprint, FingerprintSeed},
@@ -61,6 +66,7 @@ impl CrawlDirectory {
         // Before anything is written that other rules would not understand.
         resume::key_rules(&connection).map_err(failed())?;
         again::keep_history(&connection).map_err(failed())?;
+        again::note_wider_scope(&connection).map_err(failed())?;
         Ok(Self { path: path.to_owned(), connection, _lock: lock, fail_point: None })
     }
 
@@ -129,7 +135,7 @@ impl CrawlDirectory {
         resume::last_sequence(&self.connection).map_err(self.failed())
     }
 
-    /// Which of these URLs were admitted in the last sequence. May read all rows, once: for starts before a run.
+    /// Which of these URLs belong to the last sequence. May read all rows, once: for starts before a run.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.
@@ -139,11 +145,12 @@ impl CrawlDirectory {
             self.connection.execute_batch(table)?;
             let mut insert = self.connection.prepare("INSERT INTO given VALUES (?)")?;
             given.iter().try_for_each(|fingerprint| insert.execute([fingerprint.to_bytes()]).map(|_| ()))?;
-            let mut select = self.connection.prepare(
-                "SELECT fingerprint FROM url WHERE fingerprint IN (SELECT fingerprint FROM given)
-                                               AND admitted_in = (SELECT max(n) FROM sequence)",
-            )?;
-            let found = select.query_map([], |row| row.get(0).map(Fingerprint::from_bytes))?;
+            let current = Current::of(&self.connection, summary::last_sequence(&self.connection)?.unwrap_or_default())?;
+            let mut select = self.connection.prepare(&format!(
+                "SELECT fingerprint FROM url WHERE fingerprint IN (SELECT fingerprint FROM given) AND {}",
+                current.rows()
+            ))?;
+            let found = select.query_map([current.sequence], |row| row.get(0).map(Fingerprint::from_bytes))?;
             let found = found.collect::<rusqlite::Result<_>>()?;
             self.connection.execute_batch("DROP TABLE given")?;
             Ok(found)

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::again::Tickets;
+use super::again::{Current, Tickets};
 use crate::{
     candidate::Ticket,
     store::{LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing, SweepCounts},
@@ -73,7 +73,8 @@ pub(super) fn fetched_again(connection: &Connection, row: &RescueRow, tickets: &
 }
 
 /// Shows every URL of a sequence: first those its audit saw lost, then the admitted ones.
-pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, sequence: u32) -> Result<()> {
+pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, current: Current) -> Result<()> {
+    let sequence = current.sequence;
     let mut select = connection.prepare(
         "SELECT lost.fingerprint, lost.id > audit_lost FROM lost JOIN sequence ON n = lost.sequence
          WHERE n = ? AND found_by = 'audit' AND audit_lost IS NOT NULL",
@@ -84,12 +85,13 @@ pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, seque
         replay.lost(Fingerprint::from_bytes(row.get(0)?), standing);
     }
     // A URL that the sweep rescued was no trial: its first verdict was not seen.
-    let mut select = connection.prepare(
+    let mut select = connection.prepare(&format!(
         "SELECT coalesce(url.key, url.url), url.fingerprint,
                 audit_urls IS NULL OR url.ticket <= audit_urls OR url.hop = 'start' OR EXISTS (
                     SELECT 1 FROM lost WHERE lost.admitted = url.id AND lost.sequence = n AND lost.state = 'rescued')
-         FROM url, sequence WHERE n = ?1 AND url.admitted_in = ?1 ORDER BY url.id",
-    )?;
+         FROM url, sequence WHERE n = ?1 AND {} ORDER BY url.id",
+        current.rows()
+    ))?;
     let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
         let standing = if row.get(2)? { Standing::Held } else { Standing::Trial };

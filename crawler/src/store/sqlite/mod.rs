@@ -27,6 +27,7 @@ mod runs;
 mod schema;
 mod summary;
 mod sweep;
+mod visits;
 mod writer;
 
 pub use check::invariants;

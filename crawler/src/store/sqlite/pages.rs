@@ -23,6 +23,14 @@ const OF_SEQUENCE: &str =
      SELECT past.url, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
      FROM {of} history AS past CROSS JOIN url ON url.id = past.url WHERE past.sequence = ?1 AND {which}";
 
+/// The same of those that a later sequence has touched where they stood.
+const TOUCHED: &str = "
+     UNION ALL
+     SELECT url.id, url.url, key, visit.sequence, hop, url.via, depth, 'finished', NULL, visit.id, {found_by}
+     FROM {of} url CROSS JOIN visit ON visit.url = url.id AND visit.sequence = ?1
+     WHERE url.admitted_in > ?1 AND {which}
+       AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)";
+
 /// The URLs that a sequence lost and did not admit.
 const LOST: &str =
     "SELECT lost.id, url, NULL, sequence, NULL, via, NULL, 'lost', iif(recovered_in IS NULL, state, 'recovered'),
@@ -42,7 +50,7 @@ pub(super) fn pages(
     filter: &PageFilter,
     mut each: impl FnMut(PageLine) -> bool,
 ) -> Result<()> {
-    let stands = stands(filter);
+    let stands = stands(filter, has_known_first(connection)?);
     let sequence = sequence(connection, filter)?;
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
     let mut conditions = vec!["1".to_owned()];
@@ -84,9 +92,10 @@ pub(super) fn pages(
 }
 
 /// The query for how the URLs asked for stand.
-fn stands(filter: &PageFilter) -> String {
+fn stands(filter: &PageFilter, has_known_first: bool) -> String {
+    let all = if has_known_first { [OF_SEQUENCE, TOUCHED].concat() } else { OF_SEQUENCE.to_owned() };
     let of_lost = |which| {
-        let picked = OF_SEQUENCE.replace("{of}", "lost CROSS JOIN").replace("{found_by}", "lost.found_by");
+        let picked = all.replace("{of}", "lost CROSS JOIN").replace("{found_by}", "lost.found_by");
         picked.replace("{which}", which)
     };
     if filter.recovered {
@@ -94,10 +103,15 @@ fn stands(filter: &PageFilter) -> String {
     } else if filter.asks_for_lost() {
         format!("{} UNION ALL {LOST}", of_lost(LET_IN))
     } else if filter.sequence.is_some() {
-        OF_SEQUENCE.replace("{of}", "").replace("{found_by}", "NULL").replace("{which}", "1")
+        all.replace("{of}", "").replace("{found_by}", "NULL").replace("{which}", "1")
     } else {
         LATEST.to_owned()
     }
+}
+
+/// Whether any sequence began with what was known. The index for their visits is there then.
+fn has_known_first(connection: &Connection) -> Result<bool> {
+    connection.query_row("SELECT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL)", [], |row| row.get(0))
 }
 
 /// The sequence they are asked of.

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::{CrawlDirectory, apply, directory::sync_folder, ranks, resume, schema};
 use crate::{
     order::Ranking,
-    store::{Abandonment, AreaRow, Counters, Errs, NewCrawl, NextSequence, RunStart, StoreError},
+    store::{Abandonment, AreaRow, Counters, Errs, NewCrawl, NextSequence, Revisit, RunStart, StoreError},
     time::Moment,
 };
 
@@ -28,7 +28,7 @@ impl CrawlDirectory {
                 ],
             )?;
             transaction.execute(
-                "INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, ?, ?, ?)",
+                "INSERT INTO sequence (n, began_at, hash_seed, counters, links_since) VALUES (0, ?, ?, ?, 0)",
                 params![crawl.at.millis(), crawl.hash_seed.cast_signed(), counters],
             )?;
             crawl.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
@@ -43,23 +43,32 @@ impl CrawlDirectory {
     }
 
     /// Begins the next sequence, in one transaction that survives a power loss: its number, its sums, and what it was asked
-    /// to be. Its URLs are those that it will find; no row of an earlier one is touched. The hash seed stays: which
-    /// strategies draw another one from it for each sequence is theirs to say.
+    /// to be. Its URLs are those that it will find, or those that are known as well; no row of an earlier one is touched. The
+    /// hash seed stays: which strategies draw another one from it for each sequence is theirs to say.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
     pub fn begin_sequence(&mut self, next: &NextSequence) -> Result<(), StoreError> {
-        let counters = serde_json::to_string(&Counters::default()).expect("counters are plain JSON");
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             transaction.execute_batch(schema::INDEX_OF_KEYS)?;
+            // Before the sequence is there: it keeps links to them from the beginning.
+            next.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
+            let known_first = next.revisit == Revisit::KnownFirst;
+            if known_first {
+                transaction.execute_batch(schema::INDICES_OF_KNOWN)?;
+            }
+            // What is known is proposed to the sequence by its beginning.
+            let candidates = if known_first { known_urls(&transaction)? } else { 0 };
+            let counters = Counters { candidates, ..Counters::default() };
+            let counters = serde_json::to_string(&counters).expect("counters are plain JSON");
+            let revisit = known_first.then_some(next.revisit.as_str());
             transaction.execute(
-                "INSERT INTO sequence (n, began_at, hash_seed, counters)
-                 SELECT n + 1, ?, hash_seed, ? FROM sequence ORDER BY n DESC LIMIT 1",
-                params![next.at.millis(), counters],
+                "INSERT INTO sequence (n, began_at, hash_seed, counters, revisit, links_since)
+                 SELECT n + 1, ?, hash_seed, ?, ?, iif(?, links_since, n + 1) FROM sequence ORDER BY n DESC LIMIT 1",
+                params![next.at.millis(), counters, revisit, next.links_stay],
             )?;
             transaction.execute("UPDATE crawl SET settings = ?", [&next.settings])?;
-            next.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
             transaction.commit()
         };
         write(&mut self.connection).map_err(self.failed())?;
@@ -119,6 +128,10 @@ impl CrawlDirectory {
                      AND admitted_in = (SELECT max(n) FROM sequence)";
         self.connection.execute(clamp, [latest.millis()]).map_err(self.failed())
     }
+}
+
+fn known_urls(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.query_row("SELECT count(*) FROM url", [], |row| row.get(0))
 }
 
 /// Notes that the current sequence is being crawled: see [`Store`](crate::store::Store).

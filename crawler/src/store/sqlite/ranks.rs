@@ -2,11 +2,13 @@
 
 use rusqlite::{Connection, Result, functions::FunctionFlags};
 
+use super::{again::Current, summary};
 use crate::order::Ranking;
 
 /// Reads the URL table once, and writes the queued rows whose rank is another.
-const RERANK: &str = "UPDATE url SET rank = rank_of(url, depth)
-    WHERE state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence) AND rank <> rank_of(url, depth)";
+fn rerank(current: Current) -> String {
+    format!("UPDATE url SET rank = rank_of(url, depth) WHERE {} AND rank <> rank_of(url, depth)", current.queued())
+}
 
 /// Puts what is queued in the last sequence in the order of `ranking`, where it was queued in another.
 pub(super) fn rank_by(connection: &Connection, ranking: &Ranking) -> Result<()> {
@@ -14,7 +16,9 @@ pub(super) fn rank_by(connection: &Connection, ranking: &Ranking) -> Result<()> 
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
     connection
         .create_scalar_function(name, 2, flags, move |row| Ok(ranking.rank(row.get_raw(0).as_str()?, row.get(1)?)))?;
-    connection.execute(RERANK, [])?;
+    if let Some(sequence) = summary::last_sequence(connection)? {
+        connection.execute(&rerank(Current::of(connection, sequence)?), [sequence])?;
+    }
     connection.remove_function(name, 2)
 }
 

@@ -1,15 +1,28 @@
 //! Reading queued rows for the frontier.
 
+use std::sync::LazyLock;
+
 use rusqlite::{CachedStatement, Connection, Result, Row, params};
 
+use super::again::Current;
 use crate::{
     candidate::{HostId, Ticket},
-    queue::{Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
+    queue::{Place, Purpose, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
     time::Moment,
     url::WebUrl,
 };
 
-const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due, rank, coalesce(failed_at, due)";
+const COLUMNS: &str =
+    "ticket, host, url, hop, depth, redirects, attempts, due, rank, coalesce(failed_at, due), NULL, NULL, 0";
+
+/// The same of a URL that an earlier sequence has left: it is begun anew. What it says of its copy is that of a whole one, with
+/// the links that this sequence would keep, none of which is lost.
+const KNOWN_COLUMNS: &str =
+    "ticket, host, url.url, hop, depth, redirects, 0, NULL, rank, NULL, stored.etag, stored.last_modified, 1";
+
+const COPY: &str = "visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
+    AND stored.truncated IS NULL AND stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1)
+    AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')";
 
 /// A row as it was queued at first in its latest sequence, whatever its state.
 pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {
@@ -18,10 +31,10 @@ pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {
 }
 
 /// The rows a request asks for; one more is read to know whether there are more.
-pub(super) fn answer(connection: &Connection, request: &RefillRequest, sequence: u32) -> Result<RefillAnswer> {
+pub(super) fn answer(connection: &Connection, request: &RefillRequest, current: Current) -> Result<RefillAnswer> {
     let most = request.max_depth.unwrap_or(u32::MAX);
     let limit = i64::try_from(request.limit).unwrap_or(i64::MAX).saturating_add(1);
-    let queue = (sequence, request.host);
+    let queue = (current, request.host);
     let found = match request.kind {
         RefillKind::Beyond(place) => beyond(connection, queue, place, most, limit)?,
         RefillKind::Due { after, id, .. } => due(connection, queue, (after, id), most, limit)?,
@@ -30,7 +43,7 @@ pub(super) fn answer(connection: &Connection, request: &RefillRequest, sequence:
 }
 
 /// Whose queue, in which sequence.
-type Queue = (u32, HostId);
+type Queue = (Current, HostId);
 
 struct StoredRow {
     item: WorkItem,
@@ -39,24 +52,41 @@ struct StoredRow {
 
 fn beyond(
     connection: &Connection,
-    (sequence, host): Queue,
+    (current, host): Queue,
     place: Place,
     most: u32,
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
-    let statement = connection.prepare_cached(&format!(
+    let statement = connection.prepare_cached(if current.known_first { &BEYOND_WITH_KNOWN } else { &BEYOND })?;
+    let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
+    collect(statement, params![current.sequence, host.0, place.rank, id, most, limit])
+}
+
+/// What the sequence has admitted.
+static BEYOND: LazyLock<String> = LazyLock::new(|| {
+    format!(
         "SELECT {COLUMNS} FROM url INDEXED BY url_queue
          WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND host = ?2 AND (rank, ticket) > (?3, ?4)
            AND depth <= ?5
          ORDER BY rank, ticket LIMIT ?6"
-    ))?;
-    let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
-    collect(statement, params![sequence, host.0, place.rank, id, most, limit])
-}
+    )
+});
+
+/// The same with what is known and not touched yet. Both have the order of an index: they are merged, and not sorted.
+pub(super) static BEYOND_WITH_KNOWN: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS} FROM url INDEXED BY url_queue
+         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND host = ?2 AND (rank, ticket) > (?3, ?4)
+           AND depth <= ?5
+         UNION ALL SELECT {KNOWN_COLUMNS} FROM url INDEXED BY url_known LEFT JOIN {COPY}
+         WHERE url.host = ?2 AND (rank, ticket) > (?3, ?4) AND admitted_in < ?1 AND depth <= ?5
+         ORDER BY rank, ticket LIMIT ?6"
+    )
+});
 
 fn due(
     connection: &Connection,
-    (sequence, host): Queue,
+    (current, host): Queue,
     read: (Moment, Ticket),
     most: u32,
     limit: i64,
@@ -67,7 +97,7 @@ fn due(
            AND depth <= ?5
          ORDER BY due, ticket LIMIT ?6"
     ))?;
-    collect(statement, params![sequence, host.0, read.0.millis(), read.1.0, most, limit])
+    collect(statement, params![current.sequence, host.0, read.0.millis(), read.1.0, most, limit])
 }
 
 fn collect(mut statement: CachedStatement<'_>, params: impl rusqlite::Params) -> Result<Vec<StoredRow>> {
@@ -84,7 +114,12 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
         id: Ticket(row.get(0)?),
         host: HostId(row.get(1)?),
         url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
-        purpose: if due.is_some() { Purpose::Retry } else { Purpose::Discover },
+        purpose: match due {
+            Some(_) => Purpose::Retry,
+            None if row.get(12)? => Purpose::Revisit,
+            None => Purpose::Discover,
+        },
+        validators: validators(row)?,
         rank: row.get(8)?,
         due,
         failed,
@@ -94,6 +129,12 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
         attempts: row.get(6)?,
     };
     Ok(StoredRow { item, due })
+}
+
+/// What is known of the copy of a page that is visited once more.
+fn validators(row: &Row<'_>) -> Result<Option<Box<Validators>>> {
+    let validators = Validators { etag: row.get(10)?, last_modified: row.get(11)? };
+    Ok((validators != Validators::default()).then(|| Box::new(validators)))
 }
 
 fn cut(mut found: Vec<StoredRow>, request: &RefillRequest) -> RefillAnswer {

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
+use super::again::{Current, TOUCHED_LATER};
 use crate::{
     candidate::{HostId, Ticket},
     health::{HealthRow, Wait},
@@ -48,6 +49,9 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
             Ok((row.get(0)?, hash_seed, row.get(2)?, row.get::<_, String>(3)?, row.get(4)?, row.get(5)?))
         },
     )?;
+    let current = Current::of(connection, sequence)?;
+    let counts = counts(connection, sequence)?;
+    let before = admitted_in(connection, sequence.checked_sub(1))?;
     Ok(Some(Resumed {
         fingerprint_seed,
         key_rules,
@@ -57,12 +61,13 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         audit_sample,
         swept,
         counters: parsed(&counters)?,
-        admitted_before: admitted_in(connection, sequence.checked_sub(1))?,
-        counts: counts(connection, sequence)?,
+        // What is known is there from the beginning.
+        admitted_before: if current.known_first { before.max(Some(counts.admitted)) } else { before },
+        counts,
         areas: areas(connection)?,
-        hosts: hosts(connection, sequence, max_depth)?,
+        hosts: hosts(connection, current, max_depth)?,
         last_url: last_ticket(connection)?,
-        pending_starts: pending_starts(connection, sequence)?,
+        pending_starts: pending_starts(connection, current)?,
     }))
 }
 
@@ -89,15 +94,18 @@ pub(super) fn last_ticket(connection: &Connection) -> Result<u64> {
     connection.query_row(query, [], |row| row.get(0))
 }
 
-fn pending_starts(connection: &Connection, sequence: u32) -> Result<Vec<PendingStart>> {
-    let query = "SELECT ticket, url FROM url WHERE state = 'queued' AND depth = 0 AND admitted_in = ?";
-    let mut select = connection.prepare(query)?;
+fn pending_starts(connection: &Connection, current: Current) -> Result<Vec<PendingStart>> {
+    let query = format!("SELECT ticket, url FROM url WHERE depth = 0 AND {}", current.queued());
+    let mut select = connection.prepare(&query)?;
     let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: Ticket(row.get(0)?), url: row.get(1)? });
-    select.query_map([sequence], pending)?.collect()
+    select.query_map([current.sequence], pending)?.collect()
 }
 
 /// The counts of a sequence that is the last, or was once.
 pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
+    if Current::of(connection, sequence)?.known_first {
+        return counts_of_known(connection, sequence);
+    }
     // Sums in one pass each: groups would be sorted first.
     let sums = |rows: &str| {
         let query = format!(
@@ -106,7 +114,20 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
         connection.query_row(&query, [sequence], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
     };
     let [latest, past]: [[u64; 3]; 2] = [sums("url WHERE admitted_in")?, sums("history WHERE sequence")?];
+    let touched: u64 =
+        connection.query_row(&format!("SELECT count(*) FROM {TOUCHED_LATER}"), [sequence], |row| row.get(0))?;
     let [admitted, finished, abandoned] = std::array::from_fn(|sum| latest[sum] + past[sum]);
+    let (admitted, finished) = (admitted + touched, finished + touched);
+    Ok(Counts { admitted, finished, abandoned, queued: admitted - finished - abandoned, ..Counts::default() })
+}
+
+/// The same of a sequence in which every known URL is due: what it has not touched is queued. Of one that was followed by
+/// another this is what it would be had it gone on until now.
+fn counts_of_known(connection: &Connection, sequence: u32) -> Result<Counts> {
+    let query = "SELECT count(*), count(*) FILTER (WHERE admitted_in = ?1 AND state = 'finished'),
+                        count(*) FILTER (WHERE admitted_in = ?1 AND state = 'abandoned') FROM url";
+    let sums = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
+    let [admitted, finished, abandoned]: [u64; 3] = connection.query_row(query, [sequence], sums)?;
     Ok(Counts { admitted, finished, abandoned, queued: admitted - finished - abandoned, ..Counts::default() })
 }
 
@@ -118,7 +139,7 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
     select.query_map([], area)?.collect()
 }
 
-fn hosts(connection: &Connection, sequence: u32, max_depth: Option<u32>) -> Result<Vec<HostState>> {
+fn hosts(connection: &Connection, current: Current, max_depth: Option<u32>) -> Result<Vec<HostState>> {
     let mut select = connection.prepare(
         "SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, coalesce(robots_status < 500, 0),
                 iif(robots_first_failed IS NULL AND robots_status <> 401, robots_fetched_at, NULL),
@@ -146,11 +167,11 @@ fn hosts(connection: &Connection, sequence: u32, max_depth: Option<u32>) -> Resu
         })
     };
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
-    count_queued(connection, &mut hosts, sequence, max_depth)?;
+    count_queued(connection, &mut hosts, current, max_depth)?;
     let mut stored = connection.prepare(
         "SELECT url.host, visit.outcome = 'stored', url.url, visit.status IS NOT NULL FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
     )?;
-    let mut rows = stored.query([sequence])?;
+    let mut rows = stored.query([current.sequence])?;
     while let Some(row) = rows.next()? {
         if let Some(host) = host_of(&mut hosts, row.get(0)?) {
             host.fetched += 1;
@@ -187,10 +208,19 @@ fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
 }
 
 /// Row by row: groups would be sorted first.
-fn count_queued(connection: &Connection, hosts: &mut [HostState], sequence: u32, max_depth: Option<u32>) -> Result<()> {
-    let query = "SELECT host, depth, due, attempts FROM url WHERE state = 'queued' AND admitted_in = ?";
-    let mut queued = connection.prepare(query)?;
-    let mut rows = queued.query([sequence])?;
+fn count_queued(
+    connection: &Connection,
+    hosts: &mut [HostState],
+    current: Current,
+    max_depth: Option<u32>,
+) -> Result<()> {
+    // What an earlier sequence left is begun anew.
+    let query = format!(
+        "SELECT host, depth, iif(admitted_in = ?1, due, NULL), iif(admitted_in = ?1, attempts, 0) FROM url WHERE {}",
+        current.queued()
+    );
+    let mut queued = connection.prepare(&query)?;
+    let mut rows = queued.query([current.sequence])?;
     while let Some(row) = rows.next()? {
         let Some(host) = host_of(hosts, row.get(0)?) else { continue };
         let (depth, due): (u32, Option<u64>) = (row.get(1)?, row.get(2)?);

@@ -150,19 +150,34 @@ const MIGRATIONS: &[&str] = &[
     "
     ALTER TABLE crawl ADD COLUMN key_rules TEXT NOT NULL DEFAULT 'whatwg'; -- what makes keys of URLs; never changed
 ",
+    "
+    -- Sequences that begin with what is known.
+    ALTER TABLE sequence ADD COLUMN revisit TEXT;         -- known_first; null: its URLs are found from the starts
+    ALTER TABLE sequence ADD COLUMN links_since INTEGER;  -- the first sequence whose kept links are those that this one would keep
+    ALTER TABLE url ADD COLUMN copy INTEGER REFERENCES visit (id); -- the last visit that stored the page, where a later one did not
+    ALTER TABLE visit ADD COLUMN same INTEGER REFERENCES visit (id); -- the earlier visit that has the links of this one
+    ALTER TABLE visit ADD COLUMN etag BLOB;               -- as received, of a stored page
+    ALTER TABLE visit ADD COLUMN last_modified BLOB;
+    UPDATE url SET copy = (
+            SELECT stored.id FROM history AS past CROSS JOIN visit AS stored ON stored.id = past.visit
+            WHERE past.url = url.id AND stored.outcome = 'stored' ORDER BY past.sequence DESC LIMIT 1)
+        WHERE readmission IS NOT NULL AND (SELECT outcome FROM visit WHERE visit.id = url.visit) IS NOT 'stored';
+    UPDATE sequence SET links_since = n;
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
 /// first, what stands in for what it added.
 const STAND_INS: &[&str] = &[
     "
-    CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket FROM main.url;
-    CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change FROM main.visit;
+    CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket, NULL AS copy FROM main.url;
+    CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change, NULL AS same, NULL AS etag,
+        NULL AS last_modified FROM main.visit;
     CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
 ",
     "
     CREATE TEMP VIEW sequence AS SELECT *, NULL AS audit_sample, NULL AS audit_urls, NULL AS audit_lost, NULL AS swept,
-        NULL AS swept_links FROM main.sequence;
+        NULL AS swept_links, NULL AS revisit, n AS links_since FROM main.sequence;
     CREATE TEMP TABLE lost (id, sequence, fingerprint, url, found_by, found_at, via, swept, state, tries, tried, admitted,
         recovered_in);
 ",
@@ -173,10 +188,24 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules FROM main.crawl;
 ",
+    "
+    -- What an older schema lacks too is added above.
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified FROM main.visit;
+",
 ];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
 pub(super) const INDEX_OF_KEYS: &str = "CREATE UNIQUE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
+
+/// The indices of sequences that begin with what is known: its order, the visits of a URL, and the pages that link to what is
+/// lost.
+pub(super) const INDICES_OF_KNOWN: &str = "
+    CREATE INDEX IF NOT EXISTS url_known ON url (host, rank, ticket, admitted_in);
+    CREATE INDEX IF NOT EXISTS visit_of_url ON visit (url, sequence);
+    CREATE INDEX IF NOT EXISTS lost_via ON lost (via) WHERE admitted IS NULL;
+";
 
 /// The newest schema this program knows.
 fn known() -> u32 {

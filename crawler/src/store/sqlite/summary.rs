@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 
-use super::{lost, resume};
+use super::{again::Current, lost, resume};
 use crate::{
     queue::Counts,
     store::{AilingHost, LostCounts, PageCounts, StoredSummary, UrlCounts},
@@ -66,8 +66,10 @@ fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost
         )
     };
     let (plain, retries) = (queued("NULL"), queued("NOT NULL"));
+    let known_first = Current::of(connection, sequence)?.known_first;
+    let known = if known_first { "(SELECT count(*) FROM url WHERE host = h.id AND admitted_in < ?1)" } else { "0" };
     let mut select = connection.prepare(&format!(
-        "SELECT origin, {plain} + {retries}, failures, ailing_since, cause, not_before, wait, known_good
+        "SELECT origin, {plain} + {retries} + {known}, failures, ailing_since, cause, not_before, wait, known_good
          FROM host AS h WHERE cause IS NOT NULL ORDER BY 2 DESC, id LIMIT {MOST_HOSTS}"
     ))?;
     let host = |row: &Row<'_>| {

@@ -16,7 +16,7 @@ use std::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    again,
+    again::{self, Current},
     error::Fault,
     refill,
     runs::{self, Sorter},
@@ -39,7 +39,7 @@ const MOST_TRIES: u32 = 3;
 pub(super) struct Sweep<'a> {
     connection: &'a Connection,
     folder: &'a Path,
-    sequence: u32,
+    current: Current,
     /// Called before anything is written.
     moment: &'a dyn Fn(),
     memory: usize,
@@ -47,8 +47,8 @@ pub(super) struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// A sweep of a sequence whose rows are committed; `folder` is for its temporary file.
-    pub(super) fn new(connection: &'a Connection, folder: &'a Path, sequence: u32, moment: &'a dyn Fn()) -> Self {
-        Self { connection, folder, sequence, moment, memory: MEMORY }
+    pub(super) fn new(connection: &'a Connection, folder: &'a Path, current: Current, moment: &'a dyn Fn()) -> Self {
+        Self { connection, folder, current, moment, memory: MEMORY }
     }
 
     /// Compares, records what has no row, and names the pages to be fetched again.
@@ -82,9 +82,11 @@ impl<'a> Sweep<'a> {
     /// Shows every kept link of the sequence's latest visits with its page, pages in ascending order.
     fn each_link(&self, mut each: impl FnMut(u64, u64) -> Result<(), Fault>) -> Result<(), Fault> {
         let mut select = self.connection.prepare(
-            "SELECT url.id, visit.links FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ? ORDER BY url.id",
+            "SELECT url.id, kept.links FROM url JOIN visit ON visit.id = url.visit
+                                            JOIN visit AS kept ON kept.id = coalesce(visit.same, visit.id)
+             WHERE visit.sequence = ? ORDER BY url.id",
         )?;
-        let mut visits = select.query([self.sequence])?;
+        let mut visits = select.query([self.current.sequence])?;
         while let Some(visit) = visits.next()? {
             let page = visit.get(0)?;
             for link in visit.get_ref(1)?.as_blob().unwrap_or_default().chunks_exact(8) {
@@ -95,8 +97,9 @@ impl<'a> Sweep<'a> {
     }
 
     fn each_row(&self, mut each: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
-        let mut select = self.connection.prepare("SELECT substr(fingerprint, 1, 8) FROM url WHERE admitted_in = ?")?;
-        let mut rows = select.query([self.sequence])?;
+        let query = format!("SELECT substr(fingerprint, 1, 8) FROM url WHERE {}", self.current.rows());
+        let mut select = self.connection.prepare(&query)?;
+        let mut rows = select.query([self.current.sequence])?;
         while let Some(row) = rows.next()? {
             each(u64::from_be_bytes(row.get(0)?))?;
         }
@@ -107,7 +110,8 @@ impl<'a> Sweep<'a> {
         let mut select = self
             .connection
             .prepare_cached("SELECT swept FROM lost WHERE substr(fingerprint, 1, 8) = ? AND sequence = ?")?;
-        let swept = select.query_row(params![link.to_be_bytes(), self.sequence], |row| row.get(0)).optional()?;
+        let swept =
+            select.query_row(params![link.to_be_bytes(), self.current.sequence], |row| row.get(0)).optional()?;
         Ok(swept.unwrap_or(false))
     }
 
@@ -121,8 +125,8 @@ impl<'a> Sweep<'a> {
                  VALUES (?, ?, ?, 'sweep', ?, ?, 1, ?) ON CONFLICT DO UPDATE SET swept = 1",
             )?;
             let (state, via) = (LostState::Lost.as_str(), pages.get(link));
-            let url = again::address(&transaction, *link, self.sequence)?;
-            insert.execute(params![self.sequence, link.to_be_bytes(), url, request.at.millis(), via, state])?;
+            let url = again::address(&transaction, *link, self.current.sequence)?;
+            insert.execute(params![self.current.sequence, link.to_be_bytes(), url, request.at.millis(), via, state])?;
         }
         (self.moment)();
         Ok(transaction.commit()?)
@@ -173,7 +177,7 @@ impl<'a> Sweep<'a> {
             "SELECT substr(fingerprint, 1, 8), tried FROM lost
              WHERE sequence = ? AND swept AND admitted IS NULL AND tries < ? ORDER BY id LIMIT ?",
         )?;
-        let open = select.query_map(params![self.sequence, MOST_TRIES, RESCUED], |row| {
+        let open = select.query_map(params![self.current.sequence, MOST_TRIES, RESCUED], |row| {
             Ok((u64::from_be_bytes(row.get(0)?), row.get(1)?))
         })?;
         Ok(open.collect::<Result<_, _>>()?)
@@ -184,14 +188,14 @@ impl<'a> Sweep<'a> {
         for link in links {
             let mut update = transaction
                 .prepare_cached("UPDATE lost SET tries = ? WHERE substr(fingerprint, 1, 8) = ? AND sequence = ?")?;
-            update.execute(params![MOST_TRIES, link.to_be_bytes(), self.sequence])?;
+            update.execute(params![MOST_TRIES, link.to_be_bytes(), self.current.sequence])?;
         }
         Ok(transaction.commit()?)
     }
 
     fn complete(&self, then: AfterSweep, links: u64) -> Result<(), Fault> {
         let update = "UPDATE sequence SET swept = ?, swept_links = ? WHERE n = ?";
-        self.connection.execute(update, params![then.as_str(), links, self.sequence])?;
+        self.connection.execute(update, params![then.as_str(), links, self.current.sequence])?;
         Ok(())
     }
 }
@@ -200,6 +204,8 @@ impl<'a> Sweep<'a> {
 mod tests {
     use super::*;
     use crate::{candidate::Ticket, time::Moment};
+
+    const CURRENT: Current = Current { sequence: 0, known_first: false };
 
     /// A crawl of the given pages, each a list of links; page n has the link n, whose row it is. What is linked and has no
     /// page was lost.
@@ -232,7 +238,7 @@ mod tests {
 
     fn sweep(connection: &Connection, then: AfterSweep, memory: usize) -> Swept {
         let folder = tempfile::tempdir().unwrap();
-        let sweep = Sweep { connection, folder: folder.path(), sequence: 0, moment: &|| {}, memory };
+        let sweep = Sweep { connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory };
         let swept = sweep.run(SweepRequest { at: Moment::from_millis(5), then }).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         swept
@@ -254,7 +260,7 @@ mod tests {
             missing: missing.to_vec(),
             why: LostState::NoLongerLinked,
         };
-        super::super::lost::fetched_again(connection, &row, &mut again::Tickets::new(connection, 0)).unwrap();
+        super::super::lost::fetched_again(connection, &row, &mut again::Tickets::new(connection, CURRENT)).unwrap();
     }
 
     fn swept_as(connection: &Connection) -> Option<String> {
@@ -320,7 +326,7 @@ mod tests {
         let connection = crawled(&[(1, &[50, 51, 52, 53])]);
         let folder = tempfile::tempdir().unwrap();
         let gone = folder.path().join("gone");
-        let sweep = Sweep { connection: &connection, folder: &gone, sequence: 0, moment: &|| {}, memory: 16 };
+        let sweep = Sweep { connection: &connection, folder: &gone, current: CURRENT, moment: &|| {}, memory: 16 };
         let error = sweep.run(SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue }).unwrap_err();
         let error = error.of(&gone.join("webloom.sqlite")).to_string();
         assert!(error.contains("temporary file") && error.contains("--sweep off"), "{error}");

@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 use super::costs::statements::Statements;
 use super::{
     CrawlDirectory,
+    again::Current,
     apply::{self, Rows},
     directory::DATABASE,
     error::Fault,
@@ -40,6 +41,7 @@ impl Store for CrawlDirectory {
 pub(crate) struct Writer {
     directory: CrawlDirectory,
     settings: WriterSettings,
+    current: Current,
     /// Whether any URL is known to be lost, and it is noted when one is found.
     lost: bool,
     group: Option<Group>,
@@ -76,6 +78,8 @@ impl Writer {
             #[cfg(test)]
             statements: Statements::of(&mut directory.connection),
             directory,
+            // Until it takes over.
+            current: Current { sequence: settings.sequence, known_first: false },
             settings,
             lost: false,
             group: None,
@@ -104,6 +108,7 @@ impl Writer {
 
     /// To be called before the first message.
     pub(crate) fn take_over(&mut self) -> rusqlite::Result<()> {
+        self.current = Current::of(self.connection(), self.settings.sequence)?;
         self.connection().pragma_update(None, "synchronous", "NORMAL")?;
         if lost::any(self.connection())? {
             self.note_found()?;
@@ -144,7 +149,7 @@ impl Writer {
             }
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
-                reply(refill::answer(self.connection(), &request, self.settings.sequence)?);
+                reply(refill::answer(self.connection(), &request, self.current)?);
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
@@ -154,7 +159,7 @@ impl Writer {
             Message::Replay(replay) => {
                 self.commit()?;
                 self.pass("before_replay");
-                lost::replay(self.connection(), replay, self.settings.sequence)?;
+                lost::replay(self.connection(), replay, self.current)?;
                 self.pass("after_replay");
             }
             Message::End(end) => {
@@ -172,7 +177,7 @@ impl Writer {
         self.pass("before_sweep");
         let pass = || self.pass("inside_sweep");
         let folder = self.directory.path();
-        let swept = Sweep::new(self.connection(), folder, self.settings.sequence, &pass).run(request)?;
+        let swept = Sweep::new(self.connection(), folder, self.current, &pass).run(request)?;
         if swept.lost > 0 {
             self.note_found()?;
         }
@@ -186,7 +191,7 @@ impl Writer {
         if self.group.is_none() {
             self.begin()?;
         }
-        let context = apply::StepContext { sequence: self.settings.sequence, rows };
+        let context = apply::StepContext { current: self.current, rows };
         #[cfg(test)]
         self.statements.take();
         let known = apply::step(self.connection(), step, context)?;

@@ -22,8 +22,12 @@ pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) ->
 }
 
 fn count(connection: &Connection, sequence: u32, condition: &str) -> u64 {
+    // What is known and not touched yet is queued, where all that is known is due.
     let query = format!(
-        "SELECT count(*) FROM url LEFT JOIN visit ON visit.id = url.visit WHERE admitted_in = ? AND {condition}"
+        "WITH stand AS (SELECT iif(admitted_in < ?1, 'queued', state) AS state, depth, visit,
+                               iif(admitted_in < ?1, 0, attempts) AS attempts FROM url
+                        WHERE admitted_in = ?1 OR (SELECT revisit IS NOT NULL FROM sequence WHERE n = ?1))
+         SELECT count(*) FROM stand AS url LEFT JOIN visit ON visit.id = url.visit WHERE {condition}"
     );
     connection.query_row(&query, [sequence], |row| row.get(0)).unwrap()
 }
@@ -55,8 +59,9 @@ fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
 
 /// Only hosts that did not answer are left.
 fn unreachable(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
-    let query =
-        "SELECT origin, cause FROM host WHERE id IN (SELECT host FROM url WHERE state = 'queued' AND admitted_in = ?)";
+    let query = "SELECT origin, cause FROM host WHERE id IN (
+             SELECT host FROM url WHERE (state = 'queued' AND admitted_in = ?1)
+                 OR (admitted_in < ?1 AND (SELECT revisit IS NOT NULL FROM sequence WHERE n = ?1)))";
     let mut select = connection.prepare(query).unwrap();
     let left =
         select.query_map([crawl.sequence], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Option<String>>(1)?)));

@@ -25,7 +25,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     if found.iter().any(|(url, (_, outcome))| outcome == "broken" && is_a_broken_host(crawl, url)) {
         return Ok(());
     }
-    let reach = crawl.web.reach();
+    let reach = crawl.web.reach(&crawl.known);
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
     for url in reach.must.iter().filter(|url| !found.contains_key(*url)) {
         if rescues {
@@ -56,7 +56,8 @@ fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     // What was lost may be found once more by a longer way.
     let loses =
         cache.strategy != Strategy::Exact && (cache.audit_sample < 1_000 || cache.audit_rescue == AuditRescue::Off);
-    if limit.max_depth.is_none() || !by_level || loses || !crawl.web.is_sound() {
+    // What is known keeps the depth at which it was found first.
+    if limit.max_depth.is_none() || !crawl.known.is_empty() || !by_level || loses || !crawl.web.is_sound() {
         return Ok(());
     }
     let depths = crawl.web.depths();

@@ -7,8 +7,8 @@ use crate::{
     order::Order,
     queue::{Place, RefillKind, RefillRequest},
     store::{
-        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageFilter, ReadSide, Step, UrlChange,
-        UrlRow,
+        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageFilter, ReadSide, Revisit, Step,
+        UrlChange, UrlRow,
         sqlite::{CrawlDirectory, Records, apply, lost, refill, resume, schema},
     },
     time::Moment,
@@ -46,7 +46,13 @@ impl Crawl {
 
     fn again(&mut self) {
         let mut directory = CrawlDirectory::open(self.dir.path()).unwrap();
-        let next = NextSequence { at: Moment::from_millis(2), settings: "{}".to_owned(), areas: vec![] };
+        let next = NextSequence {
+            at: Moment::from_millis(2),
+            settings: "{}".to_owned(),
+            areas: vec![],
+            revisit: Revisit::Rediscover,
+            links_stay: true,
+        };
         directory.begin_sequence(&next).unwrap();
         self.sequence += 1;
     }
@@ -55,7 +61,8 @@ impl Crawl {
         if lost::any(&self.connection).unwrap() {
             lost::note_found(&self.connection).unwrap();
         }
-        apply::step(&self.connection, step, StepContext { sequence: self.sequence, rows: Rows::New }).unwrap();
+        apply::step(&self.connection, step, StepContext { current: Current::by_links(self.sequence), rows: Rows::New })
+            .unwrap();
     }
 
     fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
@@ -88,7 +95,7 @@ impl Crawl {
 
     fn queue(&self, kind: RefillKind) -> Vec<u64> {
         let request = RefillRequest { host: HostId(0), kind, limit: 10, max_depth: None };
-        let answer = refill::answer(&self.connection, &request, self.sequence).unwrap();
+        let answer = refill::answer(&self.connection, &request, Current::by_links(self.sequence)).unwrap();
         answer.rows.into_iter().map(|queued| queued.id.0).collect()
     }
 }
@@ -245,5 +252,5 @@ fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
     assert_eq!((resumed.last_url, resumed.hosts[0].plain), (2, 1));
     let connection = directory.into_connection();
     let request = RefillRequest { host: HostId(0), kind: RefillKind::Beyond(Place::FIRST), limit: 9, max_depth: None };
-    assert_eq!(refill::answer(&connection, &request, 0).unwrap().rows[0].id, Ticket(2));
+    assert_eq!(refill::answer(&connection, &request, Current::by_links(0)).unwrap().rows[0].id, Ticket(2));
 }

@@ -3,7 +3,13 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{Fault, Sequence, Source};
-use crate::store::{Counters, sqlite::runs};
+use crate::store::{
+    Counters,
+    sqlite::{
+        again::{Current, TOUCHED_LATER},
+        runs,
+    },
+};
 
 /// Links without a row that are looked for at once.
 const MISSING: usize = 1 << 17;
@@ -80,7 +86,8 @@ fn each_link(
     sequence: &Sequence,
     mut each: impl FnMut(KeptLink) -> Result<(), Fault>,
 ) -> Result<u64, Fault> {
-    let query = "SELECT id, url, links FROM visit WHERE typeof(links) = 'blob' AND sequence = ?";
+    let query = "SELECT visit.id, visit.url, kept.links FROM visit JOIN visit AS kept ON kept.id = coalesce(visit.same, visit.id)
+                 WHERE typeof(kept.links) = 'blob' AND visit.sequence = ?";
     let mut select = connection.prepare_cached(query)?;
     let mut rows = select.query([sequence.number])?;
     let mut visits = 0;
@@ -100,10 +107,18 @@ fn each_admitted(
     sequence: &Sequence,
     mut each: impl FnMut(u64) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut select = connection.prepare_cached(
-        "SELECT fingerprint FROM url WHERE admitted_in = ?1
-         UNION ALL SELECT fingerprint FROM history CROSS JOIN url ON url.id = history.url WHERE sequence = ?1",
-    )?;
+    let current = Current::of(connection, sequence.number)?;
+    let query = if current.known_first {
+        // What a later one has found is more than was known.
+        "SELECT fingerprint FROM url WHERE ?1 >= 0".to_owned()
+    } else {
+        format!(
+            "SELECT fingerprint FROM url WHERE admitted_in = ?1
+             UNION ALL SELECT fingerprint FROM history CROSS JOIN url ON url.id = history.url WHERE sequence = ?1
+             UNION ALL SELECT fingerprint FROM {TOUCHED_LATER}"
+        )
+    };
+    let mut select = connection.prepare_cached(&query)?;
     let mut rows = select.query([sequence.number])?;
     while let Some(row) = rows.next()? {
         if let Some(leading) = row.get_ref(0)?.as_blob().ok().and_then(|bytes| bytes.first_chunk().copied()) {

@@ -26,18 +26,33 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'visit ' || id || ' of url ' || url FROM visit
          WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND url.visit = visit.id AND state = 'finished')
              AND NOT EXISTS (SELECT 1 FROM history AS past
-                             WHERE past.url = visit.url AND past.visit = visit.id AND state = 'finished')",
+                             WHERE past.url = visit.url AND past.visit = visit.id AND state = 'finished')
+             AND NOT (EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND admitted_in > visit.sequence)
+                      AND EXISTS (SELECT 1 FROM sequence WHERE n > visit.sequence AND revisit IS NOT NULL)
+                      AND NOT EXISTS (SELECT 1 FROM history AS past
+                                      WHERE past.url = visit.url AND past.sequence = visit.sequence))",
     ),
     (
         "a visit tells what changed since the copy before it",
         "SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
-         WHERE outcome = 'stored' AND change IS NOT CASE digest = (
+         WHERE outcome = 'stored' AND same IS NULL AND change IS NOT CASE digest = (
                  SELECT copy.digest FROM history AS past CROSS JOIN visit AS copy ON copy.id = past.visit
                  WHERE past.url = visit.url AND past.sequence < visit.sequence AND copy.outcome = 'stored'
                  ORDER BY past.sequence DESC LIMIT 1)
              WHEN 1 THEN 'unchanged' WHEN 0 THEN 'changed' ELSE 'new' END
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n <= visit.sequence AND revisit IS NOT NULL)
+         UNION ALL SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
+         WHERE outcome = 'stored' AND (change IS NULL OR change NOT IN ('new', 'changed', 'unchanged'))
+         UNION ALL SELECT 'visit ' || visit.id || ' is ' || quote(visit.change) FROM visit LEFT JOIN visit AS copy ON copy.id = visit.same
+         WHERE visit.same IS NOT NULL AND ((visit.change, visit.outcome, visit.digest, visit.url) IS NOT ('unchanged', 'stored', copy.digest, copy.url)
+             OR copy.same IS NOT NULL OR copy.id >= visit.id OR length(visit.links) > 0)
          UNION ALL SELECT 'visit ' || id || ' is ' || change FROM visit
          WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
+    ),
+    (
+        "a URL's copy is an earlier visit of it that stored the page, with its links",
+        "SELECT 'url ' || url.id FROM url LEFT JOIN visit AS kept ON kept.id = url.copy
+         WHERE copy IS NOT NULL AND ((kept.url, kept.outcome, kept.same) IS NOT (url.id, 'stored', NULL) OR kept.id >= url.visit)",
     ),
     (
         "an earlier state of a URL is of a sequence before its latest",
@@ -47,7 +62,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a URL that was admitted again has a later number than its first, and an earlier state",
         "SELECT 'url ' || id FROM url
-         WHERE (readmission IS NOT NULL) <> EXISTS (SELECT 1 FROM history WHERE history.url = id) OR readmission <= id",
+         WHERE (readmission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = id)) OR readmission <= id",
     ),
     (
         "an abandoned URL has a reason",
@@ -74,7 +89,9 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "a drained sequence has left nothing queued",
-        "SELECT 'sequence ' || n FROM stand CROSS JOIN sequence ON n = stand.sequence WHERE state = 'queued' AND end = 'drained'",
+        "SELECT 'sequence ' || n FROM stand CROSS JOIN sequence ON n = stand.sequence WHERE state = 'queued' AND end = 'drained'
+         UNION ALL SELECT 'sequence ' || n FROM sequence CROSS JOIN url ON admitted_in < n
+         WHERE n = (SELECT max(n) FROM sequence) AND end = 'drained' AND revisit IS NOT NULL",
     ),
     (
         "a visit was made in a sequence that exists",
@@ -89,7 +106,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'url ' || stand.url FROM stand
          WHERE hop <> 'start' AND depth IS NOT (hop = 'link') + coalesce(
              (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
-             (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence))",
+             (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence))
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL)",
     ),
     (
         "a URL's place in the order follows from its depth and its weight",
@@ -100,7 +118,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a visit's outcome agrees with its status, digest and target",
         "SELECT 'visit ' || id || ' is ' || quote(outcome) FROM visit WHERE NOT CASE outcome
-             WHEN 'stored' THEN status BETWEEN 200 AND 299 AND digest IS NOT NULL AND length(digest) = 32
+             WHEN 'stored' THEN (status BETWEEN 200 AND 299 OR (status = 304 AND same IS NOT NULL)) AND digest IS NOT NULL AND length(digest) = 32
              WHEN 'redirected' THEN status BETWEEN 300 AND 399 AND redirect IS NOT NULL
              WHEN 'broken' THEN status IS NOT NULL AND status NOT BETWEEN 200 AND 299
              WHEN 'failed' THEN status IS NULL AND reason IS NOT NULL
@@ -144,7 +162,8 @@ pub(super) const LOST_RULES: &[(&str, &str)] = &[
                  AND NOT EXISTS (SELECT 1 FROM url
                                  WHERE url.id = admitted AND admitted_in = coalesce(recovered_in, lost.sequence))
                  AND NOT EXISTS (SELECT 1 FROM history AS past
-                                 WHERE past.url = admitted AND past.sequence = coalesce(recovered_in, lost.sequence)))",
+                                 WHERE past.url = admitted AND past.sequence = coalesce(recovered_in, lost.sequence))
+                 AND NOT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL))",
     ),
     (
         "what was lost in a sequence and not admitted in it has no state in it",

@@ -11,7 +11,7 @@ use rusqlite::{
 };
 
 use super::super::{
-    again,
+    again::{self, Current},
     apply::{self, Rows, StepContext},
     lost, schema,
 };
@@ -96,7 +96,7 @@ fn crawl(connection: &Connection, statements: &Statements, sequence: u32, rows: 
         path += 1;
         row(tickets.next().unwrap(), path, via)
     };
-    let context = StepContext { sequence, rows };
+    let context = StepContext { current: Current::by_links(sequence), rows };
     let start = Step { rows: vec![admit(None)], ..Step::default() };
     apply::step(connection, &start, context).unwrap();
     let pages = (first..).zip([2, 0, 1, 40, 900]);
@@ -143,7 +143,7 @@ fn a_retry_takes_less() {
         let retry = UrlChange::Retry { attempts: 1, due, failed, reason: "closed".into() };
         let change = Some((Ticket(1 + 1_000 * u64::from(sequence)), retry));
         statements.take();
-        let context = StepContext { sequence, rows: Rows::New };
+        let context = StepContext { current: Current::by_links(sequence), rows: Rows::New };
         apply::step(&connection, &Step { change, ..Step::default() }, context).unwrap();
         assert_eq!(statements.take(), 1 + sequence as usize);
     }

@@ -1,0 +1,136 @@
+//! Writing the row of a visit.
+//!
+//! Owns: what is kept of a visit that found nothing new: its own row, without the links, which the earlier visit has.
+//!
+//! Does not know: what becomes of the URL.
+
+use rusqlite::{Connection, Result, params};
+
+use super::again::{self, Copied, Current, StoredUrl};
+use crate::store::{VisitOutcome, VisitRow};
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Written {
+    pub(super) visit: Option<i64>,
+    /// The visit that has the page's latest copy, where this one has none of its own.
+    pub(super) copy: Option<i64>,
+}
+
+/// The row of a visit that has its links itself.
+const INSERT: &str =
+    "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
+                        digest, title, redirect, truncated, links, change, etag, last_modified)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/// The same where the copy may have them: if it is equal to the last byte, and to the last link. A page that says in its
+/// headers that its links are not to be followed has other links than before, and the same digest. What was kept under another
+/// scope is written anew, so that it is known to hold under this one.
+const INSERT_OR_SHARE: &str =
+    "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
+                        digest, title, redirect, truncated, links, change, etag, last_modified, same)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same
+     FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15
+                       AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
+
+/// What the copy says of a page that was not modified.
+const INSERT_NOT_MODIFIED: &str =
+    "INSERT INTO visit (url, sequence, fetched_at, outcome, status, content_type, html, bytes, wire_bytes, digest, title,
+                        truncated, links, change, etag, last_modified, same)
+     SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, truncated, x'', 'unchanged',
+            coalesce(?6, etag), coalesce(?7, last_modified), id
+     FROM visit WHERE id = ?8";
+
+/// Writes it.
+pub(super) fn write(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Current) -> Result<Written> {
+    let copy = url.copy.map(|copy| copy.visit);
+    let is_stored = row.outcome == VisitOutcome::Stored;
+    match url.copy {
+        Some(copy) if row.is_not_modified() => not_modified(connection, row, (url.id, copy), current),
+        Some(Copied { visit, digest }) if is_stored && row.digest == Some(digest) => {
+            let same = share(connection, row, (url, visit), current)?;
+            Ok(Written { visit: Some(connection.last_insert_rowid()), copy: same })
+        }
+        _ => {
+            let visit = insert(connection, row, url, current)?;
+            Ok(Written { visit: Some(visit), copy: copy.filter(|_| !is_stored) })
+        }
+    }
+}
+
+fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Current) -> Result<i64> {
+    connection.prepare_cached(INSERT)?.insert(params![
+        url.id,
+        current.sequence,
+        row.at.millis(),
+        row.outcome.as_str(),
+        row.status,
+        row.reason,
+        row.content_type,
+        row.html,
+        row.bytes,
+        row.wire_bytes,
+        row.digest,
+        row.title,
+        row.redirect,
+        row.truncated,
+        links(row),
+        again::change(row, url.copy.map(|copy| copy.digest)),
+        row.etag,
+        row.last_modified,
+    ])
+}
+
+/// The visit that has its links, if that is the copy.
+fn share(
+    connection: &Connection,
+    row: &VisitRow,
+    (url, copy): (StoredUrl, i64),
+    current: Current,
+) -> Result<Option<i64>> {
+    let values = params![
+        url.id,
+        current.sequence,
+        row.at.millis(),
+        row.outcome.as_str(),
+        row.status,
+        row.reason,
+        row.content_type,
+        row.html,
+        row.bytes,
+        row.wire_bytes,
+        row.digest,
+        row.title,
+        row.redirect,
+        row.truncated,
+        links(row),
+        again::change(row, url.copy.map(|copy| copy.digest)),
+        row.etag,
+        row.last_modified,
+        copy,
+    ];
+    connection.prepare_cached(INSERT_OR_SHARE)?.query_row(values, |row| row.get(0))
+}
+
+fn not_modified(
+    connection: &Connection,
+    row: &VisitRow,
+    (url, copy): (u64, Copied),
+    current: Current,
+) -> Result<Written> {
+    let visit = connection.prepare_cached(INSERT_NOT_MODIFIED)?.insert(params![
+        url,
+        current.sequence,
+        row.at.millis(),
+        row.status,
+        row.wire_bytes,
+        row.etag,
+        row.last_modified,
+        copy.visit,
+    ])?;
+    Ok(Written { visit: Some(visit), copy: Some(copy.visit) })
+}
+
+fn links(row: &VisitRow) -> Vec<u8> {
+    row.links.iter().flat_map(|link| link.to_be_bytes()).collect()
+}
