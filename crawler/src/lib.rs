@@ -13,6 +13,7 @@ pub mod observe;
 pub mod order;
 pub mod practice;
 pub mod queue;
+pub mod revisit;
 pub mod robots;
 pub mod scope;
 pub mod store;

@@ -21,6 +21,7 @@ mod open_files;
 mod outcome;
 mod pages;
 mod session;
+mod simulate;
 mod starts;
 mod status;
 mod summary;
@@ -56,6 +57,8 @@ enum Command {
     Pages(pages::PagesArgs),
     /// Recount a crawl from its rows, and name whatever does not fit together
     Check(check::CheckArgs),
+    /// Replay when the pages of a recorded site changed, and tell how fresh a policy of revisits would have kept it
+    Simulate(simulate::SimulateArgs),
     /// Show the settings there are, or those that given flags and files come to
     #[command(subcommand)]
     Config(config_command::ConfigCommand),
@@ -102,6 +105,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Status(args) => status::run(&args),
         Command::Pages(args) => pages::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Config(command) => config_command::run(command),
         Command::Explain(command) => explain::run(&command),
     }

@@ -27,6 +27,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("url", Layer::Types),
     ("extract", Layer::Core),
     ("politeness", Layer::Core),
+    ("revisit", Layer::Core),
     ("robots", Layer::Core),
     ("scope", Layer::Core),
     ("fetch", Layer::Ports),

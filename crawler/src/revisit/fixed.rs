@@ -1,0 +1,33 @@
+//! [`Fixed`]: every page at the same interval, the one that the budget allows.
+
+use super::{Bounds, Budget, Census, Class, Importance, PageState, Plan, RevisitPolicy, SectionPath, Seen};
+
+/// Every page in turn. What is learnt of a page is kept, and not used.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fixed {
+    bounds: Bounds,
+}
+
+impl Fixed {
+    /// With an interval within these bounds.
+    pub fn new(bounds: Bounds) -> Self {
+        Self { bounds }
+    }
+}
+
+impl RevisitPolicy for Fixed {
+    fn admit(&self, _: &SectionPath, _: Importance) -> Class {
+        Class::default()
+    }
+
+    fn observe(&mut self, page: &mut PageState, _: &SectionPath, _: Importance, seen: Seen) {
+        page.add(seen, 1.0);
+        page.class = Class::default();
+    }
+
+    fn forget(&mut self, _: &PageState, _: &SectionPath) {}
+
+    fn plan(&self, census: &Census, budget: Budget) -> Plan {
+        Plan::spend(census, budget, self.bounds, |_, interval| interval)
+    }
+}

@@ -1,0 +1,88 @@
+//! The policies on a site of known rates: pages that change by chance, independently, at a rate that never changes.
+
+use super::{
+    Bounds, Budget, Fixed, Multiplicative, Optimal, PageState, RevisitPolicy, SectionPath,
+    replay::{Change, Event, replay, states},
+};
+use crate::time::Moment;
+
+const PAGES: u32 = 5000;
+const DAYS: f64 = 200.0;
+const DAY: f64 = 86_400.0;
+
+/// A small generator (S. Vigna, `SplitMix64`), so that a site follows from its seed.
+struct Chance(u64);
+
+impl Chance {
+    /// From 0 to 1, both left out.
+    fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+}
+
+struct Site {
+    events: Vec<Event>,
+    sections: Vec<SectionPath>,
+    /// Changes a second.
+    rates: Vec<f64>,
+}
+
+impl Site {
+    /// A fifth of the pages in each of five folders; mean times between changes from half a day to 500 days, their logarithms
+    /// equally spread.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds of 200 days")]
+    fn new(seed: u64) -> Self {
+        let mut chance = Chance(seed);
+        let mut site = Self { events: Vec::new(), sections: Vec::new(), rates: Vec::new() };
+        for page in 0..PAGES {
+            let rate = 2.0 / DAY * (0.001_f64).powf(chance.share());
+            site.sections.push(SectionPath::of(&format!("/{}/{page}", page % 5)));
+            site.rates.push(rate);
+            let mut seconds = 0.0;
+            let mut change = Change::New;
+            while seconds < DAYS * DAY {
+                site.events.push(Event { at: Moment::from_millis((seconds * 1000.0) as u64), page, change });
+                seconds -= chance.share().ln() / rate;
+                change = Change::Changed;
+            }
+        }
+        site.events.sort_by_key(|event| event.at);
+        site
+    }
+
+    fn freshness(&self, policy: &mut dyn RevisitPolicy, budget: Budget) -> f64 {
+        replay(&self.events, &self.sections, policy, budget).freshness.expect("its pages exist")
+    }
+}
+
+/// 200 rounds, a day each, with fewer visits than pages, as many, and more.
+#[test]
+fn optimal_is_fresher_than_the_others() {
+    let site = Site::new(1);
+    for (visits, margin) in [(500.0, 0.05), (1000.0, 0.04), (5000.0, 0.015)] {
+        let budget = Budget::per_day(visits).unwrap();
+        let optimal = site.freshness(&mut Optimal::new(Bounds::default(), Optimal::EXPLORE), budget);
+        let fixed = site.freshness(&mut Fixed::default(), budget);
+        let multiplicative = site.freshness(&mut Multiplicative::default(), budget);
+        println!("{visits} a day: fixed {fixed:.4}, multiplicative {multiplicative:.4}, optimal {optimal:.4}");
+        assert!(optimal > fixed.max(multiplicative) + margin, "{visits}");
+    }
+}
+
+#[test]
+fn rates_are_estimated_within_15_percent() {
+    let site = Site::new(2);
+    let mut policy = Optimal::new(Bounds::default(), Optimal::EXPLORE);
+    let pages = states(&site.events, &site.sections, &mut policy, Budget::per_day(5000.0).unwrap());
+    for estimate in [|page: &PageState| page.rate().expect("it was visited"), |page: &PageState| page.rate_in(1e-6)] {
+        let known = pages.iter().zip(&site.rates).filter(|(page, _)| page.visits >= 20.0);
+        let mut errors: Vec<_> = known.map(|(page, rate)| (estimate(page) / rate - 1.0).abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        let median = errors[errors.len() / 2];
+        println!("median error {median:.3} of {} pages", errors.len());
+        assert!(errors.len() > 4000 && median < 0.15, "{median} of {}", errors.len());
+    }
+}
