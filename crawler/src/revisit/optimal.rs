@@ -5,8 +5,8 @@ use super::{
     section::Sections,
 };
 
-/// What old evidence weighs after each further visit: 50 visits are remembered, so that a page may change its habits.
-const MEMORY: f64 = 0.98;
+/// What old evidence weighs after each further visit: 100 visits are remembered, so that a page may change its habits.
+const MEMORY: f64 = 0.99;
 
 /// Expected freshness, weighted by importance, at its greatest.
 ///

@@ -268,8 +268,8 @@ mod tests {
             &[
                 (0.0, 0, Change::New),
                 (0.5, 0, Change::New),
-                (4.0, 0, Change::Deleted),
-                (4.1, 0, Change::New),
+                (4.2, 0, Change::Deleted),
+                (4.3, 0, Change::New),
                 (8.0, 0, Change::New),
             ],
             1,

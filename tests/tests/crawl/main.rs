@@ -30,6 +30,7 @@ mod robots;
 mod robots_memory;
 mod secrets;
 mod secure;
+mod simulate;
 mod starts;
 mod usage;
 
