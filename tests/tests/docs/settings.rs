@@ -22,6 +22,7 @@ const SUBCOMMANDS: &[&str] = &[
     "status",
     "pages",
     "check",
+    "simulate",
     "config default",
     "config show",
     "explain url",
