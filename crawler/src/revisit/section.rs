@@ -32,9 +32,9 @@ impl SectionPath {
         let host = path.find("://").map_or(0, |at| at + 3);
         let ends = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > host && at + 1 < path.len());
         for (place, end) in ends.take(DEPTH).enumerate() {
-            let mut hasher = DefaultHasher::new();
-            path[..end].hash(&mut hasher);
-            hashes[place] = hasher.finish();
+            let mut state = DefaultHasher::new();
+            path[..end].hash(&mut state);
+            hashes[place] = state.finish();
             folders += 1;
         }
         Self { hashes, folders }
