@@ -42,11 +42,11 @@ impl Site {
             site.sections.push(SectionPath::of(&format!("/{}/{page}", page % 5)));
             site.rates.push(rate);
             let mut seconds = 0.0;
-            let mut change = Change::New;
+            let mut what = Change::New;
             while seconds < DAYS * DAY {
-                site.events.push(Event { at: Moment::from_millis((seconds * 1000.0) as u64), page, change });
+                site.events.push(Event { at: Moment::from_millis((seconds * 1000.0) as u64), page, change: what });
                 seconds -= chance.share().ln() / rate;
-                change = Change::Changed;
+                what = Change::Changed;
             }
         }
         site.events.sort_by_key(|event| event.at);

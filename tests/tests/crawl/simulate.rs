@@ -17,7 +17,7 @@ fn simulate(trace: &Path, arguments: &[&str]) -> Run {
 
 fn freshness(trace: &Path, policy: &str, budget: &str) -> f64 {
     let run = simulate(trace, &["--policy", policy, "--budget", budget, "--json"]).expect(0);
-    run.json()["freshness"].as_f64().unwrap()
+    run.json()["freshness"].as_f64().expect("a share")
 }
 
 #[test]
