@@ -17,16 +17,10 @@ pub(super) struct Written {
     pub(super) copy: Option<i64>,
 }
 
-/// The row of a visit that has its links itself.
+/// The row of a visit. It has its links itself, unless the copy has them: if that is equal to the last byte, and to the last
+/// link. A page that says in its headers that its links are not to be followed has other links than before, and the same
+/// digest. What was kept under another scope is written anew, so that it is known to hold under this one.
 const INSERT: &str =
-    "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
-                        digest, title, redirect, truncated, links, change, etag, last_modified)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-
-/// The same where the copy may have them: if it is equal to the last byte, and to the last link. A page that says in its
-/// headers that its links are not to be followed has other links than before, and the same digest. What was kept under another
-/// scope is written anew, so that it is known to hold under this one.
-const INSERT_OR_SHARE: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
                         digest, title, redirect, truncated, links, change, etag, last_modified, same)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same
@@ -43,51 +37,19 @@ const INSERT_NOT_MODIFIED: &str =
 
 /// Writes it.
 pub(super) fn write(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Current) -> Result<Written> {
-    let copy = url.copy.map(|copy| copy.visit);
-    let is_stored = row.outcome == VisitOutcome::Stored;
     match url.copy {
         Some(copy) if row.is_not_modified() => not_modified(connection, row, (url.id, copy), current),
-        Some(Copied { visit, digest }) if is_stored && row.digest == Some(digest) => {
-            let same = share(connection, row, (url, visit), current)?;
-            Ok(Written { visit: Some(connection.last_insert_rowid()), copy: same })
-        }
         _ => {
-            let visit = insert(connection, row, url, current)?;
-            Ok(Written { visit: Some(visit), copy: copy.filter(|_| !is_stored) })
+            let same = insert(connection, row, url, current)?;
+            let has_copy = row.outcome == VisitOutcome::Stored;
+            let copy = if has_copy { same } else { url.copy.map(|copy| copy.visit) };
+            Ok(Written { visit: Some(connection.last_insert_rowid()), copy })
         }
     }
 }
 
-fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Current) -> Result<i64> {
-    connection.prepare_cached(INSERT)?.insert(params![
-        url.id,
-        current.sequence,
-        row.at.millis(),
-        row.outcome.as_str(),
-        row.status,
-        row.reason,
-        row.content_type,
-        row.html,
-        row.bytes,
-        row.wire_bytes,
-        row.digest,
-        row.title,
-        row.redirect,
-        row.truncated,
-        links(row),
-        again::change(row, url.copy.map(|copy| copy.digest)),
-        row.etag,
-        row.last_modified,
-    ])
-}
-
-/// The visit that has its links, if that is the copy.
-fn share(
-    connection: &Connection,
-    row: &VisitRow,
-    (url, copy): (StoredUrl, i64),
-    current: Current,
-) -> Result<Option<i64>> {
+/// Returns the visit that has its links, if that is the copy.
+fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Current) -> Result<Option<i64>> {
     let values = params![
         url.id,
         current.sequence,
@@ -107,9 +69,9 @@ fn share(
         again::change(row, url.copy.map(|copy| copy.digest)),
         row.etag,
         row.last_modified,
-        copy,
+        url.copy.map(|copy| copy.visit),
     ];
-    connection.prepare_cached(INSERT_OR_SHARE)?.query_row(values, |row| row.get(0))
+    connection.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))
 }
 
 fn not_modified(
