@@ -42,6 +42,10 @@ fn gain(z: f64) -> f64 {
 pub(super) fn interval(rate: f64, gain: f64) -> f64 {
     let wanted = (gain * rate).ln();
     let table = &*INTERVALS;
+    if wanted < table[0][1] {
+        // Below the table g(z) is z^2/2.
+        return (2.0 * gain * rate).sqrt() / rate;
+    }
     let place = table.partition_point(|entry| entry[1] < wanted).clamp(1, table.len() - 1);
     let [from, to] = [table[place - 1], table[place]];
     let share = ((wanted - from[1]) / (to[1] - from[1])).clamp(0.0, 1.0);
@@ -54,7 +58,7 @@ mod tests {
 
     #[test]
     fn an_interval_gives_the_gain_that_it_was_asked_for() {
-        for z in [1e-3, 0.1, 1.0, 30.0, 1e4] {
+        for z in [1e-7, 1e-3, 0.1, 1.0, 30.0, 1e4] {
             let rate = 1e-5;
             let found = interval(rate, gain(z) / rate);
             assert!((found * rate / z - 1.0).abs() < 0.01, "{z}: {found}");
