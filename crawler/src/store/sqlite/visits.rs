@@ -19,12 +19,13 @@ pub(super) struct Written {
 
 /// The row of a visit. It has its links itself, unless the copy has them: if that is equal to the last byte, and to the last
 /// link. A page that says in its headers that its links are not to be followed has other links than before, and the same
-/// digest. What was kept under another scope is written anew, so that it is known to hold under this one.
+/// digest. What was kept under another scope, or came with other validators, is written anew: it is known to hold under this
+/// scope then, and the next sequence asks by validators of today.
 const INSERT: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
                         digest, title, redirect, truncated, links, change, etag, last_modified, same)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same
-     FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15
+     FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15 AND etag IS ?17 AND last_modified IS ?18
                        AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
 
 /// What the copy says of a page that was not modified.
