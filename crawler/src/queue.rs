@@ -13,6 +13,9 @@ use crate::{
     url::WebUrl,
 };
 
+/// The reason for which a URL waits to be fetched whole, after its server said that it was not modified.
+pub const NOT_MODIFIED: &str = "not_modified";
+
 /// One thing to be fetched, whatever it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkItem {
@@ -60,6 +63,8 @@ pub enum Purpose {
     Retry,
     /// A URL that an earlier sequence has left, once more.
     Revisit,
+    /// The same, whole: the server said that it was not modified, and that is checked.
+    Audit,
     /// A URL that has its answer, for links that were lost.
     Rescue,
     /// robots.txt of a host, at that host or where its redirects lead.
@@ -74,7 +79,7 @@ pub enum Purpose {
 impl Purpose {
     /// Whether it is a URL that the counts are of: one that is queued in the URL table.
     pub fn is_counted(self) -> bool {
-        matches!(self, Self::Discover | Self::Retry | Self::Revisit)
+        matches!(self, Self::Discover | Self::Retry | Self::Revisit | Self::Audit)
     }
 
     /// Whether it is fetched for what is on it.

@@ -55,6 +55,8 @@ pub struct CrawlFlags {
     cache: CacheFlags,
     #[command(flatten)]
     access: AccessFlags,
+    #[command(flatten)]
+    change: ChangeFlags,
 }
 
 /// What is printed during and after a run.
@@ -197,6 +199,25 @@ struct AccessFlags {
     resolve: Vec<String>,
 }
 
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Changes")]
+struct ChangeFlags {
+    /// Keep the visible text of pages, to tell a changed text from changed bytes; auto: in a crawl that is watched
+    /// [default: auto]
+    #[arg(long, value_name = "auto|on|off")]
+    text: Option<String>,
+    /// What is no part of a page's text: elements, what matches within a line, all up to a line with a text, or all from there
+    /// on; may be repeated [default: none]
+    #[arg(long, value_name = "css:SELECTOR|re:REGEX|before:TEXT|after:TEXT")]
+    ignore: Vec<String>,
+    /// Report a text that shrank to a quarter after a second look, so long after the first [default: 10m]
+    #[arg(long, value_name = "DURATION")]
+    confirm: Option<String>,
+    /// The same for a page that is not found any more [default: 1d]
+    #[arg(long, value_name = "DURATION")]
+    gone_after: Option<String>,
+}
+
 impl CrawlFlags {
     /// The layer of settings that these flags are.
     pub fn overlay(&self) -> RawSettings {
@@ -206,6 +227,7 @@ impl CrawlFlags {
         self.politeness.apply(&mut raw);
         self.cache.apply(&mut raw);
         self.access.apply(&mut raw);
+        self.change.apply(&mut raw);
         raw
     }
 }
@@ -276,6 +298,15 @@ impl CacheFlags {
     }
 }
 
+impl ChangeFlags {
+    fn apply(&self, raw: &mut RawSettings) {
+        raw.change.text = text(self.text.as_ref());
+        raw.change.ignore = list(&self.ignore);
+        raw.change.confirm = text(self.confirm.as_ref());
+        raw.change.gone_after = text(self.gone_after.as_ref());
+    }
+}
+
 impl AccessFlags {
     fn apply(&self, raw: &mut RawSettings) {
         let headers: Vec<_> = self.header.iter().map(|header| header.reveal().to_owned()).collect();
@@ -334,7 +365,8 @@ mod tests {
             "cache-layout" => "line",
             "max-cache-memory" => "64MiB",
             "reset" => "none",
-            "audit-rescue" | "sweep" => "off",
+            "audit-rescue" | "sweep" | "text" => "off",
+            "ignore" => "css:.date",
             "log-format" => "json",
             "user-agent" => "test/1 (+http://localhost/)",
             "header" => "X-Team: docs",

@@ -1,8 +1,15 @@
 //! What a summary says of lost URLs: as part of the document, and in words.
 
 use serde_json::{Value, json};
+use urlcache::Interval;
 
-use crate::store::{Counters, StoredSummary, SweepCounts};
+use crate::store::{CheckedRevisits, Counters, StoredSummary, SweepCounts};
+
+/// The status of an answer without a body: the copy is still good.
+const NOT_MODIFIED: u16 = 304;
+
+/// Of the interval in which the rate of wrong answers lies.
+const CONFIDENCE: f64 = 0.95;
 
 /// The URL cache's figures when it was left, with what the rows tell of lost URLs, and the sums of what it did; null before
 /// that.
@@ -29,6 +36,32 @@ fn sweep(counts: &SweepCounts, links: u64, fetched_again: u64) -> Value {
         "missed_with_them": counts.missed_with_them, "no_longer_linked": counts.no_longer_linked,
         "parent_unreachable": counts.parent_unreachable, "fetched_again": fetched_again,
     })
+}
+
+/// What servers said of pages that they had before, and what was found where that was checked; null where none did.
+pub(super) fn revisits(summary: &StoredSummary) -> Value {
+    let Some(answers) = summary.counters.by_status.get(&NOT_MODIFIED) else { return Value::Null };
+    let CheckedRevisits { audited, wrong } = summary.checked;
+    let rate = (audited > 0).then(|| wrong as f64 / audited as f64);
+    let interval = Interval::exact(wrong, audited, CONFIDENCE);
+    json!({"not_modified": answers, "audited": audited, "wrong": wrong, "rate": rate,
+           "low": rate.map(|_| interval.low), "high": rate.map(|_| interval.high)})
+}
+
+/// The same for people.
+pub(super) fn revisit_line(summary: &StoredSummary) -> String {
+    let found = revisits(summary);
+    let figure = |name: &str| found[name].as_f64().unwrap_or_default();
+    match (found["not_modified"].as_u64(), found["audited"].as_u64()) {
+        (None, _) => String::new(),
+        (Some(answers), None | Some(0)) => format!("revisits  {answers} not modified, none of them checked\n"),
+        (Some(answers), Some(audited)) => format!(
+            "revisits  {answers} not modified; {audited} of them checked, {} wrong; the rate is {:.2e} to {:.2e} (95 %)\n",
+            found["wrong"],
+            figure("low"),
+            figure("high"),
+        ),
+    }
 }
 
 /// The lines for people.

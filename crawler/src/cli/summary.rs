@@ -50,6 +50,7 @@ pub(super) fn document(summary: &StoredSummary) -> Value {
             "sent": counters.requests, "bytes_in": counters.bytes_in,
             "by_status": counters.by_status, "errors": counters.errors,
         },
+        "revisit": loss::revisits(summary),
         "cache": cache,
     })
 }
@@ -119,6 +120,7 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
         counters.requests,
         counters.bytes_in as f64 / 1e6,
     );
+    text += &loss::revisit_line(summary);
     if let Some(line) = cache_line(summary) {
         text.push_str(&line);
     }

@@ -22,6 +22,22 @@ pub const PROFILES: &[(&str, &str)] = &[("focused", include_str!("../../../confi
 /// Keys that earlier versions had. They have no effect, and are no fault: crawl directories and scripts hold them.
 pub(super) const DROPPED: [&str; 2] = ["robots.retries", "robots.backoff"];
 
+/// What is said where they are given twice.
+const PRIORITIES_TWICE: &str = "give the priorities once: as [[priority]] or here";
+
+/// Short names, of which a text or the variables may give one instead of the key.
+const SHORT: [(&str, &str); 1] = [("text", "change.text")];
+
+/// The key of a name: itself, unless it is a short one.
+pub(super) fn full_key(name: &str) -> &str {
+    SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, key)| key)
+}
+
+/// The short name of a key, where it has one.
+pub(super) fn short_name(key: &str) -> Option<&'static str> {
+    SHORT.iter().find(|(_, of)| *of == key).map(|(short, _)| *short)
+}
+
 /// What a text said: the usable values, and what is wrong with the rest.
 pub(super) struct Document {
     pub(super) values: Flat,
@@ -39,7 +55,7 @@ impl Document {
         let mut document = Self { values: Flat::new(), faults: Vec::new() };
         match tree {
             Ok(Value::Object(tables)) => {
-                tables.into_iter().for_each(|(name, value)| document.read_table(source, name, value));
+                tables.into_iter().for_each(|(name, value)| document.read_table(source, &name, value));
             }
             Ok(_) => document.faults.push(Fault::new(source.to_string(), "not a table of settings")),
             Err(problem) => document.faults.push(Fault::new(source.to_string(), problem)),
@@ -47,11 +63,11 @@ impl Document {
         document
     }
 
-    fn read_table(&mut self, source: &Source, table: String, value: Value) {
+    fn read_table(&mut self, source: &Source, table: &str, value: Value) {
         match value {
             value if table == priority::TABLES => self.read_priorities(source, value),
             Value::Object(keys) if !keys.is_empty() => {
-                keys.into_iter().for_each(|(key, value)| self.read_key(source, format!("{table}.{key}"), value));
+                keys.into_iter().for_each(|(key, value)| self.read_key(source, &format!("{table}.{key}"), value));
             }
             Value::Object(_) if RawSettings::keys().iter().any(|key| key.starts_with(&format!("{table}."))) => {}
             _ => self.read_key(source, table, value),
@@ -61,30 +77,32 @@ impl Document {
     /// `[[priority]]` is another way to write a list.
     fn read_priorities(&mut self, source: &Source, value: Value) {
         match priority::read(source, value) {
-            Ok(list) => self.set(source, PRIORITIES.to_owned(), list),
+            Ok(list) => self.set(source, PRIORITIES, list),
             Err(mut faults) => self.faults.append(&mut faults),
         }
     }
 
-    fn set(&mut self, source: &Source, key: String, value: RawValue) {
-        let place = source.place(&key);
-        if self.values.insert(key, value).is_some() {
-            self.faults.push(Fault::new(place, "give the priorities once: as [[priority]] or here"));
+    fn set(&mut self, source: &Source, name: &str, value: RawValue) {
+        let place = source.place(name);
+        if self.values.insert(name.to_owned(), value).is_some() {
+            let twice = if name == PRIORITIES { PRIORITIES_TWICE } else { "give it once: by its short name or here" };
+            self.faults.push(Fault::new(place, twice));
         }
     }
 
-    fn read_key(&mut self, source: &Source, key: String, value: Value) {
+    fn read_key(&mut self, source: &Source, name: &str, value: Value) {
         let known = RawSettings::keys();
-        if DROPPED.contains(&&*key) {
+        if DROPPED.contains(&name) {
             return;
         }
-        if !known.contains(&key) {
+        let key = full_key(name);
+        if !known.iter().any(|one| one == key) {
             let names = known.iter().cloned().chain([priority::TABLES.to_owned()]);
-            self.faults.push(Fault::unknown(source.place(&key), "key", nearest(&key, names)));
+            self.faults.push(Fault::unknown(source.place(key), "key", nearest(key, names)));
         } else if !value.is_null() {
             match schema::read(value) {
                 Some(value) => self.set(source, key, value),
-                None => self.faults.push(Fault::new(source.place(&key), "give a text, a number or a list of texts")),
+                None => self.faults.push(Fault::new(source.place(key), "give a text, a number or a list of texts")),
             }
         }
     }

@@ -101,7 +101,9 @@ impl Layers {
         let mut values = Flat::new();
         for (name, value) in variables {
             let Some(name) = name.to_str().filter(|name| name.starts_with("WEBLOOM_")) else { continue };
-            match (RawSettings::keys().iter().find(|key| variable(key) == name), value.into_string()) {
+            let is_named = |key: &str| variable(key) == name;
+            let is_key = |key: &&String| is_named(key) || document::short_name(key).is_some_and(is_named);
+            match (RawSettings::keys().iter().find(is_key), value.into_string()) {
                 (Some(_), Ok(text)) if text.is_empty() => {}
                 (Some(key), Ok(text)) => drop(values.insert(key.clone(), RawValue::Text(text))),
                 (Some(_), Err(_)) => self.faults.push(Fault::new(name, "is no UTF-8")),

@@ -36,9 +36,10 @@ pub use schema::{
 };
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
-    AuditRescue, BudgetSettings, CacheSettings, ExtractSettings, FetchLimits, FrontierSettings, HashSeed, Header,
-    LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings, RobotsSettings,
-    ScopeKind, ScopeSettings, Settings, StoreSettings, SweepChoice, UserAgent,
+    AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits, FrontierSettings,
+    HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings,
+    RevisitSettings, RobotsSettings, ScopeKind, ScopeSettings, Settings, StoreSettings, SweepChoice, TextChoice,
+    UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

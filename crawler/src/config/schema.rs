@@ -43,6 +43,10 @@ pub struct RawSettings {
     pub cache: RawCache,
     /// What is fetched next.
     pub frontier: RawFrontier,
+    /// Pages that are asked for once more.
+    pub revisit: RawRevisit,
+    /// What counts as a change.
+    pub change: RawChange,
     /// The database.
     pub store: RawStore,
     /// What the program says about its work; for one run, never stored.
@@ -215,6 +219,34 @@ pub struct RawFrontier {
     pub heads_per_host: Option<RawValue>,
     /// The same of all hosts.
     pub heads: Option<RawValue>,
+}
+
+/// `[revisit]`: pages that are asked for once more.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawRevisit {
+    /// Share of the answers "not modified" that are checked.
+    pub audit_not_modified: Option<RawValue>,
+}
+
+/// `[change]`: what counts as a change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawChange {
+    /// Whether the text of pages is kept.
+    pub text: Option<RawValue>,
+    /// Texts of a page that are kept.
+    pub texts: Option<RawValue>,
+    /// Rules for what is no part of a page's text.
+    pub ignore: Option<RawValue>,
+    /// Time to the second look at a page that lost most of its text.
+    pub confirm: Option<RawValue>,
+    /// The same at one that is not there any more.
+    pub gone_after: Option<RawValue>,
+    /// Share of the pages of a section that may change at once.
+    pub mass_share: Option<RawValue>,
+    /// Pages with the same edit that make it a site-wide one.
+    pub site_wide_pages: Option<RawValue>,
 }
 
 /// `[store]`: the database.

@@ -63,7 +63,7 @@ impl Job {
         match lease.purpose() {
             Purpose::Robots { .. } => Self::Robots(url),
             Purpose::Check => Self::Check(url),
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Rescue => {
+            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit | Purpose::Rescue => {
                 Self::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
             }
         }

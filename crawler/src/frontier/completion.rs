@@ -21,7 +21,9 @@ impl Frontier {
         let host = item.host;
         let mut abandoned = 0;
         match item.purpose {
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit => self.complete_counted(item, &outcome, in_levels),
+            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => {
+                self.complete_counted(item, &outcome, in_levels);
+            }
             Purpose::Rescue => self.complete_rescue(item, &outcome),
             Purpose::Robots { of } => {
                 abandoned = self.complete_robots(of, &item, outcome, now);

@@ -149,7 +149,7 @@ impl Model {
         }
         let item = lease.item().clone();
         match item.purpose {
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit => self.leased_url(&item),
+            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.leased_url(&item),
             Purpose::Robots { of } if item.redirects == 0 => {
                 assert!(self.seeking.insert(of), "robots.txt is fetched twice at a time");
             }
@@ -257,7 +257,7 @@ impl Model {
         let host = lease.host();
         let item = lease.item().clone();
         match item.purpose {
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit => self.complete_page(lease, how),
+            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.complete_page(lease, how),
             Purpose::Rescue => self.complete_rescue(lease, how),
             Purpose::Robots { of } => self.complete_robots(lease, of, how),
             Purpose::Check => {

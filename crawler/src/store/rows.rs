@@ -212,6 +212,8 @@ pub struct VisitRow {
     pub etag: Option<Box<[u8]>>,
     /// Its `Last-Modified`.
     pub last_modified: Option<Box<[u8]>>,
+    /// Whether it was fetched whole though its server had said, in this sequence, that it was not modified.
+    pub audited: bool,
     /// [`Fingerprint::short`] of every candidate of the visit that belongs to the scope, in page order.
     pub links: Vec<u64>,
 }
@@ -235,6 +237,7 @@ impl VisitRow {
             truncated: None,
             etag: None,
             last_modified: None,
+            audited: false,
             links: Vec::new(),
         }
     }

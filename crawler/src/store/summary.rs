@@ -56,6 +56,8 @@ pub struct StoredSummary {
     pub cache: Option<String>,
     /// Its lost URLs, counted from rows.
     pub lost: LostCounts,
+    /// What was checked of its answers "not modified", counted from rows.
+    pub checked: CheckedRevisits,
     /// The crawl's settings (JSON).
     pub settings: Option<String>,
     /// Hosts that are not well, the first 100 of them.
@@ -73,6 +75,15 @@ pub struct AilingHost {
     pub health: HealthRow,
     /// URLs of the sequence that are queued on it.
     pub waiting: u64,
+}
+
+/// Pages that were fetched whole, though their server had said that they were not modified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckedRevisits {
+    /// How many.
+    pub audited: u64,
+    /// Those of them that differed from the copy.
+    pub wrong: u64,
 }
 
 /// Lost URLs of a sequence.

@@ -20,6 +20,7 @@ use crate::{
     again::{changes, states},
     assert_counts, crawl,
     loss::{all, count, database, proposed, web},
+    lost_again::as_of_version,
     robots::age_robots,
     serve,
 };
@@ -242,4 +243,71 @@ fn what_a_small_cache_loses_is_found_though_no_page_has_changed() {
     assert_clean(&dir);
     let fourth = next(&dir, &[]);
     assert_eq!((count(&fourth["counts"]["finished"]), count(&fourth["pages"]["changed"])), (all().len(), 0));
+}
+
+/// All answers "not modified" are checked.
+const CHECK_ALL: (&str, &str) = ("WEBLOOM_REVISIT_AUDIT_NOT_MODIFIED", "1");
+
+fn checked(dir: &Path) -> Value {
+    let summary = Webloom::go_on(dir).args(["--again"]).env(CHECK_ALL.0, CHECK_ALL.1).run().expect(0).json();
+    assert_clean(dir);
+    summary
+}
+
+/// Answers "not modified", those checked, and those of them that were wrong.
+fn audited(summary: &Value) -> [usize; 3] {
+    ["not_modified", "audited", "wrong"].map(|figure| count(&summary["revisit"][figure]))
+}
+
+#[test]
+fn an_honest_server_keeps_its_word_when_it_is_checked() {
+    let (site, folder) = (Site::serve(living), Folder::new());
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &[]);
+    let began = site.set(0);
+    let second = checked(&dir);
+    assert_eq!((audited(&second), changes(&second)), ([5, 5, 0], [0, 0, 5, 0]));
+    assert_eq!((site.asked_since(began).len(), second["requests"]["sent"].as_u64()), (10, Some(10)));
+    let began = site.set(0);
+    assert_eq!(audited(&next(&dir, &[])), [5, 0, 0]);
+    assert!(site.asked_since(began).iter().all(|(_, conditional)| *conditional), "it is believed");
+}
+
+#[test]
+fn a_server_that_is_wrong_about_its_pages_is_believed_no_more() {
+    let version = Arc::new(AtomicUsize::new(0));
+    let now = Arc::clone(&version);
+    let server = serve(move |asked| {
+        let conditional = asked.headers.iter().any(|header| header.to_lowercase().starts_with("if-none-match"));
+        match living(now.load(Ordering::SeqCst), &asked.target) {
+            Some(_) if conditional => Reply::status(304),
+            Some(links) => Reply::links(&links).header("ETag: \"always\""),
+            None => Reply::status(404),
+        }
+    });
+    let (site, folder) = (Site { server, version }, Folder::new());
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &[]);
+    site.set(1);
+    let unchecked = next(&dir, &[]);
+    assert_eq!(changes(&unchecked), [0, 0, 4, 1], "nobody asked");
+    let third = checked(&dir);
+    assert_eq!((audited(&third), changes(&third)), ([4, 4, 2], [1, 2, 2, 1]));
+    assert!(third["revisit"]["low"].as_f64() < Some(0.5) && third["revisit"]["high"].as_f64() > Some(0.5));
+    let began = site.set(2);
+    assert_eq!(changes(&next(&dir, &[])), [1, 1, 4, 1]);
+    assert!(site.asked_since(began).iter().all(|(_, conditional)| !conditional), "it is believed no more");
+}
+
+#[test]
+fn pages_of_an_older_version_are_not_sent_once_their_tags_are_known() {
+    let (site, folder) = (Site::serve(living), Folder::new());
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &[]);
+    as_of_version(&dir, 5);
+    let full = |began: usize| site.asked_since(began).iter().filter(|(_, conditional)| !conditional).count();
+    for expected in [5, 0, 0] {
+        let began = site.set(0);
+        assert_eq!((changes(&next(&dir, &[])), full(began)), ([0, 0, 5, 0], expected));
+    }
 }

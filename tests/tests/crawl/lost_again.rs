@@ -308,7 +308,9 @@ fn what_the_sweep_rescued_in_one_sequence_is_a_trial_in_the_next() {
 }
 
 /// Takes the schema of a crawl of one sequence back to an older version.
-fn as_of_version(dir: &Path, version: u32) {
+pub(crate) fn as_of_version(dir: &Path, version: u32) {
+    let checks = "DROP INDEX visit_audited; ALTER TABLE visit DROP COLUMN audited;
+        ALTER TABLE host DROP COLUMN wrong_since;";
     let known = "ALTER TABLE sequence DROP COLUMN revisit; ALTER TABLE sequence DROP COLUMN links_since;
         ALTER TABLE url DROP COLUMN copy; ALTER TABLE visit DROP COLUMN same; ALTER TABLE visit DROP COLUMN etag;
         ALTER TABLE visit DROP COLUMN last_modified;";
@@ -325,13 +327,13 @@ fn as_of_version(dir: &Path, version: u32) {
         CREATE INDEX url_queue ON url (host, rank, id) WHERE state = 'queued' AND due IS NULL;
         CREATE INDEX url_retry ON url (host, due, id) WHERE state = 'queued' AND due IS NOT NULL;";
     let database = rusqlite::Connection::open(dir.join("webloom.sqlite")).expect("a database");
-    let undone = [known, rules, health, sweeps, sequences][..6 - version as usize].concat();
+    let undone = [checks, known, rules, health, sweeps, sequences][..7 - version as usize].concat();
     database.execute_batch(&format!("{undone} PRAGMA user_version = {version}")).expect("it can be undone");
 }
 
 #[test]
 fn a_crawl_of_an_older_version_is_read_as_it_is_and_gone_on_with() {
-    for version in [1, 2, 3, 4, 5] {
+    for version in [1, 2, 3, 4, 5, 6] {
         let crawl = Crawl::new();
         let dir = crawl.dir();
         let (before, asked) = crawl.run(&["--cache", "temporal", "--audit-rescue", "off", "--sweep", "off"]);

@@ -2,6 +2,7 @@
 
 mod budget;
 mod cache;
+mod change;
 mod crawl;
 mod fetch;
 mod frontier;
@@ -12,6 +13,7 @@ mod scope;
 
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
+pub use change::{ChangeSettings, RevisitSettings, TextChoice};
 pub use crawl::{ExtractSettings, NofollowChoice, RetrySettings, StoreSettings};
 pub use fetch::{FetchLimits, Header, Login, UserAgent};
 pub use frontier::{FrontierSettings, OrderChoice};
@@ -48,6 +50,10 @@ pub struct Settings {
     pub cache: CacheSettings,
     /// What is fetched next.
     pub frontier: FrontierSettings,
+    /// Pages that are asked for once more.
+    pub revisit: RevisitSettings,
+    /// What counts as a change.
+    pub change: ChangeSettings,
     /// The database.
     pub store: StoreSettings,
     /// What the program says about its work.
@@ -67,6 +73,8 @@ impl Settings {
             extract: ExtractSettings::read(reader),
             cache: CacheSettings::read(reader),
             frontier: FrontierSettings::read(reader),
+            revisit: RevisitSettings::read(reader),
+            change: ChangeSettings::read(reader),
             store: StoreSettings::read(reader),
             log: LogSettings::read(reader),
         }

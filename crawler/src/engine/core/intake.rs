@@ -106,7 +106,9 @@ impl Core {
             }
             Task::Starts(starts) => self.starts_entered(starts, now),
             Task::Visit(report, at) => match report.lease.purpose() {
-                Purpose::Discover | Purpose::Retry | Purpose::Revisit => self.page_arrived(report, at, now),
+                Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => {
+                    self.page_arrived(report, at, now)
+                }
                 Purpose::Rescue => self.rescue_finished(*report, at, now),
                 Purpose::Robots { of } => {
                     self.robots_finished(*report, of, at);

@@ -21,6 +21,7 @@ mod own_trouble;
 mod pages;
 mod parked;
 mod rescue;
+mod revisits;
 mod robots_book;
 mod rules;
 mod setup;
@@ -41,6 +42,7 @@ use outbox::Outbox;
 use own_trouble::OwnTrouble;
 use parked::Parked;
 use rescue::Rescues;
+use revisits::Revisits;
 use robots_book::RobotsBook;
 pub(super) use setup::{Setup, cache_check, ranking};
 pub use starts::Start;
@@ -73,6 +75,7 @@ pub(super) struct Core {
     rescues: Rescues,
     throttle: Throttle,
     budget: Budget,
+    revisits: Revisits,
     own_trouble: OwnTrouble,
     parked: Parked,
     intake: Intake,

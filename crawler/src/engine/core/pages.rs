@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     candidate::{Hop, Ticket},
-    fetch::Truncation,
+    fetch::{FetchError, Truncation},
     frontier::{Asked, Lease, Outcome, WorkItem},
+    queue::{NOT_MODIFIED, Purpose},
     scope::Refusal,
     store::{AreaRow, AreaSource, Step, UNJUDGED, UrlChange, VisitOutcome, VisitRow},
     time::Moment,
@@ -114,6 +115,13 @@ impl Core {
         let mut step = Step { counters: counted(requests, &result), health, ..Step::default() };
         // Later than any due time already asked for: those are not read again.
         let soon = at.max(now) + SHORTEST_PAUSE;
+        if self.is_to_be_checked(item, &result) {
+            let again =
+                Again { due: soon, attempts: item.attempts, failed: Moment::EPOCH, reason: NOT_MODIFIED.into() };
+            self.budget.end(&ended.lease);
+            self.put_off(ended, again, step);
+            return Ok(None);
+        }
         let again = match decide(&result, fault, item.attempts, &self.settings.retry) {
             Decision::Final { outcome, reason } => {
                 if outcome == VisitOutcome::Failed {
@@ -126,6 +134,7 @@ impl Core {
                     return Ok(None);
                 };
                 visit.status = Some(answer.status);
+                visit.audited = item.purpose == Purpose::Audit && outcome == VisitOutcome::Stored;
                 visit.wire_bytes = answer.wire_bytes;
                 visit.truncated = answer.truncated.map(Truncation::name);
                 let unfinished = self.proposed(ended, answer.content, visit, step);
@@ -141,6 +150,12 @@ impl Core {
         self.budget.end(&ended.lease);
         self.put_off(ended, again, step);
         Ok(None)
+    }
+
+    /// Whether the page is to be fetched whole, to check that it was not modified.
+    fn is_to_be_checked(&self, item: &WorkItem, result: &Result<KeptResponse, FetchError>) -> bool {
+        matches!(result, Ok(KeptResponse { content: Content::NotModified(_), .. }))
+            && self.revisits.checks(item.id, item.purpose)
     }
 
     /// The longest that a URL waits to be fetched again.

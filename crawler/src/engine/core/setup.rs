@@ -6,7 +6,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_STAR
 
 use super::{
     Admitter, Budget, BudgetedCache, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
-    RobotsBook, StartPhase, Throttle,
+    Revisits, RobotsBook, StartPhase, Throttle,
     admission::{CacheFailure, LinkRelation, Origins},
 };
 use crate::{
@@ -87,6 +87,7 @@ impl Setup {
             rescues: Rescues::default(),
             throttle: Throttle::new(settings.politeness.max_rate),
             budget: Budget::new(settings.budget.clone(), started),
+            revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, resumed.sequence),
             own_trouble: OwnTrouble::default(),
             parked: Parked::default(),
             intake: Intake::default(),

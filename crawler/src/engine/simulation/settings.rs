@@ -52,6 +52,9 @@ pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Arc<Settings>
     let concurrency = random.pick(&[64, 64, 64, 64, 4, 1]);
     write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
     writeln!(text, "concurrency = {concurrency}").unwrap();
+    // No draw of its own, so that a seed stays what it was.
+    let checked = if delay == "100ms" { 0.3 } else { 0.01 };
+    writeln!(text, "[revisit]\naudit_not_modified = {checked}").unwrap();
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
         .unwrap();
     let budgets: &[&str] = match random.below(8) {

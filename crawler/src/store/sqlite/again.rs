@@ -188,6 +188,16 @@ pub(super) const TOUCHED_LATER: &str = "visit CROSS JOIN url ON url.id = visit.u
     WHERE visit.sequence = ?1 AND url.admitted_in > ?1
       AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)";
 
+/// Has this connection note which hosts said of a page that it was not modified, when it was.
+pub(super) fn note_wrong_hosts(connection: &Connection) -> Result<()> {
+    connection.execute_batch(
+        "CREATE TEMP TRIGGER wrong AFTER INSERT ON main.visit WHEN new.audited AND new.change = 'changed' BEGIN
+             UPDATE host SET wrong_since = coalesce(wrong_since, new.fetched_at)
+             WHERE id = (SELECT host FROM url WHERE id = new.url);
+         END",
+    )
+}
+
 /// Has this connection note that links to a new part of the scope are kept from now on alone, where pages were read before.
 pub(super) fn note_wider_scope(connection: &Connection) -> Result<()> {
     connection.execute_batch(

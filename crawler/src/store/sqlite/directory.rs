@@ -67,6 +67,7 @@ impl CrawlDirectory {
         resume::key_rules(&connection).map_err(failed())?;
         again::keep_history(&connection).map_err(failed())?;
         again::note_wider_scope(&connection).map_err(failed())?;
+        again::note_wrong_hosts(&connection).map_err(failed())?;
         Ok(Self { path: path.to_owned(), connection, _lock: lock, fail_point: None })
     }
 

@@ -7,22 +7,23 @@ use rusqlite::{CachedStatement, Connection, Result, Row, params};
 use super::again::Current;
 use crate::{
     candidate::{HostId, Ticket},
-    queue::{Place, Purpose, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
+    queue::{NOT_MODIFIED, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
     time::Moment,
     url::WebUrl,
 };
 
-const COLUMNS: &str =
-    "ticket, host, url, hop, depth, redirects, attempts, due, rank, coalesce(failed_at, due), NULL, NULL, 0";
+const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due, rank,
+     iif(reason IS 'not_modified', NULL, coalesce(failed_at, due)), NULL, NULL, 0, reason";
 
 /// The same of a URL that an earlier sequence has left: it is begun anew. What it says of its copy is that of a whole one, with
 /// the links that this sequence would keep, none of which is lost.
 const KNOWN_COLUMNS: &str =
-    "ticket, host, url.url, hop, depth, redirects, 0, NULL, rank, NULL, stored.etag, stored.last_modified, 1";
+    "ticket, host, url.url, hop, depth, redirects, 0, NULL, rank, NULL, stored.etag, stored.last_modified, 1, NULL";
 
 const COPY: &str = "visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
     AND stored.truncated IS NULL AND stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1)
-    AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')";
+    AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')
+    AND (SELECT wrong_since FROM host WHERE id = ?2) IS NULL";
 
 /// A row as it was queued at first in its latest sequence, whatever its state.
 pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {
@@ -115,6 +116,7 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
         host: HostId(row.get(1)?),
         url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
         purpose: match due {
+            Some(_) if is_audit(row)? => Purpose::Audit,
             Some(_) => Purpose::Retry,
             None if row.get(12)? => Purpose::Revisit,
             None => Purpose::Discover,
@@ -129,6 +131,10 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
         attempts: row.get(6)?,
     };
     Ok(StoredRow { item, due })
+}
+
+fn is_audit(row: &Row<'_>) -> Result<bool> {
+    Ok(row.get_ref(13)?.as_str_or_null()? == Some(NOT_MODIFIED))
 }
 
 /// What is known of the copy of a page that is visited once more.

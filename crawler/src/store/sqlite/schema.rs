@@ -164,6 +164,12 @@ const MIGRATIONS: &[&str] = &[
         WHERE readmission IS NOT NULL AND (SELECT outcome FROM visit WHERE visit.id = url.visit) IS NOT 'stored';
     UPDATE sequence SET links_since = n;
 ",
+    "
+    -- What a server says of a copy is checked.
+    ALTER TABLE host ADD COLUMN wrong_since INTEGER; -- it said not modified of a page that was; null: it never did
+    ALTER TABLE visit ADD COLUMN audited INTEGER;    -- 1: fetched whole, though the server had said not modified
+    CREATE INDEX visit_audited ON visit (sequence) WHERE audited;
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
@@ -172,7 +178,7 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket, NULL AS copy FROM main.url;
     CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change, NULL AS same, NULL AS etag,
-        NULL AS last_modified FROM main.visit;
+        NULL AS last_modified, NULL AS audited FROM main.visit;
     CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
 ",
     "
@@ -183,7 +189,7 @@ const STAND_INS: &[&str] = &[
 ",
     "
     CREATE TEMP VIEW host AS SELECT *, NULL AS failures, NULL AS ailing_since, NULL AS cause, NULL AS not_before,
-        NULL AS wait, NULL AS known_good FROM main.host;
+        NULL AS wait, NULL AS known_good, NULL AS wrong_since FROM main.host;
 ",
     "
     CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules FROM main.crawl;
@@ -192,7 +198,12 @@ const STAND_INS: &[&str] = &[
     -- What an older schema lacks too is added above.
     CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
-    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited
+        FROM main.visit;
+",
+    "
+    CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since FROM main.host;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited FROM main.visit;
 ",
 ];
 

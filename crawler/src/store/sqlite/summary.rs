@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row};
 use super::{again::Current, lost, resume};
 use crate::{
     queue::Counts,
-    store::{AilingHost, LostCounts, PageCounts, StoredSummary, UrlCounts},
+    store::{AilingHost, CheckedRevisits, LostCounts, PageCounts, StoredSummary, UrlCounts},
 };
 
 /// Hosts that are named at most.
@@ -40,6 +40,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     abandoned: UrlCounts::new(),
                     cache: row.get(7)?,
                     lost: LostCounts::default(),
+                    checked: CheckedRevisits::default(),
                     settings: row.get(8)?,
                     hosts: Vec::new(),
                     ailing_hosts: 0,
@@ -52,6 +53,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     summary.pages = page_counts(connection, summary.sequence)?;
     summary.abandoned = abandoned(connection, summary.sequence)?;
     summary.lost = lost::counts(connection, summary.sequence)?;
+    summary.checked = checked_revisits(connection, summary.sequence)?;
     summary.hosts = ailing_hosts(connection, summary.sequence)?;
     let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
     summary.ailing_hosts = connection.query_row(count, [], |row| row.get(0))?;
@@ -105,6 +107,14 @@ fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
                 gone: row.get(8)?,
             })
         },
+    )
+}
+
+fn checked_revisits(connection: &Connection, sequence: u32) -> Result<CheckedRevisits> {
+    connection.query_row(
+        "SELECT count(*), count(*) FILTER (WHERE change = 'changed') FROM visit WHERE sequence = ? AND audited",
+        [sequence],
+        |row| Ok(CheckedRevisits { audited: row.get(0)?, wrong: row.get(1)? }),
     )
 }
 

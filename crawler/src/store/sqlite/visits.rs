@@ -23,8 +23,8 @@ pub(super) struct Written {
 /// scope then, and the next sequence asks by validators of today.
 const INSERT: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
-                        digest, title, redirect, truncated, links, change, etag, last_modified, same)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same
+                        digest, title, redirect, truncated, links, change, etag, last_modified, same, audited)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same, ?20
      FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15 AND etag IS ?17 AND last_modified IS ?18
                        AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
 
@@ -71,6 +71,7 @@ fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Curr
         row.etag,
         row.last_modified,
         url.copy.map(|copy| copy.visit),
+        row.audited.then_some(true),
     ];
     connection.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))
 }

@@ -149,9 +149,12 @@ fn little(crawl: &Crawl, outage: &Outage, requests: &[&Request]) -> Result<(), S
     Ok(())
 }
 
-/// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers.
+/// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers. That it
+/// was not modified is no answer where that is checked.
 fn once(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
-    let mut counted = requests.iter().filter(|request| request.purpose.is_counted());
+    let counted: Vec<_> = requests.iter().filter(|request| request.purpose.is_counted()).collect();
+    let checked = counted.iter().rposition(|request| request.purpose == Purpose::Audit).unwrap_or_default();
+    let mut counted = counted.into_iter().skip(checked);
     // A run that was killed may have forgotten it; one that the loss policy ended, or was about to, had no room for its links.
     let is_short = crawl.past.iter().any(|past| past.end == Some(End::Loss));
     let kept = |request: &&&Request| request.what == What::Final && is_whole(crawl, request.run) && !is_short;

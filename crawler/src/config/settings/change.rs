@@ -1,0 +1,79 @@
+//! `[revisit]` and `[change]`.
+
+use std::{marker::PhantomData, num::NonZeroU32, time::Duration};
+
+use crate::config::{
+    reader::KeyReader,
+    rules::{Count, Each, OneOf, Parsed, Real, Span, words},
+};
+
+/// More texts of a page than anybody compares.
+const MOST_TEXTS: NonZeroU32 = NonZeroU32::new(100).expect("it is not zero");
+
+/// A rule for what is no part of a page's text.
+const IGNORE: Each<String> =
+    Each(Parsed { allowed: "css:SELECTOR, re:REGEX, before:TEXT or after:TEXT", parse: ignore_rule });
+
+words! {
+    /// Whether the text of pages is kept.
+    TextChoice {
+        /// In a crawl that is watched.
+        Auto = "auto",
+        /// Always.
+        On = "on",
+        /// Never.
+        Off = "off",
+    }
+}
+
+/// Pages that are asked for once more.
+#[derive(Debug, Clone)]
+pub struct RevisitSettings {
+    /// Share of the answers "not modified" that are checked by fetching the page whole, 0 to 1.
+    pub audit_not_modified: f64,
+}
+
+/// What counts as a change.
+#[derive(Debug, Clone)]
+pub struct ChangeSettings {
+    /// Whether the text of pages is kept.
+    pub text: TextChoice,
+    /// Texts of a page that are kept.
+    pub texts: NonZeroU32,
+    /// Rules for what is no part of a page's text.
+    pub ignore: Vec<String>,
+    /// Time to the second look at a page that lost most of its text.
+    pub confirm: Duration,
+    /// The same at one that is not there any more.
+    pub gone_after: Duration,
+    /// Share of the pages of a section that may change at once, 0 to 1; 1 is no limit.
+    pub mass_share: f64,
+    /// Pages with the same edit that make it a site-wide one; 0 is never.
+    pub site_wide_pages: u32,
+}
+
+impl RevisitSettings {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
+        Self { audit_not_modified: reader.read("revisit.audit_not_modified", &Real(0.0..=1.0)) }
+    }
+}
+
+impl ChangeSettings {
+    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
+        let pause = Span(Duration::ZERO..=Duration::from_hours(365 * 24));
+        Self {
+            text: reader.read("change.text", &OneOf(PhantomData)),
+            texts: reader.read("change.texts", &Count(NonZeroU32::MIN..=MOST_TEXTS)),
+            ignore: reader.read("change.ignore", &IGNORE),
+            confirm: reader.read("change.confirm", &pause),
+            gone_after: reader.read("change.gone_after", &pause),
+            mass_share: reader.read("change.mass_share", &Real(0.0..=1.0)),
+            site_wide_pages: reader.read("change.site_wide_pages", &Count(0..=1_000_000)),
+        }
+    }
+}
+
+fn ignore_rule(text: &str) -> Result<String, String> {
+    let kind = text.split_once(':').map(|(kind, _)| kind);
+    if matches!(kind, Some("css" | "re" | "before" | "after")) { Ok(text.to_owned()) } else { Err("it is none".into()) }
+}

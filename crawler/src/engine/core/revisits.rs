@@ -1,0 +1,50 @@
+//! [`Revisits`]: which answers "not modified" are checked.
+//!
+//! Owns: the choice, which is the same after a kill, and which no server can foresee.
+//!
+//! Does not know: what the check finds. Whether a page is another than its copy is known where both are kept.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::{candidate::Ticket, queue::Purpose};
+
+/// Chooses.
+#[derive(Debug)]
+pub(super) struct Revisits {
+    share: f64,
+    secret: u64,
+    sequence: u32,
+}
+
+impl Revisits {
+    /// Of the answers of a sequence this share is checked, 0 to 1.
+    pub(super) fn new(share: f64, secret: u64, sequence: u32) -> Self {
+        Self { share, secret, sequence }
+    }
+
+    /// Whether the page is fetched whole, though its server says that it was not modified.
+    pub(super) fn checks(&self, url: Ticket, purpose: Purpose) -> bool {
+        let drawn = || xxh3_64_with_seed(&url.0.to_le_bytes(), self.secret ^ u64::from(self.sequence));
+        purpose == Purpose::Revisit && self.share > 0.0 && drawn() as f64 <= self.share * u64::MAX as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(share: f64, sequence: u32) -> Vec<u64> {
+        let revisits = Revisits::new(share, 7, sequence);
+        (1..=10_000).filter(|url| revisits.checks(Ticket(*url), Purpose::Revisit)).collect()
+    }
+
+    #[test]
+    fn checks_the_share_and_others_in_the_next_sequence() {
+        assert_eq!((checked(0.0, 1).len(), checked(1.0, 1).len()), (0, 10_000));
+        let once = checked(0.1, 1);
+        assert!((900..1_100).contains(&once.len()), "{}", once.len());
+        assert_eq!(once, checked(0.1, 1));
+        assert_ne!(once, checked(0.1, 2));
+        assert!(!Revisits::new(1.0, 7, 1).checks(Ticket(1), Purpose::Retry));
+    }
+}
