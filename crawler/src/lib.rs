@@ -17,5 +17,6 @@ pub mod revisit;
 pub mod robots;
 pub mod scope;
 pub mod store;
+pub mod text;
 pub mod time;
 pub mod url;

@@ -24,6 +24,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("queue", Layer::Types),
     ("order", Layer::Types),
     ("health", Layer::Types),
+    ("text", Layer::Types),
     ("url", Layer::Types),
     ("extract", Layer::Core),
     ("politeness", Layer::Core),
