@@ -96,7 +96,15 @@ impl TextBuilder {
     fn write(&mut self, length: usize) {
         let mut waiting = std::mem::take(&mut self.waiting);
         let words = String::from_utf8_lossy(&waiting[..length]);
-        words.split(|c: char| c.is_whitespace() || c.is_control()).for_each(|word| self.write_word(word));
+        // Most lines are short and plain, and need not be taken apart.
+        if self.text.len() == self.line
+            && length <= LONGEST_LINE
+            && words.bytes().all(|byte| matches!(byte, b' '..=b'~'))
+        {
+            self.write_word(words.trim_ascii());
+        } else {
+            words.split(|c: char| c.is_whitespace() || c.is_control()).for_each(|word| self.write_word(word));
+        }
         waiting.drain(..length);
         self.waiting = waiting;
     }
@@ -143,7 +151,9 @@ mod tests {
 
     fn text(pieces: &[&[u8]]) -> Text {
         let mut builder = TextBuilder::default();
-        pieces.iter().for_each(|piece| builder.push(piece));
+        for piece in pieces {
+            builder.push(piece);
+        }
         builder.finish()
     }
 

@@ -53,7 +53,7 @@ impl Text {
         Self::from_lines(stored.lines())
     }
 
-    pub(self) fn of(lines: String, cut: bool) -> Self {
+    fn of(lines: String, cut: bool) -> Self {
         Self { lines: lines.into(), cut }
     }
 
