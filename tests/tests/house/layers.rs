@@ -26,6 +26,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("health", Layer::Types),
     ("text", Layer::Types),
     ("url", Layer::Types),
+    ("changes", Layer::Core),
     ("extract", Layer::Core),
     ("politeness", Layer::Core),
     ("revisit", Layer::Core),
