@@ -8,11 +8,15 @@ use std::{
     hint::black_box,
     io::{BufRead, BufReader},
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use html5gum::{Token, Tokenizer};
-use webloom::{extract, url::WebUrl};
+use webloom::{
+    extract::{self, LinkLimits, Reading, ReferenceSeed, ScannedPage},
+    url::WebUrl,
+};
 
 const ROUNDS: usize = 7;
 const SIZES: std::ops::Range<usize> = 30_000..90_000;
@@ -28,6 +32,7 @@ fn main() -> anyhow::Result<()> {
     let ours = per_page(&|page| drop(black_box(extract::links(page.as_bytes(), UTF_8, &base))));
     let rows = [
         ("extract::links", ours),
+        ("extract::scan, with text", per_page(&|page| drop(black_box(with_text(page, &base))))),
         ("extract::everything", per_page(&|page| drop(black_box(extract::everything(page.as_bytes(), UTF_8, &base))))),
         ("html5gum, default emitter, no links made", per_page(&|page| assert!(black_box(start_tags(page)) > 0))),
         ("html5gum, default emitter, each href joined", per_page(&|page| drop(black_box(plain_links(page, &base))))),
@@ -37,6 +42,11 @@ fn main() -> anyhow::Result<()> {
         println!("{name:45} {micros:8.1} us per 60 KB {:8.2} x ours", micros / ours);
     }
     Ok(())
+}
+
+fn with_text(page: &str, base: &WebUrl) -> ScannedPage {
+    let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random()).with_text(Arc::default());
+    extract::scan(page.as_bytes(), UTF_8, base, &reading)
 }
 
 const UTF_8: Option<&str> = Some("text/html; charset=utf-8");

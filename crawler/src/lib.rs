@@ -1,6 +1,7 @@
 //! A web crawler that covers an area of the web completely, keeps it fresh, and tells what it may have missed.
 
 pub mod candidate;
+pub mod changes;
 pub mod cli;
 pub mod clock;
 pub mod config;
@@ -17,5 +18,6 @@ pub mod revisit;
 pub mod robots;
 pub mod scope;
 pub mod store;
+pub mod text;
 pub mod time;
 pub mod url;

@@ -10,7 +10,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::core::{Memo, Proposals, PureHalf};
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, RawLinks, ReferenceSeed, ScannedPage},
+    extract::{self, LinkLimits, MetaRobots, RawLinks, Reading, ReferenceSeed, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody, Truncation},
     frontier::Lease,
     queue::{Purpose, Validators},
@@ -339,7 +339,8 @@ fn page(
     if !page.html {
         return (page, None);
     }
-    let mut scanned = extract::scan(&response.body, response.content_type(), url, limits, seed);
+    let reading = Reading::links(limits, seed);
+    let mut scanned = extract::scan(&response.body, response.content_type(), url, &reading);
     let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
     (page, Some((scanned, follows)))

@@ -12,6 +12,8 @@ pub(super) enum Region {
     Foreign,
     /// In an element whose text is wanted (`<title>`).
     WantedText,
+    /// Anywhere on a page whose text is asked for: text, tags and character references matter.
+    Text,
     /// In an element that holds text alone (`<textarea>`, `<script>`, …), and nobody wants it.
     UnwantedText,
 }

@@ -1,6 +1,7 @@
 //! The emitter: what the tokenizer finds, reduced to what is wanted.
 //!
-//! It holds one tag at a time, and of that only the attributes that [`super::tags`] names.
+//! It holds one tag at a time, and of that only the attributes that [`super::tags`] names. Where the text is asked for as
+//! well, a [`Listener`] hears it, and the reader passes over less.
 
 use std::{cell::RefCell, convert::Infallible};
 
@@ -11,10 +12,12 @@ use super::{
     attention::{Attention, Region},
     directives::MetaRobots,
     foreign::Foreign,
+    lines::{Deaf, Lines, Listener, is_shown_raw},
     reader::PageReader,
     references::{LinkLimits, References},
     tags::{Name, Slot, Tag, Values, Wanted},
 };
+use crate::text::Text;
 
 /// How many bytes of a title are kept.
 const LONGEST_TITLE: usize = 4096;
@@ -40,9 +43,28 @@ pub(super) struct Collected {
 
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
 pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits, seed: ReferenceSeed) -> Collected {
+    listen(html, wanted, References::within(limits, seed), &mut Deaf)
+}
+
+/// Finds links, base, title and robots directives, and the text.
+pub(super) fn collect_with_text(html: &[u8], limits: LinkLimits, seed: ReferenceSeed) -> (Collected, Text) {
+    let mut lines = Lines::default();
+    let found = listen(html, Wanted::Links, References::within(limits, seed), &mut lines);
+    (found, lines.finish())
+}
+
+/// The text alone of a page whose bytes are UTF-8 (or nearly).
+pub(super) fn text_of(html: &[u8]) -> Text {
+    let mut lines = Lines::default();
+    let no_links = References::within(LinkLimits { links: 0, bytes: 0 }, ReferenceSeed::random());
+    listen(html, Wanted::Links, no_links, &mut lines);
+    lines.finish()
+}
+
+fn listen(html: &[u8], wanted: Wanted, links: References, listener: &mut impl Listener) -> Collected {
     let attention = Attention::new();
-    let found = RefCell::new(Collected { links: References::within(limits, seed), ..Collected::default() });
-    collect_from(PageReader::new(html, &attention, &found, wanted), &attention, wanted, &found);
+    let found = RefCell::new(Collected { links, ..Collected::default() });
+    collect_from(PageReader::new(html, &attention, &found, wanted), &attention, wanted, &found, listener);
     found.into_inner()
 }
 
@@ -52,13 +74,14 @@ pub(super) fn collect_from(
     attention: &Attention,
     wanted: Wanted,
     found: &RefCell<Collected>,
+    listener: &mut impl Listener,
 ) {
-    let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, found, wanted)).finish();
+    let Ok(()) = Tokenizer::new_with_emitter(reader, Collector::new(attention, found, wanted, listener)).finish();
 }
 
 /// Takes the tokenizer's events. Errors and comments are nobody's concern.
 #[derive(Debug)]
-struct Collector<'a> {
+struct Collector<'a, L> {
     attention: &'a Attention,
     /// What the reader adds plain links to. Neither end calls the other while it borrows.
     found: &'a RefCell<Collected>,
@@ -76,10 +99,14 @@ struct Collector<'a> {
     naming: bool,
     slot: Option<Slot>,
     values: Values,
+    listener: &'a mut L,
 }
 
-impl<'a> Collector<'a> {
-    fn new(attention: &'a Attention, found: &'a RefCell<Collected>, wanted: Wanted) -> Self {
+impl<'a, L: Listener> Collector<'a, L> {
+    fn new(attention: &'a Attention, found: &'a RefCell<Collected>, wanted: Wanted, listener: &'a mut L) -> Self {
+        if L::LISTENS {
+            attention.region.set(Region::Text);
+        }
         Self {
             attention,
             found,
@@ -94,6 +121,7 @@ impl<'a> Collector<'a> {
             naming: false,
             slot: None,
             values: Values::default(),
+            listener,
         }
     }
 
@@ -130,8 +158,12 @@ impl<'a> Collector<'a> {
         let content = tag.content().filter(|_| html);
         let titled = html && tag == Tag::Title && self.found.borrow().title.is_none();
         self.take(tag, html);
+        if html {
+            self.listener.opened(self.name.as_bytes());
+        }
         self.attention.region.set(match content {
             Some(_) if titled => Region::WantedText,
+            Some(_) if L::LISTENS && is_shown_raw(self.name.as_bytes()) => Region::Text,
             Some(_) => Region::UnwantedText,
             None => self.markup(),
         });
@@ -141,9 +173,13 @@ impl<'a> Collector<'a> {
     fn closed(&mut self) {
         self.foreign.end(self.name.as_bytes());
         self.attention.region.set(self.markup());
+        self.listener.closed(self.name.as_bytes());
     }
 
     fn markup(&self) -> Region {
+        if L::LISTENS {
+            return Region::Text;
+        }
         if self.foreign.is_open() { Region::Foreign } else { Region::Markup }
     }
 
@@ -209,7 +245,7 @@ fn has_token(value: &[u8], token: &[u8]) -> bool {
     value.split(|byte| byte.is_ascii_whitespace() || *byte == b',').any(|one| one.eq_ignore_ascii_case(token))
 }
 
-impl Emitter for Collector<'_> {
+impl<L: Listener> Emitter for Collector<'_, L> {
     type Token = Infallible;
 
     fn init_start_tag(&mut self) {
@@ -267,6 +303,9 @@ impl Emitter for Collector<'_> {
     }
 
     fn emit_string(&mut self, text: &[u8]) {
+        if L::LISTENS && self.attention.region.get() == Region::Text && !self.foreign.is_drawing() {
+            self.listener.text(text);
+        }
         if self.attention.region.get() != Region::WantedText {
             return;
         }

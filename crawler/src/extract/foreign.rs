@@ -26,6 +26,12 @@ impl Foreign {
         !self.open.is_empty()
     }
 
+    /// Whether text here is part of a picture or a formula: of all that is not HTML, only what `foreignObject` holds is
+    /// text as on the rest of the page.
+    pub(super) fn is_drawing(&self) -> bool {
+        !matches!(self.open.last(), None | Some(&b"foreignobject"))
+    }
+
     /// A start tag with this lower-case name: whether its element is HTML.
     pub(super) fn start(&mut self, name: &[u8], self_closing: bool) -> bool {
         if self.is_foreign() && breaks_out(name) {

@@ -1,8 +1,9 @@
-//! From the bytes of a page to its links, base, title and robots directives.
+//! From the bytes of a page to its links, base, title and robots directives, and to its text.
 //!
 //! Owns: which bytes are HTML ([`is_html`]), in which charset (byte order mark, header, meta prescan, guess), which
 //! tags and attributes name other pages ([`links`]) or anything else ([`everything`]), and what `<meta name=robots>`
-//! and `X-Robots-Tag` ask for ([`MetaRobots`]).
+//! and `X-Robots-Tag` ask for ([`MetaRobots`]). Where it is asked for ([`Reading`]), what the page says, without what is
+//! to be left out of that ([`Omitted`]).
 //!
 //! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in
 //! UTF-8 or ASCII is not copied. Each URL is reported once, in document order, absolute, without its fragment; one raw
@@ -10,7 +11,8 @@
 //!
 //! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` passes over text and tags
 //! nobody asked about, and reads plain links itself, `collector` keeps the attributes of interest, `foreign` knows just enough of tree
-//! construction to tell SVG and `MathML` from HTML. No tree is built: a link counts where its tag stands, in
+//! construction to tell SVG and `MathML` from HTML. `lines` hears the text, in the same pass. No tree is built (but where
+//! parts of a text are left out by CSS selector, for that text alone): a link counts where its tag stands, in
 //! `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
 //!
 //! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset
@@ -25,16 +27,24 @@ mod collector;
 mod directives;
 mod foreign;
 mod html;
+mod lines;
+mod omitted;
 mod page;
 mod prescan;
 mod reader;
+mod reading;
 mod references;
 mod tags;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;
+mod tree;
 
 pub use arena::{Element, RawLink, RawLinks, ReferenceHash, ReferenceSeed};
 pub use directives::{MetaRobots, robots_header};
 pub use html::is_html;
-pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, scan};
+pub use omitted::{Omitted, SelectorError};
+pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, plain_text, scan};
+pub use reading::Reading;
 pub use references::LinkLimits;

@@ -8,12 +8,17 @@ use super::{
     arena::{RawLinks, ReferenceSeed},
     base::Base,
     charset::{Decoded, decode},
-    collector::{Collected, collect},
+    collector::{Collected, collect, collect_with_text},
     directives::MetaRobots,
+    omitted::whole,
+    reading::Reading,
     references::{LinkLimits, Marks, References},
     tags::Wanted,
 };
-use crate::url::WebUrl;
+use crate::{
+    text::{RuledText, TextBuilder},
+    url::WebUrl,
+};
 
 /// What a visit needs of a page.
 ///
@@ -86,26 +91,59 @@ pub struct ScannedPage {
     pub charset: &'static str,
     /// The links as they are written.
     pub links: RawLinks,
+    /// What the page says, if that was asked for.
+    pub text: Option<RuledText>,
 }
 
 /// Reads a page. `content_type` is the response's header; `url` is where the page was fetched.
-pub fn scan(
-    body: &[u8],
-    content_type: Option<&str>,
-    url: &WebUrl,
-    limits: LinkLimits,
-    seed: ReferenceSeed,
-) -> ScannedPage {
+pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Reading) -> ScannedPage {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Links, limits, seed);
+    let (found, text) = read(&html, reading);
     let (title, base) = (title(&found), Base::of(&found, url));
-    ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base) }
+    ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
+}
+
+/// One pass, unless parts are left out of the text: those are known by the page's tree alone.
+fn read(html: &[u8], reading: &Reading) -> (Collected, Option<RuledText>) {
+    match &reading.text {
+        Some(omitted) if omitted.is_empty() => {
+            let (found, text) = collect_with_text(html, reading.limits, reading.seed);
+            (found, Some(whole(text)))
+        }
+        omitted => {
+            let found = collect(html, Wanted::Links, reading.limits, reading.seed);
+            (found, omitted.as_ref().map(|omitted| omitted.text(html)))
+        }
+    }
+}
+
+/// What a response of plain text says; nothing where its `Content-Type` is another one.
+///
+/// ```
+/// use webloom::{extract, url::WebUrl};
+/// let url = WebUrl::parse("http://example.org/a.txt")?;
+/// let read = extract::plain_text(b"one\r\n two <b>", Some("text/plain"), &url);
+/// assert_eq!(read.map(|read| read.text.as_str().to_owned()).as_deref(), Some("one\ntwo <b>"));
+/// assert!(extract::plain_text(b"a;b", Some("text/csv"), &url).is_none());
+/// # Ok::<(), webloom::url::UrlError>(())
+/// ```
+pub fn plain_text(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Option<RuledText> {
+    let essence = content_type?.split([';', ',']).next()?.trim();
+    if !essence.eq_ignore_ascii_case("text/plain") {
+        return None;
+    }
+    let mut text = TextBuilder::default();
+    for line in decode(body, content_type, url).html.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        text.push(line);
+        text.end_line();
+    }
+    Some(whole(text.finish()))
 }
 
 impl ScannedPage {
     /// The links as URLs.
     pub fn resolved(self) -> PageLinks {
-        let Self { title, meta_robots, charset, links: raw } = self;
+        let Self { title, meta_robots, charset, links: raw, text: _ } = self;
         let (urls, left) = different(raw.marks().map(|(number, marks)| (raw.url(number), marks)), raw.most_bytes());
         let links = urls.into_iter().map(|(url, marks)| PageLink { url, nofollow: !marks.some_follow }).collect();
         PageLinks { links, beyond: raw.beyond() + left, title, meta_robots, base: raw.base().url.clone(), charset }
@@ -114,7 +152,7 @@ impl ScannedPage {
 
 /// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::resolved`].
 pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
-    scan(body, content_type, url, LinkLimits::NONE, ReferenceSeed::random()).resolved()
+    scan(body, content_type, url, &Reading::links(LinkLimits::NONE, ReferenceSeed::random())).resolved()
 }
 
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.

@@ -51,7 +51,7 @@ impl<'a> PageReader<'a> {
             [b'&', b'<', ..] => match region {
                 Region::Markup | Region::Foreign => Some(self.before_wanted_tag(region)),
                 Region::UnwantedText => Some(until(b'<', self.rest)),
-                Region::WantedText => None,
+                Region::WantedText | Region::Text => None,
             },
             // Raw text and script data.
             [b'<', 0, ..] => Some(until(b'<', self.rest)),
@@ -173,7 +173,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{
-        super::collector::{collect, collect_from},
+        super::{
+            collector::{collect, collect_from, collect_with_text},
+            lines::{Deaf, Lines},
+        },
         *,
     };
     use crate::extract::{LinkLimits, ReferenceSeed};
@@ -221,10 +224,22 @@ mod tests {
         fn passing_over_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
             for wanted in [Wanted::Links, Wanted::Everything] {
                 let plainly = RefCell::default();
-                collect_from(html.to_reader(), &Attention::new(), wanted, &plainly);
+                collect_from(html.to_reader(), &Attention::new(), wanted, &plainly, &mut Deaf);
                 let found = collect(&html, wanted, LinkLimits::NONE, ReferenceSeed::random());
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             }
+        }
+
+        #[test]
+        fn listening_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
+            let (mut lines, plainly) = (Lines::default(), RefCell::default());
+            collect_from(html.to_reader(), &Attention::new(), Wanted::Links, &plainly, &mut lines);
+            let deaf = collect(&html, Wanted::Links, LinkLimits::NONE, ReferenceSeed::random());
+            let (found, text) = collect_with_text(&html, LinkLimits::NONE, ReferenceSeed::random());
+            prop_assert_eq!(format!("{found:?}"), format!("{deaf:?}"));
+            prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
+            // Where text is raw, the tokenizer would make another character of a NUL.
+            prop_assert!(html.contains(&0) || text == lines.finish());
         }
     }
 

@@ -1,6 +1,6 @@
 //! Each rule of extraction on a page of its own, and what no page may do to us.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use proptest::prelude::*;
 
@@ -263,6 +263,8 @@ fn time(html: &str) -> Duration {
     let before = used();
     page(html);
     all(html);
+    let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random()).with_text(Arc::default());
+    scan(html.as_bytes(), Some("text/html"), &WebUrl::parse(PAGE).unwrap(), &reading);
     used().saturating_sub(before)
 }
 

@@ -122,14 +122,15 @@ impl Entry {
 mod tests {
     use super::*;
     use crate::{
-        extract::{LinkLimits, ReferenceSeed, scan},
+        extract::{LinkLimits, Reading, ReferenceSeed, scan},
         url::WebUrl,
     };
 
     fn hashes(links: usize) -> Vec<ReferenceHash> {
         let html: String = (0..links).fold(String::new(), |html, number| html + "<a href=" + &number.to_string() + ">");
         let url = WebUrl::parse("http://h/").unwrap();
-        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, ReferenceSeed::random());
+        let page =
+            scan(html.as_bytes(), Some("text/html"), &url, &Reading::links(LinkLimits::NONE, ReferenceSeed::random()));
         page.links.iter().map(|link| link.hash.unwrap()).collect()
     }
 

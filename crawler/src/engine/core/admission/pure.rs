@@ -249,7 +249,7 @@ impl Proposals {
 mod tests {
     use super::*;
     use crate::{
-        extract::{LinkLimits, ReferenceSeed, scan},
+        extract::{LinkLimits, Reading, ReferenceSeed, scan},
         scope::{Reach, ScopeRules},
     };
 
@@ -264,7 +264,7 @@ mod tests {
     fn page(html: &str, bytes: usize) -> RawLinks {
         let url = WebUrl::parse("http://h/d/").unwrap();
         let limits = LinkLimits { links: 100, bytes };
-        scan(html.as_bytes(), Some("text/html"), &url, limits, ReferenceSeed::random()).links
+        scan(html.as_bytes(), Some("text/html"), &url, &Reading::links(limits, ReferenceSeed::random())).links
     }
 
     fn links() -> RawLinks {

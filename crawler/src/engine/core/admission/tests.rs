@@ -11,7 +11,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, St
 use super::{Admitter, BudgetedCache, Judge, LinkRelation, Origins, Provenance, PureHalf, Room};
 use crate::{
     candidate::Hop,
-    extract::{LinkLimits, ReferenceSeed, scan},
+    extract::{LinkLimits, Reading, ReferenceSeed, scan},
     frontier::{Frontier, FrontierLimits, Order},
     scope::{Reach, Scope, ScopeRules},
     store::{ReplayedUrl, Standing, Step},
@@ -71,7 +71,8 @@ impl Crawl {
         let html: String =
             numbers.iter().fold(String::new(), |html, number| html + "<a href=" + &number.to_string() + ">");
         let url = WebUrl::parse("http://h/").unwrap();
-        let page = scan(html.as_bytes(), Some("text/html"), &url, LinkLimits::NONE, ReferenceSeed::random());
+        let page =
+            scan(html.as_bytes(), Some("text/html"), &url, &Reading::links(LinkLimits::NONE, ReferenceSeed::random()));
         let proposals = self.pure.links(page.links, true, None);
         let answers = self.admission.cache.new_among(&proposals.passed);
         match self.admission.cache.make_room(answers, Moment::EPOCH).unwrap() {

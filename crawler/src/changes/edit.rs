@@ -1,0 +1,118 @@
+//! [`edits`]: what was removed and added between two texts.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::align::align;
+use crate::text::Text;
+
+/// One place where a text changed: these lines became those. Not both are empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit<'a> {
+    /// Lines that are gone.
+    pub removed: Vec<&'a str>,
+    /// Lines that are there instead.
+    pub added: Vec<&'a str>,
+}
+
+impl Edit<'_> {
+    /// The same for the same edit of any page, in every release: so one edit of many pages can be told once.
+    pub fn hash(&self) -> u64 {
+        let mut hasher = Xxh3::new();
+        let marked = self.removed.iter().map(|line| (b"-", line)).chain(self.added.iter().map(|line| (b"+", line)));
+        for (mark, line) in marked {
+            hasher.update(mark);
+            hasher.update(line.as_bytes());
+            hasher.update(b"\n");
+        }
+        hasher.digest()
+    }
+}
+
+/// The edits between two texts, in order; none if they are equal. Where large parts have nothing in common, it is one
+/// edit.
+///
+/// ```
+/// use webloom::{changes::edits, text::Text};
+/// let (before, after) = (Text::from_lines(["a", "b", "c"]), Text::from_lines(["a", "B", "c", "d"]));
+/// let edits = edits(&before, &after);
+/// assert_eq!((&edits[0].removed[..], &edits[0].added[..]), (&["b"][..], &["B"][..]));
+/// assert_eq!((&edits[1].removed[..], &edits[1].added[..]), (&[][..], &["d"][..]));
+/// ```
+pub fn edits<'a>(before: &'a Text, after: &'a Text) -> Vec<Edit<'a>> {
+    let (before, after): (Vec<_>, Vec<_>) = (before.lines().collect(), after.lines().collect());
+    let changed = align(&before, &after).into_iter().filter(|run| !run.same);
+    changed.map(|run| Edit { removed: before[run.before].to_vec(), added: after[run.after].to_vec() }).collect()
+}
+
+/// Whether a text has shrunk to a quarter or less, in bytes: as the text of a page that failed does.
+pub fn shrunk(before: &Text, after: &Text) -> bool {
+    !before.is_empty() && after.as_str().len() * 4 <= before.as_str().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(lines: &str) -> Text {
+        Text::from_lines(lines.split(' '))
+    }
+
+    fn told(before: &str, after: &str) -> Vec<String> {
+        let (before, after) = (text(before), text(after));
+        edits(&before, &after)
+            .iter()
+            .map(|edit| format!("{}>{}", edit.removed.join(" "), edit.added.join(" ")))
+            .collect()
+    }
+
+    #[test]
+    fn edits_are_told_in_order() {
+        assert_eq!(told("a b c", "a b c"), [""; 0]);
+        assert_eq!(told("", ""), [""; 0]);
+        assert_eq!(told("", "a b"), [">a b"]);
+        assert_eq!(told("a", ""), ["a>"]);
+        assert_eq!(told("a b c d e", "a x c e f"), ["b>x", "d>", ">f"]);
+        assert_eq!(told("x x x a", "x x a"), ["x>"]);
+    }
+
+    #[test]
+    fn unique_lines_hold_a_text_together() {
+        assert_eq!(told("{ one } { two }", "{ new } { one } { two }"), [">new } {"]);
+    }
+
+    #[test]
+    fn one_edit_of_many_pages_has_one_hash() {
+        let (a, b) = ([text("p 1 footer"), text("q 2 3 footer")], [text("p 1 Footer new"), text("q 2 3 Footer new")]);
+        let hashes: Vec<_> = a.iter().zip(&b).flat_map(|(a, b)| edits(a, b)).map(|edit| edit.hash()).collect();
+        assert!(hashes.len() == 2 && hashes[0] == hashes[1]);
+        let other = |removed, added| Edit { removed, added }.hash();
+        let different = [
+            other(vec!["a"], vec![]),
+            other(vec![], vec!["a"]),
+            other(vec!["a", "b"], vec![]),
+            other(vec!["ab"], vec![]),
+        ];
+        assert!((1..4).all(|number| !different[..number].contains(&different[number])));
+    }
+
+    #[test]
+    fn hostile_texts_take_bounded_time() {
+        let lines = |count: usize, seed: usize| {
+            let lines: Vec<_> =
+                (0..count).map(|number| (number * (seed + 7919) % 997 % (seed + 40)).to_string()).collect();
+            Text::from_lines(lines.iter().map(String::as_str))
+        };
+        let (before, after) = (lines(300_000, 3), lines(300_000, 11));
+        assert!(!edits(&before, &after).is_empty());
+        let reversed: Vec<_> = (0..100_000).rev().map(|number: u32| number.to_string()).collect();
+        let sorted = Text::from_lines(reversed.iter().rev().map(String::as_str));
+        assert!(!edits(&Text::from_lines(reversed.iter().map(String::as_str)), &sorted).is_empty());
+    }
+
+    #[test]
+    fn a_quarter_or_less_is_shrunk() {
+        let text = |length: usize| Text::from_lines(["x".repeat(length).as_str()]);
+        assert!(shrunk(&text(400), &text(100)) && !shrunk(&text(400), &text(101)));
+        assert!(shrunk(&text(1), &text(0)) && !shrunk(&text(0), &text(0)) && !shrunk(&text(0), &text(9)));
+    }
+}

@@ -1,0 +1,45 @@
+//! From two texts of a page to what has changed.
+//!
+//! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because they stand on every page of a
+//! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them ([`unified`]); when texts
+//! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]).
+//!
+//! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts,
+//! whatever they say. Hashes and digests are the same in every release: they are stored.
+//!
+//! Does not know: pages, visits, what a change is called, or whom it is told.
+
+mod align;
+mod boilerplate;
+mod edit;
+mod ignore;
+mod simhash;
+mod unified;
+
+pub use boilerplate::{Boilerplate, BoilerplateSample};
+pub use edit::{Edit, edits, shrunk};
+pub use ignore::{Ignore, IgnoreError};
+pub use simhash::SimHash;
+pub use unified::unified;
+
+use sha2::{Digest, Sha256};
+
+use crate::text::Text;
+
+/// SHA-256 of the stored form: equal for two texts if they are equal.
+pub fn digest(text: &Text) -> [u8; 32] {
+    Sha256::digest(text.as_str()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_of_the_lines() {
+        let (one, two) = (Text::from_lines(["a b", "c"]), Text::from_lines([" a  b", "", "c "]));
+        assert_eq!(digest(&one), digest(&two));
+        assert_ne!(digest(&one), digest(&Text::from_lines(["a", "b c"])));
+        assert_eq!(digest(&Text::default())[..4], [0xe3, 0xb0, 0xc4, 0x42]);
+    }
+}

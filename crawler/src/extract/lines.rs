@@ -1,0 +1,170 @@
+//! What is heard of a page while its links are collected: [`Lines`] makes its text, [`Deaf`] nothing.
+//!
+//! A block is a line. Which elements are blocks, and which show nothing, goes by names alone, as a browser would show
+//! them without styles and with scripts on. What styles, scripts or the attribute `hidden` hide is heard: to know where
+//! a hidden element ends takes a tree ([`super::Omitted`] has one: `[hidden]`).
+//!
+//! An element that shows nothing and is never closed must not swallow the rest of the page: its content is forgotten
+//! when it ends, not before.
+
+use crate::text::{Mark, Text, TextBuilder};
+
+/// Takes what the tokenizer finds besides what is collected.
+pub(super) trait Listener {
+    /// Whether text is heard at all. If not, the reader passes over it.
+    const LISTENS: bool;
+
+    /// The start tag of an HTML element, by its lower-case name.
+    fn opened(&mut self, name: &[u8]);
+
+    /// An end tag.
+    fn closed(&mut self, name: &[u8]);
+
+    /// A piece of text that is shown.
+    fn text(&mut self, text: &[u8]);
+}
+
+/// Hears nothing, and costs nothing.
+#[derive(Debug)]
+pub(super) struct Deaf;
+
+impl Listener for Deaf {
+    const LISTENS: bool = false;
+
+    fn opened(&mut self, _: &[u8]) {}
+    fn closed(&mut self, _: &[u8]) {}
+    fn text(&mut self, _: &[u8]) {}
+}
+
+/// Makes the lines of a page.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    text: TextBuilder,
+    /// How many elements are open in which a line feed ends a line.
+    preformatted: usize,
+    silent: Option<Silent>,
+}
+
+/// The outermost open element that shows nothing.
+#[derive(Debug)]
+struct Silent {
+    name: &'static [u8],
+    /// How many of this name are open.
+    depth: usize,
+    /// Where it began.
+    mark: Mark,
+    preformatted: usize,
+}
+
+impl Lines {
+    /// The text.
+    pub(super) fn finish(self) -> Text {
+        self.text.finish()
+    }
+
+    fn begin_silence(&mut self, name: &[u8]) {
+        if let Some(name) = SILENT.into_iter().find(|silent| *silent == name) {
+            let mark = self.text.mark();
+            self.silent = Some(Silent { name, depth: 1, mark, preformatted: self.preformatted });
+        }
+    }
+}
+
+impl Listener for Lines {
+    const LISTENS: bool = true;
+
+    fn opened(&mut self, name: &[u8]) {
+        match &mut self.silent {
+            // What is in `noscript` is raw text where scripts run.
+            Some(silent) if silent.name == name && name != b"noscript" => silent.depth += 1,
+            Some(_) => {}
+            None => self.begin_silence(name),
+        }
+        if is_block(name) {
+            self.text.end_line();
+        }
+        self.preformatted += usize::from(is_preformatted(name));
+    }
+
+    fn closed(&mut self, name: &[u8]) {
+        if is_block(name) {
+            self.text.end_line();
+        }
+        self.preformatted = self.preformatted.saturating_sub(usize::from(is_preformatted(name)));
+        let Some(silent) = self.silent.as_mut().filter(|silent| silent.name == name) else { return };
+        silent.depth -= 1;
+        if silent.depth == 0 {
+            self.text.go_back(&silent.mark);
+            self.preformatted = silent.preformatted;
+            self.silent = None;
+        }
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        if self.preformatted == 0 {
+            return self.text.push(text);
+        }
+        for (number, line) in text.split(|byte| matches!(byte, b'\n' | b'\r')).enumerate() {
+            if number > 0 {
+                self.text.end_line();
+            }
+            self.text.push(line);
+        }
+    }
+}
+
+/// The elements that show nothing of the markup in them, in a browser that can do all that is asked of it.
+const SILENT: [&[u8]; 7] = [b"noscript", b"template", b"object", b"audio", b"video", b"canvas", b"datalist"];
+
+/// Whether an element's text alone is shown: markup in it is text too.
+pub(super) fn is_shown_raw(name: &[u8]) -> bool {
+    matches!(name, b"textarea" | b"xmp" | b"plaintext")
+}
+
+fn is_preformatted(name: &[u8]) -> bool {
+    is_shown_raw(name) || matches!(name, b"pre" | b"listing")
+}
+
+/// The elements that stand by themselves (HTML standard, 15.3), and the parts of tables, lists and forms.
+fn is_block(name: &[u8]) -> bool {
+    match name {
+        [b'h', level] => matches!(level, b'1'..=b'6' | b'r'),
+        [_] => name == b"p",
+        [_, _] => matches!(name, b"br" | b"dd" | b"dl" | b"dt" | b"li" | b"ol" | b"td" | b"th" | b"tr" | b"ul"),
+        [_, _, _] => matches!(name, b"dir" | b"div" | b"nav" | b"pre" | b"xmp"),
+        [_, _, _, _] => matches!(name, b"body" | b"form" | b"head" | b"html" | b"main" | b"menu"),
+        _ => matches!(
+            name,
+            b"address"
+                | b"article"
+                | b"aside"
+                | b"blockquote"
+                | b"button"
+                | b"caption"
+                | b"center"
+                | b"details"
+                | b"dialog"
+                | b"fieldset"
+                | b"figcaption"
+                | b"figure"
+                | b"footer"
+                | b"frameset"
+                | b"header"
+                | b"hgroup"
+                | b"legend"
+                | b"listing"
+                | b"optgroup"
+                | b"option"
+                | b"plaintext"
+                | b"search"
+                | b"section"
+                | b"select"
+                | b"summary"
+                | b"table"
+                | b"tbody"
+                | b"textarea"
+                | b"tfoot"
+                | b"thead"
+        ),
+    }
+}

@@ -1,0 +1,30 @@
+//! [`Reading`]: what is asked of a page.
+
+use std::sync::Arc;
+
+use super::{LinkLimits, Omitted, ReferenceSeed};
+
+/// What a page is read for. Its links always, its text if somebody wants it: that takes longer, because text is passed
+/// over otherwise.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    /// How many links are kept.
+    pub limits: LinkLimits,
+    /// Under which secret they are hashed.
+    pub seed: ReferenceSeed,
+    /// The text is wanted, but for this.
+    pub text: Option<Arc<Omitted>>,
+}
+
+impl Reading {
+    /// For its links.
+    pub fn links(limits: LinkLimits, seed: ReferenceSeed) -> Self {
+        Self { limits, seed, text: None }
+    }
+
+    /// For its text as well.
+    #[must_use]
+    pub fn with_text(self, omitted: Arc<Omitted>) -> Self {
+        Self { text: Some(omitted), ..self }
+    }
+}

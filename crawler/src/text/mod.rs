@@ -1,0 +1,122 @@
+//! What a page says: its visible text, in lines.
+//!
+//! Owns: the form of a text ([`Text`]), how one is made from pieces ([`TextBuilder`]), and by which rule it was made
+//! ([`TextRule`]).
+//!
+//! Invariants: a line is a block of the page. It is not empty, holds no control character, no white space but single
+//! spaces between its words, and at most [`LONGEST_LINE`] bytes; a text holds at most [`MOST_BYTES`]. So the lines of a
+//! text, joined by line feeds, are that text: this is how it is stored.
+//!
+//! Does not know: markup, what of a text is worth comparing, or where texts are kept.
+
+mod builder;
+mod rule;
+
+pub use builder::{Mark, TextBuilder};
+pub use rule::{RuledText, TextRule};
+
+/// The longest line, in bytes. A block with more goes on in the next line.
+pub const LONGEST_LINE: usize = 4 * 1024;
+
+/// The longest text, in bytes. Of a page that says more, this is the beginning.
+pub const MOST_BYTES: usize = 1024 * 1024;
+
+/// A text in lines. Two texts are equal if their lines are.
+///
+/// ```
+/// use webloom::text::Text;
+/// let text = Text::from_lines(["  A   head ", "", "and\twords"]);
+/// assert_eq!(text.lines().collect::<Vec<_>>(), ["A head", "and words"]);
+/// assert_eq!(text.words(), 4);
+/// assert_eq!(Text::from_stored(text.as_str()), text);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Text {
+    lines: Box<str>,
+    cut: bool,
+}
+
+impl Text {
+    /// From lines in any form: each is brought into the form of a line, and left out if nothing is left of it.
+    pub fn from_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut builder = TextBuilder::default();
+        for line in lines {
+            builder.push(line.as_bytes());
+            builder.end_line();
+        }
+        builder.finish()
+    }
+
+    /// From what [`Text::as_str`] gave. Anything else is brought into the form of a text: what is on disk is not
+    /// trusted. Whether the text [was cut](Text::was_cut) is not stored with it.
+    pub fn from_stored(stored: &str) -> Self {
+        Self::from_lines(stored.lines())
+    }
+
+    fn of(lines: String, cut: bool) -> Self {
+        Self { lines: lines.into(), cut }
+    }
+
+    /// Its lines joined by line feeds, without one at the end: the stored form.
+    pub fn as_str(&self) -> &str {
+        &self.lines
+    }
+
+    /// Each line, in order.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.lines()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// How many words there are: what stands between white space.
+    pub fn words(&self) -> usize {
+        self.lines.split_ascii_whitespace().count()
+    }
+
+    /// Whether the page says more than a text holds.
+    pub fn was_cut(&self) -> bool {
+        self.cut
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.lines == other.lines
+    }
+}
+
+impl Eq for Text {}
+
+/// The stored form.
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.lines.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_an_empty_text() {
+        for text in
+            [Text::default(), Text::from_lines([]), Text::from_lines(["", " \t\u{a0}\u{7}"]), Text::from_stored("")]
+        {
+            assert!(text.is_empty() && text.lines().next().is_none() && text.words() == 0);
+        }
+    }
+
+    #[test]
+    fn what_is_stored_comes_back() {
+        let text = Text::from_lines(["one line", "zwei \u{fc}", "3"]);
+        assert_eq!(text.as_str(), "one line\nzwei \u{fc}\n3");
+        assert_eq!(Text::from_stored(text.as_str()), text);
+        assert_eq!(String::from(text.clone()), text.as_str());
+        assert_eq!(Text::from_stored("a\r\n\r\n  b\0c \r\n").as_str(), "a\nb c");
+    }
+}
