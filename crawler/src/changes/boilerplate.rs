@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use xxhash_rust::xxh3::xxh3_64;
-
+use super::changed_lines::hash;
 use crate::text::Text;
 
 /// A line is boilerplate where it stands on more than this share of the sampled pages, in percent: far more than a word
@@ -79,6 +78,11 @@ impl Boilerplate {
         self.lines.contains(&hash(line))
     }
 
+    /// Whether the line with this hash is.
+    pub(super) fn holds(&self, line: u64) -> bool {
+        self.lines.contains(&line)
+    }
+
     /// The main text: all other lines.
     pub fn main(&self, text: &Text) -> Text {
         if self.is_empty() {
@@ -86,10 +90,6 @@ impl Boilerplate {
         }
         Text::from_lines(text.lines().filter(|line| !self.contains(line)))
     }
-}
-
-fn hash(line: &str) -> u64 {
-    xxh3_64(line.as_bytes())
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because they stand on every page of a
 //! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them ([`unified`]); when texts
-//! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]).
+//! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); when
+//! a change of a page is told, and as what ([`Standing`]).
 //!
 //! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts,
 //! whatever they say. Hashes and digests are the same in every release: they are stored.
@@ -11,15 +12,19 @@
 
 mod align;
 mod boilerplate;
+mod changed_lines;
 mod edit;
 mod ignore;
 mod simhash;
+mod standing;
 mod unified;
 
 pub use boilerplate::{Boilerplate, BoilerplateSample};
+pub use changed_lines::{ChangedLines, Shared};
 pub use edit::{Edit, edits, shrunk};
 pub use ignore::{Ignore, IgnoreError};
 pub use simhash::SimHash;
+pub use standing::{Change, Condition, Difference, Doubt, Look, Occasion, Standing, Told, Way};
 pub use unified::unified;
 
 use sha2::{Digest, Sha256};

@@ -68,7 +68,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         (true, Some(RevisitChoice::Rediscover)) => Round::Next(Revisit::Rediscover),
         (false, _) => Round::GoOn,
     };
-    Session { dir, starts: starts.into(), added, round, layers, output: args.output, told: false }.run()
+    Session { dir, starts: starts.into(), added, round, layers, output: args.output, told: false, watched: false }.run()
 }
 
 /// A new folder directly below `crawls`, whatever the host is called.

@@ -8,6 +8,7 @@
 //! Does not know: how pages are fetched or kept.
 
 mod access;
+mod changes;
 mod check;
 mod config_command;
 mod crawl;
@@ -16,6 +17,7 @@ mod directory;
 mod explain;
 mod failure;
 pub mod flags;
+mod listing;
 mod loss;
 mod open_files;
 mod outcome;
@@ -55,6 +57,8 @@ enum Command {
     Status(status::StatusArgs),
     /// List the URLs of a crawl, one a line, in their latest state
     Pages(pages::PagesArgs),
+    /// List what has changed on the pages of a crawl, one change a line, each told once
+    Changes(changes::ChangesArgs),
     /// Recount a crawl from its rows, and name whatever does not fit together
     Check(check::CheckArgs),
     /// Replay when the pages of a recorded site changed, and tell how fresh a policy of revisits would have kept it
@@ -104,6 +108,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Demo(args) => demo::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Pages(args) => pages::run(&args),
+        Command::Changes(args) => changes::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Config(command) => config_command::run(command),

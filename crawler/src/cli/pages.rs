@@ -1,20 +1,17 @@
 //! `webloom pages`.
 
-use std::{
-    io::{self, BufWriter, Write},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
-use clap::{Args, ValueEnum};
-use data_encoding::HEXLOWER;
-use jiff::Timestamp;
+use clap::Args;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::{Failure, directory, outcome};
+use super::{
+    Failure, directory,
+    listing::{self, Format, Listing},
+    outcome,
+};
 use crate::{
-    observe::escape,
     store::{PageFilter, PageLine, ReadSide, StoreError},
     url::WebUrl,
 };
@@ -54,13 +51,6 @@ pub(super) struct PagesArgs {
     recovered: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Table,
-    Jsonl,
-    Csv,
-}
-
 /// Content types that are named at most.
 const NAMED: usize = 5;
 
@@ -91,29 +81,16 @@ const COLUMNS: [&str; 19] = [
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
     args.check(&records)?;
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut written = match args.format {
-        Format::Jsonl => Ok(()),
-        Format::Csv => writeln!(out, "{}", COLUMNS.join(",")),
-        Format::Table => writeln!(out, "{}", COLUMNS.join("\t")),
-    };
+    let mut listing = Listing::begin(&COLUMNS, args.format);
     let mut none = true;
     records.pages(&args.filter(), |line| {
         none = false;
-        written = written
-            .as_mut()
-            .map_or_else(|error| Err(io::Error::new(error.kind(), "")), |()| write_line(&mut out, &line, args.format));
-        written.is_ok()
+        listing.add(&object(&line))
     })?;
     if none {
         outcome::tell("no URL matches");
     }
-    match written.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::System { what: "cannot write to stdout", source: error })
-        }
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    listing.end()
 }
 
 impl PagesArgs {
@@ -147,22 +124,6 @@ impl PagesArgs {
     }
 }
 
-fn write_line(out: &mut impl Write, line: &PageLine, format: Format) -> io::Result<()> {
-    let object = object(line);
-    let cells = COLUMNS.iter().map(|column| match &object[*column] {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    });
-    match format {
-        Format::Jsonl => writeln!(out, "{}", escape::json(&object)),
-        Format::Csv => writeln!(out, "{}", cells.map(|cell| escape::csv(&cell)).collect::<Vec<_>>().join(",")),
-        Format::Table => {
-            writeln!(out, "{}", cells.map(|cell| escape::text(&cell).into_owned()).collect::<Vec<_>>().join("\t"))
-        }
-    }
-}
-
 /// A URL without user name and password: earlier versions kept those of a start in its row.
 fn without_login(url: Option<&str>) -> Option<String> {
     let text = url?;
@@ -171,9 +132,8 @@ fn without_login(url: Option<&str>) -> Option<String> {
 }
 
 fn object(line: &PageLine) -> Value {
-    let digest = line.digest.map(|digest| format!("sha256:{}", HEXLOWER.encode(&digest)));
-    let fetched_at = line.fetched_at.and_then(|millis| i64::try_from(millis).ok());
-    let fetched_at = fetched_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()).map(|at| at.to_string());
+    let digest = line.digest.as_ref().map(listing::digest);
+    let fetched_at = line.fetched_at.map(listing::time);
     let [url, key, via, redirect] =
         [&line.url, &line.key, &line.via, &line.redirect].map(|url| without_login(url.as_deref()));
     json!({

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, changed_keys, resume_check},
+    config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice, changed_keys, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
     store::{
@@ -72,6 +72,8 @@ pub(super) struct Session {
     pub(super) output: OutputFlags,
     /// Whether what holds for the whole run was said in a sequence before.
     pub(super) told: bool,
+    /// Whether the crawl is watched for changes.
+    pub(super) watched: bool,
 }
 
 /// How a session ended.
@@ -177,7 +179,12 @@ impl Session {
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
         let view = progress::show(shown, self.output.progress_style());
-        let launch = Launch { directory, resumed, starts, settings, fetcher, clock, stop, progress: published };
+        let texts = match settings.change.text {
+            TextChoice::On => true,
+            TextChoice::Auto => self.watched || directory.keeps_texts()?,
+            TextChoice::Off => false,
+        };
+        let launch = Launch { directory, resumed, starts, settings, texts, fetcher, clock, stop, progress: published };
         let end = Box::pin(engine::run(launch)).await;
         view.abort();
         progress::clear();

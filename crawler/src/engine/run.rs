@@ -20,12 +20,12 @@ use super::{
 use crate::{
     candidate::HostId,
     clock::Clock,
-    config::Settings,
-    extract::{LinkLimits, ReferenceSeed},
+    config::{ChangeSettings, Settings},
+    extract::{LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     observe::process,
     robots::{ProductToken, TokenError},
-    store::{Errs, Message, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
+    store::{ChangeRules, Errs, Message, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
     url::{Canonicalizer, UrlError},
 };
 
@@ -40,6 +40,8 @@ pub struct Launch<F, S> {
     pub starts: Vec<Start>,
     /// The settings of this run.
     pub settings: Arc<Settings>,
+    /// Whether the texts of pages are kept.
+    pub texts: bool,
     /// How URLs are fetched.
     pub fetcher: F,
     /// The clock, started with the process.
@@ -106,17 +108,20 @@ pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result
         checkpoint_every: launch.settings.store.checkpoint_every,
         sequence: launch.resumed.sequence,
         counters: launch.resumed.counters.clone(),
+        changes: change_rules(&launch.settings.change),
     };
+    let omitted = launch.texts.then(|| Arc::new(launch.settings.change.omitted()));
+    let text_rule = omitted.as_deref().map(Omitted::rule);
     let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
-    let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
+    let visitor = Visitor { omitted, ..visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent) };
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
     let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
-    launch.directory.begin_run(RunStart { cache, audit_sample, forgets })?;
+    launch.directory.begin_run(RunStart { cache, audit_sample, forgets, text_rule })?;
     let writer = spawn_writer(launch.directory, receiver, writer_settings)?;
     let outside = Outside { stop: launch.stop, progress: launch.progress };
     let shell = Shell::new(core, visitor, launch.clock, hand_over, outside);
@@ -156,6 +161,7 @@ async fn drive<F: Fetcher + 'static>(mut shell: Shell<F>, starts: Vec<Start>) ->
         cpu_seconds: process::cpu_seconds() - cpu_before,
         peak_memory: process::peak_memory(),
         cache: shell.core.cache_figures().to_string(),
+        tells: !matches!(end, Ok(End::Signal(_))),
     };
     shell.end(ended).await?;
     end
@@ -173,5 +179,18 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         seed: ReferenceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
+        omitted: None,
+    }
+}
+
+/// How changes are found, as the settings have it.
+pub(super) fn change_rules(settings: &ChangeSettings) -> ChangeRules {
+    ChangeRules {
+        ignore: settings.ignored(),
+        texts: settings.texts.get(),
+        confirm: settings.confirm,
+        gone_after: settings.gone_after,
+        mass_share: settings.mass_share,
+        site_wide_pages: settings.site_wide_pages,
     }
 }

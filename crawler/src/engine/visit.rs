@@ -10,11 +10,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::core::{Memo, Proposals, PureHalf};
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, RawLinks, Reading, ReferenceSeed, ScannedPage},
+    extract::{self, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed, ScannedPage},
     fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody, Truncation},
     frontier::Lease,
     queue::{Purpose, Validators},
     robots,
+    store::TextRow,
     url::{Canonicalizer, WebUrl},
 };
 
@@ -85,6 +86,8 @@ pub(super) struct Visitor<F> {
     /// Where the links of earlier pages lead. A visit that finds it in use goes without.
     pub(super) memo: Arc<Mutex<Memo>>,
     pub(super) agent: Arc<str>,
+    /// What is left out of the texts of pages; `None` where no text is kept.
+    pub(super) omitted: Option<Arc<Omitted>>,
 }
 
 /// What a request came to.
@@ -162,6 +165,8 @@ pub(super) struct Page {
     pub(super) links: Links,
     /// What tells of this copy.
     pub(super) validators: Validators,
+    /// What it says, where that is kept.
+    pub(super) text: Option<TextRow>,
     /// Given back when the page was taken in.
     pub(super) room: Option<OwnedSemaphorePermit>,
 }
@@ -264,9 +269,10 @@ impl<F: Fetcher> Visitor<F> {
         if !(200..300).contains(&response.status) {
             return kept(&response, Content::Other(Box::new(record(&response))));
         }
-        let (limits, agent) = ((self.links, self.seed), Arc::clone(&self.agent));
+        let agent = Arc::clone(&self.agent);
+        let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone() };
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
-            let (page, scanned) = page(&url, &response, &agent, limits);
+            let (page, scanned) = page(&url, &response, &agent, &reading);
             (response, page, scanned)
         })
         .await;
@@ -327,20 +333,18 @@ async fn apart_if<T: Send + 'static>(heavy: bool, work: impl FnOnce() -> T + Sen
 }
 
 /// The record of a page, and of HTML its links, with whether they may be followed.
-fn page(
-    url: &WebUrl,
-    response: &FetchResponse,
-    agent: &str,
-    (limits, seed): (LinkLimits, ReferenceSeed),
-) -> (Page, Option<(ScannedPage, bool)>) {
+fn page(url: &WebUrl, response: &FetchResponse, agent: &str, reading: &Reading) -> (Page, Option<(ScannedPage, bool)>) {
     let mut page = record(response);
     page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
     if !page.html {
+        let text =
+            reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
+        page.text = text.as_ref().map(TextRow::of);
         return (page, None);
     }
-    let reading = Reading::links(limits, seed);
-    let mut scanned = extract::scan(&response.body, response.content_type(), url, &reading);
+    let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
+    page.text = scanned.text.take().as_ref().map(TextRow::of);
     let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
     (page, Some((scanned, follows)))

@@ -8,6 +8,7 @@
 //!
 //! Does not know: how URLs are chosen or fetched, and what keeps the rows. The adapter is [`sqlite`].
 
+mod changes;
 mod counters;
 mod crawl;
 mod error;
@@ -21,6 +22,7 @@ pub mod sqlite;
 mod summary;
 mod writing;
 
+pub use changes::{ChangeLine, ChangeRules, Since, TextRow, text_of};
 pub use counters::{Counters, UNJUDGED};
 pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};

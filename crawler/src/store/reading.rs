@@ -1,6 +1,6 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
-use super::{ContentTypes, PageFilter, PageLine, ReadError, StoredSummary};
+use super::{ChangeLine, ContentTypes, PageFilter, PageLine, ReadError, Since, StoredSummary};
 use crate::queue::Counts;
 
 /// The records of a crawl, open for reading, also while the crawl runs.
@@ -28,6 +28,13 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError>;
+
+    /// Shows every change that was told and is asked for, in that order, to `each` until it answers `false`; with its texts,
+    /// if these are asked for.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError>;
 
     /// Checks every invariant from rows alone.
     ///

@@ -1,5 +1,6 @@
 //! The rows of a crawl directory, as the core hands them over.
 
+use super::TextRow;
 use crate::{
     candidate::{Hop, HostId, Ticket},
     health::Cause,
@@ -212,6 +213,8 @@ pub struct VisitRow {
     pub etag: Option<Box<[u8]>>,
     /// Its `Last-Modified`.
     pub last_modified: Option<Box<[u8]>>,
+    /// What it says, where that is kept.
+    pub text: Option<TextRow>,
     /// Whether it was fetched whole though its server had said, in this sequence, that it was not modified.
     pub audited: bool,
     /// [`Fingerprint::short`] of every candidate of the visit that belongs to the scope, in page order.
@@ -237,6 +240,7 @@ impl VisitRow {
             truncated: None,
             etag: None,
             last_modified: None,
+            text: None,
             audited: false,
             links: Vec::new(),
         }
@@ -298,4 +302,6 @@ pub struct SequenceEnd {
     pub peak_memory: Option<u64>,
     /// The cache's figures as shown in the summary (JSON).
     pub cache: String,
+    /// Whether what has changed is told now: not where the sequence goes on.
+    pub tells: bool,
 }

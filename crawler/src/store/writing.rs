@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Counters, Message, StoreError};
+use super::{ChangeRules, Counters, Message, StoreError};
+use crate::text::TextRule;
 
 /// A crawl directory that is open, and that no other process may write.
 ///
@@ -60,6 +61,8 @@ pub struct RunStart {
     pub audit_sample: Option<u64>,
     /// Whether its URL cache forgets, so that the writer must know every key.
     pub forgets: bool,
+    /// The rule by which texts of pages are made; `None` where none are kept.
+    pub text_rule: Option<TextRule>,
 }
 
 /// How a writer groups its commits.
@@ -75,4 +78,6 @@ pub struct WriterSettings {
     pub sequence: u32,
     /// Its sums so far.
     pub counters: Counters,
+    /// How changes of its pages are found.
+    pub changes: ChangeRules,
 }

@@ -26,6 +26,7 @@ const MIDDLE: &[(&str, Option<u64>)] = &[
 /// Moments at the start and the end of a run, which rarely leave anything open: one of them a crawl.
 const EDGES: &[&str] = &[
     "before_end",
+    "inside_end",
     "before_replay",
     "after_replay",
     "after_create",

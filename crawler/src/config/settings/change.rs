@@ -2,9 +2,13 @@
 
 use std::{marker::PhantomData, num::NonZeroU32, time::Duration};
 
-use crate::config::{
-    reader::KeyReader,
-    rules::{Count, Each, OneOf, Parsed, Real, Span, words},
+use crate::{
+    changes::Ignore,
+    config::{
+        reader::KeyReader,
+        rules::{Count, Each, OneOf, Parsed, Real, Span, words},
+    },
+    extract::Omitted,
 };
 
 /// More texts of a page than anybody compares.
@@ -41,7 +45,7 @@ pub struct ChangeSettings {
     /// Texts of a page that are kept.
     pub texts: NonZeroU32,
     /// Rules for what is no part of a page's text.
-    pub ignore: Vec<String>,
+    ignore: Vec<String>,
     /// Time to the second look at a page that lost most of its text.
     pub confirm: Duration,
     /// The same at one that is not there any more.
@@ -73,7 +77,22 @@ impl ChangeSettings {
     }
 }
 
+impl ChangeSettings {
+    /// What of a text is not compared.
+    pub fn ignored(&self) -> Ignore {
+        Ignore::parse(&self.ignore).expect("each rule was checked")
+    }
+
+    /// Elements that are no part of a page's text.
+    pub fn omitted(&self) -> Omitted {
+        let selectors: Vec<_> = self.ignored().selectors().map(str::to_owned).collect();
+        Omitted::parse(&selectors).expect("each selector was checked")
+    }
+}
+
 fn ignore_rule(text: &str) -> Result<String, String> {
-    let kind = text.split_once(':').map(|(kind, _)| kind);
-    if matches!(kind, Some("css" | "re" | "before" | "after")) { Ok(text.to_owned()) } else { Err("it is none".into()) }
+    let ignore = Ignore::parse(&[text.to_owned()]).map_err(|error| error.to_string())?;
+    let selectors: Vec<_> = ignore.selectors().collect();
+    Omitted::parse(&selectors).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }

@@ -288,6 +288,7 @@ impl Core {
         visit.bytes = page.bytes;
         visit.digest = (visit.outcome == VisitOutcome::Stored).then_some(page.digest);
         visit.title = page.title;
+        visit.text = page.text.filter(|_| visit.outcome == VisitOutcome::Stored);
         visit.etag = page.validators.etag;
         visit.last_modified = page.validators.last_modified;
         let proposals = page.links.judged(&self.pure);

@@ -112,6 +112,15 @@ impl CrawlDirectory {
         resume::areas(&self.connection).map_err(self.failed())
     }
 
+    /// Whether the texts of pages were kept in some sequence.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn keeps_texts(&self) -> Result<bool, StoreError> {
+        let any = "SELECT EXISTS (SELECT 1 FROM sequence WHERE text_rule IS NOT NULL)";
+        self.connection.query_row(any, [], |row| row.get(0)).map_err(self.failed())
+    }
+
     /// The secret seed of the fingerprints; `None` when the directory is new.
     ///
     /// # Errors

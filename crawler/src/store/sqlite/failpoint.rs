@@ -22,6 +22,7 @@ const NAMES: &[&str] = &[
     "inside_sweep",
     "after_sweep",
     "before_end",
+    "inside_end",
     "after_end",
     "before_close",
 ];

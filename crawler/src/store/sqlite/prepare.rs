@@ -140,11 +140,14 @@ pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Res
     let update = "UPDATE sequence SET end = NULL, exact = min(exact, ?1), swept = NULL, swept_links = NULL,
             audit_sample = min(coalesce(audit_sample, ?2), ?2),
             audit_urls = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_urls, ?3),
-            audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost))
+            audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost)),
+            text_rule = ?4
          WHERE n = (SELECT max(n) FROM sequence)";
     if run.forgets {
         connection.execute_batch(schema::INDEX_OF_KEYS)?;
     }
     let last = resume::last_ticket(connection)?;
-    connection.execute(update, params![never, run.audit_sample, last]).map(|_| ())
+    connection
+        .execute(update, params![never, run.audit_sample, last, run.text_rule.map(crate::text::TextRule::number)])
+        .map(|_| ())
 }

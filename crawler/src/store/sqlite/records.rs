@@ -4,8 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{check, directory::DATABASE, error::database_error, pages, resume, schema, summary};
-use crate::store::{CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, StoreError, StoredSummary};
+use super::{changes, check, directory::DATABASE, error::database_error, pages, resume, schema, summary};
+use crate::store::{
+    ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, Since, StoreError, StoredSummary,
+};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 #[derive(Debug)]
@@ -56,6 +58,10 @@ impl ReadSide for Records {
 
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError> {
         Ok(pages::content_types(&self.connection, prefix, most)?)
+    }
+
+    fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {
+        Ok(changes::changes(&self.connection, since, with_texts, each)?)
     }
 
     fn check(&self) -> Result<CheckReport, ReadError> {

@@ -23,7 +23,9 @@ const KNOWN_COLUMNS: &str =
 const COPY: &str = "visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
     AND stored.truncated IS NULL AND stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1)
     AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')
-    AND (SELECT wrong_since FROM host WHERE id = ?2) IS NULL";
+    AND (SELECT wrong_since FROM host WHERE id = ?2) IS NULL
+    AND (NOT stored.html OR (SELECT text_rule FROM sequence WHERE n = ?1) IS NULL
+         OR (SELECT rule FROM text WHERE text.id = stored.text) IS (SELECT text_rule FROM sequence WHERE n = ?1))";
 
 /// A row as it was queued at first in its latest sequence, whatever its state.
 pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {

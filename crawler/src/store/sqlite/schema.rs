@@ -169,6 +169,55 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE host ADD COLUMN wrong_since INTEGER; -- it said not modified of a page that was; null: it never did
     ALTER TABLE visit ADD COLUMN audited INTEGER;    -- 1: fetched whole, though the server had said not modified
     CREATE INDEX visit_audited ON visit (sequence) WHERE audited;
+    -- What pages say, and what has changed.
+    ALTER TABLE sequence ADD COLUMN text_rule INTEGER; -- how texts are made from pages; null: none are kept
+    ALTER TABLE visit ADD COLUMN text INTEGER;         -- what the page says; an old one may be gone
+    ALTER TABLE visit ADD COLUMN before INTEGER;       -- the visit with the copy before, where this one is another
+    ALTER TABLE crawl ADD COLUMN looked_at INTEGER;    -- the last visit of which changes were told
+    ALTER TABLE host ADD COLUMN robots_seen BLOB;      -- SHA-256 of the robots.txt of which changes were told
+    CREATE TABLE text (
+        id     INTEGER PRIMARY KEY,
+        url    INTEGER NOT NULL REFERENCES url (id),
+        rule   INTEGER NOT NULL,   -- how it was made
+        digest BLOB NOT NULL,      -- SHA-256 of its lines
+        body   BLOB NOT NULL       -- zstd
+    );
+    CREATE INDEX text_of_url ON text (url);
+    CREATE TABLE standing (        -- what was last said of a page, where there is more to remember than its copy
+        url           INTEGER PRIMARY KEY REFERENCES url (id),
+        good          INTEGER REFERENCES visit (id), -- its last good copy
+        earlier       INTEGER REFERENCES visit (id), -- the one before
+        condition     TEXT NOT NULL,                 -- there, gone, moved, unreachable
+        doubt         TEXT,                          -- missing, shrunk, mass: what waits for a second look
+        doubted_since INTEGER,
+        restless      INTEGER NOT NULL,              -- looks in a row in which bytes changed alone
+        flaps         INTEGER NOT NULL,              -- times it went back to the text before
+        calm          INTEGER NOT NULL,              -- looks in a row without a change
+        volatile      INTEGER NOT NULL,
+        orphaned      INTEGER NOT NULL,
+        wall          BLOB,                          -- what stands in its place
+        moved_from    INTEGER REFERENCES url (id),   -- it is likely to be that page
+        moved_to      INTEGER REFERENCES url (id)    -- and this is where it is likely to be
+    );
+    CREATE TABLE change (          -- what was told
+        id           INTEGER PRIMARY KEY,
+        sequence     INTEGER NOT NULL REFERENCES sequence (n),
+        at           INTEGER NOT NULL,
+        url          INTEGER REFERENCES url (id),
+        address      TEXT,         -- of what is no page: robots.txt
+        change       TEXT NOT NULL,
+        before       BLOB,         -- SHA-256 of the bodies
+        after        BLOB,
+        before_visit INTEGER REFERENCES visit (id),
+        after_visit  INTEGER REFERENCES visit (id),
+        target       TEXT,         -- where it moved
+        count        INTEGER,      -- pages with a site-wide edit
+        edit         INTEGER       -- hash of that edit
+    );
+    CREATE TABLE site_wide (       -- lines of site-wide edits that were told lately, by their hashes
+        line     INTEGER PRIMARY KEY,
+        sequence INTEGER NOT NULL
+    );
 ",
 ];
 
@@ -178,32 +227,37 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket, NULL AS copy FROM main.url;
     CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change, NULL AS same, NULL AS etag,
-        NULL AS last_modified, NULL AS audited FROM main.visit;
+        NULL AS last_modified, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
     CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
 ",
     "
     CREATE TEMP VIEW sequence AS SELECT *, NULL AS audit_sample, NULL AS audit_urls, NULL AS audit_lost, NULL AS swept,
-        NULL AS swept_links, NULL AS revisit, n AS links_since FROM main.sequence;
+        NULL AS swept_links, NULL AS revisit, n AS links_since, NULL AS text_rule FROM main.sequence;
     CREATE TEMP TABLE lost (id, sequence, fingerprint, url, found_by, found_at, via, swept, state, tries, tried, admitted,
         recovered_in);
 ",
     "
     CREATE TEMP VIEW host AS SELECT *, NULL AS failures, NULL AS ailing_since, NULL AS cause, NULL AS not_before,
-        NULL AS wait, NULL AS known_good, NULL AS wrong_since FROM main.host;
+        NULL AS wait, NULL AS known_good, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
 ",
     "
-    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules FROM main.crawl;
+    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at FROM main.crawl;
 ",
     "
     -- What an older schema lacks too is added above.
-    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
-    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited
-        FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited,
+        NULL AS text, NULL AS before FROM main.visit;
 ",
     "
-    CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since FROM main.host;
-    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at FROM main.crawl;
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
+    CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_visit, after_visit, target, count,
+        edit);
+    CREATE TEMP TABLE text (id, url, rule, digest, body);
 ",
 ];
 

@@ -6,7 +6,10 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::again::{self, Copied, Current, StoredUrl};
+use super::{
+    again::{self, Copied, Current, StoredUrl},
+    changes,
+};
 use crate::store::{VisitOutcome, VisitRow};
 
 /// What was written.
@@ -23,17 +26,18 @@ pub(super) struct Written {
 /// scope then, and the next sequence asks by validators of today.
 const INSERT: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
-                        digest, title, redirect, truncated, links, change, etag, last_modified, same, audited)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same, ?20
+                        digest, title, redirect, truncated, links, change, etag, last_modified, same, audited, text, before)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same, ?20, ?21,
+            iif(?16 IS 'unchanged', NULL, ?19)
      FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15 AND etag IS ?17 AND last_modified IS ?18
                        AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
 
 /// What the copy says of a page that was not modified.
 const INSERT_NOT_MODIFIED: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, content_type, html, bytes, wire_bytes, digest, title,
-                        truncated, links, change, etag, last_modified, same)
+                        truncated, links, change, etag, last_modified, same, text)
      SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, truncated, x'', 'unchanged',
-            coalesce(?6, etag), coalesce(?7, last_modified), id
+            coalesce(?6, etag), coalesce(?7, last_modified), id, text
      FROM visit WHERE id = ?8";
 
 /// Writes it.
@@ -51,6 +55,9 @@ pub(super) fn write(connection: &Connection, row: &VisitRow, url: StoredUrl, cur
 
 /// Returns the visit that has its links, if that is the copy.
 fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Current) -> Result<Option<i64>> {
+    let copy = url.copy.map(|copy| copy.visit);
+    let text =
+        row.text.as_ref().map(|text| changes::insert_text(connection, url.id, copy, text)).transpose()?.flatten();
     let values = params![
         url.id,
         current.sequence,
@@ -70,8 +77,9 @@ fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Curr
         again::change(row, url.copy.map(|copy| copy.digest)),
         row.etag,
         row.last_modified,
-        url.copy.map(|copy| copy.visit),
+        copy,
         row.audited.then_some(true),
+        text,
     ];
     connection.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))
 }

@@ -10,6 +10,7 @@ use super::{
     CrawlDirectory,
     again::Current,
     apply::{self, Rows},
+    changes::Finder,
     directory::DATABASE,
     error::Fault,
     lost, prepare, refill,
@@ -166,6 +167,7 @@ impl Writer {
                 self.commit()?;
                 self.pass("before_end");
                 self.end(&end)?;
+                self.unsynced = true;
                 self.pass("after_end");
             }
         }
@@ -260,9 +262,10 @@ impl Writer {
         Ok(())
     }
 
-    fn end(&self, end: &SequenceEnd) -> rusqlite::Result<()> {
-        self.connection()
-            .execute(
+    /// Records how the sequence stands, and what has changed, in one transaction.
+    fn end(&self, end: &SequenceEnd) -> Result<(), Fault> {
+        let transaction = self.connection().unchecked_transaction()?;
+        transaction.execute(
                 "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + 1, seconds = seconds + ?,
                         cpu_seconds = cpu_seconds + ?, peak_memory = coalesce(max(coalesce(peak_memory, 0), ?), peak_memory), cache = ?
                  WHERE n = ?",
@@ -275,8 +278,15 @@ impl Writer {
                     end.cache,
                     self.settings.sequence
                 ],
-            )
-            .map(|_| ())
+            )?;
+        if end.tells {
+            let (folder, rules) = (self.directory.path(), &self.settings.changes);
+            let complete = end.end == "drained";
+            let (connection, sequence) = (&*transaction, self.current.sequence);
+            Finder { connection, folder, rules, sequence, complete }.run()?;
+        }
+        self.pass("inside_end");
+        Ok(transaction.commit()?)
     }
 
     fn connection(&self) -> &Connection {

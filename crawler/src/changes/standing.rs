@@ -1,0 +1,564 @@
+//! [`Standing`]: what was last said of a page, and what a look at it says now.
+//!
+//! The rules: a page is compared with its last good copy. What is told once is not told again before it has ended. What may
+//! pass (a page that is not found, a text that shrank, many changes at once) is told after a second look that finds it still
+//! so.
+
+use std::time::Duration;
+
+use crate::time::Moment;
+
+/// Changes of bytes alone, in as many looks in a row, after which a page is volatile.
+const RESTLESS: u32 = 3;
+
+/// Times that a page went back to the text before, after which it is volatile.
+const FLAPS: u32 = 2;
+
+/// Looks in a row without a change, after which it is volatile no longer.
+const CALM: u32 = 3;
+
+/// What is told of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It is there for the first time.
+    New,
+    /// Its bytes are others, its text is not, or is not known.
+    Changed,
+    /// Its main text is another.
+    ChangedText,
+    /// Its text is the one before the last change.
+    Reverted,
+    /// It is somewhere else.
+    Moved,
+    /// It is not there any more.
+    Gone,
+    /// It is there again.
+    Back,
+    /// No page links to it any more.
+    Orphaned,
+    /// It cannot be seen: refused, failed, or something stands in its place.
+    Unreachable,
+    /// It can be seen again.
+    Reachable,
+    /// It changes all the time; no change of it is told from now on.
+    Volatile,
+    /// An edit that many pages share.
+    SiteWide,
+}
+
+impl Change {
+    /// Every one.
+    pub const ALL: [Self; 12] = [
+        Self::New,
+        Self::Changed,
+        Self::ChangedText,
+        Self::Reverted,
+        Self::Moved,
+        Self::Gone,
+        Self::Back,
+        Self::Orphaned,
+        Self::Unreachable,
+        Self::Reachable,
+        Self::Volatile,
+        Self::SiteWide,
+    ];
+
+    /// Its word in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::ChangedText => "changed_text",
+            Self::Reverted => "reverted",
+            Self::Moved => "moved",
+            Self::Gone => "gone",
+            Self::Back => "back",
+            Self::Orphaned => "orphaned",
+            Self::Unreachable => "unreachable",
+            Self::Reachable => "reachable",
+            Self::Volatile => "volatile",
+            Self::SiteWide => "site_wide",
+        }
+    }
+}
+
+/// What a look at a page found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// It is there, as this visit has it.
+    There(i64, Difference),
+    /// It is redirected.
+    Redirected,
+    /// It is not found; for good, where the server says so.
+    Missing {
+        /// 410, not 404.
+        for_good: bool,
+    },
+    /// It cannot be seen.
+    Unreachable,
+}
+
+/// How a copy differs from the last good one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Difference {
+    /// Not at all.
+    None,
+    /// In bytes, and not in its main text.
+    Bytes,
+    /// In bytes; the texts are not known, or made by different rules.
+    Unknown,
+    /// In its main text.
+    Text(Way),
+    /// By an edit that many pages share, which is told for all of them.
+    SiteWide,
+}
+
+/// How a text became another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// It is one that the page did not have just before.
+    Onwards,
+    /// It is that before the last change.
+    Back,
+    /// It is a quarter as long or less.
+    Shrunk,
+}
+
+/// What holds for a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occasion {
+    /// When it was.
+    pub at: Moment,
+    /// Whether too many pages changed at once for one look to be believed.
+    pub mass: bool,
+    /// Time to the second look at a text that shrank.
+    pub confirm: Duration,
+    /// The same at a page that is not found.
+    pub gone_after: Duration,
+}
+
+/// Whether a page is there, as far as was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Condition {
+    /// It is.
+    #[default]
+    There,
+    /// It is gone.
+    Gone,
+    /// It is somewhere else.
+    Moved,
+    /// It cannot be seen.
+    Unreachable,
+}
+
+impl Condition {
+    /// Its word in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::There => "there",
+            Self::Gone => "gone",
+            Self::Moved => "moved",
+            Self::Unreachable => "unreachable",
+        }
+    }
+
+    /// Reads [`Condition::as_str`]; an unknown word counts as there.
+    pub fn from_word(word: &str) -> Self {
+        let all = [Self::Gone, Self::Moved, Self::Unreachable];
+        all.into_iter().find(|one| one.as_str() == word).unwrap_or_default()
+    }
+}
+
+impl Doubt {
+    /// Its word in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Shrunk => "shrunk",
+            Self::Mass => "mass",
+        }
+    }
+
+    /// Reads [`Doubt::as_str`].
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Missing, Self::Shrunk, Self::Mass].into_iter().find(|one| one.as_str() == word)
+    }
+}
+
+/// What waits for a second look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// It is not found.
+    Missing,
+    /// Its text shrank.
+    Shrunk,
+    /// It is among many that changed at once.
+    Mass,
+}
+
+/// What was last said of a page. That of a page of which nothing is to be remembered is the default, but for its copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// The visit that has its last good copy; `None` before the first.
+    pub good: Option<i64>,
+    /// The visit that had the copy before.
+    pub earlier: Option<i64>,
+    /// Whether it is there.
+    pub condition: Condition,
+    /// What waits for a second look, and since when.
+    pub doubt: Option<(Doubt, Moment)>,
+    /// Looks in a row in which its bytes changed alone.
+    pub restless: u32,
+    /// Times that it went back, since it was calm.
+    pub flaps: u32,
+    /// Looks in a row without a change, of one that is volatile.
+    pub calm: u32,
+    /// Whether it changes all the time, as was told.
+    pub volatile: bool,
+    /// Whether no page links to it, as was told.
+    pub orphaned: bool,
+}
+
+/// One change that is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Told {
+    /// What happened.
+    pub change: Change,
+    /// The visit that has the copy before.
+    pub before: Option<i64>,
+    /// The visit that has the copy now; `None` where there is none.
+    pub after: Option<i64>,
+}
+
+impl Standing {
+    /// Of a page with this copy, of which nothing was said.
+    pub fn of(good: Option<i64>) -> Self {
+        Self { good, ..Self::default() }
+    }
+
+    /// Whether there is anything to remember but the copy.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::of(self.good)
+    }
+
+    /// Whether this look is one of those that are doubted where there are many at once.
+    pub fn is_sudden(&self, look: &Look) -> bool {
+        let is_known = self.good.is_some() && self.doubt.is_none() && !self.volatile;
+        is_known
+            && match look {
+                Look::There(_, difference) => {
+                    self.condition == Condition::There
+                        && matches!(difference, Difference::Unknown | Difference::Text(_))
+                }
+                Look::Redirected | Look::Missing { .. } => self.condition == Condition::There,
+                Look::Unreachable => false,
+            }
+    }
+
+    /// Takes a look in; what is to be told of it: two changes at most.
+    pub fn look(&mut self, look: Look, occasion: &Occasion) -> Vec<Told> {
+        let before = self.good;
+        let Some(good) = before else { return Vec::from_iter(self.first_look(look)) };
+        let told = |change: Option<Change>| change.map(|change| Told { change, before, after: None });
+        match look {
+            Look::There(visit, difference) => self.there(good, visit, difference, occasion),
+            Look::Redirected => told(self.redirected(occasion)).into_iter().collect(),
+            Look::Missing { for_good } => told(self.missing(for_good, occasion)).into_iter().collect(),
+            Look::Unreachable => told(self.unreachable()).into_iter().collect(),
+        }
+    }
+
+    /// Takes in whether any page links to it, as far as all pages that did were read; whether that is to be told.
+    pub fn linked(&mut self, linked: bool) -> Option<Told> {
+        let is_there = matches!(self.condition, Condition::There) && self.good.is_some();
+        let was = std::mem::replace(&mut self.orphaned, !linked && is_there);
+        let told = Told { change: Change::Orphaned, before: self.good, after: self.good };
+        (self.orphaned && !was).then_some(told)
+    }
+
+    /// Of a URL that never was a page nothing is told but that it became one.
+    fn first_look(&mut self, look: Look) -> Option<Told> {
+        let Look::There(visit, _) = look else { return None };
+        *self = Self::of(Some(visit));
+        Some(Told { change: Change::New, before: None, after: Some(visit) })
+    }
+
+    fn there(&mut self, good: i64, visit: i64, difference: Difference, occasion: &Occasion) -> Vec<Told> {
+        let told = |change, before| Told { change, before: Some(before), after: Some(visit) };
+        let mut all = Vec::new();
+        match std::mem::take(&mut self.condition) {
+            Condition::Gone | Condition::Moved => {
+                *self = Self { orphaned: self.orphaned, ..Self::of(Some(visit)) };
+                return vec![told(Change::Back, good)];
+            }
+            Condition::Unreachable => all.push(told(Change::Reachable, good)),
+            Condition::There => {}
+        }
+        if matches!(self.doubt, Some((Doubt::Missing, _))) {
+            self.doubt = None;
+        }
+        all.extend(match difference {
+            Difference::None => self.unchanged().map(|(change, since)| told(change, since)),
+            Difference::SiteWide => {
+                (self.doubt, self.good) = (None, Some(visit));
+                None
+            }
+            Difference::Bytes => self.changed_bytes(visit).map(|change| told(change, good)),
+            Difference::Unknown | Difference::Text(_) => {
+                self.changed(visit, difference, occasion).map(|change| told(change, good))
+            }
+        });
+        all
+    }
+
+    /// One that changed all the time and has come to rest is told, with the copy that it had when that began.
+    fn unchanged(&mut self) -> Option<(Change, i64)> {
+        (self.doubt, self.restless) = (None, 0);
+        if self.volatile || self.flaps > 0 {
+            self.calm += 1;
+        }
+        if self.calm < CALM {
+            return None;
+        }
+        let flapped = self.volatile && self.flaps > 0;
+        (self.volatile, self.flaps, self.calm) = (false, 0, 0);
+        self.earlier.filter(|_| flapped).map(|since| (Change::ChangedText, since))
+    }
+
+    fn changed_bytes(&mut self, visit: i64) -> Option<Change> {
+        (self.doubt, self.good, self.calm) = (None, Some(visit), 0);
+        self.restless += 1;
+        if self.volatile {
+            return None;
+        }
+        self.volatile = self.restless >= RESTLESS;
+        Some(if self.volatile { Change::Volatile } else { Change::Changed })
+    }
+
+    fn changed(&mut self, visit: i64, difference: Difference, occasion: &Occasion) -> Option<Change> {
+        self.calm = 0;
+        if self.volatile && self.flaps > 0 {
+            self.good = Some(visit);
+            return None;
+        }
+        if self.waits(difference, occasion) {
+            return None;
+        }
+        (self.doubt, self.restless) = (None, 0);
+        self.earlier = self.good.replace(visit);
+        match difference {
+            Difference::Text(Way::Back) => {
+                self.flaps += 1;
+                if self.flaps <= FLAPS {
+                    return Some(Change::Reverted);
+                }
+                (self.volatile, self.earlier) = (true, Some(visit));
+                Some(Change::Volatile)
+            }
+            Difference::Text(_) => {
+                self.flaps = 0;
+                Some(Change::ChangedText)
+            }
+            _ => Some(Change::Changed),
+        }
+    }
+
+    /// Whether a change waits for a second look.
+    fn waits(&mut self, difference: Difference, occasion: &Occasion) -> bool {
+        let shrunk = difference == Difference::Text(Way::Shrunk);
+        match self.doubt {
+            Some((_, since)) => shrunk && occasion.at < since + occasion.confirm,
+            None if shrunk => self.doubts(Doubt::Shrunk, occasion),
+            None => occasion.mass && self.doubts(Doubt::Mass, occasion),
+        }
+    }
+
+    fn doubts(&mut self, doubt: Doubt, occasion: &Occasion) -> bool {
+        self.doubt = Some((doubt, occasion.at));
+        true
+    }
+
+    fn redirected(&mut self, occasion: &Occasion) -> Option<Change> {
+        if self.condition == Condition::Moved || (occasion.mass && self.doubt.is_none()) {
+            if self.condition != Condition::Moved {
+                self.doubts(Doubt::Mass, occasion);
+            }
+            return None;
+        }
+        (self.condition, self.doubt) = (Condition::Moved, None);
+        Some(Change::Moved)
+    }
+
+    fn missing(&mut self, for_good: bool, occasion: &Occasion) -> Option<Change> {
+        if matches!(self.condition, Condition::Gone | Condition::Moved) {
+            return None;
+        }
+        let sure = match self.doubt {
+            Some((Doubt::Missing, since)) => for_good || occasion.at >= since + occasion.gone_after,
+            // The first look was at something else.
+            Some(_) | None => for_good && !occasion.mass,
+        };
+        if sure {
+            (self.condition, self.doubt) = (Condition::Gone, None);
+            return Some(Change::Gone);
+        }
+        if !matches!(self.doubt, Some((Doubt::Missing, _))) {
+            self.doubts(Doubt::Missing, occasion);
+        }
+        None
+    }
+
+    fn unreachable(&mut self) -> Option<Change> {
+        if self.condition != Condition::There {
+            return None;
+        }
+        self.condition = Condition::Unreachable;
+        Some(Change::Unreachable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: Duration = Duration::from_mins(1);
+
+    /// A page whose first copy is that of visit 1, looked at once a minute.
+    struct Watched {
+        standing: Standing,
+        minute: u32,
+        mass: bool,
+        gone_after: Duration,
+    }
+
+    impl Watched {
+        fn new() -> Self {
+            Self { standing: Standing::of(Some(1)), minute: 0, mass: false, gone_after: MINUTE * 2 }
+        }
+
+        fn look(&mut self, look: Look) -> Vec<&'static str> {
+            self.minute += 1;
+            let at = Moment::EPOCH + MINUTE * self.minute;
+            let occasion = Occasion { at, mass: self.mass, confirm: MINUTE * 2, gone_after: self.gone_after };
+            self.standing.look(look, &occasion).iter().map(|told| told.change.as_str()).collect()
+        }
+
+        fn there(&mut self, difference: Difference) -> Vec<&'static str> {
+            let visit = i64::from(self.minute) + 2;
+            self.look(Look::There(visit, difference))
+        }
+    }
+
+    const NOTHING: [&str; 0] = [];
+    const MISSING: Look = Look::Missing { for_good: false };
+    const ONWARDS: Difference = Difference::Text(Way::Onwards);
+
+    #[test]
+    fn a_page_that_is_there_again_at_the_second_look_was_never_gone() {
+        let mut page = Watched::new();
+        assert_eq!(page.look(MISSING), NOTHING);
+        assert_eq!(page.there(Difference::None), NOTHING);
+        assert!(page.standing.is_plain());
+        // The time counts from the first look of those in a row.
+        assert_eq!((page.look(MISSING), page.look(MISSING)), (vec![], vec![]));
+        assert_eq!((page.look(MISSING), page.look(MISSING)), (vec!["gone"], vec![]));
+        assert_eq!((page.there(Difference::None), page.there(ONWARDS)), (vec!["back"], vec!["changed_text"]));
+        assert_eq!(page.look(Look::Missing { for_good: true }), ["gone"]);
+    }
+
+    #[test]
+    fn without_a_pause_the_second_look_is_the_next() {
+        let mut page = Watched { gone_after: Duration::ZERO, ..Watched::new() };
+        assert_eq!((page.look(MISSING), page.look(MISSING)), (vec![], vec!["gone"]));
+    }
+
+    #[test]
+    fn a_text_that_shrank_is_told_after_a_second_look() {
+        let shrunk = Difference::Text(Way::Shrunk);
+        let mut page = Watched::new();
+        assert_eq!((page.there(shrunk), page.there(Difference::None)), (vec![], vec![]));
+        assert_eq!((page.there(shrunk), page.there(shrunk)), (vec![], vec![]));
+        assert_eq!((page.there(shrunk), page.standing.good), (vec!["changed_text"], Some(6)));
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_told_at_its_begin_and_its_end() {
+        let mut page = Watched::new();
+        assert_eq!((page.look(Look::Unreachable), page.look(Look::Unreachable)), (vec!["unreachable"], vec![]));
+        assert_eq!(page.there(Difference::None), ["reachable"]);
+        assert_eq!(page.look(Look::Unreachable), ["unreachable"]);
+        assert_eq!(page.there(ONWARDS), ["reachable", "changed_text"]);
+        assert_eq!((page.look(MISSING), page.look(Look::Unreachable)), (vec![], vec!["unreachable"]));
+    }
+
+    #[test]
+    fn a_page_that_goes_to_and_fro_is_told_to_be_volatile_once() {
+        let (back, mut page) = (Difference::Text(Way::Back), Watched::new());
+        assert_eq!(
+            (page.there(ONWARDS), page.there(back), page.there(back)),
+            (vec!["changed_text"], vec!["reverted"], vec!["reverted"])
+        );
+        assert_eq!((page.there(back), page.there(back), page.there(ONWARDS)), (vec!["volatile"], vec![], vec![]));
+        let calm = [0, 1, 2, 3].map(|_| page.there(Difference::None));
+        assert_eq!(calm, [vec![], vec![], vec!["changed_text"], vec![]], "it has come to rest");
+        assert_eq!(page.there(ONWARDS), ["changed_text"]);
+    }
+
+    #[test]
+    fn bytes_that_change_all_the_time_are_told_three_times() {
+        let mut page = Watched::new();
+        let told = [0, 1, 2, 3].map(|_| page.there(Difference::Bytes));
+        assert_eq!(told, [vec!["changed"], vec!["changed"], vec!["volatile"], vec![]]);
+        assert_eq!(page.there(ONWARDS), ["changed_text"], "its text is another matter");
+    }
+
+    #[test]
+    fn many_at_once_wait_for_one_more_look() {
+        for look in [Look::There(7, ONWARDS), Look::There(7, Difference::Unknown), Look::Redirected] {
+            let mut page = Watched { mass: true, ..Watched::new() };
+            assert!(page.standing.is_sudden(&look));
+            assert_eq!(page.look(look), NOTHING);
+            assert!(!page.standing.is_sudden(&look), "it has been doubted");
+            assert_eq!(page.look(look).len(), 1, "{look:?}: one round at most");
+            let mut page = Watched { mass: true, ..Watched::new() };
+            assert_eq!((page.look(look), page.there(Difference::None)), (vec![], vec![]));
+            assert!(page.standing.is_plain());
+        }
+        let mut page = Watched { mass: true, ..Watched::new() };
+        let gone = Look::Missing { for_good: true };
+        assert_eq!((page.look(gone), page.look(gone)), (vec![], vec!["gone"]));
+        let mut page = Watched { mass: true, ..Watched::new() };
+        assert_eq!((page.there(Difference::SiteWide), page.there(Difference::Bytes)), (vec![], vec!["changed"]));
+    }
+
+    #[test]
+    fn what_never_was_a_page_is_new_once_it_is_one() {
+        let mut page = Watched { standing: Standing::default(), ..Watched::new() };
+        assert_eq!(
+            (page.look(MISSING), page.look(Look::Redirected), page.look(Look::Unreachable)),
+            (vec![], vec![], vec![])
+        );
+        assert_eq!((page.there(Difference::Unknown), page.there(Difference::None)), (vec!["new"], vec![]));
+    }
+
+    #[test]
+    fn an_orphan_is_told_once() {
+        let mut page = Watched::new();
+        assert_eq!(page.standing.linked(true), None);
+        assert_eq!(page.standing.linked(false).map(|told| told.change), Some(Change::Orphaned));
+        assert_eq!((page.standing.linked(false), page.standing.linked(true)), (None, None));
+        assert!(page.standing.linked(false).is_some());
+        assert_eq!((page.look(Look::Missing { for_good: true }), page.standing.linked(false)), (vec!["gone"], None));
+    }
+
+    #[test]
+    fn what_is_told_names_the_copies_before_and_after() {
+        let mut standing = Standing::of(Some(1));
+        let occasion = Occasion { at: Moment::EPOCH, mass: false, confirm: MINUTE, gone_after: MINUTE };
+        let told = standing.look(Look::There(5, ONWARDS), &occasion);
+        assert_eq!(told, [Told { change: Change::ChangedText, before: Some(1), after: Some(5) }]);
+        assert_eq!((standing.good, standing.earlier), (Some(5), Some(1)));
+        let told = standing.look(Look::Redirected, &occasion);
+        assert_eq!(told, [Told { change: Change::Moved, before: Some(5), after: None }]);
+    }
+}

@@ -1,0 +1,107 @@
+//! `webloom changes`.
+
+use std::{path::PathBuf, process::ExitCode, str::FromStr};
+
+use clap::Args;
+use jiff::Timestamp;
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::{
+    Failure, directory,
+    listing::{self, Format, Listing},
+    outcome,
+};
+use crate::{
+    changes::{Change, unified},
+    observe::escape,
+    store::{ChangeLine, ReadSide, Since, StoreError},
+    text::Text,
+    time::Moment,
+};
+
+/// Lines around an edit that are shown with it.
+const CONTEXT: usize = 3;
+
+/// Arguments of `changes`.
+#[derive(Debug, Args)]
+pub(super) struct ChangesArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
+    /// cell that a spreadsheet would take for a formula begins with '
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Only changes told by this crawl sequence and later ones, or seen at this time (RFC 3339) or later
+    #[arg(long, value_name = "N|TIME", value_parser = since)]
+    since: Option<Since>,
+    /// Only changes of this kind
+    #[arg(long, value_parser = Change::ALL.map(Change::as_str))]
+    change: Option<String>,
+    /// Only pages whose URL matches this regular expression
+    #[arg(long = "match", value_name = "RE")]
+    matching: Option<Regex>,
+    /// Show how the text of each page became another, as far as both texts are kept
+    #[arg(long)]
+    diff: bool,
+}
+
+const COLUMNS: [&str; 8] = ["at", "sequence", "change", "url", "to", "count", "before", "after"];
+
+pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
+    let records = directory::records(&args.dir)?;
+    records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
+    let mut listing = Listing::begin(&COLUMNS, args.format);
+    let mut none = true;
+    records.changes(args.since.unwrap_or_default(), args.diff, |line| {
+        if !args.wants(&line) {
+            return true;
+        }
+        none = false;
+        show(&mut listing, &line, args)
+    })?;
+    if none {
+        outcome::tell("no change matches");
+    }
+    listing.end()
+}
+
+impl ChangesArgs {
+    fn wants(&self, line: &ChangeLine) -> bool {
+        self.change.as_ref().is_none_or(|change| *change == line.change)
+            && self.matching.as_ref().is_none_or(|pattern| pattern.is_match(&line.url))
+    }
+}
+
+/// A sequence, or a time.
+fn since(text: &str) -> Result<Since, String> {
+    if let Ok(sequence) = u32::from_str(text) {
+        return Ok(Since::Sequence(sequence));
+    }
+    let time = Timestamp::from_str(text)
+        .map_err(|_| "give the number of a sequence, or a time such as 2024-05-01T00:00:00Z")?;
+    Ok(Since::Moment(Moment::from_millis(u64::try_from(time.as_millisecond()).unwrap_or_default())))
+}
+
+/// Whether more can be shown.
+fn show(listing: &mut Listing<'_>, line: &ChangeLine, args: &ChangesArgs) -> bool {
+    let diff = line.texts.as_ref().map(|(before, after)| {
+        let [before, after] = [before, after].map(|text| Text::from_stored(text));
+        unified(&before, &after, CONTEXT)
+    });
+    let mut object = object(line);
+    if args.diff && args.format == Format::Jsonl {
+        object["diff"] = diff.clone().into();
+    }
+    let more = listing.add(&object);
+    let shown = diff.filter(|_| args.format == Format::Table);
+    more && shown.iter().flat_map(|diff| diff.lines()).all(|line| listing.line(&format!("    {}", escape::text(line))))
+}
+
+fn object(line: &ChangeLine) -> Value {
+    let [before, after] = [line.before, line.after].map(|digest| digest.as_ref().map(listing::digest));
+    json!({
+        "url": line.url, "change": line.change, "sequence": line.sequence, "at": listing::time(line.at),
+        "before": before, "after": after, "to": line.to, "count": line.count,
+    })
+}

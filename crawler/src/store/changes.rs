@@ -1,0 +1,89 @@
+//! [`ChangeRules`] and [`ChangeLine`]: how changes of pages are found, and what is told of one.
+
+use std::time::Duration;
+
+use crate::{
+    changes::{Ignore, digest},
+    text::{MOST_BYTES, RuledText, Text},
+    time::Moment,
+};
+
+/// How hard texts are compressed: more takes time on each page that is fetched.
+const COMPRESSION: i32 = 3;
+
+/// How changes of pages are found at the end of a sequence.
+#[derive(Debug, Clone)]
+pub struct ChangeRules {
+    /// What of a text is not compared.
+    pub ignore: Ignore,
+    /// Texts of a page that are kept, at least 1.
+    pub texts: u32,
+    /// Time to the second look at a text that shrank.
+    pub confirm: Duration,
+    /// The same at a page that is not found.
+    pub gone_after: Duration,
+    /// Share of the pages of a section that may change at once; 1 is no limit.
+    pub mass_share: f64,
+    /// Pages with the same edit that make it a site-wide one; 0 is never.
+    pub site_wide_pages: u32,
+}
+
+/// A text of a page, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextRow {
+    /// The number of the rule that it was made by.
+    pub rule: u64,
+    /// SHA-256 of its lines.
+    pub digest: [u8; 32],
+    /// Its lines, compressed.
+    pub body: Vec<u8>,
+}
+
+impl TextRow {
+    /// That of a text.
+    pub fn of(page: &RuledText) -> Self {
+        let body = zstd::bulk::compress(page.text.as_str().as_bytes(), COMPRESSION).unwrap_or_default();
+        Self { rule: page.rule.number(), digest: digest(&page.text), body }
+    }
+}
+
+/// The text in [`TextRow::body`]; `None` where that holds none.
+pub fn text_of(body: &[u8]) -> Option<Text> {
+    let lines = zstd::bulk::decompress(body, MOST_BYTES).ok()?;
+    Some(Text::from_stored(std::str::from_utf8(&lines).ok()?))
+}
+
+/// Which changes are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Since {
+    /// All that were told.
+    #[default]
+    Ever,
+    /// Those of this sequence and later ones.
+    Sequence(u32),
+    /// Those seen at this moment or later.
+    Moment(Moment),
+}
+
+/// A change that was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeLine {
+    /// The page; of a site-wide edit one that has it.
+    pub url: String,
+    /// The word for what happened.
+    pub change: String,
+    /// The sequence that told it.
+    pub sequence: u32,
+    /// When it was seen, in milliseconds since 1970.
+    pub at: u64,
+    /// SHA-256 of the body before.
+    pub before: Option<[u8; 32]>,
+    /// SHA-256 of the body now.
+    pub after: Option<[u8; 32]>,
+    /// Where it moved.
+    pub to: Option<String>,
+    /// Pages that have a site-wide edit.
+    pub count: Option<u64>,
+    /// The texts before and now, where both are kept and were made by the same rule.
+    pub texts: Option<(String, String)>,
+}

@@ -1,0 +1,233 @@
+//! What looks mean together: edits that many pages share, one text in the place of many, too much at once.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rusqlite::{Connection, Result, params};
+
+use super::{Finder, looks, standings, texts};
+use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Standing, Way};
+
+/// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
+const WALL: u32 = 5;
+
+/// Pages of a section that must have been looked at before a share of them means anything.
+const FEWEST: u64 = 10;
+
+/// Edits that many pages share: by the hash of their shared part, how many pages have it, and the look at one of them.
+pub(super) type SharedEdits = BTreeMap<u64, (u64, i64)>;
+
+/// Judges all looks; returns the site-wide edits that are told.
+pub(super) fn judge(finder: &Finder<'_>, from: i64, to: i64) -> Result<SharedEdits> {
+    walls(finder.connection)?;
+    count_lines(finder.connection)?;
+    let edits = shared_edits(finder)?;
+    mass(finder, from, to)?;
+    Ok(edits)
+}
+
+/// The look that a row of the temporary table is.
+pub(super) fn look(visit: i64, found: &str, difference: Option<&str>, way: Option<&str>) -> Look {
+    match found {
+        "there" => Look::There(visit, of_words(difference, way)),
+        "redirected" => Look::Redirected,
+        "missing" => Look::Missing { for_good: false },
+        "gone" => Look::Missing { for_good: true },
+        _ => Look::Unreachable,
+    }
+}
+
+fn of_words(difference: Option<&str>, way: Option<&str>) -> Difference {
+    let way = match way {
+        Some("back") => Way::Back,
+        Some("shrunk") => Way::Shrunk,
+        _ => Way::Onwards,
+    };
+    match difference {
+        Some("bytes") => Difference::Bytes,
+        Some("text") => Difference::Text(way),
+        Some("site_wide") => Difference::SiteWide,
+        Some("unknown") => Difference::Unknown,
+        _ => Difference::None,
+    }
+}
+
+/// Counts on how many pages each line changed.
+fn count_lines(connection: &Connection) -> Result<()> {
+    let mut count = connection
+        .prepare("INSERT INTO temp.line (hash, pages) VALUES (?, 1) ON CONFLICT DO UPDATE SET pages = pages + 1")?;
+    each_text(connection, |_, _, changed| {
+        changed.each_once().into_iter().try_for_each(|line| count.execute([line.cast_signed()]).map(|_| ()))
+    })
+}
+
+/// Takes from each changed text what many pages share, and what is boilerplate.
+fn shared_edits(finder: &Finder<'_>) -> Result<SharedEdits> {
+    let boilerplate = texts::boilerplate(finder)?;
+    let lines = shared_lines(finder)?;
+    let mut edits = known_edits(finder.connection, finder.sequence)?;
+    let known: HashSet<u64> = edits.keys().copied().collect();
+    let each = |each: &mut dyn FnMut(i64, Shared) -> Result<()>| {
+        each_text(finder.connection, |visit, section, changed: &ChangedLines| {
+            let boilerplate: Option<&Boilerplate> = boilerplate.get(&section);
+            each(visit, changed.without(|line| lines.contains(&line), boilerplate))
+        })
+    };
+    each(&mut |visit, shared| {
+        let parts: HashSet<u64> = shared.parts.into_iter().collect();
+        for part in parts {
+            edits.entry(part).or_insert((0, visit)).0 += 1;
+        }
+        Ok(())
+    })?;
+    let least = u64::from(finder.rules.site_wide_pages);
+    edits.retain(|part, (pages, _)| *pages >= least || (known.contains(part) && *pages > 0));
+    each(&mut |visit, shared| {
+        let told = !shared.parts.is_empty() && shared.parts.iter().all(|part| edits.contains_key(part));
+        let difference = match shared {
+            Shared { own: true, .. } => return Ok(()),
+            Shared { parts, .. } if parts.is_empty() => "bytes",
+            Shared { .. } if told => "site_wide",
+            Shared { .. } => return Ok(()),
+        };
+        let mut update = finder.connection.prepare_cached("UPDATE temp.look SET difference = ? WHERE visit = ?")?;
+        update.execute(params![difference, visit]).map(|_| ())
+    })?;
+    Ok(edits)
+}
+
+/// Lines that so many pages have changed as make an edit a site-wide one.
+fn shared_lines(finder: &Finder<'_>) -> Result<HashSet<u64>> {
+    let least = finder.rules.site_wide_pages;
+    if least == 0 {
+        return Ok(HashSet::new());
+    }
+    let known = "SELECT hash FROM temp.line WHERE pages >= ? UNION SELECT line FROM site_wide";
+    let mut select = finder.connection.prepare(known)?;
+    let lines = select.query_map([least], |row| row.get::<_, i64>(0))?;
+    lines.map(|line| line.map(i64::cast_unsigned)).collect()
+}
+
+/// The edits that were told lately to be site-wide: a page that is looked at later has them too.
+fn known_edits(connection: &Connection, sequence: u32) -> Result<SharedEdits> {
+    let mut select = connection.prepare("SELECT edit FROM change WHERE edit IS NOT NULL AND sequence >= ? - 1")?;
+    let edits = select.query_map([sequence], |row| row.get::<_, i64>(0))?;
+    edits.map(|edit| edit.map(|edit| (edit.cast_unsigned(), (0, 0)))).collect()
+}
+
+fn each_text(connection: &Connection, mut each: impl FnMut(i64, u64, &ChangedLines) -> Result<()>) -> Result<()> {
+    let query = "SELECT visit, section, lines FROM temp.look WHERE found = 'there' AND lines <> x'' ORDER BY visit";
+    let mut select = connection.prepare(query)?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let changed = ChangedLines::from_bytes(row.get_ref(2)?.as_blob().unwrap_or_default());
+        each(row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), &changed)?;
+    }
+    Ok(())
+}
+
+/// What several pages show now that showed different things before is in the place of them. So is it where they are
+/// redirected there, and where a page shows what was found to be such a thing before.
+fn walls(connection: &Connection) -> Result<()> {
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE wall AS
+             SELECT found, mark FROM temp.look
+             WHERE mark IS NOT NULL AND good_mark IS NOT NULL
+               AND (found = 'redirected' OR (found = 'there' AND difference IN ('text', 'unknown')))
+             GROUP BY found, mark HAVING count(DISTINCT good_mark) >= {WALL}
+             UNION SELECT 'there', wall FROM standing WHERE wall IS NOT NULL;
+         UPDATE temp.look SET found = 'unreachable'
+             WHERE good_mark IS NOT NULL AND mark IS NOT good_mark AND difference IS NOT 'none'
+               AND EXISTS (SELECT 1 FROM wall WHERE wall.found = look.found AND wall.mark = look.mark);
+         DROP TABLE wall"
+    ))
+}
+
+/// Marks the looks of sections in which too much changed at once, and says so.
+fn mass(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
+    let most = finder.rules.mass_share;
+    let (sudden, total) = sudden(finder)?;
+    if most >= 1.0 || total == 0 {
+        return Ok(());
+    }
+    let mut looked: HashMap<u64, u64> = HashMap::new();
+    let visits = "SELECT url.url FROM visit CROSS JOIN url ON url.id = visit.url WHERE visit.id > ? AND visit.id <= ?";
+    let mut select = finder.connection.prepare(visits)?;
+    let mut rows = select.query([from, to])?;
+    while let Some(row) = rows.next()? {
+        let url = row.get_ref(0)?.as_str()?;
+        for place in places(url) {
+            if sudden.contains_key(&place) {
+                *looked.entry(place).or_default() += 1;
+            }
+        }
+    }
+    let is_too_much = |place: &u64| {
+        let (sudden, looked) = (sudden[place].0, looked.get(place).copied().unwrap_or_default());
+        looked >= FEWEST && sudden as f64 > most * looked as f64
+    };
+    let doubted: HashSet<u64> = sudden.keys().copied().filter(is_too_much).collect();
+    mark(finder.connection, &doubted)?;
+    if let Some((pages, example)) = doubted.iter().map(|place| &sudden[place]).max_by_key(|(pages, _)| *pages) {
+        tracing::warn!(
+            pages,
+            example,
+            "more than {} of the pages of a host or section changed or vanished at once: what changed is told after a \
+             second look (change.mass_share)",
+            most
+        );
+    }
+    Ok(())
+}
+
+/// Pages of each place that are doubted where there are many at once, with one of them; and how many looks there are in all.
+fn sudden(finder: &Finder<'_>) -> Result<(HashMap<u64, (u64, String)>, u64)> {
+    let connection = finder.connection;
+    let mut found: HashMap<u64, (u64, String)> = HashMap::new();
+    let mut total = 0;
+    let mut select = connection.prepare(
+        "SELECT look.visit, found, difference, way, look.url, visit.before, url.url
+         FROM temp.look JOIN visit ON visit.id = look.visit JOIN url ON url.id = look.url",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let words: (String, Option<String>, Option<String>) = (row.get(1)?, row.get(2)?, row.get(3)?);
+        let look = look(row.get(0)?, &words.0, words.1.as_deref(), words.2.as_deref());
+        let standing = match standings::load(connection, row.get(4)?)? {
+            Some(standing) => standing,
+            None => Standing::of(row.get(5)?),
+        };
+        if standing.is_sudden(&look) {
+            total += 1;
+            let url: String = row.get(6)?;
+            for place in places(&url) {
+                found.entry(place).or_insert_with(|| (0, url.clone())).0 += 1;
+            }
+        }
+    }
+    Ok((found, total))
+}
+
+/// Host and section of a page; one where it lies in no folder.
+fn places(url: &str) -> impl Iterator<Item = u64> {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+    let (host, section) = (looks::section(&url[..end]), looks::section(url));
+    [host, section].into_iter().take(if host == section { 1 } else { 2 })
+}
+
+/// Marks the looks at pages of these places.
+fn mark(connection: &Connection, places_in_doubt: &HashSet<u64>) -> Result<()> {
+    if places_in_doubt.is_empty() {
+        return Ok(());
+    }
+    let mut select = connection.prepare("SELECT visit, url.url FROM temp.look JOIN url ON url.id = look.url")?;
+    let mut update = connection.prepare("UPDATE temp.look SET sudden = 1 WHERE visit = ?")?;
+    let mut rows = select.query([])?;
+    let mut visits = Vec::new();
+    while let Some(row) = rows.next()? {
+        if places(row.get_ref(1)?.as_str()?).any(|place| places_in_doubt.contains(&place)) {
+            visits.push(row.get::<_, i64>(0)?);
+        }
+    }
+    visits.into_iter().try_for_each(|visit| update.execute([visit]).map(|_| ()))
+}

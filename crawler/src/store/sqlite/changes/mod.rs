@@ -1,0 +1,75 @@
+//! [`Finder`]: what has changed since changes were told last.
+//!
+//! Owns: the visits that are looked at, and the order of the steps: what each look found, which edits many pages share, which
+//! texts stand in the place of many pages, where too much changed at once; then what is told of each page.
+//!
+//! Invariants: all of it is one transaction, with the end of the sequence; a visit is looked at once; memory holds neither all
+//! looks nor all texts. What has not changed and is not doubted costs nothing but to pass over its visit.
+//!
+//! Does not know: how a page is compared, and when a change is told: the pure core does.
+
+mod judged;
+mod looks;
+mod moves;
+mod orphans;
+mod read;
+mod robots;
+mod standings;
+mod texts;
+mod told;
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension};
+
+pub(super) use read::changes;
+pub(super) use texts::insert as insert_text;
+
+use super::error::Fault;
+use crate::store::ChangeRules;
+
+/// Looks at what was visited.
+pub(super) struct Finder<'a> {
+    pub(super) connection: &'a Connection,
+    /// For temporary files.
+    pub(super) folder: &'a Path,
+    pub(super) rules: &'a ChangeRules,
+    pub(super) sequence: u32,
+    /// Whether every page of the sequence was looked at.
+    pub(super) complete: bool,
+}
+
+impl Finder<'_> {
+    /// Tells what has changed. The first sequence has nothing to be compared with.
+    pub(super) fn run(&self) -> Result<(), Fault> {
+        let (from, to) = self.visits()?;
+        if self.sequence > 0 && from < to {
+            looks::prepare(self.connection)?;
+            looks::gather(self, from, to)?;
+            let sudden = judged::judge(self, from, to)?;
+            moves::find(self)?;
+            told::tell(self, &sudden)?;
+            if self.complete && looks::any(self.connection)? {
+                orphans::tell(self)?;
+            }
+            texts::prune(self)?;
+            looks::clear(self.connection)?;
+        }
+        robots::tell(self)?;
+        self.connection.execute("UPDATE crawl SET looked_at = ?", [to])?;
+        Ok(())
+    }
+
+    /// The last visit that was looked at, and the last that there is. A crawl that looks for the first time begins with its
+    /// current sequence.
+    fn visits(&self) -> Result<(i64, i64), Fault> {
+        let to = self.connection.query_row("SELECT coalesce(max(id), 0) FROM visit", [], |row| row.get(0))?;
+        let from: Option<i64> = self.connection.query_row("SELECT looked_at FROM crawl", [], |row| row.get(0))?;
+        let first = "SELECT min(id) - 1 FROM visit WHERE sequence = ?";
+        let from = match from {
+            Some(from) => Some(from),
+            None => self.connection.query_row(first, [self.sequence], |row| row.get(0)).optional()?.flatten(),
+        };
+        Ok((from.unwrap_or(to), to))
+    }
+}

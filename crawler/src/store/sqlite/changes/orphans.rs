@@ -1,0 +1,103 @@
+//! Pages that no page links to any more.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use super::{Finder, standings, told};
+use crate::{
+    changes::Standing,
+    store::sqlite::{
+        error::Fault,
+        runs::{self, Sorter},
+    },
+    time::Moment,
+};
+
+/// Memory for the links, and again for the URLs.
+const MEMORY: usize = 8 << 20;
+
+/// The links of every page as it was seen last: a page that gave no answer, or is not found and not told to be gone, has those
+/// of its copy. One that was cut short has those of the copy before as well.
+const LINKS: &str = "
+    SELECT kept.links, substr(url.fingerprint, 1, 8) FROM url
+    JOIN visit AS last ON last.id = url.visit
+    JOIN visit AS seen ON seen.id = iif(last.outcome IN ('stored', 'redirected'), last.id, url.copy)
+                       OR (last.truncated IS NOT NULL AND seen.id = last.before)
+    JOIN visit AS kept ON kept.id = coalesce(seen.same, seen.id)
+    WHERE NOT EXISTS (SELECT 1 FROM standing WHERE standing.url = url.id AND condition = 'gone')";
+
+/// Pages that only links lead to.
+const PAGES: &str = "
+    SELECT substr(url.fingerprint, 1, 8) FROM url JOIN visit ON visit.id = url.visit
+    WHERE url.hop <> 'start' AND visit.outcome = 'stored' AND url.url NOT IN (SELECT area.url FROM area)";
+
+/// Tells which pages nobody links to, each once.
+pub(super) fn tell(finder: &Finder<'_>) -> Result<(), Fault> {
+    let connection = finder.connection;
+    let sorter = || Sorter::new(&[finder.folder], MEMORY);
+    let (mut links, mut pages) = (sorter(), sorter());
+    each(connection, LINKS, |row| {
+        let own = row.get_ref(1)?.as_blob().unwrap_or_default();
+        let kept = row.get_ref(0)?.as_blob().unwrap_or_default();
+        kept.chunks_exact(8).filter(|link| *link != own).try_for_each(|link| links.push(number(link)))?;
+        Ok(())
+    })?;
+    each(connection, PAGES, |row| Ok(pages.push(number(row.get_ref(0)?.as_blob().unwrap_or_default()))?))?;
+    let mut orphans = HashMap::new();
+    runs::subtract(pages.sorted()?, links.sorted()?, |page| {
+        if let Some((url, good)) = find(connection, page)? {
+            orphans.insert(url, good);
+        }
+        Ok::<(), Fault>(())
+    })?;
+    for (url, good) in linked_again(connection, &orphans)? {
+        orphan(finder, url, good, true)?;
+    }
+    let mut orphans: Vec<_> = orphans.into_iter().collect();
+    orphans.sort_unstable();
+    orphans.into_iter().try_for_each(|(url, good)| orphan(finder, url, Some(good), false))
+}
+
+fn orphan(finder: &Finder<'_>, url: i64, good: Option<i64>, linked: bool) -> Result<(), Fault> {
+    let connection = finder.connection;
+    let mut standing = standings::load(connection, url)?.unwrap_or(Standing::of(good));
+    let Some(told) = standing.linked(linked) else { return Ok(standings::save(connection, url, &standing)?) };
+    standings::save(connection, url, &standing)?;
+    let at = "SELECT fetched_at FROM visit WHERE id = (SELECT visit FROM url WHERE id = ?)";
+    let at = Moment::from_millis(connection.prepare_cached(at)?.query_row([url], |row| row.get(0))?);
+    Ok(told::write(finder, Some(url), at, told, None)?)
+}
+
+/// Pages that were told to be orphans and are none.
+fn linked_again(connection: &Connection, orphans: &HashMap<i64, i64>) -> Result<Vec<(i64, Option<i64>)>, Fault> {
+    let mut select = connection.prepare("SELECT url, good FROM standing WHERE orphaned")?;
+    let all = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let all: Vec<(i64, Option<i64>)> = all.collect::<Result<_, _>>()?;
+    Ok(all.into_iter().filter(|(url, _)| !orphans.contains_key(url)).collect())
+}
+
+/// The page with a fingerprint, and its copy.
+fn find(connection: &Connection, page: u64) -> Result<Option<(i64, i64)>, Fault> {
+    let mut select =
+        connection.prepare_cached("SELECT id, visit FROM url WHERE fingerprint BETWEEN ? AND ? LIMIT 1")?;
+    let [least, most] = [0, u64::MAX].map(|rest| [page.to_be_bytes(), rest.to_be_bytes()].concat());
+    Ok(select.query_row([least, most], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+}
+
+fn each(
+    connection: &Connection,
+    query: &str,
+    mut each: impl FnMut(&rusqlite::Row<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut select = connection.prepare(query)?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        each(row)?;
+    }
+    Ok(())
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_be_bytes)
+}

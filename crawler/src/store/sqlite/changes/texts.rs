@@ -1,0 +1,111 @@
+//! The texts of pages.
+
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashMap},
+};
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Finder, looks};
+use crate::{
+    changes::{Boilerplate, BoilerplateSample},
+    store::{TextRow, text_of},
+    text::Text,
+};
+
+/// Pages of a section whose texts tell what is boilerplate there.
+const SAMPLE: usize = 100;
+
+/// Keeps the text of a page, unless the copy before has the same; where it is.
+pub(in crate::store::sqlite) fn insert(
+    connection: &Connection,
+    url: u64,
+    copy: Option<i64>,
+    row: &TextRow,
+) -> Result<Option<i64>> {
+    let same =
+        "SELECT text.id FROM visit JOIN text ON text.id = visit.text WHERE visit.id = ? AND text.digest = ? AND rule = ?";
+    let same = match copy {
+        Some(copy) => connection
+            .prepare_cached(same)?
+            .query_row(params![copy, row.digest, row.rule], |row| row.get(0))
+            .optional()?,
+        None => None,
+    };
+    if same.is_some() {
+        return Ok(same);
+    }
+    let mut insert = connection.prepare_cached("INSERT INTO text (url, rule, digest, body) VALUES (?, ?, ?, ?)")?;
+    insert.insert(params![url, row.rule, row.digest, row.body]).map(Some)
+}
+
+/// A text with the rule that made it; `None` where it is not kept any more, or cannot be read.
+pub(super) fn load(connection: &Connection, text: Option<i64>) -> Result<Option<(u64, Text)>> {
+    let Some(text) = text else { return Ok(None) };
+    let mut select = connection.prepare_cached("SELECT rule, body FROM text WHERE id = ?")?;
+    let found = select.query_row([text], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?))).optional()?;
+    Ok(found.and_then(|(rule, body)| Some((rule, text_of(&body)?))))
+}
+
+/// The texts of pages that were looked at, but for the last ones of each, and those that they are compared with.
+pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
+    let prune = "DELETE FROM text WHERE url IN (SELECT url FROM temp.look)
+         AND id NOT IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY url ORDER BY id DESC) AS age FROM text
+                                        WHERE url IN (SELECT url FROM temp.look)) WHERE age <= ?)
+         AND id NOT IN (SELECT text FROM visit JOIN standing ON visit.id IN (good, earlier)
+                        WHERE standing.url IN (SELECT url FROM temp.look) AND text IS NOT NULL)";
+    finder.connection.execute(prune, [finder.rules.texts]).map(|_| ())
+}
+
+/// The boilerplate of the sections in which a text is another, from the copies before.
+pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<HashMap<u64, Boilerplate>> {
+    let mut samples = sampled(finder)?;
+    let mut found = HashMap::new();
+    for (section, pages) in samples.drain() {
+        let mut sample = BoilerplateSample::default();
+        for (_, Reverse(url)) in pages {
+            if let Some((_, text)) = load(finder.connection, before(finder.connection, url)?)? {
+                sample.add(&finder.rules.ignore.apply(&text));
+            }
+        }
+        found.insert(section, sample.boilerplate());
+    }
+    Ok(found)
+}
+
+/// Pages by the hash of their address, the smallest ones: the same in every sequence.
+type Sample = BinaryHeap<(u64, Reverse<i64>)>;
+
+fn sampled(finder: &Finder<'_>) -> Result<HashMap<u64, Sample>> {
+    let mut sections = finder.connection.prepare("SELECT DISTINCT section FROM temp.look WHERE difference = 'text'")?;
+    let sections = sections.query_map([], |row| row.get::<_, i64>(0))?;
+    let mut samples: HashMap<u64, Sample> = HashMap::new();
+    for section in sections {
+        samples.insert(section?.cast_unsigned(), Sample::new());
+    }
+    if samples.is_empty() {
+        return Ok(samples);
+    }
+    let mut select = finder.connection.prepare("SELECT id, url FROM url WHERE visit IS NOT NULL")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let url = row.get_ref(1)?.as_str()?;
+        if let Some(sample) = samples.get_mut(&looks::section(url)) {
+            sample.push((xxh3_64(url.as_bytes()), Reverse(row.get(0)?)));
+            if sample.len() > SAMPLE {
+                sample.pop();
+            }
+        }
+    }
+    Ok(samples)
+}
+
+/// The text of a page before it was looked at.
+fn before(connection: &Connection, url: i64) -> Result<Option<i64>> {
+    let text = "SELECT text FROM visit WHERE id = coalesce(
+            (SELECT good FROM standing WHERE standing.url = ?1),
+            (SELECT coalesce(before, id) FROM visit WHERE id = (SELECT coalesce(copy, visit) FROM url WHERE url.id = ?1)))";
+    connection.prepare_cached(text)?.query_row([url], |row| row.get(0)).optional().map(Option::flatten)
+}
