@@ -25,11 +25,13 @@ pub(super) struct Attention {
     pub(super) region: Cell<Region>,
     /// Whether the attribute value being read is kept.
     pub(super) value: Cell<bool>,
+    /// How many attributes the tag being read has so far.
+    pub(super) attributes: Cell<u32>,
 }
 
 impl Attention {
     /// At the start of a document.
     pub(super) fn new() -> Self {
-        Self { region: Cell::new(Region::Markup), value: Cell::new(false) }
+        Self { region: Cell::new(Region::Markup), value: Cell::new(false), attributes: Cell::new(0) }
     }
 }

@@ -127,6 +127,7 @@ impl<'a, L: Listener> Collector<'a, L> {
 
     fn begin_tag(&mut self, closing: bool) {
         self.closing = closing;
+        self.attention.attributes.set(0);
         self.self_closing = false;
         self.name = Name::default();
         self.tag = closing.then_some(Tag::Other);
@@ -261,6 +262,7 @@ impl<L: Listener> Emitter for Collector<'_, L> {
     }
 
     fn init_attribute(&mut self) {
+        self.attention.attributes.update(|attributes| attributes.saturating_add(1));
         self.end_name();
         self.naming = true;
         self.attribute = Name::default();

@@ -21,9 +21,14 @@ use super::{
     tags::{Tag, Wanted},
 };
 
+/// Attributes of a tag that the tokenizer sees; those behind them mean nothing. It may need stack for each that has a value,
+/// if the compiler does not make jumps of its calls: a tag with some thousands would end the process.
+const MOST_ATTRIBUTES: u32 = 1_000;
+
 /// Reads a page, with the emitter's attention in view.
 #[derive(Debug)]
 pub(super) struct PageReader<'a> {
+    html: &'a [u8],
     rest: &'a [u8],
     attention: &'a Attention,
     found: &'a RefCell<Collected>,
@@ -35,7 +40,7 @@ pub(super) struct PageReader<'a> {
 impl<'a> PageReader<'a> {
     /// At the start of `html`.
     pub(super) fn new(html: &'a [u8], attention: &'a Attention, found: &'a RefCell<Collected>, wanted: Wanted) -> Self {
-        Self { rest: html, attention, found, wanted, stopped: usize::MAX }
+        Self { html, rest: html, attention, found, wanted, stopped: usize::MAX }
     }
 
     /// How many bytes to hand over in a state that stops at `needle`; the page is not at its end.
@@ -59,8 +64,24 @@ impl<'a> PageReader<'a> {
             [b'<', b'-', 0, ..] => Some(until(b'-', self.rest)),
             // Quoted attribute values.
             [quote @ (b'"' | b'\''), b'&', ..] if !self.attention.value.get() => Some(until(*quote, self.rest)),
+            // Attribute name.
+            [b'\t', b'\n', b'\x0c', b' ', b'/', b'>', b'=', ..]
+                if self.attention.attributes.get() > MOST_ATTRIBUTES =>
+            {
+                self.pass_attributes();
+                None
+            }
             _ => None,
         }
+    }
+
+    /// Goes on at the end of the tag. The first byte of an attribute's name was read.
+    #[cold]
+    fn pass_attributes(&mut self) {
+        let name = self.html.len() - self.rest.len() - 1;
+        let end = tag_end(self.html, name);
+        let closed = end > name && self.html[end - 1] == b'>';
+        self.rest = &self.html[end - usize::from(closed)..];
     }
 
     /// The length of the text, unwanted tags and plain links before the next `<` that the tokenizer must see, or 1 when

@@ -230,8 +230,76 @@ proptest! {
     }
 }
 
+#[test]
+fn a_tag_may_have_any_number_of_attributes() {
+    let many = numbered(50_000, " x='>' y");
+    let html =
+        format!("<meta name=robots content=nofollow{many}><p{many}><a href='a&amp;b'{many}>t</a{many}></p><a href=c>");
+    assert_eq!(found(&html), ["a&b", "c"]);
+    assert!(page(&html).meta_robots.nofollow);
+    assert_eq!(found(&format!("<a href='a&amp;b'{many}")), [""; 0]);
+}
+
+#[test]
+fn no_page_needs_a_deep_stack() {
+    let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random()).with_text(Arc::default());
+    for start in [
+        "",
+        "<!--",
+        "<svg><![CDATA[",
+        "<script>",
+        "<script><!--",
+        "<script><!--<script>",
+        "<textarea>",
+        "<p",
+        "<p x='",
+        "<!doctype ",
+    ] {
+        for again in [
+            "-x",
+            "--x",
+            "--!x",
+            "<!-",
+            "<!--",
+            "--",
+            "]x",
+            "]]x",
+            "</x",
+            "<x",
+            "/",
+            " x",
+            " x=y",
+            " x='y'",
+            "'y'",
+            "&",
+            "&amp;",
+            "&x;",
+            "&#1;",
+            "&#x",
+            "\0",
+            "\r",
+            "\n",
+            "<",
+            "<!",
+            "<?",
+            ">",
+            "<p>",
+            "</p>",
+            "</p >",
+            "<p/>",
+            "\"\" public ''",
+            "<!---->",
+            "<a href=x>",
+        ] {
+            let html = start.to_owned() + &again.repeat(60_000);
+            scan(html.as_bytes(), Some("text/html"), &WebUrl::parse(PAGE).unwrap(), &reading);
+            page(&html);
+        }
+    }
+}
+
 /// Pages made to be slow, by how often something is in them.
-const HOSTILE: [fn(usize) -> String; 16] = [
+const HOSTILE: [fn(usize) -> String; 22] = [
     |n| "<".repeat(n),
     |n| "</".repeat(n),
     |n| "<!--".repeat(n),
@@ -248,6 +316,12 @@ const HOSTILE: [fn(usize) -> String; 16] = [
     |n| "<script><!--<script>".repeat(n),
     |n| "<base href=x><meta name=robots content=x><a href='javascript:".repeat(n),
     |n| "<textarea></textarea ".repeat(n),
+    |n| format!("<meta {}>", numbered(n, "='' x")),
+    |n| format!("<title></title {}>", numbered(n, "=\"\"x")),
+    |n| "<object><pre>\n".repeat(n),
+    |n| "<div>".repeat(n),
+    |n| "<p>x<b>".repeat(n),
+    |n| "x ".repeat(n) + &"\u{20ac}".repeat(n) + "<pre>" + &"\n\r".repeat(n),
 ];
 
 fn numbered(n: usize, before: &str) -> String {
@@ -263,8 +337,10 @@ fn time(html: &str) -> Duration {
     let before = used();
     page(html);
     all(html);
-    let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random()).with_text(Arc::default());
-    scan(html.as_bytes(), Some("text/html"), &WebUrl::parse(PAGE).unwrap(), &reading);
+    for omitted in [Omitted::default(), Omitted::parse(&["nav > b + a.x [y='z']", "p:nth-child(7)"]).unwrap()] {
+        let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random()).with_text(Arc::new(omitted));
+        scan(html.as_bytes(), Some("text/html"), &WebUrl::parse(PAGE).unwrap(), &reading);
+    }
     used().saturating_sub(before)
 }
 
