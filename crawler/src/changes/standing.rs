@@ -96,6 +96,8 @@ pub enum Look {
     },
     /// It cannot be seen.
     Unreachable,
+    /// It is there, and its body was cut short on its way: that says nothing.
+    Cut,
 }
 
 /// How a copy differs from the last good one.
@@ -176,12 +178,13 @@ impl Doubt {
             Self::Missing => "missing",
             Self::Shrunk => "shrunk",
             Self::Mass => "mass",
+            Self::Cut => "cut",
         }
     }
 
     /// Reads [`Doubt::as_str`].
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Missing, Self::Shrunk, Self::Mass].into_iter().find(|one| one.as_str() == word)
+        [Self::Missing, Self::Shrunk, Self::Mass, Self::Cut].into_iter().find(|one| one.as_str() == word)
     }
 }
 
@@ -194,6 +197,8 @@ pub enum Doubt {
     Shrunk,
     /// It is among many that changed at once.
     Mass,
+    /// Its last copy was cut short.
+    Cut,
 }
 
 /// What was last said of a page. That of a page of which nothing is to be remembered is the default, but for its copy.
@@ -243,7 +248,8 @@ impl Standing {
 
     /// Whether this look is one of those that are doubted where there are many at once.
     pub fn is_sudden(&self, look: &Look) -> bool {
-        let is_known = self.good.is_some() && self.doubt.is_none() && !self.volatile;
+        let is_doubted = self.doubt.is_some_and(|(doubt, _)| doubt != Doubt::Cut);
+        let is_known = self.good.is_some() && !is_doubted && !self.volatile;
         is_known
             && match look {
                 Look::There(_, difference) => {
@@ -251,12 +257,19 @@ impl Standing {
                         && matches!(difference, Difference::Unknown | Difference::Text(_))
                 }
                 Look::Redirected | Look::Missing { .. } => self.condition == Condition::There,
-                Look::Unreachable => false,
+                Look::Unreachable | Look::Cut => false,
             }
     }
 
     /// Takes a look in; what is to be told of it: two changes at most.
     pub fn look(&mut self, look: Look, occasion: &Occasion) -> Vec<Told> {
+        if look == Look::Cut {
+            self.doubt = self.doubt.or(Some((Doubt::Cut, occasion.at)));
+            return Vec::new();
+        }
+        if matches!(self.doubt, Some((Doubt::Cut, _))) {
+            self.doubt = None;
+        }
         let before = self.good;
         let Some(good) = before else { return Vec::from_iter(self.first_look(look)) };
         let told = |change: Option<Change>| change.map(|change| Told { change, before, after: None });
@@ -265,6 +278,7 @@ impl Standing {
             Look::Redirected => told(self.redirected(occasion)).into_iter().collect(),
             Look::Missing { for_good } => told(self.missing(for_good, occasion)).into_iter().collect(),
             Look::Unreachable => told(self.unreachable()).into_iter().collect(),
+            Look::Cut => Vec::new(),
         }
     }
 
@@ -539,6 +553,21 @@ mod tests {
             (vec![], vec![], vec![])
         );
         assert_eq!((page.there(Difference::Unknown), page.there(Difference::None)), (vec!["new"], vec![]));
+    }
+
+    #[test]
+    fn a_copy_that_was_cut_short_says_nothing() {
+        let mut page = Watched { mass: true, ..Watched::new() };
+        assert_eq!((page.look(Look::Cut), page.there(Difference::None)), (vec![], vec![]));
+        assert!(page.standing.is_plain());
+        page.look(Look::Cut);
+        assert!(!page.standing.is_plain() && page.standing.is_sudden(&Look::Redirected));
+        assert_eq!(
+            (page.there(ONWARDS), page.look(Look::Cut), page.there(ONWARDS)),
+            (vec![], vec![], vec!["changed_text"])
+        );
+        let mut page = Watched { standing: Standing::default(), ..Watched::new() };
+        assert_eq!((page.look(Look::Cut), page.there(Difference::Unknown)), (vec![], vec!["new"]));
     }
 
     #[test]

@@ -61,6 +61,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Whether texts of pages are asked for outright.
+    pub fn keeps_texts(&self) -> bool {
+        self.change.text == TextChoice::On
+    }
+
     /// Reads every key, in the order of `default.toml`.
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {

@@ -17,6 +17,8 @@ use super::{
 };
 use crate::{
     config::Settings,
+    engine::run::change_rules,
+    extract::Omitted,
     queue::Purpose,
     robots::ProductToken,
     store::{
@@ -269,11 +271,13 @@ impl Crawl {
         let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
         let sample = self.settings.cache.audit_sample;
         let audit_sample = (sample > 0).then_some(sample);
-        directory.begin_run(RunStart { cache, audit_sample, forgets: core.forgets() }).unwrap();
+        let text_rule = self.settings.keeps_texts().then(|| Omitted::default().rule());
+        directory.begin_run(RunStart { cache, audit_sample, forgets: core.forgets(), text_rule }).unwrap();
         let commit_steps = usize::try_from(1 + self.random.below(20)).unwrap();
         let commit_every = Duration::from_mins(1);
+        let changes = change_rules(&self.settings.change);
         let settings =
-            WriterSettings { commit_every, commit_steps, checkpoint_every: commit_every, sequence, counters };
+            WriterSettings { commit_every, commit_steps, checkpoint_every: commit_every, sequence, counters, changes };
         let mut writer = Writer::new(directory, settings);
         writer.take_over().unwrap();
         Process::new(self, core, writer, interruption).drive(starts)

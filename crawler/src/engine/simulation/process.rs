@@ -18,6 +18,7 @@ use super::{
     fetcher::WebFetcher,
 };
 use crate::{
+    config::Settings,
     extract::{LinkLimits, ReferenceSeed},
     fetch::{FetchError, Truncation},
     frontier::Lease,
@@ -86,7 +87,7 @@ impl Answers for Waiting {
 
 impl<'a> Process<'a> {
     pub(super) fn new(crawl: &'a mut Crawl, core: Core, writer: Writer, interruption: Option<Interruption>) -> Self {
-        let visitor = visitor(WebFetcher(Arc::clone(&crawl.moments)));
+        let visitor = visitor(WebFetcher(Arc::clone(&crawl.moments)), &crawl.settings);
         let mut kill = None;
         let mut signal = None;
         let mut kill_at = None;
@@ -284,6 +285,7 @@ impl<'a> Process<'a> {
             cpu_seconds: 0.0,
             peak_memory: None,
             cache: self.core.cache_figures().to_string(),
+            tells: !matches!(end, End::Signal(_)),
         };
         self.apply(Message::End(Box::new(ended)))?;
         self.writer.commit().map_err(|error| error.to_string())?;
@@ -302,7 +304,7 @@ fn what(result: &Result<KeptResponse, FetchError>, robots: bool) -> What {
     }
 }
 
-fn visitor(fetcher: WebFetcher) -> Visitor<WebFetcher> {
+fn visitor(fetcher: WebFetcher, settings: &Settings) -> Visitor<WebFetcher> {
     Visitor {
         fetcher,
         max_body: 1 << 20,
@@ -313,6 +315,7 @@ fn visitor(fetcher: WebFetcher) -> Visitor<WebFetcher> {
         seed: ReferenceSeed::random(),
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from("webloom"),
+        omitted: settings.keeps_texts().then(Arc::default),
     }
 }
 

@@ -4,6 +4,7 @@ mod bounds;
 mod ends;
 mod requests;
 mod rows;
+mod told;
 
 pub(super) use ends::justify;
 

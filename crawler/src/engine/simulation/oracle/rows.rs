@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use rusqlite::Connection;
 use urlcache::Strategy;
 
-use super::super::{
-    crawl::{Crawl, What},
-    web::{Page, Permission, split},
+use super::{
+    super::{
+        crawl::{Crawl, What},
+        web::{Page, Permission, split},
+    },
+    told,
 };
 use crate::{
     config::{AuditRescue, OrderChoice, SweepChoice},
@@ -25,6 +28,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     if found.iter().any(|(url, (_, outcome))| outcome == "broken" && is_a_broken_host(crawl, url)) {
         return Ok(());
     }
+    told::judge(connection)?;
     let reach = crawl.web.reach(&crawl.known);
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
     for url in reach.must.iter().filter(|url| !found.contains_key(*url)) {

@@ -32,6 +32,7 @@ pub(super) fn look(visit: i64, found: &str, difference: Option<&str>, way: Optio
         "redirected" => Look::Redirected,
         "missing" => Look::Missing { for_good: false },
         "gone" => Look::Missing { for_good: true },
+        "cut" => Look::Cut,
         _ => Look::Unreachable,
     }
 }
@@ -220,7 +221,7 @@ fn mark(connection: &Connection, places_in_doubt: &HashSet<u64>) -> Result<()> {
     if places_in_doubt.is_empty() {
         return Ok(());
     }
-    let mut select = connection.prepare("SELECT visit, url.url FROM temp.look JOIN url ON url.id = look.url")?;
+    let mut select = connection.prepare("SELECT look.visit, url.url FROM temp.look JOIN url ON url.id = look.url")?;
     let mut update = connection.prepare("UPDATE temp.look SET sudden = 1 WHERE visit = ?")?;
     let mut rows = select.query([])?;
     let mut visits = Vec::new();

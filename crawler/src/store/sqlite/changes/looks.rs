@@ -19,7 +19,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<()> {
         "CREATE TEMP TABLE IF NOT EXISTS look (
              visit INTEGER PRIMARY KEY, url INTEGER NOT NULL, host INTEGER NOT NULL, section INTEGER NOT NULL,
              at INTEGER NOT NULL,
-             found TEXT NOT NULL,      -- there, redirected, missing, gone, unreachable
+             found TEXT NOT NULL,      -- there, redirected, missing, gone, unreachable, cut
              difference TEXT,          -- of what is there: none, bytes, unknown, text, site_wide
              way TEXT,                 -- of a text: onwards, back, shrunk
              mark BLOB, good_mark BLOB,-- what pages share that show the same: now, and before
@@ -59,6 +59,8 @@ struct Visit {
     digest: Option<[u8; 32]>,
     text: Option<i64>,
     redirect: Option<String>,
+    /// Whether its body was cut short by the network, which says nothing of the page.
+    is_cut: bool,
 }
 
 /// What was found, besides where.
@@ -73,16 +75,15 @@ struct Found {
 }
 
 /// Looks at the visits behind `from`, up to `to`: all that found something new, and those of pages of which something is
-/// remembered. A body that was cut short by the network says nothing.
+/// remembered.
 pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT visit.id, visit.url, visit.outcome, visit.status, visit.digest, visit.text, visit.redirect, visit.before,
-                visit.change, url.url, url.host, visit.fetched_at
+                visit.truncated, url.url, url.host, visit.fetched_at
          FROM visit CROSS JOIN url ON url.id = visit.url
          WHERE visit.id > ? AND visit.id <= ?
            AND (visit.change IS NOT 'unchanged' OR EXISTS (SELECT 1 FROM standing WHERE standing.url = visit.url))
-           AND (visit.truncated IS NULL OR visit.truncated IN ('links', 'size', 'expansion'))
          ORDER BY visit.id",
     )?;
     let mut rows = select.query([from, to])?;
@@ -109,11 +110,13 @@ fn visit(row: &Row<'_>) -> Result<Visit> {
         digest: row.get(4)?,
         text: row.get(5)?,
         redirect: row.get(6)?,
+        is_cut: matches!(row.get_ref(8)?.as_str_or_null()?, Some("disconnect" | "time" | "slow")),
     })
 }
 
 fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
     let found = match (&*visit.outcome, visit.status) {
+        ("stored", _) if visit.is_cut => return Ok(Found { found: "cut", ..Found::default() }),
         ("stored", _) => return there(finder, visit, standing),
         ("redirected", _) => "redirected",
         ("broken", Some(404)) => "missing",

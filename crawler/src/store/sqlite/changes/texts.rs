@@ -25,8 +25,7 @@ pub(in crate::store::sqlite) fn insert(
     copy: Option<i64>,
     row: &TextRow,
 ) -> Result<Option<i64>> {
-    let same =
-        "SELECT text.id FROM visit JOIN text ON text.id = visit.text WHERE visit.id = ? AND text.digest = ? AND rule = ?";
+    let same = "SELECT text.id FROM visit JOIN text ON text.id = visit.text WHERE visit.id = ? AND text.digest = ? AND rule = ?";
     let same = match copy {
         Some(copy) => connection
             .prepare_cached(same)?

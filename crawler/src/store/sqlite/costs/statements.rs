@@ -25,6 +25,9 @@ use crate::{
 /// Statements that a page takes at most, beside those of the URLs it admits.
 const A_PAGE: usize = 3;
 
+/// The same of its text, where that is kept: is it that of the copy, and if not it is written.
+const A_TEXT: usize = 2;
+
 /// Counts the statements of a connection that came to their end. What a trigger does is part of the statement that fires it.
 #[derive(Debug)]
 pub(in super::super) struct Statements(Arc<AtomicUsize>);
@@ -57,7 +60,8 @@ fn most(step: &Step) -> usize {
     let rescued = step.rescue.as_ref().map_or(0, |rescue| 1 + 2 * rescue.rescued.len() + rescue.missing.len());
     let hosts = step.hosts.len() + step.health.len() + usize::from(step.robots.is_some());
     let closed = 2 * usize::from(step.closed.is_some());
-    A_PAGE + step.rows.len() + step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
+    let text = step.visit.as_ref().and_then(|visit| visit.text.as_ref()).map_or(0, |_| A_TEXT);
+    A_PAGE + text + step.rows.len() + step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
 }
 
 /// A crawl without a URL.

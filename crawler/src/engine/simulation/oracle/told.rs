@@ -1,0 +1,85 @@
+//! Whether what was told of each page is what happened to it: nothing that did not, and nothing left out.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Result};
+
+type Digest = Option<Vec<u8>>;
+
+/// A page, as far as those know who were told.
+#[derive(Debug, Default)]
+struct Known {
+    body: Digest,
+    /// Nobody is told of more changes.
+    volatile: bool,
+    gone: bool,
+}
+
+/// Judges all that was told, and how the pages stand now.
+pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> {
+    let mut pages = baseline(connection).map_err(|error| error.to_string())?;
+    for url in targets(connection).map_err(|error| error.to_string())? {
+        // It was told with the page that moved there.
+        pages.entry(url).or_default().volatile = true;
+    }
+    for (url, change, before, after) in told(connection).map_err(|error| error.to_string())? {
+        let page = pages.entry(url).or_default();
+        if before != page.body && !page.volatile {
+            return Err(format!(
+                "{change} of page {url} is told against another copy than the last one told: {page:?}"
+            ));
+        }
+        let is_change = matches!(&*change, "changed" | "changed_text" | "reverted" | "volatile");
+        if is_change && before == after {
+            return Err(format!("{change} of page {url} is told, and nothing changed"));
+        }
+        page.volatile |= change == "volatile";
+        page.gone = matches!(&*change, "gone" | "moved");
+        // That it can be seen again says nothing of what it shows.
+        if after.is_some() && !matches!(&*change, "moved" | "reachable") {
+            page.body = after;
+        }
+    }
+    nothing_is_left_out(connection, &pages).map_err(|error| error.to_string())?
+}
+
+/// Copies that the first sequence has.
+fn baseline(connection: &Connection) -> Result<BTreeMap<i64, Known>> {
+    let query = "SELECT url, digest FROM visit WHERE sequence = 0 AND outcome = 'stored' ORDER BY id";
+    let mut select = connection.prepare(query)?;
+    let pages = select.query_map([], |row| Ok((row.get(0)?, Known { body: row.get(1)?, ..Known::default() })))?;
+    pages.collect()
+}
+
+fn told(connection: &Connection) -> Result<Vec<(i64, String, Digest, Digest)>> {
+    let query = "SELECT url, change, before, after FROM change WHERE url IS NOT NULL ORDER BY id";
+    let mut select = connection.prepare(query)?;
+    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?.collect()
+}
+
+/// Pages that others moved to.
+fn targets(connection: &Connection) -> Result<Vec<i64>> {
+    let query = "SELECT url.id FROM change JOIN url ON url.url = change.target";
+    connection.prepare(query)?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Each page that is there, and not doubted, is as it was told to be.
+fn nothing_is_left_out(
+    connection: &Connection,
+    pages: &BTreeMap<i64, Known>,
+) -> Result<std::result::Result<(), String>> {
+    let mut select = connection.prepare(
+        "SELECT url.id, visit.digest FROM url JOIN visit ON visit.id = url.visit LEFT JOIN standing ON standing.url = url.id
+         WHERE visit.outcome = 'stored' AND visit.truncated IS NULL AND visit.id <= (SELECT looked_at FROM crawl)
+           AND doubt IS NULL AND coalesce(condition, 'there') = 'there' AND moved_from IS NULL",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let (url, digest): (i64, Digest) = (row.get(0)?, row.get(1)?);
+        let told = pages.get(&url).is_some_and(|page| page.volatile || (page.body == digest && !page.gone));
+        if !told {
+            return Ok(Err(format!("page {url} is not what it was told to be: {:?}", pages.get(&url))));
+        }
+    }
+    Ok(Ok(()))
+}
