@@ -55,6 +55,8 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
             output: args.output.clone(),
             told: false,
+            until: None,
+            lock: None,
         };
         let ended = Box::pin(session.crawl(Clock::start(), session::stop_signal()?)).await;
         server.stop().await;

@@ -2,6 +2,7 @@
 
 use croner::{
     Cron, Direction,
+    errors::CronError,
     parser::{CronParser, Seconds, Year},
 };
 
@@ -59,7 +60,11 @@ impl CronLine {
 fn parse(text: &str) -> Result<Cron, ScheduleError> {
     let parser = CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build();
     parser.parse(text).map_err(|error| {
-        let told = error.to_string();
+        let told = match error {
+            CronError::EmptyPattern => "it is empty".to_owned(),
+            CronError::InvalidPattern(why) | CronError::IllegalCharacters(why) | CronError::ComponentError(why) => why,
+            other => other.to_string(),
+        };
         let told = told.trim_end_matches('.');
         let lower = told.chars().take(1).flat_map(char::to_lowercase).chain(told.chars().skip(1));
         ScheduleError::Cron(lower.collect())

@@ -8,6 +8,7 @@ mod frontier;
 mod host;
 mod output;
 mod politeness;
+mod schedule;
 mod scope;
 
 pub use budget::BudgetSettings;
@@ -18,6 +19,8 @@ pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
 pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
+pub(super) use schedule::{CRON, EVERY};
+pub use schedule::{Overlap, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
 
 use super::{Layers, reader::KeyReader};
@@ -48,6 +51,8 @@ pub struct Settings {
     pub cache: CacheSettings,
     /// What is fetched next.
     pub frontier: FrontierSettings,
+    /// When the next sequence begins.
+    pub schedule: ScheduleSettings,
     /// The database.
     pub store: StoreSettings,
     /// What the program says about its work.
@@ -67,6 +72,7 @@ impl Settings {
             extract: ExtractSettings::read(reader),
             cache: CacheSettings::read(reader),
             frontier: FrontierSettings::read(reader),
+            schedule: ScheduleSettings::read(reader),
             store: StoreSettings::read(reader),
             log: LogSettings::read(reader),
         }
