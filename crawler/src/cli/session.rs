@@ -296,7 +296,7 @@ impl Session {
     }
 
     /// Starts of which the directory knows none belong to another crawl.
-    fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
+    pub(super) fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
         let urls: HashSet<_> = areas.iter().map(|area| area.url.as_str()).collect();
         if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, &urls)) {
             return Ok(());

@@ -133,7 +133,7 @@ impl Watch {
         let last = kept.as_ref().map(CrawlDirectory::last_sequence).transpose()?.flatten();
         let areas = kept.as_ref().map(CrawlDirectory::areas).transpose()?.unwrap_or_default();
         let given = starts.iter().chain(&added).map(|start| start.url.as_str().to_owned());
-        let known = areas.into_iter().filter(|area| area.source.is_given()).map(|area| area.url);
+        let known = areas.iter().filter(|area| area.source.is_given()).map(|area| area.url.clone());
         let name = known.min().or(given.min()).unwrap_or_default();
         let session = Session {
             dir,
@@ -146,6 +146,10 @@ impl Watch {
             until: None,
             lock: kept.as_ref().map(CrawlDirectory::lock),
         };
+        if stored.is_some() {
+            // Not only when the next sequence is due.
+            session.refuse_foreign(&areas)?;
+        }
         let (session, plan) = Plan::of(session, stored.as_deref(), &name)?;
         let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
         let now = now();

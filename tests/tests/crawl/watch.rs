@@ -8,7 +8,7 @@ use std::{
 };
 
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use webloom_tests::{
     server::{Reply, Server},
     webloom::{Run, Running, Webloom, assert_clean, pages},
@@ -17,7 +17,10 @@ use webloom_tests::{
 use crate::{
     Folder,
     again::{Versions, changes},
-    assert_counts, chain, crawl,
+    assert_counts,
+    caches::shelves,
+    chain, crawl,
+    known_first::{Site, living},
     loss::database,
     serve, star,
 };
@@ -220,6 +223,57 @@ fn a_sequence_that_outlasts_its_interval_is_warned_of_and_dealt_with() {
             assert_clean(&dir);
         }
     }
+}
+
+#[test]
+fn the_budget_of_time_is_each_sequence_s() {
+    let (server, folder) = (serve(chain(12)), Folder::new());
+    let short = ["--every", "1s", "--delay", "120ms", "--max-time", "400ms", "--runs", "2"];
+    let run = watch_json(&folder.crawl(), &server.url("/"), &short).run().expect(0);
+    for summary in run.json_lines() {
+        assert_eq!(summary["end"], "budget", "{summary}");
+        assert!(summary["seconds"].as_f64() > Some(0.3) && summary["pages"]["stored"].as_u64() > Some(1), "{summary}");
+    }
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn where_nothing_has_changed_nothing_is_sent_and_that_is_no_failure() {
+    let (site, folder) = (Site::serve(living), Folder::new());
+    // The same starts each time are no wider scope: pages would be read anew for it.
+    let arguments = ["--add", &site.server.url("/edit"), "--every", "1s", "--runs", "2"];
+    let run = watch_json(&folder.crawl(), &site.server.url("/"), &arguments).run().expect(0);
+    let second = &run.json_lines()[1];
+    assert_eq!((&second["end"], &second["requests"]["by_status"]), (&"drained".into(), &json!({"304": 5})), "{second}");
+    assert_eq!(second["pages"]["stored"], 5);
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn sequences_that_a_full_cache_has_follow_belong_to_one_start() {
+    let (server, folder) = (serve(shelves), Folder::new());
+    let dir = folder.crawl();
+    let policy = ["--every", "1h", "--reset", "restart", "--max-lost-urls", "0.00001", "--expected-urls", "40"];
+    let mut running = watch(&dir, &server.url("/"), &policy).spawn();
+    let line = running.line_with(WAITS);
+    stop(running);
+    let status = Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json();
+    assert_eq!((&status["end"], &status["pages"]["stored"]), (&"drained".into(), &311.into()));
+    assert!(status["sequence"].as_u64() > Some(0), "{status}");
+    let time = line.trim().trim_start_matches("next sequence at ");
+    let late = "SELECT unixepoch(?) - (began_at / 1000 + 3600) FROM sequence WHERE n = 0";
+    let late: i64 = database(&dir).query_row(late, [time], |row| row.get(0)).unwrap();
+    assert!((-2..=0).contains(&late), "it is counted from the first: {late} s");
+    assert_clean(&dir);
+}
+
+#[test]
+fn the_directory_of_another_crawl_is_refused_at_once() {
+    let (server, other, folder) = (serve(star(1)), serve(star(1)), Folder::new());
+    crawl(&server, &folder.crawl(), &[]);
+    let run = watch_json(&folder.crawl(), &other.url("/"), &["-q", "--every", "1h"]).run().expect(2);
+    assert!(run.stderr.contains("--add"), "{}", run.stderr);
+    assert!(other.log().is_empty());
 }
 
 #[test]
