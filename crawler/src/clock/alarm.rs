@@ -35,7 +35,11 @@ impl Alarm {
     /// # Errors
     /// When the system refuses.
     pub async fn until(&self, moment: Moment) -> io::Result<()> {
-        self.set(moment)?;
+        match self.set(moment) {
+            // The clock was set since the alarm was last waited for.
+            Err(Errno::CANCELED) => return Ok(()),
+            set => set?,
+        }
         loop {
             let mut ready = self.0.readable().await?;
             match rustix::io::read(self.0.get_ref(), &mut [0_u8; 8]) {
@@ -50,7 +54,7 @@ impl Alarm {
         }
     }
 
-    fn set(&self, moment: Moment) -> io::Result<()> {
+    fn set(&self, moment: Moment) -> rustix::io::Result<()> {
         let millis = i64::try_from(moment.millis()).unwrap_or(i64::MAX);
         // Nothing at all would stop the timer.
         let nanos = millis % 1000 * 1_000_000 + i64::from(millis == 0);

@@ -179,6 +179,25 @@ fn starts_that_were_missed_are_made_up_for_once() {
 }
 
 #[test]
+fn so_are_those_that_were_slept_through() {
+    let (server, folder) = (serve(star(1)), Folder::new());
+    let mut running = watch_json(&folder.crawl(), &server.url("/"), &["--every", "1s"]).spawn();
+    next(&mut running);
+    running.signal(Signal::STOP);
+    server.wait_for_silence(Duration::from_millis(3_200));
+    let before = server.count("/1");
+    running.signal(Signal::CONT);
+    for _ in 0..3 {
+        next(&mut running);
+    }
+    stop(running);
+    let after: Vec<_> = server.log().into_iter().filter(|hit| hit.target == "/1").map(|hit| hit.began).collect();
+    // Three that were each made up for would come in a row.
+    assert!(after[before + 2] - after[before] > Duration::from_millis(800), "{before}: {after:?}");
+    assert_clean(&folder.crawl());
+}
+
+#[test]
 fn a_site_that_is_away_at_a_start_is_whole_at_a_later_one() {
     let server = Server::start("127.0.0.79", star(5)).unwrap();
     let (start, address) = (server.url("/"), SocketAddr::from(([127, 0, 0, 79], server.port())));
