@@ -273,7 +273,11 @@ fn a_rhythm() -> impl Strategy<Value = Schedule> {
 
 proptest! {
     #[test]
-    fn a_start_comes_after_the_one_before_and_none_in_between(schedule in a_rhythm(), day in 0_u32..800, within in 0_u64..86_400_000) {
+    fn a_start_comes_after_the_one_before_and_none_in_between(
+        schedule in a_rhythm(),
+        day in 0_u32..800,
+        within in 0_u64..86_400_000,
+    ) {
         let from = at("2026-01-01T00:00Z") + DAY * day + Duration::from_millis(within);
         let next = schedule.next_after(from);
         prop_assert!(next > from);
@@ -285,7 +289,10 @@ proptest! {
     }
 
     #[test]
-    fn a_year_of_looking_now_and_then_loses_no_start(schedule in a_rhythm(), looks in proptest::collection::vec(1_u64..4_000_000, 20..60)) {
+    fn a_year_of_looking_now_and_then_loses_no_start(
+        schedule in a_rhythm(),
+        looks in proptest::collection::vec(1_u64..4_000_000, 20..60),
+    ) {
         let mut now = at("2026-01-01T00:00Z");
         let mut upcoming = Upcoming::after(now);
         let mut last = now;
@@ -304,6 +311,35 @@ proptest! {
                 prop_assert!(schedule.next_after(last - Duration::from_millis(500)) <= now, "too early");
                 last = now;
             }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_clock_that_jumps_holds_no_start_back(
+        every_hours in proptest::option::of(1_u32..48),
+        jumps in proptest::collection::vec((any::<bool>(), 0_u64..40_000_000_000), 1..30),
+    ) {
+        let (schedule, longest) = match every_hours {
+            Some(hours) => (every(HOUR * hours), HOUR * hours),
+            // A day with an hour more, and half of one by which a small step back may put the next start off.
+            None => (cron("0 3 * * *", "Europe/Berlin"), 37 * HOUR + HOUR / 2),
+        };
+        let mut now = at("2026-06-01T00:00Z");
+        let mut upcoming = Upcoming::after(now);
+        for (forward, millis) in jumps {
+            // Of all lengths, up to a year.
+            let jump = Duration::from_millis(millis >> (millis % 30));
+            now = if forward { now + jump } else { now - jump };
+            let mut due = upcoming.due(&schedule, now);
+            if due == Due::Now {
+                due = upcoming.due(&schedule, now);
+            }
+            let Due::At(next) = due else { return Err(TestCaseError::fail("one start makes up for all")) };
+            prop_assert!(next > now && next.since(now) <= longest, "{now:?} {next:?}");
+            prop_assert_eq!(upcoming.due(&schedule, next), Due::Now);
+            upcoming = Upcoming::after(next);
         }
     }
 }
