@@ -288,7 +288,8 @@ fn sequences_that_a_full_cache_has_follow_belong_to_one_start() {
 
 #[test]
 fn the_directory_of_another_crawl_is_refused_at_once() {
-    let (server, other, folder) = (serve(star(1)), serve(star(1)), Folder::new());
+    let (server, other) = (serve(star(1)), serve(star(1)));
+    let folder = Folder::new();
     crawl(&server, &folder.crawl(), &[]);
     let run = watch_json(&folder.crawl(), &other.url("/"), &["-q", "--every", "1h"]).run().expect(2);
     assert!(run.stderr.contains("--add"), "{}", run.stderr);
