@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use super::{
     Failure,
     flags::{CrawlFlags, OutputFlags},
-    session::{self, Round, Session},
+    session::{self, Round, Session, Shown},
     starts,
 };
 use crate::{engine::Start, store::Revisit};
@@ -75,8 +75,19 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
-    let output = args.output;
-    Session { dir, starts: starts.into(), added, round, layers, output, told: false, until: None, lock: None }.run()
+    let session = Session {
+        dir,
+        starts: starts.into(),
+        added,
+        round,
+        layers,
+        output: args.output,
+        shown: Shown::Last,
+        told: false,
+        until: None,
+        lock: None,
+    };
+    session.run()
 }
 
 /// A new folder directly below `crawls`, whatever the host is called.

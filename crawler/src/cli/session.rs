@@ -60,6 +60,15 @@ pub(super) enum Round {
     Next(Revisit),
 }
 
+/// Of which sequences the summary is shown, where one has another follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Of the last: it is what a run came to.
+    Last,
+    /// Of each.
+    Each,
+}
+
 /// A crawl about to be run.
 #[derive(Clone)]
 pub(super) struct Session {
@@ -70,6 +79,7 @@ pub(super) struct Session {
     pub(super) round: Round,
     pub(super) layers: Layers,
     pub(super) output: OutputFlags,
+    pub(super) shown: Shown,
     /// Whether what holds for the whole run was said in a sequence before.
     pub(super) told: bool,
     /// When the next sequence stops this one, as a budget of time would.
@@ -118,7 +128,7 @@ impl Session {
         Ok(())
     }
 
-    /// Runs one sequence after another, as the reset policy asks; `clock` was started with the first.
+    /// Runs one sequence after another, as the reset policy asks; `clock` was started with the first. The last is not shown yet.
     pub(super) async fn sequences(mut self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
         let mut ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         let mut admitted = 0;
@@ -129,6 +139,9 @@ impl Session {
                 outcome::tell(why);
                 ended.end = End::Loss;
                 break;
+            }
+            if self.shown == Shown::Each {
+                self.show(ended.end)?;
             }
             self.lock = Some(ended.lock);
             // Its URL cache was full, or too old: it is filled by links again.

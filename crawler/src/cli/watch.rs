@@ -18,7 +18,7 @@ use super::{
     directory::{self, CrawlDirectory},
     flags::{CrawlFlags, OutputFlags, ScheduleFlags},
     outcome,
-    session::{self, Round, Session},
+    session::{self, Round, Session, Shown},
     starts,
 };
 use crate::{
@@ -142,6 +142,7 @@ impl Watch {
             round: Round::GoOn,
             layers,
             output: args.flags.output.clone(),
+            shown: Shown::Each,
             told: false,
             until: None,
             lock: kept.as_ref().map(CrawlDirectory::lock),

@@ -275,10 +275,12 @@ fn sequences_that_a_full_cache_has_follow_belong_to_one_start() {
     let policy = ["--every", "1h", "--reset", "restart", "--max-lost-urls", "0.00001", "--expected-urls", "40"];
     let mut running = watch(&dir, &server.url("/"), &policy).spawn();
     let line = running.line_with(WAITS);
-    stop(running);
+    let run = stop(running);
     let status = Webloom::new(["status", "--json"]).args([&dir]).run().expect(0).json();
+    let sequences = status["sequence"].as_u64().map_or(0, |last| last + 1);
+    assert_eq!(run.stdout.matches("kept in").count() as u64, sequences, "each is shown: {}", run.stdout);
     assert_eq!((&status["end"], &status["pages"]["stored"]), (&"drained".into(), &311.into()));
-    assert!(status["sequence"].as_u64() > Some(0), "{status}");
+    assert!(sequences > 1, "{status}");
     let time = line.trim().trim_start_matches("next sequence at ");
     let late = "SELECT unixepoch(?) - (began_at / 1000 + 3600) FROM sequence WHERE n = 0";
     let late: i64 = database(&dir).query_row(late, [time], |row| row.get(0)).unwrap();
