@@ -16,6 +16,7 @@ pub mod practice;
 pub mod queue;
 pub mod revisit;
 pub mod robots;
+pub mod schedule;
 pub mod scope;
 pub mod store;
 pub mod text;

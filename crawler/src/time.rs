@@ -14,7 +14,7 @@ impl Moment {
     pub const EPOCH: Self = Self(0);
 
     /// The moment this many milliseconds after the epoch.
-    pub fn from_millis(millis: u64) -> Self {
+    pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 

@@ -6,8 +6,9 @@
 use std::{
     collections::BTreeMap,
     ffi::OsStr,
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::{LazyLock, mpsc},
     thread,
     time::{Duration, Instant},
@@ -42,8 +43,16 @@ pub struct Webloom {
 pub struct Running {
     child: Child,
     patience: Duration,
+    lines: Option<Lines>,
     /// When it was started.
     pub began: Instant,
+}
+
+/// Its stdout, where a test reads along.
+#[derive(Debug)]
+struct Lines {
+    rest: BufReader<ChildStdout>,
+    read: String,
 }
 
 /// A run that has ended.
@@ -146,7 +155,7 @@ impl Webloom {
     /// When it cannot be started.
     pub fn spawn(mut self) -> Running {
         let child = self.command.spawn().expect("the program starts");
-        Running { began: Instant::now(), child, patience: self.patience }
+        Running { began: Instant::now(), child, patience: self.patience, lines: None }
     }
 }
 
@@ -159,29 +168,74 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).expect("it still runs");
     }
 
+    /// Waits for a line of its stdout that contains this.
+    ///
+    /// # Panics
+    /// When it ends before, or does not come to it.
+    pub fn line_with(&mut self, text: &str) -> String {
+        let dog = Dog::watch(&self.child, self.patience);
+        let stdout = &mut self.child.stdout;
+        let lines = self.lines.get_or_insert_with(|| {
+            let stdout = stdout.take().expect("stdout is piped");
+            Lines { rest: BufReader::new(stdout), read: String::new() }
+        });
+        let mut line = String::new();
+        while !line.contains(text) {
+            lines.read += &line;
+            line.clear();
+            let length = lines.rest.read_line(&mut line).expect("its output can be read");
+            assert!(length > 0, "no line with {text:?}: {}", lines.read);
+        }
+        lines.read += &line;
+        assert!(!dog.has_bitten(), "no line with {text:?}: {}", lines.read);
+        line
+    }
+
     /// Waits for its end.
     ///
     /// # Panics
     /// When it does not end.
     pub fn wait(self) -> Run {
-        let (ended, watch) = mpsc::channel::<()>();
-        let pid = Pid::from_child(&self.child);
-        let patience = self.patience;
-        let dog = thread::spawn(move || {
+        let dog = Dog::watch(&self.child, self.patience);
+        let lines = self
+            .lines
+            .map(|Lines { mut rest, mut read }| thread::spawn(move || rest.read_to_string(&mut read).map(|_| read)));
+        let output = self.child.wait_with_output().expect("its output can be read");
+        let bitten = dog.has_bitten();
+        let read = lines.map(|lines| lines.join().expect("reading does not panic").expect("its output can be read"));
+        let run = Run {
+            code: output.status.code(),
+            stdout: read.unwrap_or_else(|| String::from_utf8_lossy(&output.stdout).into_owned()),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            took: self.began.elapsed(),
+        };
+        assert!(!bitten, "it does not end: {run:?}");
+        run
+    }
+}
+
+/// Kills a run when somebody has waited for it too long.
+struct Dog {
+    called_off: mpsc::Sender<()>,
+    watching: thread::JoinHandle<bool>,
+}
+
+impl Dog {
+    fn watch(child: &Child, patience: Duration) -> Self {
+        let (called_off, watch) = mpsc::channel();
+        let pid = Pid::from_child(child);
+        let watching = thread::spawn(move || {
             let timed_out = watch.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout);
             // One that has ended in this moment needs no signal.
             timed_out && kill_process(pid, Signal::KILL).is_ok()
         });
-        let output = self.child.wait_with_output().expect("its output can be read");
-        drop(ended);
-        let run = Run {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            took: self.began.elapsed(),
-        };
-        assert!(!dog.join().expect("the watch does not panic"), "it does not end: {run:?}");
-        run
+        Self { called_off, watching }
+    }
+
+    /// Ends the watch; whether it was too late.
+    fn has_bitten(self) -> bool {
+        drop(self.called_off);
+        self.watching.join().expect("the watch does not panic")
     }
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use super::{
     Failure,
     flags::{CrawlFlags, OutputFlags},
-    session::{self, Round, Session},
+    session::{self, Round, Session, Shown},
     starts,
 };
 use crate::{engine::Start, store::Revisit};
@@ -50,9 +50,19 @@ impl CrawlArgs {
 
 /// How a further sequence finds its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RevisitChoice {
+pub(super) enum RevisitChoice {
     KnownFirst,
     Rediscover,
+}
+
+impl RevisitChoice {
+    /// What was chosen.
+    pub(super) fn revisit(self) -> Revisit {
+        match self {
+            Self::KnownFirst => Revisit::KnownFirst,
+            Self::Rediscover => Revisit::Rediscover,
+        }
+    }
 }
 
 pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
@@ -63,16 +73,26 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         None => default_dir(starts.first().or(added.first()))?,
     };
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
-    let round = match (args.again, args.revisit) {
-        (true, None | Some(RevisitChoice::KnownFirst)) => Round::Next(Revisit::KnownFirst),
-        (true, Some(RevisitChoice::Rediscover)) => Round::Next(Revisit::Rediscover),
-        (false, _) => Round::GoOn,
+    let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
+    let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
+    let session = Session {
+        dir,
+        starts: starts.into(),
+        added,
+        round,
+        layers,
+        output: args.output,
+        shown: Shown::Last,
+        told: false,
+        until: None,
+        lock: None,
+        watched: false,
     };
-    Session { dir, starts: starts.into(), added, round, layers, output: args.output, told: false, watched: false }.run()
+    session.run()
 }
 
 /// A new folder directly below `crawls`, whatever the host is called.
-fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
+pub(super) fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
     let first =
         first.ok_or_else(|| Failure::Usage("give a start URL, or --dir with a crawl to go on with".to_owned()))?;
     let name = first.url.authority().replace(':', "_");

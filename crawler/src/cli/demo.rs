@@ -8,7 +8,7 @@ use super::{
     Failure, directory,
     flags::OutputFlags,
     outcome,
-    session::{self, Round, Session},
+    session::{self, Round, Session, Shown},
     starts, summary,
 };
 use crate::{
@@ -54,8 +54,11 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             round: Round::GoOn,
             layers: Layers::new().flags(&own_site).flags(&args.output.overlay()),
             output: args.output.clone(),
+            shown: Shown::Last,
             told: false,
             watched: false,
+            until: None,
+            lock: None,
         };
         let ended = Box::pin(session.crawl(Clock::start(), session::stop_signal()?)).await;
         server.stop().await;

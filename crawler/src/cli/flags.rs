@@ -43,7 +43,7 @@ pub struct CrawlFlags {
     #[arg(long, value_name = "FILE", env = "WEBLOOM_CONFIG", help_heading = "Settings")]
     pub config: Option<PathBuf>,
     /// Settings made for a purpose; a file, variables and flags win over them
-    #[arg(long, value_name = "focused", env = "WEBLOOM_PROFILE", help_heading = "Settings")]
+    #[arg(long, value_name = "focused|revisit", env = "WEBLOOM_PROFILE", help_heading = "Settings")]
     pub profile: Option<String>,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -57,6 +57,33 @@ pub struct CrawlFlags {
     access: AccessFlags,
     #[command(flatten)]
     change: ChangeFlags,
+}
+
+/// When sequences begin.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Schedule")]
+pub struct ScheduleFlags {
+    /// Time from the start of a sequence to that of the next, such as 6h or 1d [default: none]
+    #[arg(long, value_name = "DURATION", conflicts_with = "cron")]
+    every: Option<String>,
+    /// When sequences begin: minute, hour, day of the month, month and day of the week, such as '0 3 * * *', or @daily
+    /// [default: none]
+    #[arg(long, value_name = "LINE")]
+    cron: Option<String>,
+    /// Time zone of --cron and --window, such as Europe/Berlin [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    tz: Option<String>,
+    /// A part of the week in which sequences may begin, such as 'mon-fri 22:00-06:00'; may be repeated. A start outside waits
+    /// until the next one opens; a sequence that runs when one closes goes on [default: none]
+    #[arg(long, value_name = "WINDOW")]
+    window: Vec<String>,
+    /// When a sequence still runs as the next is due: leave that one out, begin it right after, or stop the running one
+    /// [default: skip]
+    #[arg(long, value_name = "skip|queue|restart")]
+    overlap: Option<String>,
+    /// Move starts by up to a tenth of the interval, so that many crawls do not begin all at once [default: off]
+    #[arg(long, value_name = "on|off")]
+    spread: Option<String>,
 }
 
 /// What is printed during and after a run.
@@ -232,6 +259,20 @@ impl CrawlFlags {
     }
 }
 
+impl ScheduleFlags {
+    /// The layer of settings that these flags are.
+    pub fn overlay(&self) -> RawSettings {
+        let mut raw = RawSettings::default();
+        raw.schedule.every = text(self.every.as_ref());
+        raw.schedule.cron = text(self.cron.as_ref());
+        raw.schedule.tz = text(self.tz.as_ref());
+        raw.schedule.windows = list(&self.window);
+        raw.schedule.overlap = text(self.overlap.as_ref());
+        raw.schedule.spread = text(self.spread.as_ref());
+        raw
+    }
+}
+
 impl OutputFlags {
     /// How progress is shown.
     pub fn progress_style(&self) -> Style {
@@ -340,13 +381,16 @@ mod tests {
         #[command(flatten)]
         crawl: CrawlFlags,
         #[command(flatten)]
+        schedule: ScheduleFlags,
+        #[command(flatten)]
         output: OutputFlags,
     }
 
     impl Program {
         fn layers(arguments: &[&str]) -> Layers {
             let program = Self::try_parse_from([&["webloom"], arguments].concat()).unwrap();
-            Layers::new().flags(&program.crawl.overlay()).flags(&program.output.overlay())
+            let layers = Layers::new().flags(&program.crawl.overlay()).flags(&program.schedule.overlay());
+            layers.flags(&program.output.overlay())
         }
     }
 
@@ -372,6 +416,11 @@ mod tests {
             "header" => "X-Team: docs",
             "resolve" => "example.org:80:127.0.0.1",
             "priority" => "/docs/=2",
+            "cron" => "@daily",
+            "tz" => "Europe/Berlin",
+            "window" => "22:00-06:00",
+            "overlap" => "queue",
+            "spread" => "on",
             _ => "7",
         }
     }

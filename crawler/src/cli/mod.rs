@@ -27,6 +27,7 @@ mod simulate;
 mod starts;
 mod status;
 mod summary;
+mod watch;
 
 use std::{borrow::Cow, process::ExitCode};
 
@@ -51,6 +52,8 @@ pub struct Cli {
 enum Command {
     /// Crawl a site, or go on with what the crawl directory holds
     Crawl(Box<crawl::CrawlArgs>),
+    /// Crawl a site again and again, on a schedule
+    Watch(Box<watch::WatchArgs>),
     /// Crawl a practice site on this machine, and show what came of it
     Demo(demo::DemoArgs),
     /// Show the figures of a crawl
@@ -105,6 +108,7 @@ fn shortened(text: &str) -> String {
 fn run(cli: Cli) -> Result<ExitCode, Failure> {
     match cli.command {
         Command::Crawl(args) => crawl::run(*args),
+        Command::Watch(args) => watch::run(*args),
         Command::Demo(args) => demo::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Pages(args) => pages::run(&args),
@@ -120,6 +124,7 @@ impl Command {
     fn is_quiet(&self) -> bool {
         match self {
             Self::Crawl(args) => args.is_quiet(),
+            Self::Watch(args) => args.is_quiet(),
             Self::Demo(args) => args.is_quiet(),
             _ => false,
         }

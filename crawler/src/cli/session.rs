@@ -1,4 +1,4 @@
-//! One crawl from settings to its summary: what `crawl` and `demo` have in common.
+//! One crawl from settings to its summary: what `crawl`, `watch` and `demo` have in common.
 
 use std::{
     collections::HashSet,
@@ -15,7 +15,7 @@ use tokio::{
 
 use super::{
     Failure, access,
-    directory::{self, CrawlDirectory},
+    directory::{self, CrawlDirectory, DirectoryLock},
     flags::{CrawlFlags, OutputFlags},
     open_files::{self, OpenFiles},
     outcome, summary,
@@ -60,6 +60,15 @@ pub(super) enum Round {
     Next(Revisit),
 }
 
+/// Of which sequences the summary is shown, where one has another follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Of the last: it is what a run came to.
+    Last,
+    /// Of each.
+    Each,
+}
+
 /// A crawl about to be run.
 #[derive(Clone)]
 pub(super) struct Session {
@@ -70,46 +79,59 @@ pub(super) struct Session {
     pub(super) round: Round,
     pub(super) layers: Layers,
     pub(super) output: OutputFlags,
+    pub(super) shown: Shown,
     /// Whether what holds for the whole run was said in a sequence before.
     pub(super) told: bool,
     /// Whether the crawl is watched for changes.
     pub(super) watched: bool,
+    /// When the next sequence stops this one, as a budget of time would.
+    pub(super) until: Option<Moment>,
+    /// What keeps the directory, where this process has kept it before.
+    pub(super) lock: Option<DirectoryLock>,
 }
 
 /// How a session ended.
 pub(super) struct Ended {
     pub(super) end: End,
+    /// What keeps the directory.
+    pub(super) lock: DirectoryLock,
 }
 
 impl Session {
     /// Runs the crawl and shows its summary.
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let json = self.output.json;
-        let quiet = self.output.quiet;
-        let dir = self.dir.clone();
-        let ended = runtime()?.block_on(self.sequences())?;
-        let summary = summary::read(&dir)?;
-        if json {
+        let all = async {
+            // One for all of them: the time of a run is counted from its start, and no signal is lost between two.
+            let (clock, stop) = (Clock::start(), stop_signal()?);
+            self.clone().sequences(clock, stop).await
+        };
+        let ended = runtime()?.block_on(all)?;
+        self.show(ended.end)?;
+        Ok(outcome::exit_code(ended.end))
+    }
+
+    /// Shows the summary of the last sequence, which ended so.
+    pub(super) fn show(&self, end: End) -> Result<(), Failure> {
+        let summary = summary::read(&self.dir)?;
+        if self.output.json {
             outcome::document(&summary::document(&summary))?;
-        } else if !quiet {
-            outcome::print(&summary::lines(&summary, &dir))?;
+        } else if !self.output.quiet {
+            outcome::print(&summary::lines(&summary, &self.dir))?;
         }
-        if ended.end == End::Failed {
-            outcome::tell(&format!("error: no start URL could be fetched: {}", why_no_start(&dir)?));
+        if end == End::Failed {
+            outcome::tell(&format!("error: no start URL could be fetched: {}", why_no_start(&self.dir)?));
         }
-        if ended.end == End::Unreachable {
+        if end == End::Unreachable {
             let hosts = summary::silent_hosts(&summary, 5);
             outcome::tell(&format!(
                 "error: nothing is left but hosts that do not answer: {hosts}; the next start asks them again"
             ));
         }
-        Ok(outcome::exit_code(ended.end))
+        Ok(())
     }
 
-    /// Runs one sequence after another, as the reset policy asks.
-    async fn sequences(mut self) -> Result<Ended, Failure> {
-        // One for all of them: the time of a run is counted from its start, and no signal is lost between two.
-        let (clock, stop) = (Clock::start(), stop_signal()?);
+    /// Runs one sequence after another, as the reset policy asks; `clock` was started with the first. The last is not shown yet.
+    pub(super) async fn sequences(mut self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
         let mut ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         let mut admitted = 0;
         while matches!(ended.end, End::Restart | End::Aged { .. }) {
@@ -120,6 +142,10 @@ impl Session {
                 ended.end = End::Loss;
                 break;
             }
+            if self.shown == Shown::Each {
+                self.show(ended.end)?;
+            }
+            self.lock = Some(ended.lock);
             // Its URL cache was full, or too old: it is filled by links again.
             (self.round, self.told) = (Round::Next(Revisit::Rediscover), true);
             ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
@@ -130,7 +156,8 @@ impl Session {
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
     pub(super) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
         self.check_before_directory()?;
-        let mut directory = directory::open(&self.dir)?;
+        let mut directory = directory::open(&self.dir, self.lock.as_ref())?;
+        let lock = directory.lock();
         let stored = directory.settings()?;
         let last = directory.last_sequence()?.filter(|_| self.round != Round::GoOn);
         if self.round != Round::GoOn {
@@ -139,6 +166,7 @@ impl Session {
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
         let mut settings = resolved.settings;
+        self.stop_for_the_next(&mut settings, &clock);
         logs::start(&settings.log);
         let files = OpenFiles::for_crawl(&mut settings.politeness)?;
         let settings = Arc::new(settings);
@@ -172,7 +200,7 @@ impl Session {
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             outcome::tell(&format!("{}: nothing is left to fetch; this sequence is complete", self.dir.display()));
-            return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained } });
+            return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained }, lock });
         }
         self.ask_for_contact(&settings, &directory.areas()?)?;
         // Rates are of this run: earlier pages are there before the first one is counted.
@@ -188,7 +216,7 @@ impl Session {
         let end = Box::pin(engine::run(launch)).await;
         view.abort();
         progress::clear();
-        Ok(Ended { end: end? })
+        Ok(Ended { end: end?, lock })
     }
 
     /// What can be refused before a directory is made.
@@ -206,8 +234,15 @@ impl Session {
         Ok(())
     }
 
+    /// Ends the time of this run when the next sequence is to stop it.
+    fn stop_for_the_next(&self, settings: &mut Settings, clock: &Clock) {
+        if let Some(left) = self.until.map(|until| until.since(clock.started())) {
+            settings.budget.max_time = Some(settings.budget.max_time.map_or(left, |most| most.min(left)));
+        }
+    }
+
     /// The settings of this run; those stored are kept where nothing stronger is given.
-    fn settings(&self, stored: Option<&str>) -> Result<Resolved, Failure> {
+    pub(super) fn settings(&self, stored: Option<&str>) -> Result<Resolved, Failure> {
         let layers = match stored {
             Some(stored) => self.layers.clone().stored(stored),
             None => self.layers.clone(),
@@ -269,12 +304,11 @@ impl Session {
     /// A sequence begins when the one before it has come to its end: what that has left would never be fetched.
     fn refuse_unfinished(&self, last: Option<&LastSequence>) -> Result<(), Failure> {
         let last = last.ok_or_else(|| self.nothing_to_repeat())?;
+        if last.is_over() {
+            return Ok(());
+        }
         let dir = self.dir.display();
-        let why = match last.end.as_deref() {
-            Some("drained" | "failed" | "budget" | "loss" | "unreachable") => return Ok(()),
-            Some(_) => "was stopped",
-            None => "was killed, or has not run yet",
-        };
+        let why = if last.end.is_some() { "was stopped" } else { "was killed, or has not run yet" };
         Err(Failure::Usage(format!(
             "{dir}: sequence {} is not finished (it {why}); `webloom crawl -d {dir}` goes on with it, without --again",
             last.number
@@ -282,7 +316,7 @@ impl Session {
     }
 
     /// Starts of which the directory knows none belong to another crawl.
-    fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
+    pub(super) fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
         let urls: HashSet<_> = areas.iter().map(|area| area.url.as_str()).collect();
         if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, &urls)) {
             return Ok(());

@@ -17,7 +17,10 @@ use super::{
 pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
 
 /// The profiles by name: each holds only what differs from [`DEFAULT_TOML`].
-pub const PROFILES: &[(&str, &str)] = &[("focused", include_str!("../../../config/focused.toml"))];
+pub const PROFILES: &[(&str, &str)] = &[
+    ("focused", include_str!("../../../config/focused.toml")),
+    ("revisit", include_str!("../../../config/revisit.toml")),
+];
 
 /// Keys that earlier versions had. They have no effect, and are no fault: crawl directories and scripts hold them.
 pub(super) const DROPPED: [&str; 2] = ["robots.retries", "robots.backoff"];

@@ -215,7 +215,7 @@ mod tests {
         );
         let number = "give a whole number from 1 to 9223372036854775807, or \"unlimited\"";
         let expected = [
-            "profile broad: unknown profile, this version has focused".to_owned(),
+            "profile broad: unknown profile, this version has focused, revisit".to_owned(),
             "/nowhere/webloom.toml: cannot read the configuration: No such file or directory (os error 2)".to_owned(),
             "a.toml: budget.max_dept: unknown key, did you mean budget.max_depth?".to_owned(),
             "WEBLOOM_CACHE_SIZE: unknown variable, see `webloom config default` for all of them".to_owned(),

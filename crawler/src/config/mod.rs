@@ -18,6 +18,7 @@ mod priority;
 mod reader;
 mod reference;
 mod resume;
+mod rhythm;
 mod rules;
 mod schema;
 mod secret;
@@ -31,15 +32,15 @@ pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};
 pub use resume::{ChangedKey, changed_keys, resume_check};
 pub use schema::{
-    RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawScope,
-    RawSettings, RawStore,
+    RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawSchedule,
+    RawScope, RawSettings, RawStore,
 };
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
     AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits, FrontierSettings,
-    HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, PolitenessSettings, RetrySettings,
-    RevisitSettings, RobotsSettings, ScopeKind, ScopeSettings, Settings, StoreSettings, SweepChoice, TextChoice,
-    UserAgent,
+    HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, PolitenessSettings,
+    RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, Settings, Spread,
+    StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

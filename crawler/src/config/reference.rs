@@ -4,7 +4,7 @@ use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 34] = [
+const FLAGS: [(&str, &str); 40] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -34,6 +34,12 @@ const FLAGS: [(&str, &str); 34] = [
     ("cache.sweep", "sweep"),
     ("frontier.order", "order"),
     ("frontier.priority", "priority"),
+    ("schedule.every", "every"),
+    ("schedule.cron", "cron"),
+    ("schedule.tz", "tz"),
+    ("schedule.windows", "window"),
+    ("schedule.overlap", "overlap"),
+    ("schedule.spread", "spread"),
     ("change.text", "text"),
     ("change.ignore", "ignore"),
     ("change.confirm", "confirm"),

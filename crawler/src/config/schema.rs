@@ -47,6 +47,8 @@ pub struct RawSettings {
     pub revisit: RawRevisit,
     /// What counts as a change.
     pub change: RawChange,
+    /// When the next sequence begins.
+    pub schedule: RawSchedule,
     /// The database.
     pub store: RawStore,
     /// What the program says about its work; for one run, never stored.
@@ -219,6 +221,24 @@ pub struct RawFrontier {
     pub heads_per_host: Option<RawValue>,
     /// The same of all hosts.
     pub heads: Option<RawValue>,
+}
+
+/// `[schedule]`: when the next sequence begins.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawSchedule {
+    /// Time from one start to the next.
+    pub every: Option<RawValue>,
+    /// A cron line.
+    pub cron: Option<RawValue>,
+    /// Its time zone.
+    pub tz: Option<RawValue>,
+    /// Parts of the week in which sequences may begin.
+    pub windows: Option<RawValue>,
+    /// `skip`, `queue` or `restart`.
+    pub overlap: Option<RawValue>,
+    /// `on` or `off`.
+    pub spread: Option<RawValue>,
 }
 
 /// `[revisit]`: pages that are asked for once more.

@@ -30,6 +30,15 @@ impl StopSignal {
         Self { signals, grace, aborts: None }
     }
 
+    /// Until somebody asks; the number of the signal.
+    pub async fn asked(&mut self) -> i32 {
+        match self.signals.wait_for(Option::is_some).await.ok().and_then(|signal| *signal) {
+            Some(signal) => signal,
+            // Nobody is there any more who could ask.
+            None => std::future::pending().await,
+        }
+    }
+
     /// The next step; never, if nobody asks.
     pub(super) async fn next(&mut self) -> Stop {
         if let Some(moment) = self.aborts {
@@ -37,10 +46,7 @@ impl StopSignal {
             self.aborts = Some(Instant::now() + self.grace);
             return Stop::Abort;
         }
-        let Some(signal) = self.signals.wait_for(Option::is_some).await.ok().and_then(|signal| *signal) else {
-            // Nobody is there any more who could ask.
-            return std::future::pending().await;
-        };
+        let signal = self.asked().await;
         self.aborts = Some(Instant::now() + self.grace);
         Stop::Begin(signal)
     }

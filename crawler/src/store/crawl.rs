@@ -62,8 +62,17 @@ impl Revisit {
 pub struct LastSequence {
     /// Its number.
     pub number: u32,
+    /// When it began.
+    pub began: Moment,
     /// How its last run ended; `None` after a kill, or when it has had none.
     pub end: Option<String>,
     /// URLs that it admitted, and links that it did not judge.
     pub admitted: u64,
+}
+
+impl LastSequence {
+    /// Whether it has come to its end: what it has left would never be fetched otherwise.
+    pub fn is_over(&self) -> bool {
+        matches!(self.end.as_deref(), Some("drained" | "failed" | "budget" | "loss" | "unreachable"))
+    }
 }

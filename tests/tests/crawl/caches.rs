@@ -284,7 +284,7 @@ fn hash_functions_that_read_the_url_serve_too() {
 }
 
 /// Ten pages that link to each other and to thirty more each.
-fn shelves(asked: &Asked) -> Reply {
+pub(crate) fn shelves(asked: &Asked) -> Reply {
     let page = asked.target.trim_start_matches('/');
     match page.parse::<usize>() {
         _ if page == "robots.txt" => Reply::status(404),

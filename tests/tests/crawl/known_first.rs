@@ -26,16 +26,16 @@ use crate::{
 };
 
 /// The links of a page in a version of the site; `None` where it is not there.
-type Pages = fn(usize, &str) -> Option<Vec<&'static str>>;
+pub(crate) type Pages = fn(usize, &str) -> Option<Vec<&'static str>>;
 
 /// A site that tells by an `ETag` whether a page has changed.
-struct Site {
-    server: Server,
+pub(crate) struct Site {
+    pub(crate) server: Server,
     version: Arc<AtomicUsize>,
 }
 
 impl Site {
-    fn serve(pages: Pages) -> Self {
+    pub(crate) fn serve(pages: Pages) -> Self {
         let version = Arc::new(AtomicUsize::new(0));
         let now = Arc::clone(&version);
         let server = serve(move |asked| answer(pages, now.load(Ordering::SeqCst), asked));
@@ -90,7 +90,7 @@ fn next(dir: &Path, arguments: &[&str]) -> Value {
     summary
 }
 
-fn living(version: usize, path: &str) -> Option<Vec<&'static str>> {
+pub(crate) fn living(version: usize, path: &str) -> Option<Vec<&'static str>> {
     match (path, version) {
         ("/", 0) => Some(vec!["/same", "/edit", "/gone", "/orphan"]),
         ("/", _) => Some(vec!["/same", "/edit", "/new"]),

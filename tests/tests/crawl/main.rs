@@ -33,6 +33,7 @@ mod secure;
 mod simulate;
 mod starts;
 mod usage;
+mod watch;
 
 use std::path::{Path, PathBuf};
 

@@ -17,6 +17,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo run -q --release -p urlcache-cli", "builds with the release profile; a test of its package calls the same"),
     ("tests/run", "would run this test again; its parts are checked"),
     ("cargo install", "builds with the release profile and writes outside the checkout; its folders are checked"),
+    ("webloom watch https:", "does not end; the same is run with --runs"),
     ("podman ", "needs a registry of images; the Dockerfile is checked for what the commands rely on"),
 ];
 

@@ -13,11 +13,15 @@ use crate::{
 const NO_KEY: &[&str] =
     &["add", "again", "config", "dir", "help", "json", "no-progress", "profile", "quiet", "revisit", "verbose"];
 
+/// Flags of `watch` besides; it has no `--again`.
+const OF_WATCH: &[&str] = &["runs"];
+
 /// Flags in the README that belong to other programs.
 const FOREIGN: &[&str] = &["locked", "max-lost", "path", "release", "rm", "urls"];
 
 const SUBCOMMANDS: &[&str] = &[
     "crawl",
+    "watch",
     "demo",
     "status",
     "pages",
@@ -46,9 +50,16 @@ fn the_table_is_the_reference() {
 
 #[test]
 fn crawl_has_exactly_the_flags_of_the_reference() {
-    let settings = reference().into_iter().filter_map(|row| row.flag);
+    let settings = reference().into_iter().filter(|row| !row.key.starts_with("schedule.")).filter_map(|row| row.flag);
     let expected: BTreeSet<_> = settings.chain(NO_KEY.iter().copied()).map(str::to_owned).collect();
     assert_eq!(flags_of("crawl"), expected);
+}
+
+#[test]
+fn watch_has_those_of_the_schedule_too() {
+    let settings = reference().into_iter().filter_map(|row| row.flag);
+    let others = NO_KEY.iter().filter(|flag| **flag != "again").chain(OF_WATCH).copied();
+    assert_eq!(flags_of("watch"), settings.chain(others).map(str::to_owned).collect());
 }
 
 #[test]
@@ -82,12 +93,13 @@ fn every_subcommand_is_shown() {
 }
 
 #[test]
-fn the_profile_is_the_one_that_is_shipped() {
+fn the_profiles_are_those_that_are_shipped() {
     let profiles = std::fs::read_dir(crate::text::root().join("config")).unwrap();
     let names = profiles.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names: BTreeSet<_> = names.filter(|name| name != "default.toml").collect();
-    assert_eq!(names, BTreeSet::from(["focused.toml".to_owned()]));
-    assert!(read("README.md").contains("There is one profile, `focused`"));
+    assert_eq!(names, ["focused.toml", "revisit.toml"].map(str::to_owned).into());
+    assert!(read("README.md").contains("There are two profiles: `focused`"));
+    assert!(read("README.md").contains("and `revisit`, which `watch` takes"));
 }
 
 /// The flags that the help of a subcommand lists: those at the beginning of a line.

@@ -31,6 +31,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("politeness", Layer::Core),
     ("revisit", Layer::Core),
     ("robots", Layer::Core),
+    ("schedule", Layer::Core),
     ("scope", Layer::Core),
     ("fetch", Layer::Ports),
     ("frontier", Layer::Ports),

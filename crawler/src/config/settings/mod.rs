@@ -9,6 +9,7 @@ mod frontier;
 mod host;
 mod output;
 mod politeness;
+mod schedule;
 mod scope;
 
 pub use budget::BudgetSettings;
@@ -20,6 +21,8 @@ pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
 pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
+pub(super) use schedule::{CRON, EVERY};
+pub use schedule::{Overlap, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
 
 use super::{Layers, reader::KeyReader};
@@ -54,6 +57,8 @@ pub struct Settings {
     pub revisit: RevisitSettings,
     /// What counts as a change.
     pub change: ChangeSettings,
+    /// When the next sequence begins.
+    pub schedule: ScheduleSettings,
     /// The database.
     pub store: StoreSettings,
     /// What the program says about its work.
@@ -78,6 +83,7 @@ impl Settings {
             extract: ExtractSettings::read(reader),
             cache: CacheSettings::read(reader),
             frontier: FrontierSettings::read(reader),
+            schedule: ScheduleSettings::read(reader),
             revisit: RevisitSettings::read(reader),
             change: ChangeSettings::read(reader),
             store: StoreSettings::read(reader),

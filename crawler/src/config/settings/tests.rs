@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 47] = [
+const RANGES: [(&str, [&str; 4]); 48] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -45,6 +45,7 @@ const RANGES: [(&str, [&str; 4]); 47] = [
     ("cache.audit_sample", ["-1", "0", "100000000", "100000001"]),
     ("frontier.heads_per_host", ["9", "10", "1000000", "1000001"]),
     ("frontier.heads", ["99", "100", "100000000", "100000001"]),
+    ("schedule.every", ["\"999ms\"", "1", "\"3650d\"", "\"3651d\""]),
     ("revisit.audit_not_modified", ["-0.1", "0.0", "1.0", "1.1"]),
     ("change.texts", ["0", "1", "100", "101"]),
     ("change.confirm", ["-1", "0", "\"365d\"", "\"366d\""]),

@@ -6,6 +6,7 @@ use std::{
     io::{self, Write},
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use rusqlite::Connection;
@@ -28,12 +29,16 @@ const LOCK: &str = "lock";
 /// The mode of all files of a crawl directory.
 pub(super) const OWN: u32 = 0o600;
 
-/// A crawl directory, locked for this process until it is dropped.
+/// Keeps a crawl directory for this process, also while nothing of it is open.
+#[derive(Debug, Clone)]
+pub struct DirectoryLock(#[expect(dead_code, reason = "it is held")] Arc<File>);
+
+/// A crawl directory, locked for this process until it and all that was made of its lock are dropped.
 #[derive(Debug)]
 pub struct CrawlDirectory {
     path: PathBuf,
     pub(super) connection: Connection,
-    _lock: File,
+    lock: DirectoryLock,
     fail_point: Option<FailPoint>,
 }
 
@@ -54,6 +59,15 @@ impl CrawlDirectory {
             return Err(StoreError::Foreign { path: path.to_owned() });
         }
         let lock = lock(path)?;
+        Self::open_locked(path, lock)
+    }
+
+    /// The same for a directory that this process has kept.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot be read any more.
+    pub fn open_locked(path: &Path, lock: DirectoryLock) -> Result<Self, StoreError> {
+        let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
         let database = path.join(DATABASE);
         let failed = || database_error(&database);
         // What the database makes beside its file has the mode of that file.
@@ -68,13 +82,18 @@ impl CrawlDirectory {
         again::keep_history(&connection).map_err(failed())?;
         again::note_wider_scope(&connection).map_err(failed())?;
         again::note_wrong_hosts(&connection).map_err(failed())?;
-        Ok(Self { path: path.to_owned(), connection, _lock: lock, fail_point: None })
+        Ok(Self { path: path.to_owned(), connection, lock, fail_point: None })
     }
 
     /// Has the process die at this moment, in tests of kill and resume.
     #[must_use]
     pub fn dying_at(self, fail_point: Option<FailPoint>) -> Self {
         Self { fail_point, ..self }
+    }
+
+    /// What keeps it for this process.
+    pub fn lock(&self) -> DirectoryLock {
+        self.lock.clone()
     }
 
     /// Where it is.
@@ -236,11 +255,11 @@ fn is_empty(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-fn lock(path: &Path) -> Result<File, StoreError> {
+fn lock(path: &Path) -> Result<DirectoryLock, StoreError> {
     let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
     let file = private(&path.join(LOCK)).map_err(unwritable)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(DirectoryLock(Arc::new(file))),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(unwritable(source)),
     }

@@ -32,7 +32,7 @@ mod visits;
 mod writer;
 
 pub use check::invariants;
-pub use directory::CrawlDirectory;
+pub use directory::{CrawlDirectory, DirectoryLock};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use records::Records;
 #[cfg(test)]

@@ -19,9 +19,10 @@ pub(super) fn settings(connection: &Connection) -> Result<Option<String>> {
 pub(super) fn last_sequence(connection: &Connection) -> Result<Option<LastSequence>> {
     let last = |row: &rusqlite::Row<'_>| {
         let admitted = to_expect(&parsed(row.get_ref(2)?.as_str()?)?);
-        Ok(LastSequence { number: row.get(0)?, end: row.get(1)?, admitted })
+        let began = Moment::from_millis(row.get(3)?);
+        Ok(LastSequence { number: row.get(0)?, began, end: row.get(1)?, admitted })
     };
-    connection.query_row("SELECT n, end, counters FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
+    connection.query_row("SELECT n, end, counters, began_at FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
 }
 
 pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {

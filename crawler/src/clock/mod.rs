@@ -1,8 +1,12 @@
-//! [`Clock`]: the one place that reads the time.
+//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day.
+
+mod alarm;
 
 use std::time::{Instant, SystemTime};
 
 use crate::time::Moment;
+
+pub use alarm::Alarm;
 
 /// UTC that never goes back: the system's time at the start, and what a steady clock counted since.
 #[derive(Debug, Clone, Copy)]

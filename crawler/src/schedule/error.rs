@@ -1,0 +1,31 @@
+//! [`ScheduleError`]: what is wrong with a schedule.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Why a schedule is none.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ScheduleError {
+    /// There is neither an interval nor a cron line.
+    #[error("no rhythm is given: say how often (every) or when (cron)")]
+    NoRhythm,
+    /// There are both.
+    #[error("two rhythms are given: say how often (every) or when (cron), not both")]
+    TwoRhythms,
+    /// The interval is shorter than a second.
+    #[error("an interval of {0:?} is too short, it must be 1 s or more")]
+    TooShort(Duration),
+    /// The cron line cannot be read.
+    #[error("no cron line: {0}")]
+    Cron(String),
+    /// The cron line names no day that comes.
+    #[error("this cron line names a day that never comes")]
+    Never,
+    /// There is no such time zone.
+    #[error("there is no time zone of this name")]
+    Zone,
+    /// The window cannot be read.
+    #[error("no window: {0}")]
+    Window(&'static str),
+}

@@ -1,0 +1,29 @@
+//! When does the next sequence begin?
+//!
+//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), the weekly [`Window`]s that a start may be held
+//! back to, the place of a crawl among others with the same rhythm, what becomes of starts that were missed, and how steps
+//! of the wall clock are taken.
+//!
+//! Invariants: a start comes after the one it is counted from; however many starts were missed, one makes up for them; a
+//! step of the wall clock neither repeats a start nor holds one back for longer than the rhythm does.
+//!
+//! Does not know: what time it is, what a sequence is, and whether the one before has ended.
+
+mod cron;
+mod error;
+mod rhythm;
+mod timetable;
+mod upcoming;
+mod window;
+mod zone;
+
+pub use cron::CronLine;
+pub use error::ScheduleError;
+pub use rhythm::Rhythm;
+pub use timetable::Schedule;
+pub use upcoming::{Due, Upcoming};
+pub use window::Window;
+pub use zone::Zone;
+
+#[cfg(test)]
+mod tests;
