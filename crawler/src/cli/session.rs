@@ -207,16 +207,21 @@ impl Session {
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
         let view = progress::show(shown, self.output.progress_style());
-        let texts = match settings.change.text {
-            TextChoice::On => true,
-            TextChoice::Auto => self.watched || directory.keeps_texts()?,
-            TextChoice::Off => false,
-        };
+        let texts = self.keeps_texts(settings.change.text, &directory)?;
         let launch = Launch { directory, resumed, starts, settings, texts, fetcher, clock, stop, progress: published };
         let end = Box::pin(engine::run(launch)).await;
         view.abort();
         progress::clear();
         Ok(Ended { end: end?, lock })
+    }
+
+    /// Whether texts of pages are kept: of those that are watched, or were in a sequence before, unless it is said otherwise.
+    fn keeps_texts(&self, choice: TextChoice, directory: &CrawlDirectory) -> Result<bool, Failure> {
+        Ok(match choice {
+            TextChoice::On => true,
+            TextChoice::Auto => self.watched || directory.keeps_texts()?,
+            TextChoice::Off => false,
+        })
     }
 
     /// What can be refused before a directory is made.

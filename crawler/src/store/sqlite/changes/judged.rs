@@ -180,10 +180,13 @@ fn mass(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
     Ok(())
 }
 
+/// By the hash of a host or section, how many of its pages are doubted where there are many at once, and one of them.
+type Places = HashMap<u64, (u64, String)>;
+
 /// Pages of each place that are doubted where there are many at once, with one of them; and how many looks there are in all.
-fn sudden(finder: &Finder<'_>) -> Result<(HashMap<u64, (u64, String)>, u64)> {
+fn sudden(finder: &Finder<'_>) -> Result<(Places, u64)> {
     let connection = finder.connection;
-    let mut found: HashMap<u64, (u64, String)> = HashMap::new();
+    let mut found = Places::new();
     let mut total = 0;
     let mut select = connection.prepare(
         "SELECT look.visit, found, difference, way, look.url, visit.before, url.url

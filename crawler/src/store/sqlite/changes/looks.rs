@@ -66,7 +66,7 @@ struct Visit {
 /// What was found, besides where.
 #[derive(Default)]
 struct Found {
-    found: &'static str,
+    what: &'static str,
     difference: Option<&'static str>,
     way: Option<&'static str>,
     mark: Option<[u8; 32]>,
@@ -116,7 +116,7 @@ fn visit(row: &Row<'_>) -> Result<Visit> {
 
 fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
     let found = match (&*visit.outcome, visit.status) {
-        ("stored", _) if visit.is_cut => return Ok(Found { found: "cut", ..Found::default() }),
+        ("stored", _) if visit.is_cut => return Ok(Found { what: "cut", ..Found::default() }),
         ("stored", _) => return there(finder, visit, standing),
         ("redirected", _) => "redirected",
         ("broken", Some(404)) => "missing",
@@ -124,7 +124,7 @@ fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found
         _ => "unreachable",
     };
     let mark = visit.redirect.as_ref().map(|target| Sha256::digest(target).into());
-    Ok(Found { found, mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::default() })
+    Ok(Found { what: found, mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::default() })
 }
 
 /// Digest and text of a visit.
@@ -137,7 +137,7 @@ fn copy(connection: &Connection, visit: Option<i64>) -> Result<(Option<[u8; 32]>
 fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
     let connection = finder.connection;
     let (good_digest, good_text) = copy(connection, standing.good)?;
-    let plain = |difference| Found { found: "there", difference: Some(difference), ..Found::default() };
+    let plain = |difference| Found { what: "there", difference: Some(difference), ..Found::default() };
     let now = texts::load(connection, visit.text)?;
     if good_digest == visit.digest && standing.good.is_some() {
         return Ok(plain("none"));
@@ -177,7 +177,7 @@ fn unknown(
     let back = earlier.is_some() && earlier == visit.digest;
     let text = text.filter(|_| standing.good.is_none()).map(|text| digest(&finder.rules.ignore.apply(&text)));
     Ok(Found {
-        found: "there",
+        what: "there",
         difference: Some("unknown"),
         way: back.then_some("back"),
         mark: text.or(visit.digest),
@@ -204,7 +204,7 @@ fn keep(connection: &Connection, visit: &Visit, (host, section, at): (i64, u64, 
         host,
         section.cast_signed(),
         at,
-        found.found,
+        found.what,
         found.difference,
         found.way,
         found.mark,

@@ -51,14 +51,14 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
             connection.prepare_cached(wall)?.execute(params![row.get::<_, Option<Vec<u8>>>(8)?, url])?;
         }
         for told in told {
-            page(finder, url, at, told, row.get::<_, Option<String>>(7)?)?;
+            page(finder, url, at, told, row.get_ref(7)?.as_str_or_null()?)?;
         }
     }
     Ok(())
 }
 
 /// Tells a change of a page; not what is told with another page.
-fn page(finder: &Finder<'_>, url: i64, at: Moment, told: Told, redirected: Option<String>) -> Result<()> {
+fn page(finder: &Finder<'_>, url: i64, at: Moment, told: Told, redirected: Option<&str>) -> Result<()> {
     let (from, to) = marks(finder.connection, url)?;
     match told.change {
         Change::New if from.is_some() => Ok(()),
@@ -69,7 +69,7 @@ fn page(finder: &Finder<'_>, url: i64, at: Moment, told: Told, redirected: Optio
                 Some(url),
                 at,
                 Told { change: Change::Moved, after: good(finder.connection, to)?, ..told },
-                target,
+                target.as_deref(),
             )
         }
         _ => write(finder, Some(url), at, told, redirected.filter(|_| told.change == Change::Moved)),
@@ -91,6 +91,9 @@ fn good(connection: &Connection, url: Option<i64>) -> Result<Option<i64>> {
     Ok(good.and_then(|standing| standing.good))
 }
 
+/// A new page with its copy, the old one with its condition and doubt, and when the new one was seen.
+type Move = (i64, i64, i64, String, Option<String>, u64);
+
 /// New pages whose likely old address is known to be gone are told with that; those whose old address is there after all are
 /// new.
 fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
@@ -99,11 +102,10 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
         "SELECT new.url, new.good, old.url, old.condition, old.doubt, visit.fetched_at
          FROM standing AS new JOIN standing AS old ON old.url = new.moved_from JOIN visit ON visit.id = new.good",
     )?;
-    type Move = (i64, i64, i64, String, Option<String>, u64);
     let read =
         |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?));
-    let moves: Vec<Move> = select.query_map([], read)?.collect::<Result<_>>()?;
-    for (new, visit, old, condition, doubt, at) in moves {
+    let likely: Vec<Move> = select.query_map([], read)?.collect::<Result<_>>()?;
+    for (new, visit, old, condition, doubt, at) in likely {
         let moved = matches!(&*condition, "gone" | "moved");
         if !moved && doubt.is_some() {
             continue;
@@ -124,13 +126,7 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
 }
 
 /// Writes a change down.
-pub(super) fn write(
-    finder: &Finder<'_>,
-    url: Option<i64>,
-    at: Moment,
-    told: Told,
-    target: Option<String>,
-) -> Result<()> {
+pub(super) fn write(finder: &Finder<'_>, url: Option<i64>, at: Moment, told: Told, target: Option<&str>) -> Result<()> {
     let mut insert = finder.connection.prepare_cached(
         "INSERT INTO change (sequence, at, url, change, before, after, before_visit, after_visit, target)
          SELECT ?1, ?2, ?3, iif(?4 = 'changed_text' AND b.digest IS a.digest, 'reverted', ?4), b.digest, a.digest, ?5, ?6, ?7
