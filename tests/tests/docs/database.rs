@@ -18,12 +18,16 @@ const FIND_NOTHING: &[&str] = &[
     "-- What was lost, and what became of it?",
     "-- Which pages link to what is still lost?",
     "-- What did a later sequence find that an earlier one had lost?",
+    "-- Which pages say the same?",
+    "-- What did each sequence tell?",
+    "-- What waits for a second look?",
+    "SELECT sequence, count(*) AS lines FROM site_wide",
 ];
 
 #[test]
 fn the_schema_is_described_and_the_queries_run() {
     let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
-    let crawled = shell(&format!("webloom crawl -q -d docs {}", site.url), dir.path());
+    let crawled = shell(&format!("webloom crawl -q --text on -d docs {}", site.url), dir.path());
     assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
     assert!(shell("webloom crawl -q -d docs --again --revisit rediscover", dir.path()).status.success());
     let path = dir.path().join("docs/webloom.sqlite");

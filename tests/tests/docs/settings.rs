@@ -25,6 +25,7 @@ const SUBCOMMANDS: &[&str] = &[
     "demo",
     "status",
     "pages",
+    "changes",
     "check",
     "simulate",
     "config default",
