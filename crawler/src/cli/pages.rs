@@ -114,6 +114,13 @@ impl PagesArgs {
             let there = if last == 0 { "only sequence 0".to_owned() } else { format!("the sequences 0 to {last}") };
             return Err(Failure::Usage(format!("--sequence {asked}: {} has {there}", self.dir.display())));
         }
+        if let Some(old) = self.sequence.filter(|_| !self.lost && !self.recovered)
+            && records.is_pruned(old)?
+        {
+            outcome::tell(&format!(
+                "of sequence {old} only those pages are kept that were not as before (store.keep_sequences)"
+            ));
+        }
         let Some(prefix) = &self.content_type else { return Ok(()) };
         let types = records.content_types(prefix, NAMED)?;
         if types.is_match {

@@ -279,6 +279,8 @@ pub struct RawStore {
     pub commit_visits: Option<RawValue>,
     /// Time between copies of the log into the database file.
     pub checkpoint_every: Option<RawValue>,
+    /// Sequences that are kept whole.
+    pub keep_sequences: Option<RawValue>,
 }
 
 /// `[log]`: what the program says about its work; for one run, never stored.

@@ -109,6 +109,7 @@ pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result
         sequence: launch.resumed.sequence,
         counters: launch.resumed.counters.clone(),
         changes: change_rules(&launch.settings.change),
+        keep_sequences: launch.settings.store.keep_sequences,
     };
     let omitted = launch.texts.then(|| Arc::new(launch.settings.change.omitted()));
     let text_rule = omitted.as_deref().map(Omitted::rule);

@@ -17,6 +17,12 @@ pub trait ReadSide {
     /// [`ReadError`] when the records cannot be read.
     fn last_sequence(&self) -> Result<Option<u32>, ReadError>;
 
+    /// Whether of a sequence only the visits are kept that found something new.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn is_pruned(&self, sequence: u32) -> Result<bool, ReadError>;
+
     /// Shows every line that passes, in the order of admission, to `each` until it answers `false`.
     ///
     /// # Errors

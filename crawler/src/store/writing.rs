@@ -1,6 +1,6 @@
 //! [`Store`]: where a run writes, and where its messages come from.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use super::{ChangeRules, Counters, Message, StoreError};
 use crate::text::TextRule;
@@ -80,4 +80,6 @@ pub struct WriterSettings {
     pub counters: Counters,
     /// How changes of its pages are found.
     pub changes: ChangeRules,
+    /// Sequences that are kept whole; `None` is all.
+    pub keep_sequences: Option<NonZeroU32>,
 }

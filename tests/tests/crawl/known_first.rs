@@ -311,3 +311,26 @@ fn pages_of_an_older_version_are_not_sent_once_their_tags_are_known() {
         assert_eq!((changes(&next(&dir, &[])), full(began)), ([0, 0, 5, 0], expected));
     }
 }
+
+#[test]
+fn what_found_nothing_new_is_forgotten_after_some_sequences() {
+    let (site, folder) = (Site::serve(living), Folder::new());
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &[]);
+    let visits = || -> usize { database(&dir).query_row("SELECT count(*) FROM visit", [], |row| row.get(0)).unwrap() };
+    let round = || {
+        Webloom::go_on(&dir).args(["--again"]).env("WEBLOOM_STORE_KEEP_SEQUENCES", "2").run().expect(0);
+        assert_clean(&dir);
+        visits()
+    };
+    let counts = [0, 1, 2, 3, 4, 5].map(|_| round());
+    assert_eq!(counts, [10, 15, 15, 15, 15, 15], "five of the first sequence, and five each of the last two");
+    site.set(1);
+    // What changed stays: two pages, one that is new, and one that is gone.
+    let counts = [0, 1, 2, 3, 4, 5].map(|_| round());
+    assert_eq!(counts[3..], [counts[2]; 3], "{counts:?}");
+    let old = Webloom::new(["pages", "--sequence", "3", "--format", "jsonl"]).args([&dir]).run().expect(0);
+    assert!(old.stdout.is_empty() && old.stderr.contains("only those pages are kept"), "{}", old.stderr);
+    assert_eq!(pages_of(&dir, 0).len(), 5);
+    assert_eq!(states(&site.server, pages(&dir)).len(), 6);
+}

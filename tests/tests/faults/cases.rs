@@ -36,6 +36,11 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("a finished URL has a visit of its own", "UPDATE history SET visit = visit + 1 WHERE url = 2"),
     (
+        "what is remembered of a page names copies of it",
+        "INSERT INTO standing (url, good, condition, restless, flaps, calm, volatile, orphaned)
+         VALUES (2, (SELECT visit FROM url WHERE id = 3), 'there', 0, 0, 0, 0, 0)",
+    ),
+    (
         "a visit tells what changed since the copy before it",
         "UPDATE visit SET change = 'new' WHERE change = 'unchanged'",
     ),

@@ -1,11 +1,14 @@
 //! `[retry]`, `[extract]` and `[store]`.
 
-use std::{marker::PhantomData, time::Duration};
+use std::{marker::PhantomData, num::NonZeroU32, time::Duration};
 
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, OneOf, Span, words},
+    rules::{Count, OneOf, Span, Unless, words},
 };
+
+/// More sequences than anybody keeps.
+const MOST_SEQUENCES: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not zero");
 
 words! {
     /// What becomes of links marked `rel=nofollow`.
@@ -46,6 +49,8 @@ pub struct StoreSettings {
     pub commit_visits: u32,
     /// Time between two copies of the log into the database file.
     pub checkpoint_every: Duration,
+    /// Sequences that are kept whole; `None` is all.
+    pub keep_sequences: Option<NonZeroU32>,
 }
 
 impl RetrySettings {
@@ -75,6 +80,8 @@ impl StoreSettings {
             commit_visits: reader.read("store.commit_visits", &Count(1..=197)),
             checkpoint_every: reader
                 .read("store.checkpoint_every", &Span(Duration::from_millis(10)..=Duration::from_hours(1))),
+            keep_sequences: reader
+                .read("store.keep_sequences", &Unless { word: "all", rule: Count(NonZeroU32::MIN..=MOST_SEQUENCES) }),
         }
     }
 }

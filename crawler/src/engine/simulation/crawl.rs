@@ -276,8 +276,16 @@ impl Crawl {
         let commit_steps = usize::try_from(1 + self.random.below(20)).unwrap();
         let commit_every = Duration::from_mins(1);
         let changes = change_rules(&self.settings.change);
-        let settings =
-            WriterSettings { commit_every, commit_steps, checkpoint_every: commit_every, sequence, counters, changes };
+        let keep_sequences = self.settings.store.keep_sequences;
+        let settings = WriterSettings {
+            commit_every,
+            commit_steps,
+            checkpoint_every: commit_every,
+            sequence,
+            counters,
+            changes,
+            keep_sequences,
+        };
         let mut writer = Writer::new(directory, settings);
         writer.take_over().unwrap();
         Process::new(self, core, writer, interruption).drive(starts)

@@ -55,6 +55,8 @@ pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Arc<Settings>
     // No draw of its own, so that a seed stays what it was.
     let checked = if delay == "100ms" { 0.3 } else { 0.01 };
     writeln!(text, "[revisit]\naudit_not_modified = {checked}").unwrap();
+    let kept = if delay == "0s" { 1 } else { 10 };
+    writeln!(text, "[store]\nkeep_sequences = {kept}").unwrap();
     let texts = if per_host == 1 { "on" } else { "off" };
     write!(text, "[change]\ntext = \"{texts}\"\ngone_after = 0\nconfirm = 0\nsite_wide_pages = 0\n").unwrap();
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")

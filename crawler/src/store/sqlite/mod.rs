@@ -20,6 +20,7 @@ mod failpoint;
 mod lost;
 mod pages;
 mod prepare;
+mod prune;
 mod ranks;
 mod records;
 mod refill;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{changes, check, directory::DATABASE, error::database_error, pages, resume, schema, summary};
+use super::{changes, check, directory::DATABASE, error::database_error, pages, prune, resume, schema, summary};
 use crate::store::{
     ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, Since, StoreError, StoredSummary,
 };
@@ -50,6 +50,10 @@ impl ReadSide for Records {
 
     fn last_sequence(&self) -> Result<Option<u32>, ReadError> {
         Ok(summary::last_sequence(&self.connection)?)
+    }
+
+    fn is_pruned(&self, sequence: u32) -> Result<bool, ReadError> {
+        Ok(prune::is_pruned(&self.connection, sequence)?)
     }
 
     fn pages(&self, filter: &PageFilter, each: impl FnMut(PageLine) -> bool) -> Result<(), ReadError> {

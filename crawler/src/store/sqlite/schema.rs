@@ -174,6 +174,8 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE visit ADD COLUMN text INTEGER;         -- what the page says; an old one may be gone
     ALTER TABLE visit ADD COLUMN before INTEGER;       -- the visit with the copy before, where this one is another
     ALTER TABLE crawl ADD COLUMN looked_at INTEGER;    -- the last visit of which changes were told
+    ALTER TABLE crawl ADD COLUMN pruned_to INTEGER;    -- up to this visit, those that found nothing new are gone
+    ALTER TABLE sequence ADD COLUMN pruned INTEGER;    -- 1: so are its visits
     ALTER TABLE host ADD COLUMN robots_seen BLOB;      -- SHA-256 of the robots.txt of which changes were told
     CREATE TABLE text (
         id     INTEGER PRIMARY KEY,
@@ -232,7 +234,7 @@ const STAND_INS: &[&str] = &[
 ",
     "
     CREATE TEMP VIEW sequence AS SELECT *, NULL AS audit_sample, NULL AS audit_urls, NULL AS audit_lost, NULL AS swept,
-        NULL AS swept_links, NULL AS revisit, n AS links_since, NULL AS text_rule FROM main.sequence;
+        NULL AS swept_links, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned FROM main.sequence;
     CREATE TEMP TABLE lost (id, sequence, fingerprint, url, found_by, found_at, via, swept, state, tries, tried, admitted,
         recovered_in);
 ",
@@ -241,23 +243,25 @@ const STAND_INS: &[&str] = &[
         NULL AS wait, NULL AS known_good, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
 ",
     "
-    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at FROM main.crawl;
+    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at, NULL AS pruned_to FROM main.crawl;
 ",
     "
     -- What an older schema lacks too is added above.
-    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited,
         NULL AS text, NULL AS before FROM main.visit;
 ",
     "
-    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at FROM main.crawl;
-    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at, NULL AS pruned_to FROM main.crawl;
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule, NULL AS pruned FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
     CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_visit, after_visit, target, count,
         edit);
     CREATE TEMP TABLE text (id, url, rule, digest, body);
+    CREATE TEMP TABLE standing (url, good, earlier, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned,
+        wall, moved_from, moved_to);
 ",
 ];
 

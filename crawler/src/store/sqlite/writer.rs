@@ -13,7 +13,7 @@ use super::{
     changes::Finder,
     directory::DATABASE,
     error::Fault,
-    lost, prepare, refill,
+    lost, prepare, prune, refill,
     sweep::Sweep,
 };
 use crate::{
@@ -284,6 +284,9 @@ impl Writer {
             let complete = end.end == "drained";
             let (connection, sequence) = (&*transaction, self.current.sequence);
             Finder { connection, folder, rules, sequence, complete }.run()?;
+            if let Some(keep) = self.settings.keep_sequences {
+                prune::prune(connection, sequence, keep.get())?;
+            }
         }
         self.pass("inside_end");
         Ok(transaction.commit()?)

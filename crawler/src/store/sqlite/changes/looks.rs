@@ -37,9 +37,10 @@ pub(super) fn clear(connection: &Connection) -> Result<()> {
     connection.execute_batch("DROP TABLE temp.look; DROP TABLE temp.line")
 }
 
-/// Whether anything was looked at.
-pub(super) fn any(connection: &Connection) -> Result<bool> {
-    connection.query_row("SELECT EXISTS (SELECT 1 FROM temp.look)", [], |row| row.get(0))
+/// Whether any page may have lost a link.
+pub(super) fn any_changed(connection: &Connection) -> Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM temp.look WHERE difference IS NOT 'none')";
+    connection.query_row(any, [], |row| row.get(0))
 }
 
 /// The section of a page: its host and the first folder of its path.
@@ -83,7 +84,8 @@ pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
                 visit.truncated, url.url, url.host, visit.fetched_at
          FROM visit CROSS JOIN url ON url.id = visit.url
          WHERE visit.id > ? AND visit.id <= ?
-           AND (visit.change IS NOT 'unchanged' OR EXISTS (SELECT 1 FROM standing WHERE standing.url = visit.url))
+           AND (visit.change IS NOT 'unchanged' AND (visit.outcome = 'stored' OR visit.before IS NOT NULL)
+                OR EXISTS (SELECT 1 FROM standing WHERE standing.url = visit.url))
          ORDER BY visit.id",
     )?;
     let mut rows = select.query([from, to])?;

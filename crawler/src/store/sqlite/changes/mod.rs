@@ -49,7 +49,7 @@ impl Finder<'_> {
             let sudden = judged::judge(self, from, to)?;
             moves::find(self)?;
             told::tell(self, &sudden)?;
-            if self.complete && looks::any(self.connection)? {
+            if self.complete && looks::any_changed(self.connection)? {
                 orphans::tell(self)?;
             }
             texts::prune(self)?;

@@ -133,6 +133,14 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT DISTINCT 'host ' || host.id FROM url CROSS JOIN host ON host.id = url.host
          CROSS JOIN visit ON visit.id = url.visit WHERE robots_fetched_at IS NULL AND visit.outcome <> 'failed'",
     ),
+    (
+        "what is remembered of a page names copies of it",
+        "SELECT 'url ' || standing.url FROM standing WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = standing.url)
+            OR (good IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM visit WHERE visit.id = good AND visit.url = standing.url AND visit.outcome = 'stored'))
+            OR (earlier IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM visit WHERE visit.id = earlier AND visit.url = standing.url AND visit.outcome = 'stored'))",
+    ),
 ];
 
 /// The same for what is known of lost URLs.

@@ -1,0 +1,50 @@
+//! Forgetting old visits that found nothing new.
+//!
+//! Owns: which visits go, and up to where that was done: so each is looked at once.
+//!
+//! Invariants: what a page is, was before its last change, or is compared with stays; so does every visit that found something
+//! new. The file stays as large as the sequences that are kept whole make it.
+
+use rusqlite::{Connection, Result, params};
+
+/// Forgets visits of sequences that began with what is known: those to which nothing refers, and which found what
+/// the visit before had found: their copy unchanged, or the same status as then. Of a sequence that found its pages by links all are kept: what it admitted follows from them.
+const OLD: &str = "
+    DELETE FROM visit WHERE id IN (
+        SELECT visit.id FROM visit CROSS JOIN url ON url.id = visit.url
+        WHERE visit.id > ?1 AND visit.id <= ?2
+          AND (visit.same IS NOT NULL OR (visit.outcome, visit.status, visit.reason, visit.redirect) IS (
+                  SELECT past.outcome, past.status, past.reason, past.redirect FROM visit AS past INDEXED BY visit_of_url
+                  WHERE past.url = url.id AND past.sequence < visit.sequence AND visit.outcome <> 'stored'
+                  ORDER BY past.sequence DESC, past.id DESC LIMIT 1))
+          AND url.visit <> visit.id AND url.copy IS NOT visit.id
+          AND (SELECT revisit FROM sequence WHERE n = visit.sequence) IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = url.id AND history.sequence = visit.sequence)
+          AND NOT EXISTS (SELECT 1 FROM standing WHERE standing.url = url.id AND visit.id IN (good, earlier)))";
+
+/// Keeps so many sequences whole, the last ones, of which this is the last.
+pub(super) fn prune(connection: &Connection, sequence: u32, keep: u32) -> Result<()> {
+    let Some(last) = sequence.checked_sub(keep) else { return Ok(()) };
+    // Those alone have the index.
+    let any = "SELECT EXISTS (SELECT 1 FROM sequence WHERE n <= ? AND revisit IS NOT NULL)";
+    if !connection.query_row(any, [last], |row| row.get::<_, bool>(0))? {
+        return Ok(());
+    }
+    let from: i64 = connection.query_row("SELECT coalesce(pruned_to, 0) FROM crawl", [], |row| row.get(0))?;
+    // Sequences do not overlap.
+    let to: Option<i64> = connection.query_row(
+        "SELECT (SELECT id FROM visit WHERE id > ?1 AND sequence > ?2 ORDER BY id LIMIT 1) - 1",
+        params![from, last],
+        |row| row.get(0),
+    )?;
+    let Some(to) = to.filter(|to| *to > from) else { return Ok(()) };
+    connection.execute(OLD, [from, to])?;
+    connection.execute("UPDATE sequence SET pruned = 1 WHERE n <= ? AND revisit IS NOT NULL", [last])?;
+    connection.execute("UPDATE crawl SET pruned_to = ?", [to]).map(|_| ())
+}
+
+/// Whether of a sequence only the visits are kept that found something new.
+pub(super) fn is_pruned(connection: &Connection, sequence: u32) -> Result<bool> {
+    let pruned = "SELECT EXISTS (SELECT 1 FROM sequence WHERE n = ? AND pruned)";
+    connection.query_row(pruned, [sequence], |row| row.get(0))
+}
