@@ -4,7 +4,14 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 
-use super::{Failure, outcome, summary};
+use super::{Failure, directory, listing, outcome, summary};
+use crate::{
+    observe::escape,
+    store::{ReadSide, SequenceLosses},
+};
+
+/// Sequences that are shown, the last ones.
+const SHOWN: u32 = 20;
 
 /// Arguments of `status`.
 #[derive(Debug, Args)]
@@ -20,8 +27,34 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     let summary = summary::read(&args.dir)?;
     if args.json {
         outcome::document(&summary::document(&summary))?;
-    } else {
-        outcome::print(&summary::lines(&summary, &args.dir))?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let mut text = summary::lines(&summary, &args.dir);
+    let losses = directory::records(&args.dir)?.losses(SHOWN)?;
+    if losses.len() > 1 {
+        text += &table(&losses);
+    }
+    outcome::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What each sequence lost and found again.
+fn table(losses: &[SequenceLosses]) -> String {
+    let mut text = format!(
+        "\n{:<8}  {:<24}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}\n",
+        "sequence", "began", "end", "expected lost", "audited", "swept", "recovered"
+    );
+    for losses in losses {
+        text += &format!(
+            "{:>8}  {:<24}  {:<11}  {:>13.2e}  {:>7}  {:>7}  {:>9}\n",
+            losses.sequence,
+            listing::time(losses.began_at),
+            escape::text(losses.end.as_deref().unwrap_or("-")),
+            losses.expected,
+            losses.audited,
+            losses.swept.map_or_else(|| "-".to_owned(), |swept| swept.to_string()),
+            losses.recovered,
+        );
+    }
+    text
 }

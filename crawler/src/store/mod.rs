@@ -34,5 +34,7 @@ pub use resumed::{HostState, PendingStart, Resumed};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };
-pub use summary::{AilingHost, CheckedRevisits, LostCounts, PageCounts, StoredSummary, SweepCounts, UrlCounts};
+pub use summary::{
+    AilingHost, CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UrlCounts,
+};
 pub use writing::{Errs, Messages, Next, RunStart, Store, WriterSettings};

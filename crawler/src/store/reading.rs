@@ -1,6 +1,6 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
-use super::{ChangeLine, ContentTypes, PageFilter, PageLine, ReadError, Since, StoredSummary};
+use super::{ChangeLine, ContentTypes, PageFilter, PageLine, ReadError, SequenceLosses, Since, StoredSummary};
 use crate::queue::Counts;
 
 /// The records of a crawl, open for reading, also while the crawl runs.
@@ -10,6 +10,12 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn summary(&self) -> Result<Option<StoredSummary>, ReadError>;
+
+    /// What the last sequences lost, so many at most, the last one first.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn losses(&self, most: u32) -> Result<Vec<SequenceLosses>, ReadError>;
 
     /// The number of the last sequence; `None` before the first.
     ///

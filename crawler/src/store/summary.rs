@@ -86,6 +86,25 @@ pub struct CheckedRevisits {
     pub wrong: u64,
 }
 
+/// What a sequence lost and found again, in a line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SequenceLosses {
+    /// Its number.
+    pub sequence: u32,
+    /// When it began, in milliseconds since 1970.
+    pub began_at: u64,
+    /// How it ended; `None` while it runs or after a kill.
+    pub end: Option<String>,
+    /// URLs expected to be lost.
+    pub expected: f64,
+    /// Those that its audit saw lost.
+    pub audited: u64,
+    /// Those that its sweep found; `None` where no sweep proves it.
+    pub swept: Option<u64>,
+    /// URLs that an earlier sequence had lost and this one admitted.
+    pub recovered: u64,
+}
+
 /// Lost URLs of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LostCounts {

@@ -1,11 +1,11 @@
 //! Lost URLs: their rows, what they mean to a new audit, and their counts.
 
-use rusqlite::{Connection, Result, params};
+use rusqlite::{Connection, Result, Row, params};
 
 use super::again::{Current, Tickets};
 use crate::{
     candidate::Ticket,
-    store::{LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, Standing, SweepCounts},
+    store::{LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts},
     url::Fingerprint,
 };
 
@@ -133,6 +133,29 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<LostCount
             Ok(LostCounts { audit_rescued: row.get(0)?, sweep, recovered: row.get(6)? })
         },
     )
+}
+
+/// What the last sequences lost, the last one first.
+pub(super) fn of_sequences(connection: &Connection, most: u32) -> Result<Vec<SequenceLosses>> {
+    let mut select = connection.prepare(
+        "SELECT n, began_at, end, coalesce(counters ->> '$.expected_lost', 0.0),
+                (SELECT count(*) FROM lost WHERE lost.sequence = n AND found_by = 'audit'),
+                iif(sequence.swept IS NULL, NULL, (SELECT count(*) FROM lost WHERE lost.sequence = n AND lost.swept)),
+                (SELECT count(DISTINCT admitted) FROM lost WHERE recovered_in = n)
+         FROM sequence ORDER BY n DESC LIMIT ?",
+    )?;
+    let losses = |row: &Row<'_>| {
+        Ok(SequenceLosses {
+            sequence: row.get(0)?,
+            began_at: row.get(1)?,
+            end: row.get(2)?,
+            expected: row.get(3)?,
+            audited: row.get(4)?,
+            swept: row.get(5)?,
+            recovered: row.get(6)?,
+        })
+    };
+    select.query_map([most], losses)?.collect()
 }
 
 /// URLs of the last sequence whose way from a start leads over one that its sweep rescued, without those. A URL's `via` was

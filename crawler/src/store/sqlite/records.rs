@@ -4,9 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{changes, check, directory::DATABASE, error::database_error, pages, prune, resume, schema, summary};
+use super::{changes, check, directory::DATABASE, error::database_error, lost, pages, prune, resume, schema, summary};
 use crate::store::{
-    ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, Since, StoreError, StoredSummary,
+    ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, SequenceLosses, Since,
+    StoreError, StoredSummary,
 };
 
 /// The records of a crawl, open for reading, also while the crawl runs.
@@ -46,6 +47,10 @@ impl Records {
 impl ReadSide for Records {
     fn summary(&self) -> Result<Option<StoredSummary>, ReadError> {
         Ok(summary::stored_summary(&self.connection)?)
+    }
+
+    fn losses(&self, most: u32) -> Result<Vec<SequenceLosses>, ReadError> {
+        Ok(lost::of_sequences(&self.connection, most)?)
     }
 
     fn last_sequence(&self) -> Result<Option<u32>, ReadError> {
