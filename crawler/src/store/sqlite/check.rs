@@ -15,7 +15,7 @@ use self::{
     links::KeptLinks,
     rules::{LOST_RULES, RULES, STAND},
 };
-use super::{error::Fault, runs::Sorter};
+use super::{error::Fault, prune, runs::Sorter};
 use crate::{
     queue::Counts,
     store::{CheckReport, Counters, Finding},
@@ -143,15 +143,12 @@ struct Sequence {
     is_past_known: bool,
     /// Whether a sweep proves it.
     swept: bool,
-    /// Whether visits of it are gone that found nothing new.
-    pruned: bool,
 }
 
 /// All of them, the last one last.
 fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
     let mut select = connection.prepare(
-        "SELECT n, counters, exact, swept IS NOT NULL, revisit IS NOT NULL AND n < (SELECT max(n) FROM sequence),
-                pruned IS NOT NULL
+        "SELECT n, counters, exact, swept IS NOT NULL, revisit IS NOT NULL AND n < (SELECT max(n) FROM sequence)
          FROM sequence ORDER BY n",
     )?;
     let sequence = |row: &Row<'_>| {
@@ -161,7 +158,6 @@ fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
             exact: row.get(2)?,
             swept: row.get(3)?,
             is_past_known: row.get(4)?,
-            pruned: row.get(5)?,
         })
     };
     select.query_map([], sequence)?.collect()
@@ -188,7 +184,7 @@ fn sums(connection: &Connection, sequence: &Sequence, admitted: u64) -> Result<O
         |row| row.get(0),
     )?;
     let adds_up = sequence.is_past_known || counters.candidates == admitted + counters.duplicate + refused;
-    let is_counted = counters.stored == stored || (sequence.pruned && counters.stored > stored);
+    let is_counted = counters.stored == stored || (prune::is_pruned(connection, number)? && counters.stored > stored);
     let holds = adds_up && is_counted;
     let example = format!(
         "sequence {number}: {} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
