@@ -61,6 +61,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             resumed,
             starts: vec![Start { url, guessed: false, credentials: None }],
             settings: Arc::new(resolved.settings),
+            texts: false,
             fetcher: Panicking,
             clock,
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
