@@ -23,14 +23,15 @@ pub(super) struct Written {
 /// The row of a visit. It has its links itself, unless the copy has them: if that is equal to the last byte, and to the last
 /// link. A page that says in its headers that its links are not to be followed has other links than before, and the same
 /// digest. What was kept under another scope, or came with other validators, is written anew: it is known to hold under this
-/// scope then, and the next sequence asks by validators of today.
+/// scope then, and the next sequence asks by validators of today. So is what the copy has no text of, or one by another
+/// rule: the next copy is compared with that of today.
 const INSERT: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
                         digest, title, redirect, truncated, links, change, etag, last_modified, same, audited, text, before)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same, ?20, ?21,
             iif(?16 IS 'unchanged', NULL, ?19)
      FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15 AND etag IS ?17 AND last_modified IS ?18
-                       AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
+                       AND (?21 IS NULL OR text IS ?21) AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
 
 /// What the copy says of a page that was not modified.
 const INSERT_NOT_MODIFIED: &str =
