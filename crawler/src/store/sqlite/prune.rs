@@ -20,7 +20,9 @@ const OLD: &str = "
           AND url.visit <> visit.id AND url.copy IS NOT visit.id
           AND (SELECT revisit FROM sequence WHERE n = visit.sequence) IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = url.id AND history.sequence = visit.sequence)
-          AND NOT EXISTS (SELECT 1 FROM standing WHERE standing.url = url.id AND visit.id IN (good, earlier)))";
+          AND NOT EXISTS (SELECT 1 FROM standing WHERE standing.url = url.id AND visit.id IN (good, earlier))
+          AND NOT EXISTS (SELECT 1 FROM visit AS later INDEXED BY visit_of_url
+                          WHERE later.url = url.id AND visit.id IN (later.same, later.before)))";
 
 /// Keeps so many sequences whole, the last ones, of which this is the last.
 pub(super) fn prune(connection: &Connection, sequence: u32, keep: u32) -> Result<()> {
@@ -38,9 +40,20 @@ pub(super) fn prune(connection: &Connection, sequence: u32, keep: u32) -> Result
         |row| row.get(0),
     )?;
     let Some(to) = to.filter(|to| *to > from) else { return Ok(()) };
-    connection.execute(OLD, [from, to])?;
-    connection.execute("UPDATE sequence SET pruned = 1 WHERE n <= ? AND revisit IS NOT NULL", [last])?;
-    connection.execute("UPDATE crawl SET pruned_to = ?", [to]).map(|_| ())
+    // For each visit that goes, all tables would be read for rows that refer to it. There are none.
+    connection.pragma_update(None, "foreign_keys", false)?;
+    let forgotten = forget(connection, (from, to), last);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    forgotten
+}
+
+/// Forgets those of the visits behind one, up to another, which are of sequences up to `last`.
+fn forget(connection: &Connection, (from, to): (i64, i64), last: u32) -> Result<()> {
+    let transaction = connection.unchecked_transaction()?;
+    transaction.execute(OLD, [from, to])?;
+    transaction.execute("UPDATE sequence SET pruned = 1 WHERE n <= ? AND revisit IS NOT NULL", [last])?;
+    transaction.execute("UPDATE crawl SET pruned_to = ?", [to])?;
+    transaction.commit()
 }
 
 /// Whether of a sequence only the visits are kept that found something new.

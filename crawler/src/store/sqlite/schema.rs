@@ -210,8 +210,8 @@ const MIGRATIONS: &[&str] = &[
         change       TEXT NOT NULL,
         before       BLOB,         -- SHA-256 of the bodies
         after        BLOB,
-        before_visit INTEGER REFERENCES visit (id),
-        after_visit  INTEGER REFERENCES visit (id),
+        before_text  INTEGER,      -- an old one may be gone
+        after_text   INTEGER,
         target       TEXT,         -- where it moved
         count        INTEGER,      -- pages with a site-wide edit
         edit         INTEGER       -- hash of that edit
@@ -257,7 +257,7 @@ const STAND_INS: &[&str] = &[
     CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule, NULL AS pruned FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
-    CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_visit, after_visit, target, count,
+    CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_text, after_text, target, count,
         edit);
     CREATE TEMP TABLE text (id, url, rule, digest, body);
     CREATE TEMP TABLE standing (url, good, earlier, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned,

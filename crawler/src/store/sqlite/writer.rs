@@ -284,12 +284,13 @@ impl Writer {
             let complete = end.end == "drained";
             let (connection, sequence) = (&*transaction, self.current.sequence);
             Finder { connection, folder, rules, sequence, complete }.run()?;
-            if let Some(keep) = self.settings.keep_sequences {
-                prune::prune(connection, sequence, keep.get())?;
-            }
         }
         self.pass("inside_end");
-        Ok(transaction.commit()?)
+        transaction.commit()?;
+        match self.settings.keep_sequences {
+            Some(keep) if end.tells => Ok(prune::prune(self.connection(), self.current.sequence, keep.get())?),
+            _ => Ok(()),
+        }
     }
 
     fn connection(&self) -> &Connection {

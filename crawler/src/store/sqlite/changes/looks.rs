@@ -39,7 +39,8 @@ pub(super) fn clear(connection: &Connection) -> Result<()> {
 
 /// Whether any page may have lost a link.
 pub(super) fn any_changed(connection: &Connection) -> Result<bool> {
-    let any = "SELECT EXISTS (SELECT 1 FROM temp.look WHERE difference IS NOT 'none')";
+    let any = "SELECT EXISTS (SELECT 1 FROM temp.look LEFT JOIN standing ON standing.url = look.url
+                              WHERE difference IS NOT 'none' OR coalesce(condition, 'there') <> 'there')";
     connection.query_row(any, [], |row| row.get(0))
 }
 

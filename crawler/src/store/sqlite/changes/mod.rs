@@ -48,8 +48,9 @@ impl Finder<'_> {
             looks::gather(self, from, to)?;
             let sudden = judged::judge(self, from, to)?;
             moves::find(self)?;
+            let links_may_differ = looks::any_changed(self.connection)?;
             told::tell(self, &sudden)?;
-            if self.complete && looks::any_changed(self.connection)? {
+            if self.complete && links_may_differ {
                 orphans::tell(self)?;
             }
             texts::prune(self)?;

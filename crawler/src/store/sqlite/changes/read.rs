@@ -20,9 +20,8 @@ pub(in crate::store::sqlite) fn changes(
     };
     let mut select = connection.prepare(
         "SELECT coalesce(url.url, change.address, ''), change.change, change.sequence, change.at, change.before,
-                change.after, change.target, change.count, b.text, a.text
-         FROM change LEFT JOIN url ON url.id = change.url LEFT JOIN visit AS b ON b.id = change.before_visit
-              LEFT JOIN visit AS a ON a.id = change.after_visit
+                change.after, change.target, change.count, change.before_text, change.after_text
+         FROM change LEFT JOIN url ON url.id = change.url
          WHERE change.sequence >= ? AND change.at >= ? ORDER BY change.id",
     )?;
     let mut rows = select.query([u64::from(sequence), moment])?;

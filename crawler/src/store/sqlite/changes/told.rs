@@ -128,9 +128,9 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
 /// Writes a change down.
 pub(super) fn write(finder: &Finder<'_>, url: Option<i64>, at: Moment, told: Told, target: Option<&str>) -> Result<()> {
     let mut insert = finder.connection.prepare_cached(
-        "INSERT INTO change (sequence, at, url, change, before, after, before_visit, after_visit, target)
-         SELECT ?1, ?2, ?3, iif(?4 = 'changed_text' AND b.digest IS a.digest, 'reverted', ?4), b.digest, a.digest, ?5, ?6, ?7
-         FROM (SELECT (SELECT digest FROM visit WHERE id = ?5) AS digest) AS b, (SELECT (SELECT digest FROM visit WHERE id = ?6) AS digest) AS a",
+        "INSERT INTO change (sequence, at, url, change, before, after, before_text, after_text, target)
+         SELECT ?1, ?2, ?3, iif(?4 = 'changed_text' AND b.digest IS a.digest, 'reverted', ?4), b.digest, a.digest, b.text, a.text, ?7
+         FROM (SELECT 1) LEFT JOIN visit AS b ON b.id = ?5 LEFT JOIN visit AS a ON a.id = ?6",
     )?;
     let values = params![finder.sequence, at.millis(), url, told.change.as_str(), told.before, told.after, target];
     insert.execute(values).map(|_| ())
@@ -149,8 +149,8 @@ fn site_wide(finder: &Finder<'_>, edit: u64, pages: u64, visit: i64) -> Result<(
         return Ok(());
     }
     let mut insert = finder.connection.prepare_cached(
-        "INSERT INTO change (sequence, at, url, change, before, after, before_visit, after_visit, count, edit)
-         SELECT ?1, look.at, look.url, 'site_wide', b.digest, visit.digest, b.id, visit.id, ?2, ?3
+        "INSERT INTO change (sequence, at, url, change, before, after, before_text, after_text, count, edit)
+         SELECT ?1, look.at, look.url, 'site_wide', b.digest, visit.digest, b.text, visit.text, ?2, ?3
          FROM temp.look JOIN visit ON visit.id = look.visit LEFT JOIN visit AS b ON b.id = visit.before
          WHERE look.visit = ?4",
     )?;
