@@ -312,7 +312,10 @@ impl Standing {
             self.doubt = None;
         }
         all.extend(match difference {
-            Difference::None => self.unchanged().map(|(change, since)| told(change, since)),
+            Difference::None => {
+                self.good = Some(visit);
+                self.unchanged().map(|(change, since)| told(change, since))
+            }
             Difference::SiteWide => {
                 (self.doubt, self.good) = (None, Some(visit));
                 None
@@ -478,6 +481,13 @@ mod tests {
         assert_eq!((page.look(MISSING), page.look(MISSING)), (vec!["gone"], vec![]));
         assert_eq!((page.there(Difference::None), page.there(ONWARDS)), (vec!["back"], vec!["changed_text"]));
         assert_eq!(page.look(Look::Missing { for_good: true }), ["gone"]);
+    }
+
+    #[test]
+    fn a_copy_without_a_difference_is_what_the_next_is_compared_with() {
+        let mut page = Watched::new();
+        assert_eq!((page.there(Difference::None), page.standing.good), (vec![], Some(2)));
+        assert!(page.standing.is_plain());
     }
 
     #[test]

@@ -149,9 +149,11 @@ fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Foun
     if rule != rule_before {
         return unknown(finder, visit, standing, (None, good_digest));
     }
+    let is_same_text = now == before;
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
     if now == before {
-        return Ok(plain("bytes"));
+        // What is ignored is the difference, so there is none.
+        return Ok(plain(if is_same_text { "bytes" } else { "none" }));
     }
     let way = if shrunk(&before, &now) {
         "shrunk"
