@@ -47,6 +47,8 @@ fn of_words(difference: Option<&str>, way: Option<&str>) -> Difference {
         Some("bytes") => Difference::Bytes,
         Some("text") => Difference::Text(way),
         Some("site_wide") => Difference::SiteWide,
+        // What has the bytes that it had has the text that it had.
+        Some("unknown") if way == Way::Back => Difference::Text(way),
         Some("unknown") => Difference::Unknown,
         _ => Difference::None,
     }
