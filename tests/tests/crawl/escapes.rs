@@ -10,7 +10,7 @@ use webloom_tests::{
 use crate::{Folder, crawl, serve};
 
 /// Sets the terminal's title, clears it, turns text around, hides, breaks lines.
-const HOSTILE: &str =
+pub(crate) const HOSTILE: &str =
     "\u{1b}]0;owned\u{7}\u{9b}2J\u{7f}\u{202e}txt\u{2066}\u{200b}\u{61c}\u{feff}\u{2028}\u{200f}\u{e0041}\r\u{8}";
 
 fn is_harmless(c: char) -> bool {
@@ -19,7 +19,7 @@ fn is_harmless(c: char) -> bool {
 }
 
 #[track_caller]
-fn assert_harmless(run: &Run) {
+pub(crate) fn assert_harmless(run: &Run) {
     for text in [&run.stdout, &run.stderr] {
         assert!(text.chars().all(is_harmless), "{text:?}");
     }

@@ -309,8 +309,11 @@ fn what_the_sweep_rescued_in_one_sequence_is_a_trial_in_the_next() {
 
 /// Takes the schema of a crawl of one sequence back to an older version.
 pub(crate) fn as_of_version(dir: &Path, version: u32) {
-    let checks = "DROP INDEX visit_audited; ALTER TABLE visit DROP COLUMN audited;
-        ALTER TABLE host DROP COLUMN wrong_since;";
+    let changes = "DROP INDEX visit_audited; ALTER TABLE visit DROP COLUMN audited;
+        ALTER TABLE host DROP COLUMN wrong_since; DROP TABLE text; DROP TABLE standing; DROP TABLE change;
+        DROP TABLE site_wide; ALTER TABLE sequence DROP COLUMN text_rule; ALTER TABLE visit DROP COLUMN text;
+        ALTER TABLE visit DROP COLUMN before; ALTER TABLE crawl DROP COLUMN looked_at;
+        ALTER TABLE host DROP COLUMN robots_seen;";
     let known = "ALTER TABLE sequence DROP COLUMN revisit; ALTER TABLE sequence DROP COLUMN links_since;
         ALTER TABLE url DROP COLUMN copy; ALTER TABLE visit DROP COLUMN same; ALTER TABLE visit DROP COLUMN etag;
         ALTER TABLE visit DROP COLUMN last_modified;";
@@ -327,7 +330,7 @@ pub(crate) fn as_of_version(dir: &Path, version: u32) {
         CREATE INDEX url_queue ON url (host, rank, id) WHERE state = 'queued' AND due IS NULL;
         CREATE INDEX url_retry ON url (host, due, id) WHERE state = 'queued' AND due IS NOT NULL;";
     let database = rusqlite::Connection::open(dir.join("webloom.sqlite")).expect("a database");
-    let undone = [checks, known, rules, health, sweeps, sequences][..7 - version as usize].concat();
+    let undone = [changes, known, rules, health, sweeps, sequences][..7 - version as usize].concat();
     database.execute_batch(&format!("{undone} PRAGMA user_version = {version}")).expect("it can be undone");
 }
 

@@ -6,6 +6,7 @@ mod again_killed;
 mod big_pages;
 mod budgets;
 mod caches;
+mod changes;
 mod clocks;
 mod descriptors;
 mod escapes;

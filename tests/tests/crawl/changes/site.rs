@@ -1,0 +1,193 @@
+//! [`Site`]: pages that a test changes between two sequences, and what is told of them.
+
+use std::{
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+use webloom_tests::{
+    server::{Asked, Reply, Server},
+    webloom::{Run, Webloom, assert_clean},
+};
+
+use crate::{Folder, assert_counts, serve};
+
+/// Texts are kept.
+pub(super) const TEXT: [&str; 2] = ["--text", "on"];
+
+/// A page that is not found is gone at the second look.
+pub(super) const SOON: [&str; 2] = ["--gone-after", "0s"];
+
+/// Another text than that of any page; no less than a quarter of it.
+pub(super) const OTHER: &str = "Another text of this page\nthat is as long as before";
+
+/// What is answered at a path.
+#[derive(Debug, Clone)]
+pub(super) enum Answer {
+    /// This page, with an `ETag` of its bytes.
+    Page(String),
+    /// No body.
+    Status(u16),
+    /// Redirected for good.
+    Redirect(&'static str),
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    answers: BTreeMap<String, Answer>,
+    /// Whether "not modified" is said of everything.
+    lies: bool,
+}
+
+/// A site, and its crawl.
+pub(super) struct Site {
+    pub(super) server: Server,
+    pub(super) folder: Folder,
+    script: Arc<Mutex<Script>>,
+}
+
+impl Site {
+    /// One whose `/` links to these pages, each with a text of its own.
+    pub(super) fn of<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) -> Self {
+        let script = Arc::new(Mutex::new(Script::default()));
+        let now = Arc::clone(&script);
+        let server = serve(move |asked| answer(&locked(&now), asked));
+        let site = Self { server, folder: Folder::new(), script };
+        let paths: Vec<_> = paths.into_iter().map(|path| path.as_ref().to_owned()).collect();
+        for path in &paths {
+            site.page(path, &own_text(path));
+        }
+        site.set("/", Answer::Page(links(&paths)));
+        site
+    }
+
+    /// `/1`, `/2` and so on.
+    pub(super) fn numbered(pages: usize) -> Self {
+        Self::of((1..=pages).map(|page| format!("/{page}")))
+    }
+
+    pub(super) fn set(&self, path: &str, answer: Answer) {
+        locked(&self.script).answers.insert(path.to_owned(), answer);
+    }
+
+    /// Each line of a text in a paragraph.
+    pub(super) fn page(&self, path: &str, text: &str) {
+        self.set(path, Answer::Page(paragraphs(text)));
+    }
+
+    pub(super) fn status(&self, path: &str, status: u16) {
+        self.set(path, Answer::Status(status));
+    }
+
+    /// What is answered now, to be [set](Self::set) again.
+    pub(super) fn now(&self, path: &str) -> Answer {
+        locked(&self.script).answers[path].clone()
+    }
+
+    /// Says of everything that it is not modified.
+    pub(super) fn lie(&self) {
+        locked(&self.script).lies = true;
+    }
+
+    pub(super) fn dir(&self) -> PathBuf {
+        self.folder.crawl()
+    }
+
+    /// The first sequence, of which nothing is told.
+    pub(super) fn crawl(&self, arguments: &[&str]) {
+        crate::crawl(&self.server, &self.dir(), arguments);
+        assert!(self.told(&[]).is_empty());
+    }
+
+    /// What the next sequence tells.
+    pub(super) fn again(&self, arguments: &[&str]) -> Vec<String> {
+        self.run(Webloom::go_on(&self.dir()).args(["--again"]).args(arguments)).1
+    }
+
+    /// The same, and whether it warned of too much at once.
+    pub(super) fn guarded(&self, arguments: &[&str]) -> (Vec<String>, usize) {
+        let (run, told) = self.run(Webloom::go_on(&self.dir()).args(["--again"]).args(arguments));
+        (told, run.stderr.matches("changed or vanished at once").count())
+    }
+
+    /// A run of a sequence to its end, and what that tells.
+    pub(super) fn run(&self, run: Webloom) -> (Run, Vec<String>) {
+        let run = run.run().expect(0);
+        let summary = run.json();
+        assert_eq!(summary["end"], "drained", "{summary}");
+        assert_counts(&summary);
+        assert_clean(&self.dir());
+        let told = self.told(&["--since", &summary["sequence"].to_string()]);
+        (run, told)
+    }
+
+    /// What was told so far, each as `changed /path`, sorted.
+    pub(super) fn told(&self, arguments: &[&str]) -> Vec<String> {
+        let mut told: Vec<_> = self.lines(arguments).iter().map(|line| self.short(line)).collect();
+        told.sort_unstable();
+        told
+    }
+
+    pub(super) fn lines(&self, arguments: &[&str]) -> Vec<Value> {
+        self.changes(&[&["--format", "jsonl"], arguments].concat()).expect(0).json_lines()
+    }
+
+    /// `webloom changes` with these arguments.
+    pub(super) fn changes(&self, arguments: &[&str]) -> Run {
+        Webloom::new(["changes"]).args(arguments).args([self.dir()]).run()
+    }
+
+    fn short(&self, line: &Value) -> String {
+        let path = |url: &str| url.trim_start_matches(&self.server.url("")).to_owned();
+        let change = line["change"].as_str().expect("a change");
+        let url = path(line["url"].as_str().expect("a URL"));
+        match (line["count"].as_u64(), line["to"].as_str()) {
+            (Some(count), _) => format!("{change} x{count}"),
+            (_, Some(to)) => format!("{change} {url} -> {}", path(to)),
+            _ => format!("{change} {url}"),
+        }
+    }
+}
+
+/// A page that links to these, without a word.
+pub(super) fn links<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) -> String {
+    let links: Vec<_> = paths.into_iter().map(|path| format!("<a href=\"{}\"></a>\n", path.as_ref())).collect();
+    links.concat()
+}
+
+/// What stands on the page at a path and on no other.
+pub(super) fn own_text(path: &str) -> String {
+    format!("The page {path} begins\nwith {path} in the middle\nand comes to the end of {path}")
+}
+
+fn paragraphs(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(|line| format!("<p>{line}</p>\n")).collect();
+    lines.concat()
+}
+
+fn locked(script: &Mutex<Script>) -> MutexGuard<'_, Script> {
+    script.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn answer(script: &Script, asked: &Asked) -> Reply {
+    match script.answers.get(&asked.target) {
+        None => Reply::status(404),
+        Some(Answer::Status(status)) => Reply::status(*status),
+        Some(Answer::Redirect(to)) => Reply::redirect(301, to),
+        Some(Answer::Page(text)) if asked.target == "/robots.txt" => Reply::text(text),
+        Some(Answer::Page(page)) => tagged(page, script.lies, asked),
+    }
+}
+
+/// The page, or "not modified" where the one that asks has it.
+fn tagged(page: &str, lies: bool, asked: &Asked) -> Reply {
+    let mut hasher = DefaultHasher::new();
+    page.hash(&mut hasher);
+    let tag = format!("\"{:x}\"", hasher.finish());
+    let has = |start: &str| asked.headers.iter().any(|header| header.to_lowercase().starts_with(start));
+    let is_known = has(&format!("if-none-match: {tag}")) || (lies && has("if-none-match"));
+    if is_known { Reply::status(304) } else { Reply::html(page).header(format!("ETag: {tag}")) }
+}
