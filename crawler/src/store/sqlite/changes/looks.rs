@@ -152,11 +152,12 @@ fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Foun
     if rule != rule_before {
         return unknown(finder, visit, standing, (None, good_digest));
     }
-    let is_same_text = now == before;
+    // Elements that are left out may be all that differs.
+    let shows_all = now == before && finder.rules.ignore.selectors().next().is_none();
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
     if now == before {
         // What is ignored is the difference, so there is none.
-        return Ok(plain(if is_same_text { "bytes" } else { "none" }));
+        return Ok(plain(if shows_all { "bytes" } else { "none" }));
     }
     let way = if shrunk(&before, &now) {
         "shrunk"

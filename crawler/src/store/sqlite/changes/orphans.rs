@@ -64,8 +64,9 @@ fn orphan(finder: &Finder<'_>, url: i64, good: Option<i64>, linked: bool) -> Res
     let mut standing = standings::load(connection, url)?.unwrap_or(Standing::of(good));
     let Some(told) = standing.linked(linked) else { return Ok(standings::save(connection, url, &standing)?) };
     standings::save(connection, url, &standing)?;
-    let at = "SELECT fetched_at FROM visit WHERE id = (SELECT visit FROM url WHERE id = ?)";
-    let at = Moment::from_millis(connection.prepare_cached(at)?.query_row([url], |row| row.get(0))?);
+    // When the last page was looked at that might have linked to it.
+    let at = "SELECT max(at) FROM temp.look";
+    let at = Moment::from_millis(connection.prepare_cached(at)?.query_row([], |row| row.get(0))?);
     Ok(told::write(finder, Some(url), at, told, None)?)
 }
 
