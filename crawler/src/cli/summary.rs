@@ -50,7 +50,7 @@ pub(super) fn document(summary: &StoredSummary) -> Value {
             "sent": counters.requests, "bytes_in": counters.bytes_in,
             "by_status": counters.by_status, "errors": counters.errors,
         },
-        "revisit": loss::revisits(summary),
+        "told": (summary.sequence > 0).then_some(summary.told), "revisit": loss::revisits(summary),
         "cache": cache,
     })
 }
@@ -120,6 +120,12 @@ pub(super) fn lines(summary: &StoredSummary, dir: &Path) -> String {
         counters.requests,
         counters.bytes_in as f64 / 1e6,
     );
+    if summary.told > 0 {
+        let (told, sequence) = (summary.told, summary.sequence);
+        let changes = if told == 1 { "change" } else { "changes" };
+        let dir = escape::text(&dir.display().to_string()).into_owned();
+        text += &format!("told      {told} {changes}: webloom changes {dir} --since {sequence}\n");
+    }
     text += &loss::revisit_line(summary);
     if let Some(line) = cache_line(summary) {
         text.push_str(&line);

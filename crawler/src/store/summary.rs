@@ -56,6 +56,8 @@ pub struct StoredSummary {
     pub cache: Option<String>,
     /// Its lost URLs, counted from rows.
     pub lost: LostCounts,
+    /// Changes of pages that it told.
+    pub told: u64,
     /// What was checked of its answers "not modified", counted from rows.
     pub checked: CheckedRevisits,
     /// The crawl's settings (JSON).

@@ -40,6 +40,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     abandoned: UrlCounts::new(),
                     cache: row.get(7)?,
                     lost: LostCounts::default(),
+                    told: 0,
                     checked: CheckedRevisits::default(),
                     settings: row.get(8)?,
                     hosts: Vec::new(),
@@ -53,6 +54,8 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     summary.pages = page_counts(connection, summary.sequence)?;
     summary.abandoned = abandoned(connection, summary.sequence)?;
     summary.lost = lost::counts(connection, summary.sequence)?;
+    let told = "SELECT count(*) FROM change WHERE sequence = ?";
+    summary.told = connection.query_row(told, [summary.sequence], |row| row.get(0))?;
     summary.checked = checked_revisits(connection, summary.sequence)?;
     summary.hosts = ailing_hosts(connection, summary.sequence)?;
     let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
