@@ -310,7 +310,11 @@ fn what_the_sweep_rescued_in_one_sequence_is_a_trial_in_the_next() {
 /// Takes the schema of a crawl of one sequence back to an older version.
 pub(crate) fn as_of_version(dir: &Path, version: u32) {
     let checks = "DROP INDEX visit_audited; ALTER TABLE visit DROP COLUMN audited;
-        ALTER TABLE host DROP COLUMN wrong_since;";
+        ALTER TABLE host DROP COLUMN wrong_since; ALTER TABLE host DROP COLUMN robots_seen;
+        ALTER TABLE sequence DROP COLUMN text_rule; ALTER TABLE sequence DROP COLUMN revisited;
+        ALTER TABLE visit DROP COLUMN text; ALTER TABLE visit DROP COLUMN before;
+        ALTER TABLE crawl DROP COLUMN looked_at; ALTER TABLE crawl DROP COLUMN learnt;
+        DROP TABLE text; DROP TABLE standing; DROP TABLE change; DROP TABLE site_wide; DROP TABLE revisit;";
     let known = "ALTER TABLE sequence DROP COLUMN revisit; ALTER TABLE sequence DROP COLUMN links_since;
         ALTER TABLE url DROP COLUMN copy; ALTER TABLE visit DROP COLUMN same; ALTER TABLE visit DROP COLUMN etag;
         ALTER TABLE visit DROP COLUMN last_modified;";

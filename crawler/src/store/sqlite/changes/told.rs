@@ -18,10 +18,10 @@ pub(super) fn tell(finder: &Finder<'_>, edits: &SharedEdits) -> Result<()> {
     if !edits.is_empty() {
         finder.connection.execute(
             "INSERT OR REPLACE INTO site_wide (line, sequence) SELECT hash, ?1 FROM temp.line WHERE pages >= ?2",
-            params![finder.sequence, finder.rules.site_wide_pages],
+            params![finder.current.sequence, finder.rules.site_wide_pages],
         )?;
     }
-    finder.connection.execute("DELETE FROM site_wide WHERE sequence < ? - 1", [finder.sequence])?;
+    finder.connection.execute("DELETE FROM site_wide WHERE sequence < ? - 1", [finder.current.sequence])?;
     Ok(())
 }
 
@@ -132,7 +132,8 @@ pub(super) fn write(finder: &Finder<'_>, url: Option<i64>, at: Moment, told: Tol
          SELECT ?1, ?2, ?3, iif(?4 = 'changed_text' AND b.digest IS a.digest, 'reverted', ?4), b.digest, a.digest, ?5, ?6, ?7
          FROM (SELECT (SELECT digest FROM visit WHERE id = ?5) AS digest) AS b, (SELECT (SELECT digest FROM visit WHERE id = ?6) AS digest) AS a",
     )?;
-    let values = params![finder.sequence, at.millis(), url, told.change.as_str(), told.before, told.after, target];
+    let values =
+        params![finder.current.sequence, at.millis(), url, told.change.as_str(), told.before, told.after, target];
     insert.execute(values).map(|_| ())
 }
 
@@ -145,7 +146,7 @@ fn site_wide(finder: &Finder<'_>, edit: u64, pages: u64, visit: i64) -> Result<(
     let mut update = finder
         .connection
         .prepare_cached("UPDATE change SET count = count + ?1 WHERE edit = ?2 AND sequence >= ?3 - 1")?;
-    if update.execute(params![pages, edit, finder.sequence])? > 0 {
+    if update.execute(params![pages, edit, finder.current.sequence])? > 0 {
         return Ok(());
     }
     let mut insert = finder.connection.prepare_cached(
@@ -154,5 +155,5 @@ fn site_wide(finder: &Finder<'_>, edit: u64, pages: u64, visit: i64) -> Result<(
          FROM temp.look JOIN visit ON visit.id = look.visit LEFT JOIN visit AS b ON b.id = visit.before
          WHERE look.visit = ?4",
     )?;
-    insert.execute(params![finder.sequence, pages, edit, visit]).map(|_| ())
+    insert.execute(params![finder.current.sequence, pages, edit, visit]).map(|_| ())
 }
