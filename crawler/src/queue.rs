@@ -16,6 +16,9 @@ use crate::{
 /// The reason for which a URL waits to be fetched whole, after its server said that it was not modified.
 pub const NOT_MODIFIED: &str = "not_modified";
 
+/// The reason for which a URL waits that had its answer in this sequence, and is visited once more.
+pub const DUE_AGAIN: &str = "revisit";
+
 /// One thing to be fetched, whatever it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkItem {
@@ -61,7 +64,7 @@ pub enum Purpose {
     Discover,
     /// The same after a fetch that failed.
     Retry,
-    /// A URL that an earlier sequence has left, once more.
+    /// A URL that was visited before, in an earlier sequence or in this one, once more.
     Revisit,
     /// The same, whole: the server said that it was not modified, and that is checked.
     Audit,

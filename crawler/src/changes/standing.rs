@@ -137,6 +137,8 @@ pub struct Occasion {
     pub confirm: Duration,
     /// The same at a page that is not found.
     pub gone_after: Duration,
+    /// The same at one of too many that changed at once.
+    pub mass_after: Duration,
 }
 
 /// Whether a page is there, as far as was told.
@@ -384,6 +386,7 @@ impl Standing {
     fn waits(&mut self, difference: Difference, occasion: &Occasion) -> bool {
         let shrunk = difference == Difference::Text(Way::Shrunk);
         match self.doubt {
+            Some((Doubt::Mass, since)) if occasion.at < since + occasion.mass_after => true,
             Some((_, since)) => shrunk && occasion.at < since + occasion.confirm,
             None if shrunk => self.doubts(Doubt::Shrunk, occasion),
             None => occasion.mass && self.doubts(Doubt::Mass, occasion),
@@ -396,10 +399,14 @@ impl Standing {
     }
 
     fn redirected(&mut self, occasion: &Occasion) -> Option<Change> {
-        if self.condition == Condition::Moved || (occasion.mass && self.doubt.is_none()) {
-            if self.condition != Condition::Moved {
-                self.doubts(Doubt::Mass, occasion);
-            }
+        if self.condition == Condition::Moved {
+            return None;
+        }
+        if occasion.mass && self.doubt.is_none() {
+            self.doubts(Doubt::Mass, occasion);
+        }
+        if matches!(self.doubt, Some((Doubt::Mass, since)) if since == occasion.at || occasion.at < since + occasion.mass_after)
+        {
             return None;
         }
         (self.condition, self.doubt) = (Condition::Moved, None);
@@ -411,7 +418,8 @@ impl Standing {
             return None;
         }
         let sure = match self.doubt {
-            Some((Doubt::Missing, since)) => for_good || occasion.at >= since + occasion.gone_after,
+            Some((Doubt::Missing, since)) if for_good => occasion.at >= since + occasion.mass_after,
+            Some((Doubt::Missing, since)) => occasion.at >= since + occasion.gone_after,
             // The first look was at something else.
             Some(_) | None => for_good && !occasion.mass,
         };
@@ -446,17 +454,20 @@ mod tests {
         minute: u32,
         mass: bool,
         gone_after: Duration,
+        mass_after: Duration,
     }
 
     impl Watched {
         fn new() -> Self {
-            Self { standing: Standing::of(Some(1)), minute: 0, mass: false, gone_after: MINUTE * 2 }
+            let standing = Standing::of(Some(1));
+            Self { standing, minute: 0, mass: false, gone_after: MINUTE * 2, mass_after: Duration::ZERO }
         }
 
         fn look(&mut self, look: Look) -> Vec<&'static str> {
             self.minute += 1;
             let at = Moment::EPOCH + MINUTE * self.minute;
-            let occasion = Occasion { at, mass: self.mass, confirm: MINUTE * 2, gone_after: self.gone_after };
+            let Self { mass, gone_after, mass_after, .. } = *self;
+            let occasion = Occasion { at, mass, confirm: MINUTE * 2, gone_after, mass_after };
             self.standing.look(look, &occasion).iter().map(|told| told.change.as_str()).collect()
         }
 
@@ -556,6 +567,15 @@ mod tests {
     }
 
     #[test]
+    fn a_second_look_that_comes_too_soon_settles_nothing() {
+        for look in [Look::There(7, ONWARDS), Look::Redirected, Look::Missing { for_good: true }] {
+            let mut page = Watched { mass: true, mass_after: MINUTE * 3, ..Watched::new() };
+            let told = [0, 1, 2, 3].map(|_| page.look(look).len());
+            assert_eq!(told, [0, 0, 0, 1], "{look:?}");
+        }
+    }
+
+    #[test]
     fn what_never_was_a_page_is_new_once_it_is_one() {
         let mut page = Watched { standing: Standing::default(), ..Watched::new() };
         assert_eq!(
@@ -593,7 +613,8 @@ mod tests {
     #[test]
     fn what_is_told_names_the_copies_before_and_after() {
         let mut standing = Standing::of(Some(1));
-        let occasion = Occasion { at: Moment::EPOCH, mass: false, confirm: MINUTE, gone_after: MINUTE };
+        let occasion =
+            Occasion { at: Moment::EPOCH, mass: false, confirm: MINUTE, gone_after: MINUTE, mass_after: MINUTE };
         let told = standing.look(Look::There(5, ONWARDS), &occasion);
         assert_eq!(told, [Told { change: Change::ChangedText, before: Some(1), after: Some(5) }]);
         assert_eq!((standing.good, standing.earlier), (Some(5), Some(1)));

@@ -84,6 +84,16 @@ pub struct ScheduleFlags {
     /// Move starts by up to a tenth of the interval, so that many crawls do not begin all at once [default: off]
     #[arg(long, value_name = "on|off")]
     spread: Option<String>,
+    /// Visit single pages between the sequences, those most likely to have changed; =off ends that [default: off]
+    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", require_equals = true)]
+    adaptive: Option<String>,
+    /// How these visits are divided among the pages: each in turn, by an interval that grows and shrinks, or for the greatest
+    /// expected freshness [default: optimal]
+    #[arg(long, value_name = "fixed|multiplicative|optimal")]
+    policy: Option<String>,
+    /// How many of them there may be [default: 1000/day]
+    #[arg(long, value_name = "N/day|N/hour")]
+    budget: Option<String>,
 }
 
 /// What is printed during and after a run.
@@ -269,6 +279,9 @@ impl ScheduleFlags {
         raw.schedule.windows = list(&self.window);
         raw.schedule.overlap = text(self.overlap.as_ref());
         raw.schedule.spread = text(self.spread.as_ref());
+        raw.revisit.adaptive = text(self.adaptive.as_ref());
+        raw.revisit.policy = text(self.policy.as_ref());
+        raw.revisit.budget = text(self.budget.as_ref());
         raw
     }
 }
@@ -420,7 +433,9 @@ mod tests {
             "tz" => "Europe/Berlin",
             "window" => "22:00-06:00",
             "overlap" => "queue",
-            "spread" => "on",
+            "spread" | "adaptive" => "on",
+            "policy" => "fixed",
+            "budget" => "5/hour",
             _ => "7",
         }
     }
@@ -438,7 +453,7 @@ mod tests {
                 continue;
             }
             let dashed = format!("--{flag}");
-            let described = Program::layers(&[&*dashed, example(flag)]).describe().unwrap();
+            let described = Program::layers(&[&*format!("{dashed}={}", example(flag))]).describe().unwrap();
             let set: Vec<_> = described.iter().filter(|key| key.origin != "default").collect();
             assert_eq!(set.len(), 1, "{flag}");
             assert_eq!((set[0].key, &*set[0].origin), (row(flag).key, &*format!("flag {dashed}")));

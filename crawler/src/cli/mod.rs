@@ -19,6 +19,7 @@ mod failure;
 pub mod flags;
 mod listing;
 mod loss;
+mod once_more;
 mod open_files;
 mod outcome;
 mod pages;

@@ -56,8 +56,17 @@ pub(super) fn layers(flags: &CrawlFlags) -> Layers {
 pub(super) enum Round {
     /// The last one of the directory, or the first of a new one.
     GoOn,
+    /// The last one, which had come to its end, for the pages of it that are due once more.
+    OnceMore,
     /// The one after it.
     Next(Revisit),
+}
+
+impl Round {
+    /// Whether a sequence begins.
+    fn begins(self) -> bool {
+        matches!(self, Self::Next(_))
+    }
 }
 
 /// Of which sequences the summary is shown, where one has another follow.
@@ -159,14 +168,14 @@ impl Session {
         let mut directory = directory::open(&self.dir, self.lock.as_ref())?;
         let lock = directory.lock();
         let stored = directory.settings()?;
-        let last = directory.last_sequence()?.filter(|_| self.round != Round::GoOn);
-        if self.round != Round::GoOn {
+        let last = directory.last_sequence()?.filter(|_| self.round.begins());
+        if self.round.begins() {
             self.refuse_unfinished(last.as_ref())?;
         }
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
         let mut settings = resolved.settings;
-        self.stop_for_the_next(&mut settings, &clock);
+        self.fit_between_sequences(&mut settings, &clock);
         logs::start(&settings.log);
         let files = OpenFiles::for_crawl(&mut settings.politeness)?;
         let settings = Arc::new(settings);
@@ -194,7 +203,9 @@ impl Session {
             announce(&changes, &self.dir);
         }
         directory.write_settings_copy(&resolved.effective.to_toml())?;
-        directory.retry_abandoned()?;
+        if self.round != Round::OnceMore {
+            directory.retry_abandoned()?;
+        }
         directory.rank_by(&engine::ranking(&settings))?;
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
@@ -230,7 +241,7 @@ impl Session {
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
             return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
         }
-        if self.round != Round::GoOn && !CrawlDirectory::exists(&self.dir) {
+        if self.round.begins() && !CrawlDirectory::exists(&self.dir) {
             return Err(self.nothing_to_repeat());
         }
         if !CrawlDirectory::exists(&self.dir) {
@@ -240,7 +251,11 @@ impl Session {
     }
 
     /// Ends the time of this run when the next sequence is to stop it.
-    fn stop_for_the_next(&self, settings: &mut Settings, clock: &Clock) {
+    fn fit_between_sequences(&self, settings: &mut Settings, clock: &Clock) {
+        if self.round == Round::OnceMore {
+            // What is left is due in the next sequence, which compares all links.
+            (settings.budget.max_time, settings.cache.sweep) = (None, SweepChoice::Off);
+        }
         if let Some(left) = self.until.map(|until| until.since(clock.started())) {
             settings.budget.max_time = Some(settings.budget.max_time.map_or(left, |most| most.min(left)));
         }
@@ -276,12 +291,18 @@ impl Session {
         Ok(directory.create(&crawl)?)
     }
 
+    /// Whether pages can be visited once more with these settings: within a sequence its scope stays.
+    pub(super) fn may_visit_once_more(&self, stored: Option<&str>) -> Result<bool, Failure> {
+        let session = Self { round: Round::OnceMore, ..self.clone() };
+        Ok(session.changes(stored, &self.settings(stored)?).is_ok())
+    }
+
     /// How the settings of this run differ from those stored; a wider scope is refused within a sequence.
     fn changes(&self, stored: Option<&str>, new: &Resolved) -> Result<Vec<ChangedKey>, Failure> {
         let Some(stored) = stored else { return Ok(Vec::new()) };
         let stored = Layers::new().stored(stored).resolve()?;
         Ok(match self.round {
-            Round::GoOn => resume_check(&stored, new)?,
+            Round::GoOn | Round::OnceMore => resume_check(&stored, new)?,
             Round::Next(_) => changed_keys(&stored, new),
         })
     }

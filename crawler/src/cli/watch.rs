@@ -1,6 +1,7 @@
 //! `webloom watch`: crawl sequences on a schedule, in one process.
 //!
-//! Owns: when a sequence is begun, what becomes of one that outlasts its interval, and reading the settings again on SIGHUP.
+//! Owns: when a sequence is begun, what becomes of one that outlasts its interval, the runs between sequences, and reading the
+//! settings again on SIGHUP.
 //!
 //! Invariants: the crawl directory is this process's from the first sequence on, also while nothing runs; of a sequence that has
 //! ended nothing is kept but when it began and its settings; nothing polls.
@@ -17,17 +18,18 @@ use super::{
     crawl::{self, RevisitChoice},
     directory::{self, CrawlDirectory},
     flags::{CrawlFlags, OutputFlags, ScheduleFlags},
+    once_more::Visits,
     outcome,
     session::{self, Round, Session, Shown},
     starts,
 };
 use crate::{
     clock::{Alarm, Clock},
-    config::{Layers, Overlap},
+    config::{AdaptiveChoice, Layers, Overlap, RevisitSettings},
     engine::{self, End, StopSignal},
     observe::logs,
     schedule::{Due, Schedule, ScheduleError, Upcoming},
-    store::Revisit,
+    store::{LastSequence, Revisit},
     time::Moment,
 };
 
@@ -95,12 +97,16 @@ struct Watch {
     stored: Option<String>,
     /// What tells the crawl from others with the same schedule.
     name: String,
+    /// Visits until the next sequence.
+    visits: Option<Visits>,
 }
 
 /// What the settings say of sequences to come.
 struct Plan {
     schedule: Schedule,
     overlap: Overlap,
+    /// How single pages are visited in between.
+    revisits: Option<RevisitSettings>,
 }
 
 /// What comes from outside while a sequence runs, or is waited for.
@@ -156,9 +162,16 @@ impl Watch {
         let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
         let now = now();
         let upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
-        let mut watch = Self { session, flags: args.flags, plan, upcoming, revisit, runs: args.runs, stored, name };
-        if last.is_some_and(|last| last.is_over()) {
+        let (flags, runs) = (args.flags, args.runs);
+        let mut watch = Self { session, flags, plan, upcoming, revisit, runs, stored, name, visits: None };
+        if last.as_ref().is_some_and(LastSequence::is_over) {
+            if watch.session.may_visit_once_more(watch.stored.as_deref())? {
+                watch.visits = Visits::of(&watch.session, watch.plan.revisits.as_ref(), now);
+            }
             watch.session.round = Round::Next(revisit);
+        } else if last.is_some_and(|last| last.revisited) {
+            watch.visits = Visits::of(&watch.session, watch.plan.revisits.as_ref(), now);
+            watch.session.round = Round::OnceMore;
         } else {
             // To go on with it makes up for what was missed meanwhile.
             watch.upcoming.skip_missed(&watch.plan.schedule, now);
@@ -170,11 +183,18 @@ impl Watch {
     async fn run(mut self, outside: &mut Outside) -> Result<ExitCode, Failure> {
         logs::start(&self.session.settings(self.stored.as_deref())?.settings.log);
         let mut runs = 0;
+        if self.session.round == Round::OnceMore {
+            self.session.round = Round::Next(self.revisit);
+            let end = self.visit_once_more(outside).await?;
+            if matches!(end, End::Signal(_) | End::Loss) {
+                return Ok(outcome::exit_code(end));
+            }
+        }
         loop {
             if self.session.round != Round::GoOn
-                && let Some(signal) = self.wait(outside).await?
+                && let Some(end) = self.wait(outside).await?
             {
-                return Ok(outcome::exit_code(End::Signal(signal)));
+                return Ok(outcome::exit_code(end));
             }
             let end = self.sequence(outside).await?;
             runs += 1;
@@ -186,21 +206,69 @@ impl Watch {
         }
     }
 
-    /// Until the next sequence is due, or a signal comes.
-    async fn wait(&mut self, outside: &mut Outside) -> Result<Option<i32>, Failure> {
+    /// Until the next sequence is due, with the visits that are due before; or until a signal comes.
+    async fn wait(&mut self, outside: &mut Outside) -> Result<Option<End>, Failure> {
         let mut told = None;
         loop {
             let Due::At(due) = self.upcoming.due(&self.plan.schedule, now()) else { return Ok(None) };
             if told.replace(due) != Some(due) {
                 self.tell_next(due)?;
             }
+            let visits = self.visits.as_ref().and_then(Visits::next);
+            if visits.is_some_and(|visits| visits <= now()) {
+                match self.visit_due(outside).await? {
+                    Some(end @ (End::Signal(_) | End::Loss)) => return Ok(Some(end)),
+                    Some(End::Restart | End::Aged { .. }) => {
+                        // Its URL cache was full, or too old: it is filled by links again.
+                        self.session.round = Round::Next(Revisit::Rediscover);
+                        return Ok(None);
+                    }
+                    _ => continue,
+                }
+            }
             tokio::select! {
                 biased;
-                signal = outside.stop.asked() => return Ok(Some(signal)),
+                signal = outside.stop.asked() => return Ok(Some(End::Signal(signal))),
                 _ = outside.hangups.recv() => self.read_again(),
-                woken = outside.alarm.until(due) => woken.map_err(no_timer())?,
+                woken = outside.alarm.until(visits.map_or(due, |visits| visits.min(due))) => woken.map_err(no_timer())?,
             }
         }
+    }
+
+    /// Visits the pages that are due once more, if there are any.
+    async fn visit_due(&mut self, outside: &mut Outside) -> Result<Option<End>, Failure> {
+        let Some(visits) = &mut self.visits else { return Ok(None) };
+        let queued = visits.queue_due(now()).await?;
+        if queued == 0 {
+            return Ok(None);
+        }
+        let end = self.visit_once_more(outside).await?;
+        tracing::info!(pages = queued, end = end.as_str(), "pages were visited once more");
+        Ok(Some(end))
+    }
+
+    /// Visits what is queued of the last sequence, until the next is due.
+    async fn visit_once_more(&mut self, outside: &mut Outside) -> Result<End, Failure> {
+        let clock = Clock::start();
+        let until = match self.upcoming.due(&self.plan.schedule, clock.now()) {
+            Due::At(next) => next,
+            Due::Now => clock.now(),
+        };
+        // With the settings of the sequence.
+        let session = self.visits.as_ref().map_or_else(|| self.session.clone(), |visits| visits.session().clone());
+        let session = Session { round: Round::OnceMore, until: Some(until), told: true, ..session };
+        let mut crawling = pin!(session.crawl(clock, outside.stop.clone()));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut crawling => break ended?,
+                _ = outside.hangups.recv() => self.read_again(),
+            }
+        };
+        self.session.lock = Some(ended.lock);
+        if let Some(visits) = &mut self.visits {
+            visits.expect_next(now());
+        }
+        Ok(ended.end)
     }
 
     /// Runs a sequence, and those that its reset policy has follow it, and shows the last one's summary.
@@ -213,7 +281,8 @@ impl Watch {
         };
         let until = (self.plan.overlap == Overlap::Restart).then_some(next);
         self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
-        let session = Session { until, ..self.session.clone() };
+        let (mut with, revisits) = (self.session.clone(), self.plan.revisits.clone());
+        let session = Session { until, ..with.clone() };
         let mut crawling = pin!(session.sequences(clock, outside.stop.clone()));
         let mut outlasts = false;
         let ended = loop {
@@ -231,6 +300,8 @@ impl Watch {
         };
         (self.session.lock, self.session.told) = (Some(ended.lock), true);
         self.session.show(ended.end)?;
+        with.lock.clone_from(&self.session.lock);
+        self.visits = Visits::of(&with, revisits.as_ref(), now());
         if self.plan.overlap == Overlap::Skip {
             self.upcoming.skip_missed(&self.plan.schedule, now());
         }
@@ -296,7 +367,8 @@ impl Plan {
                 other => other.to_string(),
             })
         })?;
-        Ok((session, Self { schedule, overlap: settings.schedule.overlap }))
+        let revisits = (settings.revisit.adaptive == AdaptiveChoice::On).then_some(settings.revisit);
+        Ok((session, Self { schedule, overlap: settings.schedule.overlap, revisits }))
     }
 }
 

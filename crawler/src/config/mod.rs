@@ -37,10 +37,10 @@ pub use schema::{
 };
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
-    AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits, FrontierSettings,
-    HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, PolitenessSettings,
-    RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, Settings, Spread,
-    StoreSettings, SweepChoice, TextChoice, UserAgent,
+    AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits,
+    FrontierSettings, HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap,
+    PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings,
+    Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

@@ -247,6 +247,18 @@ pub struct RawSchedule {
 pub struct RawRevisit {
     /// Share of the answers "not modified" that are checked.
     pub audit_not_modified: Option<RawValue>,
+    /// `on` or `off`.
+    pub adaptive: Option<RawValue>,
+    /// `fixed`, `multiplicative` or `optimal`.
+    pub policy: Option<RawValue>,
+    /// Visits in a time.
+    pub budget: Option<RawValue>,
+    /// The shortest time between two visits of a page.
+    pub min_interval: Option<RawValue>,
+    /// The longest.
+    pub max_interval: Option<RawValue>,
+    /// Share of the visits for the pages longest unvisited.
+    pub explore: Option<RawValue>,
 }
 
 /// `[change]`: what counts as a change.

@@ -27,6 +27,8 @@ impl RevisitPolicy for Fixed {
 
     fn forget(&mut self, _: &PageState, _: &SectionPath) {}
 
+    fn recall(&mut self, _: &PageState, _: &SectionPath) {}
+
     fn plan(&self, census: &Census, budget: Budget) -> Plan {
         Plan::spend(census, budget, self.bounds, |_, interval| interval)
     }

@@ -52,6 +52,9 @@ pub trait RevisitPolicy {
     /// The page is gone.
     fn forget(&mut self, page: &PageState, path: &SectionPath);
 
+    /// A page that was observed before this policy was made, as it was left then.
+    fn recall(&mut self, page: &PageState, path: &SectionPath);
+
     /// Divides the budget among so many pages of each class.
     fn plan(&self, census: &Census, budget: Budget) -> Plan;
 }

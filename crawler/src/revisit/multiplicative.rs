@@ -37,6 +37,8 @@ impl RevisitPolicy for Multiplicative {
 
     fn forget(&mut self, _: &PageState, _: &SectionPath) {}
 
+    fn recall(&mut self, _: &PageState, _: &SectionPath) {}
+
     fn plan(&self, census: &Census, budget: Budget) -> Plan {
         Plan::spend(census, budget, self.bounds, |class, factor| class.seconds() * factor)
     }

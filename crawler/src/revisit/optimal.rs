@@ -40,13 +40,19 @@ impl RevisitPolicy for Optimal {
         self.forget(page, path);
         page.add(seen, MEMORY);
         page.class = Class::of_rate(page.rate_in(self.sections.rate(path)), importance);
-        // By its class, because that is what will be taken away again.
-        self.sections.add(path, 1.0, page.class.rate());
+        self.recall(page, path);
     }
 
     fn forget(&mut self, page: &PageState, path: &SectionPath) {
         if page.visits > 0.0 {
             self.sections.add(path, -1.0, -page.class.rate());
+        }
+    }
+
+    fn recall(&mut self, page: &PageState, path: &SectionPath) {
+        if page.visits > 0.0 {
+            // By its class, because that is what will be taken away again.
+            self.sections.add(path, 1.0, page.class.rate());
         }
     }
 

@@ -60,6 +60,31 @@ impl PageState {
         self.last_visit = whole_seconds(seen.at);
     }
 
+    /// What is kept besides the class, as bytes: five numbers of four bytes, the least significant first.
+    pub fn to_bytes(&self) -> [u8; 20] {
+        let sums = [self.visits, self.changes, self.with_change, self.without_change].map(f32::to_bits);
+        let [visits, changes, with, without] = sums;
+        let mut bytes = [0; 20];
+        for (place, number) in bytes.chunks_exact_mut(4).zip([visits, changes, with, without, self.last_visit]) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// What these bytes say of a page of this class.
+    pub fn from_bytes(bytes: [u8; 20], class: Class) -> Self {
+        let mut numbers = bytes.chunks_exact(4).map(|four| u32::from_le_bytes(four.try_into().expect("four bytes")));
+        let mut number = || numbers.next().expect("there are five");
+        Self {
+            visits: f32::from_bits(number()),
+            changes: f32::from_bits(number()),
+            with_change: f32::from_bits(number()),
+            without_change: f32::from_bits(number()),
+            last_visit: number(),
+            class,
+        }
+    }
+
     /// A copy was taken at this moment that tells nothing of the page's rate of change.
     pub fn renew(&mut self, at: Moment) {
         self.last_visit = whole_seconds(at);
@@ -74,6 +99,14 @@ fn whole_seconds(at: Moment) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_keep_all_but_the_class() {
+        let mut page = PageState::new(Moment::from_millis(1_700_000_000_000), Class(7));
+        page.add(Seen { at: Moment::from_millis(1_700_000_100_000), changed: true }, 1.0);
+        page.add(Seen { at: Moment::from_millis(1_700_000_300_000), changed: false }, 0.5);
+        assert_eq!(PageState::from_bytes(page.to_bytes(), Class(7)), page);
+    }
 
     #[test]
     fn a_page_takes_24_bytes() {

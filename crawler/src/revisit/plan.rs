@@ -35,6 +35,16 @@ impl Census {
         self.pages[class.index()] += 1;
     }
 
+    /// So many pages more of this class.
+    pub fn add_pages(&mut self, class: Class, pages: u64) {
+        self.pages[class.index()] += pages;
+    }
+
+    /// The classes that have pages, ascending.
+    pub fn classes(&self) -> impl Iterator<Item = Class> {
+        self.occupied().map(|(class, _)| class)
+    }
+
     /// One page less of this class.
     pub fn remove(&mut self, class: Class) {
         self.pages[class.index()] = self.pages[class.index()].saturating_sub(1);

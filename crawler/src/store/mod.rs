@@ -17,6 +17,7 @@ mod message;
 mod pages;
 mod reading;
 mod resumed;
+mod revisits;
 mod rows;
 pub mod sqlite;
 mod summary;
@@ -31,6 +32,7 @@ pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing
 pub use pages::{ContentTypes, PageFilter, PageLine};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
+pub use revisits::{DuePages, RevisitOrder};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };

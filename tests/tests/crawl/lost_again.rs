@@ -313,7 +313,8 @@ pub(crate) fn as_of_version(dir: &Path, version: u32) {
         ALTER TABLE host DROP COLUMN wrong_since; DROP TABLE text; DROP TABLE standing; DROP TABLE change;
         DROP TABLE site_wide; ALTER TABLE sequence DROP COLUMN text_rule; ALTER TABLE visit DROP COLUMN text;
         ALTER TABLE visit DROP COLUMN before; ALTER TABLE crawl DROP COLUMN looked_at; ALTER TABLE crawl DROP COLUMN pruned_to;
-        ALTER TABLE sequence DROP COLUMN pruned;
+        ALTER TABLE sequence DROP COLUMN pruned; ALTER TABLE sequence DROP COLUMN revisited;
+        ALTER TABLE crawl DROP COLUMN learnt; DROP TABLE revisit;
         ALTER TABLE host DROP COLUMN robots_seen;";
     let known = "ALTER TABLE sequence DROP COLUMN revisit; ALTER TABLE sequence DROP COLUMN links_since;
         ALTER TABLE url DROP COLUMN copy; ALTER TABLE visit DROP COLUMN same; ALTER TABLE visit DROP COLUMN etag;

@@ -17,6 +17,7 @@ mod known_first;
 mod loss;
 mod lost_again;
 mod many_hosts;
+mod once_more;
 mod order;
 mod outages;
 mod own_faults;

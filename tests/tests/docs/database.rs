@@ -21,6 +21,7 @@ const FIND_NOTHING: &[&str] = &[
     "-- Which pages say the same?",
     "-- What did each sequence tell?",
     "-- What waits for a second look?",
+    "-- Which pages are longest unvisited?",
     "SELECT sequence, count(*) AS lines FROM site_wide",
 ];
 

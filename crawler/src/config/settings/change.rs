@@ -1,4 +1,4 @@
-//! `[revisit]` and `[change]`.
+//! `[change]`.
 
 use std::{marker::PhantomData, num::NonZeroU32, time::Duration};
 
@@ -30,13 +30,6 @@ words! {
     }
 }
 
-/// Pages that are asked for once more.
-#[derive(Debug, Clone)]
-pub struct RevisitSettings {
-    /// Share of the answers "not modified" that are checked by fetching the page whole, 0 to 1.
-    pub audit_not_modified: f64,
-}
-
 /// What counts as a change.
 #[derive(Debug, Clone)]
 pub struct ChangeSettings {
@@ -54,12 +47,6 @@ pub struct ChangeSettings {
     pub mass_share: f64,
     /// Pages with the same edit that make it a site-wide one; 0 is never.
     pub site_wide_pages: u32,
-}
-
-impl RevisitSettings {
-    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        Self { audit_not_modified: reader.read("revisit.audit_not_modified", &Real(0.0..=1.0)) }
-    }
 }
 
 impl ChangeSettings {

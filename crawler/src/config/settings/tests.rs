@@ -6,7 +6,7 @@ use super::*;
 use crate::config::reference;
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 49] = [
+const RANGES: [(&str, [&str; 4]); 52] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -47,6 +47,9 @@ const RANGES: [(&str, [&str; 4]); 49] = [
     ("frontier.heads", ["99", "100", "100000000", "100000001"]),
     ("schedule.every", ["\"999ms\"", "1", "\"3650d\"", "\"3651d\""]),
     ("revisit.audit_not_modified", ["-0.1", "0.0", "1.0", "1.1"]),
+    ("revisit.min_interval", ["\"999ms\"", "1", "\"3650d\"", "\"3651d\""]),
+    ("revisit.max_interval", ["\"999ms\"", "1", "\"3650d\"", "\"3651d\""]),
+    ("revisit.explore", ["-0.1", "0.0", "1.0", "1.1"]),
     ("change.texts", ["0", "1", "100", "101"]),
     ("change.confirm", ["-1", "0", "\"365d\"", "\"366d\""]),
     ("change.gone_after", ["-1", "0", "\"365d\"", "\"366d\""]),
@@ -100,6 +103,9 @@ fn words_and_texts_are_checked() {
         ("cache.sweep", "\"on\""),
         ("frontier.order", "\"worst\""),
         ("frontier.priority", "[\"/docs/\"]"),
+        ("revisit.adaptive", "\"maybe\""),
+        ("revisit.policy", "\"best\""),
+        ("revisit.budget", "\"0/day\""),
         ("change.text", "\"maybe\""),
         ("log.level", "\"loud\""),
         ("log.format", "\"xml\""),

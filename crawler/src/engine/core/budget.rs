@@ -10,13 +10,20 @@ pub(super) struct Budget {
     ends: Option<Moment>,
     /// Leases that may be a page each.
     pages_in_flight: u64,
+    /// Visits that stored a page of this sequence once more: it counts once.
+    revisited: u64,
 }
 
 impl Budget {
     /// Budgets for a run that began at `started`.
     pub(super) fn new(settings: BudgetSettings, started: Moment) -> Self {
         let ends = settings.max_time.map(|most| started + most);
-        Self { settings, ends, pages_in_flight: 0 }
+        Self { settings, ends, pages_in_flight: 0, revisited: 0 }
+    }
+
+    /// The same where so many visits stored a page that is counted, or is due again.
+    pub(super) fn without(self, revisited: u64) -> Self {
+        Self { revisited, ..self }
     }
 
     /// A lease is carried out.
@@ -31,7 +38,9 @@ impl Budget {
 
     /// Whether nothing more is to be leased, after these sums and so many URLs that were fetched.
     pub(super) fn is_spent(&self, counters: &Counters, fetched: u64, now: Moment) -> bool {
-        self.settings.max_pages.is_some_and(|most| counters.stored + self.pages_in_flight >= most.get())
+        self.settings
+            .max_pages
+            .is_some_and(|most| counters.stored - self.revisited + self.pages_in_flight >= most.get())
             || self.has_fetched_too_much(fetched)
             || self.settings.max_bytes.is_some_and(|most| counters.bytes_in >= most.get())
             || self.is_out_of_time(now)

@@ -42,7 +42,7 @@ use outbox::Outbox;
 use own_trouble::OwnTrouble;
 use parked::Parked;
 use rescue::Rescues;
-use revisits::Revisits;
+use revisits::{Revisits, VisitRound};
 use robots_book::RobotsBook;
 pub(super) use setup::{Setup, cache_check, ranking};
 pub use starts::Start;

@@ -6,7 +6,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_STAR
 
 use super::{
     Admitter, Budget, BudgetedCache, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
-    Revisits, RobotsBook, StartPhase, Throttle,
+    Revisits, RobotsBook, StartPhase, Throttle, VisitRound,
     admission::{CacheFailure, LinkRelation, Origins},
 };
 use crate::{
@@ -46,6 +46,7 @@ impl Setup {
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
         let Self { mut resumed, settings, started, now } = self;
+        let revisited = revisited(&resumed);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
         let robots = RobotsBook::new(settings.robots.clone(), agent);
@@ -77,6 +78,7 @@ impl Setup {
         let mut admission =
             Admitter::new(cache, origins, resumed.last_url, ranking(&settings), settings.politeness.delay);
         admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
+        let round = VisitRound { sequence: resumed.sequence, revisited };
         let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Core {
             frontier,
@@ -86,8 +88,8 @@ impl Setup {
             starts,
             rescues: Rescues::default(),
             throttle: Throttle::new(settings.politeness.max_rate),
-            budget: Budget::new(settings.budget.clone(), started),
-            revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, resumed.sequence),
+            budget: Budget::new(settings.budget.clone(), started).without(revisited),
+            revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round),
             own_trouble: OwnTrouble::default(),
             parked: Parked::default(),
             intake: Intake::default(),
@@ -98,6 +100,13 @@ impl Setup {
             settings,
         })
     }
+}
+
+/// Visits that stored a page of the sequence which another one has stored after them, or which is due again. It stays the same
+/// until the next pages are.
+fn revisited(resumed: &Resumed) -> u64 {
+    let pages: u64 = resumed.hosts.iter().map(|host| host.stored).sum();
+    resumed.counters.stored.saturating_sub(pages)
 }
 
 /// Whether a sequence can begin with these settings, after one that admitted so many URLs, if there was one.

@@ -24,25 +24,32 @@ pub(super) struct Current {
     pub(super) sequence: u32,
     /// Whether every URL with a row is due in it: those that it has not touched yet are the rows of an earlier sequence.
     pub(super) known_first: bool,
+    /// Whether pages of it were visited once more: any of its URLs may have a copy.
+    pub(super) revisited: bool,
 }
 
 impl Current {
     /// What is known of a sequence.
     pub(super) fn of(connection: &Connection, sequence: u32) -> Result<Self> {
-        let query = "SELECT revisit IS NOT NULL FROM sequence WHERE n = ?";
-        let known_first = connection.query_row(query, [sequence], |row| row.get(0)).optional()?.unwrap_or(false);
-        Ok(Self { sequence, known_first })
+        let query = "SELECT revisit IS NOT NULL, revisited IS NOT NULL FROM sequence WHERE n = ?";
+        let found = connection.query_row(query, [sequence], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let (known_first, revisited) = found.unwrap_or_default();
+        Ok(Self { sequence, known_first, revisited })
     }
 
     /// A sequence whose URLs are found from the starts.
-    #[cfg(test)]
     pub(super) fn by_links(sequence: u32) -> Self {
-        Self { sequence, known_first: false }
+        Self { sequence, known_first: false, revisited: false }
     }
 
     /// Whether nothing was there before it.
     pub(super) fn is_first(self) -> bool {
         self.sequence == FIRST
+    }
+
+    /// Whether none of its URLs has a copy.
+    pub(super) fn is_without_copies(self) -> bool {
+        self.is_first() && !self.revisited
     }
 
     /// The condition for the rows that belong to it, where `?1` is its number.
@@ -65,7 +72,7 @@ impl Current {
 pub(super) struct StoredUrl {
     /// Its number for ever.
     pub(super) id: u64,
-    /// The latest copy from an earlier sequence.
+    /// The latest copy from an earlier sequence, or an earlier visit of this one.
     pub(super) copy: Option<Copied>,
 }
 
@@ -100,8 +107,8 @@ impl<'c> Tickets<'c> {
             return Ok(url);
         }
         let admitted_before = match self.current {
-            current if current.is_first() => None,
-            Current { known_first: true, .. } => self.known(KNOWN, ticket)?,
+            current if current.is_without_copies() => None,
+            Current { known_first: true, .. } | Current { revisited: true, .. } => self.known(KNOWN, ticket)?,
             Current { .. } => self.known(READMITTED, ticket)?,
         };
         // An admission that is no readmission has made its row, and named it.
@@ -183,10 +190,12 @@ pub(super) fn keep_history(connection: &Connection) -> Result<()> {
     )
 }
 
-/// The visits of sequence `?1` whose URLs a later one has touched where they stood: nothing else tells how they stood then.
+/// The visits of sequence `?1` whose URLs a later one has touched where they stood: nothing else tells how they stood then. Of
+/// several, the last one.
 pub(super) const TOUCHED_LATER: &str = "visit CROSS JOIN url ON url.id = visit.url
     WHERE visit.sequence = ?1 AND url.admitted_in > ?1
-      AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)";
+      AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)
+      AND NOT EXISTS (SELECT 1 FROM visit AS later WHERE later.url = url.id AND later.sequence = ?1 AND later.id > visit.id)";
 
 /// Has this connection note which hosts said of a page that it was not modified, when it was.
 pub(super) fn note_wrong_hosts(connection: &Connection) -> Result<()> {

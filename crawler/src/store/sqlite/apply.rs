@@ -102,11 +102,11 @@ fn admit(connection: &Connection, row: &UrlRow, tickets: &mut Tickets<'_>, conte
     Ok(written > 0)
 }
 
-/// What a URL of the first sequence that has its answer becomes.
+/// What a URL that has its first answer in the first sequence becomes.
 const FINISH_FIRST: &str =
     "UPDATE url SET state = 'finished', due = NULL, failed_at = NULL, reason = NULL, visit = ?1 WHERE id = ?4";
 
-/// The same in a later one; `?3` is the sequence, which a URL that was known before belongs to from now on.
+/// The same in a later one, or at another visit; `?3` is the sequence, which a URL that was known before belongs to from now on.
 const FINISH: &str =
     "UPDATE url SET attempts = iif(admitted_in < ?3, 0, attempts), admitted_in = ?3, state = 'finished',
         due = NULL, failed_at = NULL, reason = NULL, visit = ?1, copy = ?2 WHERE id = ?4";
@@ -122,7 +122,7 @@ fn change(
     let changed = match change {
         UrlChange::Finished => {
             let Written { visit, copy } = visit.unwrap_or_default();
-            let finish = if current.is_first() { FINISH_FIRST } else { FINISH };
+            let finish = if current.is_without_copies() { FINISH_FIRST } else { FINISH };
             connection.prepare_cached(finish)?.execute(params![visit, copy, sequence, id])?
         }
         UrlChange::Retry { attempts, due, failed, reason } => connection
@@ -213,7 +213,7 @@ mod tests {
                         (4, 1, 'http://i/4', x'', 'link', 0, 0, 0, 'queued', 0, NULL)",
             )
             .unwrap();
-        close(&connection, HostId(0), Abandonment::Address, Current { sequence: 0, known_first: false }).unwrap();
+        close(&connection, HostId(0), Abandonment::Address, Current::by_links(0)).unwrap();
         let mut select = connection.prepare("SELECT id FROM url WHERE reason = 'address' AND due IS NULL").unwrap();
         let closed: Result<Vec<u64>> = select.query_map([], |row| row.get(0)).unwrap().collect();
         assert_eq!(closed, Ok(vec![1, 2]));

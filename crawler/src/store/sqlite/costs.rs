@@ -154,7 +154,7 @@ fn known(others: u64) -> Connection {
 #[test]
 fn nothing_scans_the_table_for_one_host_where_what_is_known_is_due() {
     let costs = |others| {
-        let (mut database, current) = (known(others), Current { sequence: 2, known_first: true });
+        let (mut database, current) = (known(others), Current { sequence: 2, known_first: true, revisited: false });
         let closed = Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() };
         let mut cost = |name, work: &dyn Fn(&Connection)| (name, instructions(&mut database, work));
         vec![

@@ -25,6 +25,7 @@ mod ranks;
 mod records;
 mod refill;
 mod resume;
+mod revisits;
 mod runs;
 mod schema;
 mod summary;

@@ -29,7 +29,8 @@ const TOUCHED: &str = "
      SELECT url.id, url.url, key, visit.sequence, hop, url.via, depth, 'finished', NULL, visit.id, {found_by}
      FROM {of} url CROSS JOIN visit ON visit.url = url.id AND visit.sequence = ?1
      WHERE url.admitted_in > ?1 AND {which}
-       AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)";
+       AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)
+       AND NOT EXISTS (SELECT 1 FROM visit AS later WHERE later.url = url.id AND later.sequence = ?1 AND later.id > visit.id)";
 
 /// The URLs that a sequence lost and did not admit.
 const LOST: &str =

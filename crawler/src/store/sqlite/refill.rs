@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, Result, Row, params};
 use super::again::Current;
 use crate::{
     candidate::{HostId, Ticket},
-    queue::{NOT_MODIFIED, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
+    queue::{DUE_AGAIN, NOT_MODIFIED, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
     time::Moment,
     url::WebUrl,
 };
@@ -60,7 +60,12 @@ fn beyond(
     most: u32,
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
-    let statement = connection.prepare_cached(if current.known_first { &BEYOND_WITH_KNOWN } else { &BEYOND })?;
+    // A sequence of which pages are visited once more has come to its end before: nothing known is left untouched in it.
+    let statement = connection.prepare_cached(match current {
+        Current { revisited: true, .. } => &BEYOND_ONCE_MORE,
+        Current { known_first: true, .. } => &BEYOND_WITH_KNOWN,
+        Current { .. } => &BEYOND,
+    })?;
     let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
     collect(statement, params![current.sequence, host.0, place.rank, id, most, limit])
 }
@@ -83,6 +88,18 @@ pub(super) static BEYOND_WITH_KNOWN: LazyLock<String> = LazyLock::new(|| {
            AND depth <= ?5
          UNION ALL SELECT {KNOWN_COLUMNS} FROM url INDEXED BY url_known LEFT JOIN {COPY}
          WHERE url.host = ?2 AND (rank, ticket) > (?3, ?4) AND admitted_in < ?1 AND depth <= ?5
+         ORDER BY rank, ticket LIMIT ?6"
+    )
+});
+
+/// What the sequence has admitted, and what is due again in it, with what is known of its copy.
+pub(super) static BEYOND_ONCE_MORE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT ticket, host, url.url, hop, depth, redirects, attempts, NULL, rank, NULL, stored.etag, stored.last_modified,
+                url.reason IS '{DUE_AGAIN}', url.reason
+         FROM url INDEXED BY url_queue LEFT JOIN {COPY} AND url.reason IS '{DUE_AGAIN}'
+         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND url.host = ?2 AND (rank, ticket) > (?3, ?4)
+           AND depth <= ?5
          ORDER BY rank, ticket LIMIT ?6"
     )
 });

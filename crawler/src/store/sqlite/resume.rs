@@ -20,9 +20,15 @@ pub(super) fn last_sequence(connection: &Connection) -> Result<Option<LastSequen
     let last = |row: &rusqlite::Row<'_>| {
         let admitted = to_expect(&parsed(row.get_ref(2)?.as_str()?)?);
         let began = Moment::from_millis(row.get(3)?);
-        Ok(LastSequence { number: row.get(0)?, began, end: row.get(1)?, admitted })
+        Ok(LastSequence { number: row.get(0)?, began, end: row.get(1)?, admitted, revisited: row.get(4)? })
     };
-    connection.query_row("SELECT n, end, counters, began_at FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
+    connection
+        .query_row(
+            "SELECT n, end, counters, began_at, revisited IS NOT NULL FROM sequence ORDER BY n DESC LIMIT 1",
+            [],
+            last,
+        )
+        .optional()
 }
 
 pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {
@@ -170,16 +176,20 @@ fn hosts(connection: &Connection, current: Current, max_depth: Option<u32>) -> R
     let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
     count_queued(connection, &mut hosts, current, max_depth)?;
     let mut stored = connection.prepare(
-        "SELECT url.host, visit.outcome = 'stored', url.url, visit.status IS NOT NULL FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
+        "SELECT url.host, visit.outcome = 'stored', url.url, visit.status IS NOT NULL, url.state = 'finished'
+         FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
     )?;
     let mut rows = stored.query([current.sequence])?;
     while let Some(row) = rows.next()? {
         if let Some(host) = host_of(&mut hosts, row.get(0)?) {
-            host.fetched += 1;
             host.answered |= row.get::<_, bool>(3)?;
-            let stored: u64 = row.get(1)?;
-            host.stored += stored;
-            if stored > 0 && host.known_good.is_none() {
+            let stored: bool = row.get(1)?;
+            // One that is due once more counts when it has been visited.
+            if row.get(4)? {
+                host.fetched += 1;
+                host.stored += u64::from(stored);
+            }
+            if stored && host.known_good.is_none() {
                 host.known_good = Some(row.get(2)?);
             }
         }

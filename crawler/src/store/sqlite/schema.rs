@@ -216,6 +216,16 @@ const MIGRATIONS: &[&str] = &[
         count        INTEGER,      -- pages with a site-wide edit
         edit         INTEGER       -- hash of that edit
     );
+    -- Visits between sequences.
+    ALTER TABLE sequence ADD COLUMN revisited INTEGER; -- 1: pages of it were visited once more
+    ALTER TABLE crawl ADD COLUMN learnt INTEGER;       -- the last visit that the policy of revisits has seen; null: none
+    CREATE TABLE revisit (         -- what that policy remembers of each page that has a copy
+        url        INTEGER PRIMARY KEY REFERENCES url (id),
+        class      INTEGER NOT NULL,   -- 0 to 255: pages with a common interval
+        visited_at INTEGER NOT NULL,
+        state      BLOB NOT NULL       -- 20 bytes: visits, changes, and the times before them
+    );
+    CREATE INDEX revisit_due ON revisit (class, visited_at);
     CREATE TABLE site_wide (       -- lines of site-wide edits that were told lately, by their hashes
         line     INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL
@@ -234,7 +244,7 @@ const STAND_INS: &[&str] = &[
 ",
     "
     CREATE TEMP VIEW sequence AS SELECT *, NULL AS audit_sample, NULL AS audit_urls, NULL AS audit_lost, NULL AS swept,
-        NULL AS swept_links, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned FROM main.sequence;
+        NULL AS swept_links, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP TABLE lost (id, sequence, fingerprint, url, found_by, found_at, via, swept, state, tries, tried, admitted,
         recovered_in);
 ",
@@ -243,18 +253,18 @@ const STAND_INS: &[&str] = &[
         NULL AS wait, NULL AS known_good, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
 ",
     "
-    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at, NULL AS pruned_to FROM main.crawl;
+    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt FROM main.crawl;
 ",
     "
     -- What an older schema lacks too is added above.
-    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited,
         NULL AS text, NULL AS before FROM main.visit;
 ",
     "
-    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at, NULL AS pruned_to FROM main.crawl;
-    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule, NULL AS pruned FROM main.sequence;
+    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt FROM main.crawl;
+    CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
     CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_text, after_text, target, count,
@@ -268,7 +278,7 @@ const STAND_INS: &[&str] = &[
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
 pub(super) const INDEX_OF_KEYS: &str = "CREATE UNIQUE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
 
-/// The indices of sequences that begin with what is known: its order, the visits of a URL, and the pages that link to what is
+/// The indices of sequences that begin with what is known, or were revisited: its order, the visits of a URL, and the pages that link to what is
 /// lost.
 pub(super) const INDICES_OF_KNOWN: &str = "
     CREATE INDEX IF NOT EXISTS url_known ON url (host, rank, ticket, admitted_in);

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use crate::{candidate::Ticket, time::Moment};
 
-    const CURRENT: Current = Current { sequence: 0, known_first: false };
+    const CURRENT: Current = Current { sequence: 0, known_first: false, revisited: false };
 
     /// A crawl of the given pages, each a list of links; page n has the link n, whose row it is. What is linked and has no
     /// page was lost.

@@ -80,7 +80,7 @@ impl Writer {
             statements: Statements::of(&mut directory.connection),
             directory,
             // Until it takes over.
-            current: Current { sequence: settings.sequence, known_first: false },
+            current: Current::by_links(settings.sequence),
             settings,
             lost: false,
             group: None,
@@ -281,9 +281,9 @@ impl Writer {
             )?;
         if end.tells {
             let (folder, rules) = (self.directory.path(), &self.settings.changes);
-            let complete = end.end == "drained";
-            let (connection, sequence) = (&*transaction, self.current.sequence);
-            Finder { connection, folder, rules, sequence, complete }.run()?;
+            // Only what is asked of all pages tells which of them are orphans.
+            let complete = end.end == "drained" && !self.current.revisited;
+            Finder { connection: &transaction, folder, rules, current: self.current, complete }.run()?;
         }
         self.pass("inside_end");
         transaction.commit()?;

@@ -67,7 +67,7 @@ fn count_lines(connection: &Connection) -> Result<()> {
 fn shared_edits(finder: &Finder<'_>) -> Result<SharedEdits> {
     let boilerplate = texts::boilerplate(finder)?;
     let lines = shared_lines(finder)?;
-    let mut edits = known_edits(finder.connection, finder.sequence)?;
+    let mut edits = known_edits(finder.connection, finder.current.sequence)?;
     let known: HashSet<u64> = edits.keys().copied().collect();
     let each = |each: &mut dyn FnMut(i64, Shared) -> Result<()>| {
         each_text(finder.connection, |visit, section, changed: &ChangedLines| {

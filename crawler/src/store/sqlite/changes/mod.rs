@@ -25,7 +25,7 @@ use rusqlite::{Connection, OptionalExtension};
 pub(super) use read::changes;
 pub(super) use texts::insert as insert_text;
 
-use super::error::Fault;
+use super::{again::Current, error::Fault};
 use crate::store::ChangeRules;
 
 /// Looks at what was visited.
@@ -34,16 +34,16 @@ pub(super) struct Finder<'a> {
     /// For temporary files.
     pub(super) folder: &'a Path,
     pub(super) rules: &'a ChangeRules,
-    pub(super) sequence: u32,
+    pub(super) current: Current,
     /// Whether every page of the sequence was looked at.
     pub(super) complete: bool,
 }
 
 impl Finder<'_> {
-    /// Tells what has changed. The first sequence has nothing to be compared with.
+    /// Tells what has changed. First visits of all pages have nothing to be compared with.
     pub(super) fn run(&self) -> Result<(), Fault> {
         let (from, to) = self.visits()?;
-        if self.sequence > 0 && from < to {
+        if !self.current.is_without_copies() && from < to {
             looks::prepare(self.connection)?;
             looks::gather(self, from, to)?;
             let sudden = judged::judge(self, from, to)?;
@@ -69,7 +69,7 @@ impl Finder<'_> {
         let first = "SELECT min(id) - 1 FROM visit WHERE sequence = ?";
         let from = match from {
             Some(from) => Some(from),
-            None => self.connection.query_row(first, [self.sequence], |row| row.get(0)).optional()?.flatten(),
+            None => self.connection.query_row(first, [self.current.sequence], |row| row.get(0)).optional()?.flatten(),
         };
         Ok((from.unwrap_or(to), to))
     }

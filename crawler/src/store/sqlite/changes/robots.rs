@@ -25,12 +25,12 @@ pub(super) fn tell(finder: &Finder<'_>) -> Result<()> {
     }
     for (id, origin, seen, now, at) in others {
         connection.prepare_cached("UPDATE host SET robots_seen = ? WHERE id = ?")?.execute(params![now, id])?;
-        let Some(seen) = seen.filter(|_| finder.sequence > 0) else { continue };
+        let Some(seen) = seen.filter(|_| !finder.current.is_without_copies()) else { continue };
         let mut insert = connection.prepare_cached(
             "INSERT INTO change (sequence, at, address, change, before, after) VALUES (?, ?, ?, ?, ?, ?)",
         )?;
         let address = format!("{origin}/robots.txt");
-        insert.execute(params![finder.sequence, at, address, Change::ChangedText.as_str(), seen, now])?;
+        insert.execute(params![finder.current.sequence, at, address, Change::ChangedText.as_str(), seen, now])?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What is told of each look.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{Finder, judged, judged::SharedEdits, standings};
@@ -18,10 +20,10 @@ pub(super) fn tell(finder: &Finder<'_>, edits: &SharedEdits) -> Result<()> {
     if !edits.is_empty() {
         finder.connection.execute(
             "INSERT OR REPLACE INTO site_wide (line, sequence) SELECT hash, ?1 FROM temp.line WHERE pages >= ?2",
-            params![finder.sequence, finder.rules.site_wide_pages],
+            params![finder.current.sequence, finder.rules.site_wide_pages],
         )?;
     }
-    finder.connection.execute("DELETE FROM site_wide WHERE sequence < ? - 1", [finder.sequence])?;
+    finder.connection.execute("DELETE FROM site_wide WHERE sequence < ? - 1", [finder.current.sequence])?;
     Ok(())
 }
 
@@ -42,7 +44,10 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         };
         let at = Moment::from_millis(row.get(2)?);
         let rules = finder.rules;
-        let occasion = Occasion { at, mass: row.get(6)?, confirm: rules.confirm, gone_after: rules.gone_after };
+        // The next round is soon enough to settle a doubt of many pages; a page that is visited between rounds is not.
+        let mass_after = if finder.current.revisited { rules.confirm } else { Duration::ZERO };
+        let mass = row.get(6)?;
+        let occasion = Occasion { at, mass, confirm: rules.confirm, gone_after: rules.gone_after, mass_after };
         let told = standing.look(look, &occasion);
         standings::save(connection, url, &standing)?;
         // What stands in the place of a page is known again at the next one.
@@ -132,7 +137,8 @@ pub(super) fn write(finder: &Finder<'_>, url: Option<i64>, at: Moment, told: Tol
          SELECT ?1, ?2, ?3, iif(?4 = 'changed_text' AND b.digest IS a.digest, 'reverted', ?4), b.digest, a.digest, b.text, a.text, ?7
          FROM (SELECT 1) LEFT JOIN visit AS b ON b.id = ?5 LEFT JOIN visit AS a ON a.id = ?6",
     )?;
-    let values = params![finder.sequence, at.millis(), url, told.change.as_str(), told.before, told.after, target];
+    let values =
+        params![finder.current.sequence, at.millis(), url, told.change.as_str(), told.before, told.after, target];
     insert.execute(values).map(|_| ())
 }
 
@@ -145,7 +151,7 @@ fn site_wide(finder: &Finder<'_>, edit: u64, pages: u64, visit: i64) -> Result<(
     let mut update = finder
         .connection
         .prepare_cached("UPDATE change SET count = count + ?1 WHERE edit = ?2 AND sequence >= ?3 - 1")?;
-    if update.execute(params![pages, edit, finder.sequence])? > 0 {
+    if update.execute(params![pages, edit, finder.current.sequence])? > 0 {
         return Ok(());
     }
     let mut insert = finder.connection.prepare_cached(
@@ -154,5 +160,5 @@ fn site_wide(finder: &Finder<'_>, edit: u64, pages: u64, visit: i64) -> Result<(
          FROM temp.look JOIN visit ON visit.id = look.visit LEFT JOIN visit AS b ON b.id = visit.before
          WHERE look.visit = ?4",
     )?;
-    insert.execute(params![finder.sequence, pages, edit, visit]).map(|_| ())
+    insert.execute(params![finder.current.sequence, pages, edit, visit]).map(|_| ())
 }

@@ -17,12 +17,13 @@ pub(super) const RULES: &[(&str, &str)] = &[
          WHERE stand.state = 'finished' AND (visit.url, visit.sequence) IS NOT (stand.url, stand.sequence)",
     ),
     (
-        "a queued or abandoned URL has no visit in the sequence it was admitted in",
+        "a queued or abandoned URL has no visit in the sequence it was admitted in, unless that was revisited",
         "SELECT 'url ' || url.id || ' is ' || state FROM url JOIN visit ON visit.id = url.visit
-         WHERE state <> 'finished' AND visit.sequence >= url.admitted_in",
+         WHERE state <> 'finished' AND visit.sequence >= url.admitted_in
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n = url.admitted_in AND revisited IS NOT NULL)",
     ),
     (
-        "a visit belongs to a finished URL, once a sequence",
+        "a visit belongs to a finished URL, once a sequence that was not revisited",
         "SELECT 'visit ' || id || ' of url ' || url FROM visit
          WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND url.visit = visit.id AND state = 'finished')
              AND NOT EXISTS (SELECT 1 FROM history AS past
@@ -30,7 +31,9 @@ pub(super) const RULES: &[(&str, &str)] = &[
              AND NOT (EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND admitted_in > visit.sequence)
                       AND EXISTS (SELECT 1 FROM sequence WHERE n > visit.sequence AND revisit IS NOT NULL)
                       AND NOT EXISTS (SELECT 1 FROM history AS past
-                                      WHERE past.url = visit.url AND past.sequence = visit.sequence))",
+                                      WHERE past.url = visit.url AND past.sequence = visit.sequence))
+             AND NOT EXISTS (SELECT 1 FROM url JOIN sequence ON n = visit.sequence AND revisited IS NOT NULL
+                             WHERE url.id = visit.url AND url.visit >= visit.id)",
     ),
     (
         "a visit tells what changed since the copy before it",
@@ -40,7 +43,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
                  WHERE past.url = visit.url AND past.sequence < visit.sequence AND copy.outcome = 'stored'
                  ORDER BY past.sequence DESC LIMIT 1)
              WHEN 1 THEN 'unchanged' WHEN 0 THEN 'changed' ELSE 'new' END
-             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n <= visit.sequence AND revisit IS NOT NULL)
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n <= visit.sequence AND (revisit IS NOT NULL OR revisited IS NOT NULL))
          UNION ALL SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
          WHERE outcome = 'stored' AND (change IS NULL OR change NOT IN ('new', 'changed', 'unchanged'))
          UNION ALL SELECT 'visit ' || visit.id || ' is ' || quote(visit.change) FROM visit LEFT JOIN visit AS copy ON copy.id = visit.same

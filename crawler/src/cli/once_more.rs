@@ -1,0 +1,131 @@
+//! Visits of single pages between the sequences of a crawl that is watched.
+//!
+//! Owns: how many visits the budget allows by now, and when to look for pages that are due.
+//!
+//! Invariants: visits are saved up for an hour at most; a run is not begun for fewer pages than one in ten thousand of those
+//! known, because each reads the URL table: what that costs a visit is bounded, and the pages wait a ten-thousandth of their
+//! mean interval for it.
+//!
+//! Does not know: which pages are due (the store and the policy do), and how they are fetched.
+
+use std::{panic::resume_unwind, time::Duration};
+
+use super::{
+    Failure,
+    directory::{self, DirectoryLock},
+    session::Session,
+};
+use crate::{
+    config::RevisitSettings,
+    store::{DuePages, RevisitOrder},
+    time::Moment,
+};
+
+/// One run for so many known pages, at least.
+const PAGES_A_VISIT: u64 = 10_000;
+
+/// More visits than a run is for.
+const MOST: f64 = 50_000.0;
+
+/// For so long visits are saved up.
+const SAVED: Duration = Duration::from_hours(1);
+
+/// From the end of one run to the next.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The visits that there may be, and when the next are made.
+pub(super) struct Visits {
+    /// As the last sequence was crawled.
+    session: Session,
+    settings: RevisitSettings,
+    /// What may be visited now, and is owed to the pages longest unvisited.
+    credit: f64,
+    owed: f64,
+    counted: Moment,
+    /// Pages that are known to have a copy.
+    pages: u64,
+    /// When to look for pages that are due; `None` where there are none before the next sequence.
+    next: Option<Moment>,
+}
+
+impl Visits {
+    /// Those after a sequence that was crawled like this, if there are to be any.
+    pub(super) fn of(session: &Session, settings: Option<&RevisitSettings>, now: Moment) -> Option<Self> {
+        let (session, settings) = (session.clone(), settings?.clone());
+        let mut visits = Self { session, settings, credit: 0.0, owed: 0.0, counted: now, pages: 0, next: None };
+        visits.expect_next(now);
+        Some(visits)
+    }
+
+    /// What is crawled once more.
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// When to look for pages that are due.
+    pub(super) fn next(&self) -> Option<Moment> {
+        self.next
+    }
+
+    /// Has the pages queued that are due by now, as far as the budget goes; the number of them.
+    pub(super) async fn queue_due(&mut self, now: Moment) -> Result<usize, Failure> {
+        self.count(now);
+        let order = RevisitOrder {
+            at: now,
+            budget: self.settings.budget,
+            most: whole(self.credit),
+            exploring: whole(self.owed),
+            soonest: self.settings.min_interval,
+        };
+        let (dir, lock) = (self.session.dir.clone(), self.session.lock.clone());
+        let mut policy = self.settings.policy();
+        let due = move || {
+            let mut directory = directory::open(&dir, lock.as_ref())?;
+            let due = directory.queue_due(&mut *policy, &order)?;
+            Ok::<(DuePages, DirectoryLock), Failure>((due, directory.lock()))
+        };
+        // It may read very many visits, and a signal is heard meanwhile.
+        let (due, lock) =
+            tokio::task::spawn_blocking(due).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))?;
+        self.session.lock = Some(lock);
+        self.pages = due.pages;
+        self.spend(&due, order.exploring);
+        self.next = due.next.map(|next| next.max(now + PAUSE));
+        Ok(due.queued)
+    }
+
+    /// Nothing is queued, as from now.
+    pub(super) fn expect_next(&mut self, now: Moment) {
+        let missing = (self.least() - self.credit).max(0.0) * self.settings.budget.pause();
+        let wait = Duration::try_from_secs_f64(missing).unwrap_or(Duration::MAX);
+        self.next = Some(now + wait.max(PAUSE));
+    }
+
+    /// Takes what was queued off the budget.
+    fn spend(&mut self, due: &DuePages, exploring: usize) {
+        let queued = due.queued as f64;
+        self.credit -= queued;
+        if due.queued > 0 {
+            self.owed += queued * due.explore - exploring as f64;
+        }
+    }
+
+    /// Adds the visits that time has brought.
+    fn count(&mut self, now: Moment) {
+        let rate = self.settings.budget.per_second();
+        let most = (rate * SAVED.as_secs_f64()).clamp(self.least(), MOST.max(self.least()));
+        self.credit = (self.credit + now.since(self.counted).as_secs_f64() * rate).min(most);
+        self.counted = now;
+    }
+
+    /// The visits that a run is begun for.
+    fn least(&self) -> f64 {
+        (self.pages / PAGES_A_VISIT).max(1) as f64
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded, and saturates at 0")]
+fn whole(visits: f64) -> usize {
+    // What time has brought by the moment that was waited for may be short of it by a rounding.
+    (visits + 1e-6) as usize
+}

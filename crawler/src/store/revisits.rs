@@ -1,0 +1,33 @@
+//! What is asked for, and found, where single pages are visited between sequences.
+
+use std::time::Duration;
+
+use crate::{revisit::Budget, time::Moment};
+
+/// Which pages are to be visited once more.
+#[derive(Debug, Clone, Copy)]
+pub struct RevisitOrder {
+    /// Now.
+    pub at: Moment,
+    /// The visits that are divided among all pages.
+    pub budget: Budget,
+    /// Visits that may be made now, of those that explore too.
+    pub most: usize,
+    /// Of these, visits for the pages longest unvisited.
+    pub exploring: usize,
+    /// Time that has passed at least since the last visit of one that is explored.
+    pub soonest: Duration,
+}
+
+/// What is due.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DuePages {
+    /// Pages that have a copy, in all.
+    pub pages: u64,
+    /// Those that were queued.
+    pub queued: usize,
+    /// The share of all visits that is for the pages longest unvisited, 0 to 1.
+    pub explore: f64,
+    /// Where none was queued: when the first is due; `None` where there is none.
+    pub next: Option<Moment>,
+}
