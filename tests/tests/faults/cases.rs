@@ -19,19 +19,19 @@ const CASES: &[(&str, &str)] = &[
         "UPDATE url SET visit = (SELECT visit FROM url WHERE id = 3) WHERE id = 2",
     ),
     (
-        "a queued or abandoned URL has no visit in the sequence it was admitted in",
+        "a queued or abandoned URL has no visit in the sequence it was admitted in, unless that was revisited",
         "UPDATE url SET state = 'queued' WHERE id = 2",
     ),
     ("a drained sequence has left nothing queued", "UPDATE url SET state = 'queued' WHERE id = 2"),
     ("a drained sequence has left nothing queued", "UPDATE history SET state = 'queued' WHERE url = 2"),
     (
-        "a visit belongs to a finished URL, once a sequence",
+        "a visit belongs to a finished URL, once a sequence that was not revisited",
         "CREATE TEMP TABLE again AS SELECT * FROM visit WHERE id = 2;
          UPDATE again SET id = (SELECT max(id) + 1 FROM visit);
          INSERT INTO visit SELECT * FROM again",
     ),
     (
-        "a visit belongs to a finished URL, once a sequence",
+        "a visit belongs to a finished URL, once a sequence that was not revisited",
         "UPDATE history SET visit = NULL, state = 'abandoned', reason = 'x' WHERE url = 2",
     ),
     ("a finished URL has a visit of its own", "UPDATE history SET visit = visit + 1 WHERE url = 2"),
