@@ -16,7 +16,8 @@ const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due, 
      iif(reason IS 'not_modified', NULL, coalesce(failed_at, due)), NULL, NULL, 0, reason";
 
 /// The same of a URL that an earlier sequence has left: it is begun anew. What it says of its copy is that of a whole one, with
-/// the links that this sequence would keep, none of which is lost.
+/// the links that this sequence would keep, none of which is lost, from a host that was not found wrong, and of HTML with a text
+/// made by the rule of today, where texts are kept.
 const KNOWN_COLUMNS: &str =
     "ticket, host, url.url, hop, depth, redirects, 0, NULL, rank, NULL, stored.etag, stored.last_modified, 1, NULL";
 

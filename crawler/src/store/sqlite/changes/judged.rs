@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Connection, Result, params};
 
 use super::{Finder, looks, standings, texts};
-use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Standing, Way};
+use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Way};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
@@ -198,10 +198,7 @@ fn sudden(finder: &Finder<'_>) -> Result<(Places, u64)> {
     while let Some(row) = rows.next()? {
         let words: (String, Option<String>, Option<String>) = (row.get(1)?, row.get(2)?, row.get(3)?);
         let look = look(row.get(0)?, &words.0, words.1.as_deref(), words.2.as_deref());
-        let standing = match standings::load(connection, row.get(4)?)? {
-            Some(standing) => standing,
-            None => Standing::of(row.get(5)?),
-        };
+        let standing = standings::of(connection, row.get(4)?, row.get(5)?)?;
         if standing.is_sudden(&look) {
             total += 1;
             let url: String = row.get(6)?;

@@ -92,10 +92,7 @@ pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
     let mut rows = select.query([from, to])?;
     while let Some(row) = rows.next()? {
         let visit = visit(row)?;
-        let standing = match standings::load(connection, visit.url)? {
-            Some(standing) => standing,
-            None => Standing::of(row.get(7)?),
-        };
+        let standing = standings::of(connection, visit.url, row.get(7)?)?;
         let address: String = row.get(9)?;
         let found = look(finder, &visit, &standing)?;
         let place = (row.get::<_, i64>(10)?, section(&address), row.get::<_, i64>(11)?);

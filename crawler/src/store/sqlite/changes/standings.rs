@@ -16,6 +16,11 @@ pub(super) fn load(connection: &Connection, url: i64) -> Result<Option<Standing>
     select.query_row([url], standing).optional()
 }
 
+/// That of a page; one of which nothing is remembered has just this copy.
+pub(super) fn of(connection: &Connection, url: i64, copy: Option<i64>) -> Result<Standing> {
+    Ok(load(connection, url)?.unwrap_or(Standing::of(copy)))
+}
+
 /// Writes it. A page that has a copy and nothing else to be remembered needs no row.
 pub(super) fn save(connection: &Connection, url: i64, standing: &Standing) -> Result<()> {
     if standing.is_plain() {

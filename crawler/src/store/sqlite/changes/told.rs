@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{Finder, judged, judged::SharedEdits, standings};
 use crate::{
-    changes::{Change, Occasion, Standing, Told},
+    changes::{Change, Occasion, Told},
     time::Moment,
 };
 
@@ -38,10 +38,7 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         let (visit, url): (i64, i64) = (row.get(0)?, row.get(1)?);
         let words: (String, Option<String>, Option<String>) = (row.get(3)?, row.get(4)?, row.get(5)?);
         let look = judged::look(visit, &words.0, words.1.as_deref(), words.2.as_deref());
-        let mut standing = match standings::load(connection, url)? {
-            Some(standing) => standing,
-            None => Standing::of(row.get(9)?),
-        };
+        let mut standing = standings::of(connection, url, row.get(9)?)?;
         let at = Moment::from_millis(row.get(2)?);
         let rules = finder.rules;
         // The next round is soon enough to settle a doubt of many pages; a page that is visited between rounds is not.
