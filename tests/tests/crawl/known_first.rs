@@ -136,6 +136,31 @@ fn what_has_not_changed_is_not_sent() {
 }
 
 #[test]
+fn a_page_that_is_asked_again_after_a_failure_is_still_not_sent() {
+    let failures = Arc::new(AtomicUsize::new(0));
+    let left = Arc::clone(&failures);
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/edit" if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() => {
+            Reply::status(500)
+        }
+        _ => answer(living, 0, asked),
+    });
+    let (site, folder) = (Site { server, version: Arc::default() }, Folder::new());
+    let dir = folder.crawl();
+    crawl(&site.server, &dir, &[]);
+    let edit = |began| site.asked_since(began).into_iter().filter(|(path, _)| path == "/edit").map(|(_, known)| known);
+    failures.store(2, Ordering::SeqCst);
+    let began = site.set(0);
+    assert_eq!(changes(&next(&dir, &[])), [0, 0, 5, 0]);
+    assert_eq!(edit(began).collect::<Vec<_>>(), [true, true, true]);
+    // By links it is fetched whole, as each page is.
+    failures.store(1, Ordering::SeqCst);
+    let began = site.set(0);
+    Webloom::go_on(&dir).args(REDISCOVER).run().expect(0);
+    assert_eq!(edit(began).collect::<Vec<_>>(), [false, false]);
+}
+
+#[test]
 fn every_known_url_is_asked_once_more_and_what_is_new_is_found() {
     let (site, folder) = (Site::serve(living), Folder::new());
     let dir = folder.crawl();

@@ -52,6 +52,11 @@ impl Current {
         self.is_first() && !self.revisited
     }
 
+    /// Whether its pages are asked for with what is known of their copies.
+    pub(super) fn is_with_copies(self) -> bool {
+        self.known_first || self.revisited
+    }
+
     /// The condition for the rows that belong to it, where `?1` is its number.
     pub(super) fn rows(self) -> &'static str {
         if self.known_first { "admitted_in <= ?1" } else { "admitted_in = ?1" }

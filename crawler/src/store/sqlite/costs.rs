@@ -171,11 +171,13 @@ fn nothing_scans_the_table_for_one_host_where_what_is_known_is_due() {
 
 /// A sort would read a host's whole queue for each few rows of it.
 #[test]
-fn what_is_known_and_what_is_new_are_merged() {
+fn the_queues_of_known_pages_are_read_in_their_order() {
     let connection = known(10);
-    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", &**refill::BEYOND_WITH_KNOWN)).unwrap();
-    let steps = plan.query_map([0; 6], |row| row.get(3)).unwrap();
-    let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();
-    assert!(steps.iter().any(|step| step.contains("MERGE")), "{steps:?}");
-    assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{steps:?}");
+    for (query, merged) in [(&refill::BEYOND_WITH_KNOWN, true), (&refill::DUE_WITH_COPIES, false)] {
+        let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", &***query)).unwrap();
+        let steps = plan.query_map([0; 6], |row| row.get(3)).unwrap();
+        let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();
+        assert_eq!(steps.iter().any(|step| step.contains("MERGE")), merged, "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{steps:?}");
+    }
 }

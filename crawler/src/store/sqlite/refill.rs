@@ -105,6 +105,29 @@ pub(super) static BEYOND_ONCE_MORE: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
+/// What waits to be fetched again.
+static DUE: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {COLUMNS} FROM url INDEXED BY url_retry
+         WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND host = ?2 AND (due, ticket) > (?3, ?4)
+           AND depth <= ?5
+         ORDER BY due, ticket LIMIT ?6"
+    )
+});
+
+/// The same with what is known of its copy: that its first request failed makes no page another one. What is fetched to check an
+/// answer is fetched whole.
+pub(super) static DUE_WITH_COPIES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT ticket, host, url.url, hop, depth, redirects, attempts, due, rank,
+                iif(url.reason IS '{NOT_MODIFIED}', NULL, coalesce(failed_at, due)), stored.etag, stored.last_modified, 0, url.reason
+         FROM url INDEXED BY url_retry LEFT JOIN {COPY} AND url.reason IS NOT '{NOT_MODIFIED}'
+         WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND url.host = ?2 AND (due, ticket) > (?3, ?4)
+           AND depth <= ?5
+         ORDER BY due, ticket LIMIT ?6"
+    )
+});
+
 fn due(
     connection: &Connection,
     (current, host): Queue,
@@ -112,12 +135,7 @@ fn due(
     most: u32,
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
-    let statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM url INDEXED BY url_retry
-         WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND host = ?2 AND (due, ticket) > (?3, ?4)
-           AND depth <= ?5
-         ORDER BY due, ticket LIMIT ?6"
-    ))?;
+    let statement = connection.prepare_cached(if current.is_with_copies() { &DUE_WITH_COPIES } else { &DUE })?;
     collect(statement, params![current.sequence, host.0, read.0.millis(), read.1.0, most, limit])
 }
 
