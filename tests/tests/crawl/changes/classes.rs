@@ -196,6 +196,38 @@ fn a_page_that_goes_to_and_fro_is_told_at_its_beginning_and_its_end() {
     assert_eq!((round(1), round(1)), (vec!["changed_text /3".to_owned()], vec![]));
 }
 
+/// A site whose page `/3` is not found, while `/new` has its text: it is not known yet whether it moved.
+fn likely_moved() -> Site {
+    let site = Site::numbered(12);
+    site.crawl(&TEXT);
+    let Answer::Page(start) = site.now("/") else { panic!("the start is a page") };
+    site.set("/", Answer::Page(start + &links(["/new"])));
+    site.set("/new", site.now("/3"));
+    site.status("/3", 404);
+    assert_eq!(site.again(&[]), ["changed /"]);
+    site
+}
+
+#[test]
+fn a_page_that_others_may_have_moved_to_is_told_once_with_the_copy_that_it_has_then() {
+    let site = likely_moved();
+    site.page("/new", OTHER);
+    assert_eq!(site.again(&[]), NOTHING);
+    assert_eq!(site.again(&SOON), ["moved /3 -> /new"]);
+    assert_eq!(site.again(&[]), NOTHING);
+    // It was another page after all.
+    let site = likely_moved();
+    site.page("/new", OTHER);
+    site.page("/3", &own_text("/3"));
+    assert_eq!(site.again(&[]), ["new /new"]);
+    assert_eq!(site.again(&[]), NOTHING);
+    // What is told of it besides says first that it is there.
+    let site = likely_moved();
+    site.status("/new", 410);
+    assert_eq!(site.again(&[]), ["gone /new", "new /new"]);
+    assert_eq!(site.again(&SOON), ["gone /3"]);
+}
+
 #[test]
 fn a_crawl_of_an_older_version_has_told_nothing_and_tells_what_changes_from_now_on() {
     for version in [1, 3, 6] {

@@ -59,11 +59,17 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tells a change of a page; not what is told with another page.
+/// Tells a change of a page; not what is told with another page. Of one that may have moved there nothing was told yet: it is told
+/// with the copy that it has when that is known, or as new when there is something else to tell.
 fn page(finder: &Finder<'_>, url: i64, at: Moment, told: Told, redirected: Option<&str>) -> Result<()> {
     let (from, to) = marks(finder.connection, url)?;
+    if let Some(from) = from {
+        match told.change {
+            Change::New | Change::Changed | Change::ChangedText | Change::Reverted => return Ok(()),
+            _ => new_after_all(finder, from, url, (told.before, at))?,
+        }
+    }
     match told.change {
-        Change::New if from.is_some() => Ok(()),
         Change::Gone if to.is_some() => {
             let target = address(finder.connection, to)?;
             write(
@@ -112,16 +118,28 @@ fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
         if !moved && doubt.is_some() {
             continue;
         }
-        connection.execute("UPDATE standing SET moved_from = NULL WHERE url = ?", [new])?;
-        connection.execute("UPDATE standing SET moved_to = NULL WHERE url = ?", [old])?;
-        for url in [new, old] {
-            if let Some(standing) = standings::load(connection, url)? {
-                standings::save(connection, url, &standing)?;
-            }
+        if moved {
+            part(connection, old, new)?;
+        } else {
+            new_after_all(finder, old, new, (Some(visit), Moment::from_millis(at)))?;
         }
-        if !moved {
-            let told = Told { change: Change::New, before: None, after: Some(visit) };
-            write(finder, Some(new), Moment::from_millis(at), told, None)?;
+    }
+    Ok(())
+}
+
+/// Tells a page as new, with this copy, that is not the one it was likely to be.
+fn new_after_all(finder: &Finder<'_>, old: i64, new: i64, (copy, at): (Option<i64>, Moment)) -> Result<()> {
+    part(finder.connection, old, new)?;
+    write(finder, Some(new), at, Told { change: Change::New, before: None, after: copy }, None)
+}
+
+/// Forgets that one page is likely to be the other.
+fn part(connection: &Connection, old: i64, new: i64) -> Result<()> {
+    connection.execute("UPDATE standing SET moved_from = NULL WHERE url = ?", [new])?;
+    connection.execute("UPDATE standing SET moved_to = NULL WHERE url = ?", [old])?;
+    for url in [new, old] {
+        if let Some(standing) = standings::load(connection, url)? {
+            standings::save(connection, url, &standing)?;
         }
     }
     Ok(())
