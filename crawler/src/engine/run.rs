@@ -143,7 +143,9 @@ fn spawn_writer<S: Store>(
 ) -> Result<JoinHandle<Result<(), StoreError>>, EngineError> {
     let inbox = Inbox::new(receiver);
     let thread = thread::Builder::new().name("writer".into());
-    thread.spawn(move || directory.write(inbox, settings)).map_err(EngineError::Thread)
+    // What it logs is told as the run's.
+    let span = tracing::Span::current();
+    thread.spawn(move || span.in_scope(|| directory.write(inbox, settings))).map_err(EngineError::Thread)
 }
 
 /// Runs a crawl; when it returns, the writer's channel is closed.

@@ -48,7 +48,15 @@ pub(super) enum Judging {
 
 /// What is to be done with a lease.
 #[derive(Debug, Clone)]
-pub(super) enum Job {
+pub(super) struct Job {
+    pub(super) task: Task,
+    /// The pause that the host has between requests.
+    pub(super) pause: Duration,
+}
+
+/// What is to be fetched.
+#[derive(Debug, Clone)]
+pub(super) enum Task {
     /// Fetch and read a page, or hear that the copy is still good which these tell of.
     Page(WebUrl, Validators),
     /// Fetch a robots.txt.
@@ -61,13 +69,14 @@ impl Job {
     /// Of this lease, which stays where it is.
     pub(super) fn of(lease: &Lease) -> Self {
         let url = lease.url().clone();
-        match lease.purpose() {
-            Purpose::Robots { .. } => Self::Robots(url),
-            Purpose::Check => Self::Check(url),
+        let task = match lease.purpose() {
+            Purpose::Robots { .. } => Task::Robots(url),
+            Purpose::Check => Task::Check(url),
             Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit | Purpose::Rescue => {
-                Self::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
+                Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
             }
-        }
+        };
+        Self { task, pause: lease.pause() }
     }
 }
 
@@ -207,12 +216,17 @@ impl Links {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        match job {
-            Job::Page(url, validators) => self.page(url, validators, judging).await,
-            Job::Robots(url) => self.robots(FetchRequest::get(url, robots::MAX_BYTES as u64)).await,
-            Job::Check(url) => {
+        let Job { task, pause } = job;
+        let get = |url, most| FetchRequest { pause, ..FetchRequest::get(url, most) };
+        match task {
+            Task::Page(url, validators) => {
+                let request = FetchRequest { validators, ..get(url, self.max_body) };
+                self.page(request, judging).await
+            }
+            Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
+            Task::Check(url) => {
                 let rule = Some(HeadRule::new(first_byte_of_a_success));
-                self.robots(FetchRequest { rule, ..FetchRequest::get(url, robots::MAX_BYTES as u64) }).await
+                self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
             }
         }
     }
@@ -228,9 +242,9 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result }
     }
 
-    async fn page(&self, url: WebUrl, validators: Validators, judging: Judging) -> Visited {
-        let has_copy = validators != Validators::default();
-        let first = FetchRequest { validators, ..FetchRequest::get(url.clone(), self.max_body) };
+    async fn page(&self, first: FetchRequest, judging: Judging) -> Visited {
+        let has_copy = first.validators != Validators::default();
+        let (url, pause) = (first.url.clone(), first.pause);
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         if let Ok(response) = &result
             && has_copy
@@ -244,7 +258,7 @@ impl<F: Fetcher> Visitor<F> {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
-            let second = self.fetch(FetchRequest::get(itself, self.max_body)).await;
+            let second = self.fetch(FetchRequest { pause, ..FetchRequest::get(itself, self.max_body) }).await;
             requests += second.requests;
             result = second.result;
         }
