@@ -239,6 +239,10 @@ pub struct RawSchedule {
     pub overlap: Option<RawValue>,
     /// `on` or `off`.
     pub spread: Option<RawValue>,
+    /// A single time.
+    pub also_at: Option<RawValue>,
+    /// `on` or `off`.
+    pub pause: Option<RawValue>,
 }
 
 /// `[revisit]`: pages that are asked for once more.

@@ -24,7 +24,7 @@ pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
 pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
-pub use schedule::{Overlap, ScheduleSettings, Spread};
+pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
 
 use super::{Layers, reader::KeyReader};

@@ -103,6 +103,8 @@ fn words_and_texts_are_checked() {
         ("cache.sweep", "\"on\""),
         ("frontier.order", "\"worst\""),
         ("frontier.priority", "[\"/docs/\"]"),
+        ("schedule.also_at", "\"2026-03-01\""),
+        ("schedule.pause", "\"maybe\""),
         ("revisit.adaptive", "\"maybe\""),
         ("revisit.policy", "\"best\""),
         ("revisit.budget", "\"0/day\""),
