@@ -1,12 +1,15 @@
-//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day.
+//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day; [`WallTime`]: both for those
+//! whose months a test goes through in seconds.
 
 mod alarm;
+mod wall;
 
 use std::time::{Instant, SystemTime};
 
 use crate::time::Moment;
 
 pub use alarm::Alarm;
+pub use wall::{SystemWall, WallTime};
 
 /// UTC that never goes back: the system's time at the start, and what a steady clock counted since.
 #[derive(Debug, Clone, Copy)]

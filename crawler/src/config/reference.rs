@@ -140,6 +140,7 @@ fn origin(source: &Source, key: &str) -> String {
         Source::Profile(name) => format!("profile {name}"),
         Source::Stored => "stored".into(),
         Source::File(name) => format!("file {name}"),
+        Source::Job(name) => format!("job {name}"),
         Source::Variables => format!("variable {}", source.place(key)),
         Source::Flags => flag(key).map_or_else(|| "flags".into(), |flag| format!("flag --{flag}")),
     }
