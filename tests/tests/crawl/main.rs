@@ -12,6 +12,7 @@ mod descriptors;
 mod escapes;
 mod hostile;
 mod interrupted;
+mod jobs;
 mod keep_alive;
 mod known_first;
 mod loss;

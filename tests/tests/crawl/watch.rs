@@ -319,3 +319,49 @@ fn settings_are_read_again_on_sighup_and_kept_where_they_are_wrong() {
     assert!(server.count("/1") >= 3);
     assert_clean(&dir);
 }
+
+#[test]
+fn it_is_paused_asked_for_and_given_more_starts_without_a_restart() {
+    let (server, folder) = (serve(star(2)), Folder::new());
+    let [file, list] = ["watch.toml", "list"].map(|name| folder.0.path().join(name));
+    let set = |text: &str| fs::write(&file, format!("[schedule]\nevery = \"1h\"\n{text}\n")).unwrap();
+    set("");
+    fs::write(&list, server.url("/1")).unwrap();
+    let dir = folder.crawl();
+    let start = format!("@{}", list.display());
+    let arguments = ["--scope", "prefix", "--config", file.to_str().unwrap()];
+    let mut running = watch(&dir, &start, &arguments).spawn();
+    running.line_with(WAITS);
+    // A start more, and the next sequence at once.
+    fs::write(&list, [server.url("/1"), server.url("/2")].join("\n")).unwrap();
+    running.signal(Signal::HUP);
+    running.line_with("read again");
+    assert_eq!(server.count("/2"), 0);
+    running.signal(Signal::USR1);
+    running.line_with("sequence 1: drained");
+    assert_eq!((server.count("/1"), server.count("/2")), (2, 1));
+    running.line_with(WAITS);
+    // Paused: nothing begins, whatever is asked.
+    set("pause = \"on\"");
+    running.signal(Signal::HUP);
+    running.line_with("paused: nothing begins");
+    running.signal(Signal::USR1);
+    running.line_with("paused: no sequence");
+    // Not any more, and once at a time that has been just now.
+    let now: i64 = database(&dir).query_row("SELECT unixepoch()", [], |row| row.get(0)).unwrap();
+    let now: String = database(&dir)
+        .query_row("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch')", [now], |row| row.get(0))
+        .unwrap();
+    set(&format!("also_at = \"{now}\""));
+    running.signal(Signal::HUP);
+    running.line_with("sequence 2: drained");
+    running.line_with(WAITS);
+    // The list is gone: all stays as it was.
+    fs::remove_file(&list).unwrap();
+    running.signal(Signal::HUP);
+    let error = running.line_with("error");
+    assert!(error.contains("those before stay") && error.contains("cannot read the list"), "{error}");
+    stop(running);
+    assert_eq!((server.count("/1"), server.count("/2")), (3, 2));
+    assert_clean(&dir);
+}
