@@ -36,7 +36,8 @@ impl Jobs {
 
     /// Writes the file; `DIR` stands for the folder.
     fn set(&self, text: &str) {
-        fs::write(self.file(), text.replace("DIR", self.0.0.path().to_str().unwrap())).unwrap();
+        let folder = self.0.0.path().display().to_string();
+        fs::write(self.file(), text.replace("DIR", &folder)).expect("a file can be written");
     }
 
     /// `watch --jobs FILE`, with the lines of both outputs on stdout, as they come.
@@ -75,7 +76,7 @@ fn stop(running: Running, code: i32) -> String {
 fn two_jobs_on_one_server_keep_the_longer_delay_together() {
     let server = serve(chain(4));
     let politeness =
-        "settings.politeness.delay = \"DELAY\"\nsettings.fetch.user_agent = \"job-DELAY/1 (+http://localhost/)\"\n";
+        "settings.politeness.delay = \"DELAY\"\nsettings.fetch.user_agent = \"job/DELAY (+http://localhost/)\"\n";
     let jobs = Jobs::new(
         &[
             job("quick", &server.url("/"), &politeness.replace("DELAY", "50ms")),
@@ -89,7 +90,7 @@ fn two_jobs_on_one_server_keep_the_longer_delay_together() {
     let log = server.log();
     assert_eq!(log.len(), 12, "robots.txt and five pages of each");
     // From the moment at which the slow one is there.
-    let is_slow = |hit: &Hit| hit.headers.iter().any(|line| line.contains("job-200ms"));
+    let is_slow = |hit: &Hit| hit.headers.iter().any(|line| line.contains("job/200ms"));
     let pause = shortest_pause(&log[log.iter().position(is_slow).unwrap().saturating_sub(1)..]);
     assert!(pause >= Duration::from_millis(200) && log.iter().any(|hit| !is_slow(hit)), "{pause:?}");
     for name in ["quick", "slow"] {
@@ -147,7 +148,7 @@ fn what_goes_wrong_in_one_job_ends_no_other() {
     let lines: Vec<_> = run.stdout.lines().collect();
     let of = |name: &str| lines.iter().filter(|line| line.starts_with(&format!("[{name}] "))).count();
     assert!(run.stdout.contains("[well] drained in") && of("well") > 5, "{}", run.stdout);
-    assert!(run.stdout.contains("[dead] error: no") && run.stdout.contains(&format!("job=dead")), "{}", run.stdout);
+    assert!(run.stdout.contains("[dead] error: no") && run.stdout.contains("job=dead"), "{}", run.stdout);
     let held = "[held] error: ";
     assert_eq!(run.stdout.matches(held).count(), 1, "{}", run.stdout);
     assert!(run.stdout.contains("is in use by another webloom process") && run.stdout.contains("tried again at 2"));

@@ -90,7 +90,10 @@ impl Tries<'_> {
                 biased;
                 signal = outside.stop.asked() => return Some(outcome::signal_code(signal)),
                 Some(order) = outside.orders.recv() => match order {
-                    Order::Settings(given) => self.given = *given,
+                    Order::Settings(given) => {
+                        self.given = *given;
+                        self.among.voice.tell("the settings were read again");
+                    }
                     Order::Begin if plan.paused => self.among.voice.tell("paused: no sequence is begun"),
                     Order::Begin => return None,
                 },
@@ -109,5 +112,80 @@ fn next(plan: &Plan, now: Moment) -> Moment {
     match Upcoming::after(now).due(&plan.schedule, now) {
         Due::At(next) => next,
         Due::Now => now,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io,
+        num::NonZeroU64,
+        sync::atomic::{AtomicU64, Ordering},
+    };
+
+    use clap::Parser;
+    use tokio::sync::{mpsc, watch};
+
+    use super::*;
+    use crate::{
+        cli::{directory, flags::OutputFlags, signals},
+        config::Layers,
+        store::Revisit,
+    };
+
+    const HOUR: u64 = 3_600_000;
+
+    /// A clock that shows the moment that is waited for, and how often somebody waited.
+    #[derive(Default)]
+    struct Leaping {
+        now: AtomicU64,
+        waits: AtomicU64,
+    }
+
+    impl WallTime for &Leaping {
+        fn now(&self) -> Moment {
+            Moment::from_millis(self.now.load(Ordering::Relaxed))
+        }
+
+        async fn until(&self, moment: Moment) -> io::Result<()> {
+            self.waits.fetch_add(1, Ordering::Relaxed);
+            self.now.store(moment.millis(), Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[derive(Parser)]
+    struct Output {
+        #[command(flatten)]
+        flags: OutputFlags,
+    }
+
+    #[tokio::test]
+    async fn what_fails_is_tried_again_when_it_is_due_and_a_signal_ends_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = directory::open(folder.path(), None).unwrap();
+        let given = Given {
+            dir: Some(folder.path().to_owned()),
+            starts: vec!["http://127.0.0.1:1/".to_owned()],
+            added: Vec::new(),
+            layers: Layers::new().file_text("f", "[schedule]\nevery = \"6h\""),
+            output: Output::parse_from(["webloom"]).flags,
+            revisit: Revisit::KnownFirst,
+            most: NonZeroU64::new(5),
+        };
+        let time = Leaping::default();
+        let (stop, stops) = watch::channel(None);
+        let outside = |stops| {
+            let (orders, receiver) = mpsc::channel(1);
+            (orders, Outside { stop: signals::stopped_by(stops), orders: receiver, time: &time })
+        };
+        let (_orders, first) = outside(stops.clone());
+        assert_eq!(run(given.clone(), Among::default(), first).await, 2, "the directory is in use");
+        assert_eq!(time.now.load(Ordering::Relaxed), 4 * 6 * HOUR, "five tries");
+        stop.send(Some(15)).unwrap();
+        let (_orders, second) = outside(stops);
+        assert_eq!(run(given, Among::default(), second).await, 143);
+        assert_eq!(time.waits.load(Ordering::Relaxed), 4);
+        drop(kept);
     }
 }
