@@ -306,3 +306,23 @@ fn a_signal_ends_all_at_once_also_those_that_wait_for_their_turn() {
         .sum();
     assert_eq!(sent, server.log().len() as u64);
 }
+
+#[test]
+fn after_a_kill_each_goes_on_with_what_it_has() {
+    let servers = ["127.0.0.86", "127.0.0.87"].map(|address| Server::start(address, chain(8)).unwrap());
+    let jobs = [("one", &servers[0]), ("two", &servers[1])].map(|(name, server)| job(name, &server.url("/"), ""));
+    let jobs = Jobs::new(&jobs.concat());
+    let running = jobs.apart(&["-q", "--delay", "100ms"]).spawn();
+    servers.iter().for_each(|server| server.wait_for("/5", 1));
+    running.signal(Signal::KILL);
+    assert_eq!(running.wait().code, None);
+    let run = jobs.apart(&["--json", "--delay", "0", "--runs", "1"]).run().expect(0);
+    for summary in run.json_lines() {
+        let went = [&summary["end"], &summary["sequence"], &summary["pages"]["stored"]];
+        assert_eq!(went, [&Value::from("drained"), &0.into(), &9.into()], "{summary}");
+    }
+    for (server, name) in servers.iter().zip(["one", "two"]) {
+        assert!(server.count("/1") == 1 && server.count("/8") == 1, "what was committed is not fetched again");
+        assert_clean(&jobs.dir(name));
+    }
+}
