@@ -313,7 +313,9 @@ fn after_a_kill_each_goes_on_with_what_it_has() {
     let jobs = [("one", &servers[0]), ("two", &servers[1])].map(|(name, server)| job(name, &server.url("/"), ""));
     let jobs = Jobs::new(&jobs.concat());
     let running = jobs.apart(&["-q", "--delay", "100ms"]).spawn();
-    servers.iter().for_each(|server| server.wait_for("/5", 1));
+    for server in &servers {
+        server.wait_for("/5", 1);
+    }
     running.signal(Signal::KILL);
     assert_eq!(running.wait().code, None);
     let run = jobs.apart(&["--json", "--delay", "0", "--runs", "1"]).run().expect(0);

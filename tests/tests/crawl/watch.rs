@@ -247,7 +247,7 @@ fn a_sequence_that_outlasts_its_interval_is_warned_of_and_dealt_with() {
 #[test]
 fn the_budget_of_time_is_each_sequence_s() {
     let (server, folder) = (serve(chain(12)), Folder::new());
-    let short = ["--every", "1s", "--delay", "120ms", "--max-time", "400ms", "--runs", "2"];
+    let short = ["--every", "1s", "--delay", "120ms", "--max-time", "700ms", "--runs", "2"];
     let run = watch_json(&folder.crawl(), &server.url("/"), &short).run().expect(0);
     for summary in run.json_lines() {
         assert_eq!(summary["end"], "budget", "{summary}");

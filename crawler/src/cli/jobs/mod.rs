@@ -56,7 +56,7 @@ pub(super) struct Asked {
 const WORST_FIRST: [u8; 5] = [1, 2, 3, 4, 0];
 
 /// The jobs that run, and those that are to.
-struct Crew {
+struct AllJobs {
     asked: Asked,
     gate: Arc<SharedGate>,
     tasks: JoinSet<u8>,
@@ -90,10 +90,10 @@ pub(super) fn run(asked: Asked) -> Result<ExitCode, Failure> {
     // A crawl that reads a large table at its start keeps its thread for as long: the others have another.
     let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = built.map_err(Failure::system("cannot start the runtime"))?;
-    runtime.block_on(Crew::new(asked, &jobs).run(jobs))
+    runtime.block_on(AllJobs::new(asked, &jobs).run(jobs))
 }
 
-impl Crew {
+impl AllJobs {
     fn new(asked: Asked, jobs: &Jobs) -> Self {
         Self {
             asked,
