@@ -113,7 +113,7 @@ impl AllJobs {
         let mut asked = signals::asked()?;
         logs::start(&jobs.log);
         self.waiting = jobs.list;
-        self.begin_waiting()?;
+        self.begin_waiting();
         let mut stopped = None;
         loop {
             tokio::select! {
@@ -133,21 +133,24 @@ impl AllJobs {
                     signals::Asked::Begin => self.running.values().for_each(|job| job.order(Order::Begin)),
                 },
             }
-            self.begin_waiting()?;
+            self.begin_waiting();
         }
         let code = stopped.map_or_else(|| worst(self.ended.values().copied()), outcome::signal_code);
         Ok(ExitCode::from(code))
     }
 
     /// Begins those whose directories are free.
-    fn begin_waiting(&mut self) -> Result<(), Failure> {
+    fn begin_waiting(&mut self) {
         let is_free = |job: &Job| self.running.values().all(|other| other.dir != job.dir && other.name != job.name);
         let (free, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(is_free);
         self.waiting = waiting;
         for job in free {
-            self.begin(job)?;
+            let name = job.name.clone();
+            if let Err(failure) = self.begin(job) {
+                Voice::of_job(&name).tell(&format!("error: {failure}; SIGHUP tries again"));
+                self.ended.insert(name, failure.code());
+            }
         }
-        Ok(())
     }
 
     fn begin(&mut self, job: Job) -> Result<(), Failure> {
