@@ -166,11 +166,11 @@ impl Watch {
         let mut watch = Self { session, flags, plan, upcoming, revisit, runs, stored, name, visits: None };
         if last.as_ref().is_some_and(LastSequence::is_over) {
             if watch.session.may_visit_once_more(watch.stored.as_deref())? {
-                watch.visits = Visits::of(&watch.session, watch.plan.revisits.as_ref(), now);
+                watch.visits = Some(Visits::of(&watch.session, watch.plan.revisits.as_ref(), now));
             }
             watch.session.round = Round::Next(revisit);
         } else if last.is_some_and(|last| last.revisited) {
-            watch.visits = Visits::of(&watch.session, watch.plan.revisits.as_ref(), now);
+            watch.visits = Some(Visits::of(&watch.session, watch.plan.revisits.as_ref(), now));
             watch.session.round = Round::OnceMore;
         } else {
             // To go on with it makes up for what was missed meanwhile.
@@ -301,7 +301,7 @@ impl Watch {
         (self.session.lock, self.session.told) = (Some(ended.lock), true);
         self.session.show(ended.end)?;
         with.lock.clone_from(&self.session.lock);
-        self.visits = Visits::of(&with, revisits.as_ref(), now());
+        self.visits = Some(Visits::of(&with, revisits.as_ref(), now()));
         if self.plan.overlap == Overlap::Skip {
             self.upcoming.skip_missed(&self.plan.schedule, now());
         }

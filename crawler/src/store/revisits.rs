@@ -1,4 +1,5 @@
-//! What is asked for, and found, where single pages are visited between sequences.
+//! What is asked for, and found, where single pages are visited between sequences: those that a policy takes to have changed, and
+//! those that wait for a second look.
 
 use std::time::Duration;
 
@@ -19,6 +20,17 @@ pub struct RevisitOrder {
     pub soonest: Duration,
 }
 
+/// When a page that waits for a second look has it.
+#[derive(Debug, Clone, Copy)]
+pub struct SecondLooks {
+    /// Now.
+    pub at: Moment,
+    /// Time from the first look at a text that shrank, or at one of too many that changed at once.
+    pub confirm: Duration,
+    /// The same at a page that is not found.
+    pub gone_after: Duration,
+}
+
 /// What is due.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DuePages {
@@ -30,4 +42,8 @@ pub struct DuePages {
     pub explore: f64,
     /// Where none was queued: when the first is due; `None` where there is none.
     pub next: Option<Moment>,
+    /// Those that were queued for their second look, and for nothing else.
+    pub looks: usize,
+    /// When the first second look of those that were not queued is due; `None` where there is none.
+    pub next_look: Option<Moment>,
 }

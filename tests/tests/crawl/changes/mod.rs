@@ -2,9 +2,11 @@
 
 mod classes;
 mod ignored;
+mod in_between;
 mod killed;
 mod listing;
 mod masses;
+mod second_looks;
 mod site;
 mod walls;
 

@@ -10,6 +10,7 @@
 
 mod judged;
 mod looks;
+mod mass;
 mod moves;
 mod orphans;
 mod read;

@@ -1,4 +1,4 @@
-//! Visits between sequences: what a policy remembers of each page, and which pages are due.
+//! Visits between sequences: what a policy remembers of each page, which pages are due, and which wait for a second look.
 //!
 //! Owns: the table `revisit`, and queuing pages of the current sequence once more.
 //!
@@ -10,6 +10,7 @@
 
 mod due;
 mod learning;
+mod looks;
 #[cfg(test)]
 mod tests;
 
@@ -19,20 +20,20 @@ use super::{CrawlDirectory, schema};
 use crate::{
     queue::DUE_AGAIN,
     revisit::{Census, Class, RevisitPolicy},
-    store::{DuePages, RevisitOrder, StoreError},
+    store::{DuePages, RevisitOrder, SecondLooks, StoreError},
 };
 
 impl CrawlDirectory {
-    /// Has the policy learn from what was visited since it did last, and queues the pages that are due once more in the last
-    /// sequence. A sequence that has not come to its end, with nothing left to fetch, is left as it is.
+    /// Has the policy, if there is one, learn from what was visited since it did last, and queues the pages that are due once
+    /// more in the last sequence, and those whose second look is. A sequence that has not come to its end, with nothing left to
+    /// fetch, is left as it is.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn queue_due(&mut self, policy: &mut dyn RevisitPolicy, order: &RevisitOrder) -> Result<DuePages, StoreError> {
-        let mut write = |connection: &mut Connection| {
+    pub fn queue_due(&mut self, visits: Option<Planned<'_>>, looks: &SecondLooks) -> Result<DuePages, StoreError> {
+        let write = |connection: &mut Connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            learning::learn(&transaction, policy)?;
-            let found = queue(&transaction, policy, order)?;
+            let found = queue(&transaction, visits, looks)?;
             transaction.commit()?;
             Ok(found)
         };
@@ -42,15 +43,47 @@ impl CrawlDirectory {
     }
 }
 
-fn queue(connection: &Connection, policy: &dyn RevisitPolicy, order: &RevisitOrder) -> rusqlite::Result<DuePages> {
+/// The policy that plans visits, and what it is asked.
+type Planned<'a> = (&'a mut dyn RevisitPolicy, &'a RevisitOrder);
+
+fn queue(connection: &Connection, visits: Option<Planned<'_>>, looks: &SecondLooks) -> rusqlite::Result<DuePages> {
+    let sequence = drained(connection)?;
+    let found = match visits {
+        Some((policy, order)) => {
+            learning::learn(connection, policy)?;
+            queue_planned(connection, policy, order, sequence)?
+        }
+        None => DuePages::default(),
+    };
+    let Some(sequence) = sequence else { return Ok(found) };
+    let waiting = looks::queue(connection, looks, sequence)?;
+    if found.queued + waiting.queued > 0 {
+        connection.execute_batch(schema::INDEX_OF_KEYS)?;
+        connection.execute_batch(schema::INDICES_OF_KNOWN)?;
+        connection.execute("UPDATE sequence SET revisited = 1, end = NULL WHERE n = ?", [sequence])?;
+        // First visits are no changes, and may have had no look.
+        connection.execute("UPDATE crawl SET looked_at = coalesce(looked_at, learnt)", [])?;
+    }
+    Ok(DuePages { looks: waiting.queued, next_look: waiting.next, ..found })
+}
+
+/// The last sequence, where it has come to its end and nothing is left to fetch.
+fn drained(connection: &Connection) -> rusqlite::Result<Option<u32>> {
+    let drained = "SELECT n FROM sequence WHERE n = (SELECT max(n) FROM sequence) AND end = 'drained'";
+    connection.prepare_cached(drained)?.query_map([], |row| row.get(0))?.next().transpose()
+}
+
+/// Queues what the policy takes to be due.
+fn queue_planned(
+    connection: &Connection,
+    policy: &dyn RevisitPolicy,
+    order: &RevisitOrder,
+    sequence: Option<u32>,
+) -> rusqlite::Result<DuePages> {
     let census = census(connection)?;
     let plan = policy.plan(&census, order.budget);
     let found = DuePages { pages: census.total(), explore: plan.explore(), ..DuePages::default() };
-    let drained = "SELECT n FROM sequence WHERE n = (SELECT max(n) FROM sequence) AND end = 'drained'";
-    let mut select = connection.prepare_cached(drained)?;
-    let Some(sequence) = select.query_map([], |row| row.get::<_, u32>(0))?.next().transpose()? else {
-        return Ok(found);
-    };
+    let Some(sequence) = sequence else { return Ok(found) };
     let mut queued = 0;
     for page in due::pages(connection, &census, &plan, order)? {
         queued += usize::from(queue_one(connection, page, sequence)?);
@@ -58,11 +91,6 @@ fn queue(connection: &Connection, policy: &dyn RevisitPolicy, order: &RevisitOrd
     if queued == 0 {
         return Ok(DuePages { next: due::next(connection, &census, &plan)?, ..found });
     }
-    connection.execute_batch(schema::INDEX_OF_KEYS)?;
-    connection.execute_batch(schema::INDICES_OF_KNOWN)?;
-    connection.execute("UPDATE sequence SET revisited = 1, end = NULL WHERE n = ?", [sequence])?;
-    // First visits are no changes, and may have had no look.
-    connection.execute("UPDATE crawl SET looked_at = coalesce(looked_at, learnt)", [])?;
     Ok(DuePages { queued, ..found })
 }
 
@@ -82,13 +110,18 @@ const CENSUS: &str = "SELECT class, count(*) FROM revisit INDEXED BY revisit_due
 /// Queues a page. One that is not to be had (its robots.txt or its own sequence has left it out since) leaves the plan until it
 /// is visited again.
 fn queue_one(connection: &Connection, page: i64, sequence: u32) -> rusqlite::Result<bool> {
-    let mut update = connection.prepare_cached(
-        "UPDATE url SET state = 'queued', due = NULL, failed_at = NULL, attempts = 0, reason = ?3
-         WHERE id = ?1 AND state = 'finished' AND admitted_in = ?2",
-    )?;
-    let is_queued = update.execute(params![page, sequence, DUE_AGAIN])? > 0;
+    let is_queued = queue_again(connection, page, sequence)?;
     if !is_queued {
         connection.prepare_cached("DELETE FROM revisit WHERE url = ?")?.execute([page])?;
     }
     Ok(is_queued)
+}
+
+/// Whether the page can be queued once more, and is.
+fn queue_again(connection: &Connection, page: i64, sequence: u32) -> rusqlite::Result<bool> {
+    let mut update = connection.prepare_cached(
+        "UPDATE url SET state = 'queued', due = NULL, failed_at = NULL, attempts = 0, reason = ?3
+         WHERE id = ?1 AND state = 'finished' AND admitted_in = ?2",
+    )?;
+    Ok(update.execute(params![page, sequence, DUE_AGAIN])? > 0)
 }

@@ -51,8 +51,9 @@ fn queued(connection: &Connection) -> Vec<u64> {
 }
 
 fn queue_due(connection: &Connection, policy: &mut dyn RevisitPolicy, order: &RevisitOrder) -> DuePages {
-    learning::learn(connection, policy).unwrap();
-    queue(connection, policy, order).unwrap()
+    let pause = std::time::Duration::from_hours(1);
+    let looks = SecondLooks { at: order.at, confirm: pause, gone_after: pause };
+    queue(connection, Some((policy, order)), &looks).unwrap()
 }
 
 #[test]
@@ -134,4 +135,49 @@ fn planning_reads_the_index_alone() {
         let steps = steps.unwrap();
         assert!(steps.iter().all(|step| step.contains("COVERING INDEX revisit_due")), "{steps:?}");
     }
+}
+
+/// A page in doubt since an hour, its last visit being the one that was made then.
+fn doubt(connection: &Connection, page: u64, doubt: &str, hour: u64, status: u16) {
+    let insert =
+        "INSERT INTO standing (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
+                  VALUES (?, 'there', ?, ?, 0, 0, 0, 0, 0)";
+    connection.execute(insert, params![page, doubt, hour * HOUR]).unwrap();
+    visit(connection, page, hour, "broken", None);
+    let last = "UPDATE visit SET status = ? WHERE id = (SELECT max(id) FROM visit)";
+    connection.execute(last, [status]).unwrap();
+    connection.execute("UPDATE url SET visit = (SELECT max(id) FROM visit) WHERE id = ?", [page]).unwrap();
+}
+
+#[test]
+fn a_second_look_is_due_once_and_so_long_after_the_first() {
+    let connection = drained();
+    for (page, what, hour, status) in [
+        (1, "missing", 10, 404),
+        (2, "missing", 10, 410),
+        (3, "shrunk", 11, 200),
+        (4, "mass", 12, 200),
+        (5, "cut", 1, 200),
+    ] {
+        doubt(&connection, page, what, hour, status);
+    }
+    let queue = |hour: u64| {
+        let pause = |hours| std::time::Duration::from_hours(hours);
+        let looks = SecondLooks { at: Moment::from_millis(hour * HOUR), confirm: pause(2), gone_after: pause(10) };
+        let found = queue(&connection, None, &looks).unwrap();
+        (found.looks, found.next_look.map(|next| next.millis() / HOUR))
+    };
+    assert_eq!((queue(11), queued(&connection)), ((0, Some(12)), vec![]));
+    assert_eq!((queue(13), queued(&connection)), ((2, Some(14)), vec![2, 3]));
+    let state: (u32, Option<String>) =
+        connection.query_row("SELECT revisited, end FROM sequence", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    assert_eq!(state, (1, None));
+    assert_eq!(queue(20), (0, None), "what is queued comes first");
+    // The server failed: that was the look. The next sequence comes before the next.
+    visit(&connection, 2, 13, "failed", None);
+    visit(&connection, 3, 13, "failed", None);
+    let ended = "UPDATE url SET state = 'finished', visit = (SELECT max(id) FROM visit WHERE visit.url = url.id);
+                 UPDATE sequence SET end = 'drained'";
+    connection.execute_batch(ended).unwrap();
+    assert_eq!((queue(15), queued(&connection)), ((1, Some(20)), vec![4]));
 }
