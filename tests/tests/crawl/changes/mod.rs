@@ -8,6 +8,7 @@ mod listing;
 mod masses;
 mod second_looks;
 mod site;
+mod suggested;
 mod walls;
 
 /// No line at all.
