@@ -50,7 +50,7 @@ fn the_next_version_is_told_page_by_page() -> Result<()> {
     round(Webloom::go_on(&dir).args(["--again"]))?;
     let told = told(&dir, &nginx.url())?;
     let after = stored(&dir, 1, &nginx.url())?;
-    tells(&told, &fates, after.difference(&before).collect())?;
+    tells(&told, &fates, &after.difference(&before).collect())?;
     let lines = told.values().map(Vec::len).sum::<usize>();
     round(Webloom::go_on(&dir).args(["--again"]))?;
     ensure!(
@@ -64,7 +64,7 @@ fn the_next_version_is_told_page_by_page() -> Result<()> {
 /// Each page with what was told of it, and where it moved.
 type Told = BTreeMap<String, Vec<(String, Option<String>)>>;
 
-fn tells(told: &Told, fates: &BTreeMap<&String, Fate>, added: BTreeSet<&String>) -> Result<()> {
+fn tells(told: &Told, fates: &BTreeMap<&String, Fate>, added: &BTreeSet<&String>) -> Result<()> {
     let moved: BTreeSet<&String> = told.values().flatten().filter_map(|(_, to)| to.as_ref()).collect();
     let mut wrong = Vec::new();
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
@@ -83,7 +83,7 @@ fn tells(told: &Told, fates: &BTreeMap<&String, Fate>, added: BTreeSet<&String>)
             wrong.push(format!("{path}: {fate:?}, told {lines:?}"));
         }
     }
-    for path in &added {
+    for path in added {
         let is_new = told.get(*path).is_some_and(|lines| lines.iter().any(|(change, _)| change == "new"));
         *count.entry(format!("added, new: {is_new}")).or_default() += 1;
         if is_new == moved.contains(path) {

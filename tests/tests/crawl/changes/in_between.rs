@@ -4,10 +4,7 @@ use rusqlite::Connection;
 use rustix::process::Signal;
 use webloom_tests::webloom::{Webloom, assert_clean};
 
-use super::{
-    NOTHING,
-    site::{Answer, Site, TEXT},
-};
+use super::site::{Answer, Site, TEXT};
 
 /// Pages that change all the time: more of the site than may change at once.
 const RESTLESS: std::ops::RangeInclusive<usize> = 1..=10;
@@ -35,6 +32,16 @@ fn an_hour_passes(site: &Site) {
                    UPDATE sequence SET began_at = unixepoch() * 1000";
     let database = Connection::open(site.dir().join("webloom.sqlite")).expect("a database");
     database.execute_batch(earlier).expect("it can be changed");
+}
+
+/// A site of twelve pages that were seen one after the other, an hour ago.
+fn small() -> Site {
+    let site = Site::numbered(12);
+    site.crawl(&TEXT);
+    an_hour_passes(&site);
+    let database = Connection::open(site.dir().join("webloom.sqlite")).expect("a database");
+    database.execute("UPDATE visit SET fetched_at = fetched_at + 10 * id", []).expect("it can be changed");
+    site
 }
 
 /// A site of forty pages in which some change every hour.
@@ -103,9 +110,7 @@ fn pages_that_vanish_wait_for_a_second_look_however_often_they_changed() {
 
 #[test]
 fn trouble_that_comes_in_small_numbers_waits_for_a_second_look() {
-    let site = Site::numbered(12);
-    site.crawl(&TEXT);
-    an_hour_passes(&site);
+    let site = small();
     for page in 1..=12 {
         site.page(&format!("/{page}"), &format!("No answer for page {page}\nwas found by database {page}"));
     }
@@ -116,9 +121,7 @@ fn trouble_that_comes_in_small_numbers_waits_for_a_second_look() {
 
 #[test]
 fn a_log_in_that_comes_in_small_numbers_is_known() {
-    let site = Site::numbered(12);
-    site.crawl(&TEXT);
-    an_hour_passes(&site);
+    let site = small();
     for page in 1..=12 {
         site.set(&format!("/{page}"), Answer::Page("<p>Log in to read this, please".to_owned()));
     }
@@ -126,5 +129,4 @@ fn a_log_in_that_comes_in_small_numbers_is_known() {
     let (changed, others): (Vec<_>, Vec<_>) = told.iter().partition(|line| line.starts_with("changed_text"));
     assert!(warned && changed.len() <= 2, "{told:?}");
     assert!(others.len() >= 2 && others.iter().all(|line| line.starts_with("unreachable")), "{told:?}");
-    assert_ne!(told, NOTHING);
 }

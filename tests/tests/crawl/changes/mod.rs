@@ -6,6 +6,7 @@ mod in_between;
 mod killed;
 mod listing;
 mod masses;
+mod menus;
 mod second_looks;
 mod site;
 mod suggested;

@@ -127,8 +127,9 @@ fn a_second_look_outlives_a_kill() {
         assert_eq!(killed.code, None, "{point}: {}", killed.stdout);
         assert_clean(&site.dir());
         let mut running = watch(&site, &[]).spawn();
+        running.line_with("next sequence at");
         while site.told(&[]) != ["gone /3"] {
-            running.line_with("20");
+            running.line_with("visited once more");
         }
         assert_eq!(ended(&site, running), thrice(["/3"]), "{point}");
         assert_eq!(site.again(&[]), NOTHING, "{point}");

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Connection, Result, params};
 
-use super::{Finder, looks, mass, texts};
-use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Way, digest};
+use super::{
+    Finder, looks, mass,
+    texts::{self, Sections},
+};
+use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
@@ -17,10 +20,11 @@ const MOST_IN_DOUBT: usize = 1_000;
 pub(super) type SharedEdits = BTreeMap<u64, (u64, i64)>;
 
 /// Judges all looks; returns the site-wide edits that are told.
-pub(super) fn judge(finder: &Finder<'_>, from: i64, to: i64) -> Result<SharedEdits> {
+pub(super) fn judge(finder: &Finder<'_>, sections: &Sections, (from, to): (i64, i64)) -> Result<SharedEdits> {
     walls(finder)?;
     count_lines(finder.connection)?;
-    let edits = shared_edits(finder)?;
+    let edits = shared_edits(finder, sections)?;
+    shrunk_main_texts(finder, sections)?;
     mass::mark(finder, from, to)?;
     Ok(edits)
 }
@@ -64,14 +68,13 @@ fn count_lines(connection: &Connection) -> Result<()> {
 }
 
 /// Takes from each changed text what many pages share, and what is boilerplate.
-fn shared_edits(finder: &Finder<'_>) -> Result<SharedEdits> {
-    let boilerplate = texts::boilerplate(finder)?;
+fn shared_edits(finder: &Finder<'_>, sections: &Sections) -> Result<SharedEdits> {
     let lines = shared_lines(finder)?;
     let mut edits = known_edits(finder.connection, finder.current.sequence)?;
     let known: HashSet<u64> = edits.keys().copied().collect();
     let each = |each: &mut dyn FnMut(i64, Shared) -> Result<()>| {
         each_text(finder.connection, |visit, section, changed: &ChangedLines| {
-            let boilerplate: Option<&Boilerplate> = boilerplate.get(&section);
+            let boilerplate: Option<&Boilerplate> = sections.get(&section);
             each(visit, changed.without(|line| lines.contains(&line), boilerplate))
         })
     };
@@ -96,6 +99,30 @@ fn shared_edits(finder: &Finder<'_>) -> Result<SharedEdits> {
         update.execute(params![difference, visit]).map(|_| ())
     })?;
     Ok(edits)
+}
+
+/// Notes which texts shrank but for their boilerplate.
+fn shrunk_main_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+    let connection = finder.connection;
+    let mut select = connection.prepare(
+        "SELECT look.visit, look.section, now.text, good.text FROM temp.look JOIN visit AS now ON now.id = look.visit
+         LEFT JOIN standing ON standing.url = look.url JOIN visit AS good ON good.id = coalesce(standing.good, now.before)
+         WHERE found = 'there' AND difference = 'text' AND way = 'onwards'",
+    )?;
+    let mut rows = select.query([])?;
+    let mut visits: Vec<i64> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let section = sections.get(&row.get::<_, i64>(1)?.cast_unsigned());
+        let Some(boilerplate) = section.filter(|boilerplate| !boilerplate.is_empty()) else { continue };
+        let now = texts::load(connection, row.get(2)?)?;
+        let Some(((_, now), (_, before))) = now.zip(texts::load(connection, row.get(3)?)?) else { continue };
+        let [before, now] = [before, now].map(|text| boilerplate.main(&finder.rules.ignore.apply(&text)));
+        if shrunk(&before, &now) {
+            visits.push(row.get(0)?);
+        }
+    }
+    let mut update = connection.prepare("UPDATE temp.look SET way = 'shrunk' WHERE visit = ?")?;
+    visits.into_iter().try_for_each(|visit| update.execute([visit]).map(|_| ()))
 }
 
 /// Lines that so many pages have changed as make an edit a site-wide one.

@@ -47,10 +47,11 @@ impl Finder<'_> {
         if !self.current.is_without_copies() && from < to {
             looks::prepare(self.connection)?;
             looks::gather(self, from, to)?;
-            let sudden = judged::judge(self, from, to)?;
-            moves::find(self)?;
+            let sections = texts::boilerplate(self)?;
+            let edits = judged::judge(self, &sections, (from, to))?;
+            moves::find(self, &sections)?;
             let links_may_differ = looks::any_changed(self.connection)?;
-            told::tell(self, &sudden)?;
+            told::tell(self, &edits)?;
             if self.complete && links_may_differ {
                 orphans::tell(self)?;
             }
