@@ -44,6 +44,9 @@ const LEAST: Duration = Duration::from_millis(100);
 /// The first and the longest pause before pages are tried again that could not be visited; each is twice the one before.
 const TRY_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_hours(1)];
 
+/// What time has brought by the moment that was waited for may be short of it by so much of a visit.
+const ROUNDING: f64 = 1e-6;
+
 /// The visits that there may be, and when the next are made.
 pub(super) struct Visits {
     /// As the last sequence was crawled.
@@ -68,9 +71,17 @@ impl Visits {
     pub(super) fn of(session: &Session, settings: Option<&RevisitSettings>, now: Moment) -> Option<Self> {
         let (session, settings) = (session.clone(), settings?.clone());
         let next_given = (!settings.sections.is_empty()).then_some(now);
-        let (credit, owed, pages) = (0.0, 0.0, 0);
-        let mut visits =
-            Self { session, settings, credit, owed, counted: now, pages, next: None, next_given, again: None };
+        let mut visits = Self {
+            session,
+            settings,
+            credit: 0.0,
+            owed: 0.0,
+            counted: now,
+            pages: 0,
+            next: None,
+            next_given,
+            again: None,
+        };
         visits.expect_next(now);
         Some(visits)
     }
@@ -91,7 +102,7 @@ impl Visits {
         let order = RevisitOrder {
             at: now,
             budget: self.settings.budget,
-            most: whole(self.credit),
+            most: if self.credit + ROUNDING >= self.least() { whole(self.credit) } else { 0 },
             exploring: whole(self.owed),
             soonest: self.settings.min_interval,
             given: self.settings.sections.clone(),
@@ -115,7 +126,8 @@ impl Visits {
         self.next_given = due.next_given;
         let queued = due.queued + due.given;
         let tries = self.tries_again(due.left, now);
-        self.next = self.soonest(due.next.filter(|_| self.divides()), now);
+        let divided = due.next.filter(|_| self.divides());
+        self.next = self.soonest(divided.map(|next| next.max(self.affordable(now))), now);
         Ok(if tries { queued + usize::try_from(due.left).unwrap_or(usize::MAX) } else { queued })
     }
 
@@ -141,10 +153,15 @@ impl Visits {
 
     /// Nothing is queued, as from now.
     pub(super) fn expect_next(&mut self, now: Moment) {
+        // What was left was tried just now, whatever the run was begun for.
+        self.again = self.again.map(|(_, pause)| (now + pause, pause));
+        self.next = self.soonest(self.divides().then(|| self.affordable(now)), now);
+    }
+
+    /// When there are visits enough for a run.
+    fn affordable(&self, now: Moment) -> Moment {
         let missing = (self.least() - self.credit).max(0.0) * self.settings.budget.pause();
-        let wait = Duration::try_from_secs_f64(missing).unwrap_or(Duration::MAX);
-        let divided = self.divides().then(|| now + wait);
-        self.next = self.soonest(divided, now);
+        now + Duration::try_from_secs_f64(missing).unwrap_or(Duration::MAX)
     }
 
     /// The first of: this moment, that of the next page with an interval of its own, and of the next try.
@@ -181,6 +198,5 @@ impl Visits {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded, and saturates at 0")]
 fn whole(visits: f64) -> usize {
-    // What time has brought by the moment that was waited for may be short of it by a rounding.
-    (visits + 1e-6) as usize
+    (visits + ROUNDING) as usize
 }

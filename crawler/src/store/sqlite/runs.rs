@@ -260,6 +260,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_counted_comes_as_often_as_it_was_pushed() {
+        let folder = tempfile::tempdir().unwrap();
+        for (memory, most, expected) in
+            [(1_000, 9, vec![1, 2, 2, 2, 3]), (24, 9, vec![1, 2, 2, 2, 3]), (24, 2, vec![1, 2, 2, 3])]
+        {
+            let mut sorter = Sorter::new(&[folder.path()], memory).counting(most);
+            [2, 2, 2, 3, 1].into_iter().for_each(|number| sorter.push(number).unwrap());
+            assert_eq!(all(sorter.sorted().unwrap()), expected, "{memory} {most}");
+        }
+    }
+
+    #[test]
     fn a_run_longer_than_what_is_read_at_once_comes_whole() {
         let folder = tempfile::tempdir().unwrap();
         // 40 runs of 20,000 bytes each, read by 4,096.

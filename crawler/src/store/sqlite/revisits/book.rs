@@ -3,7 +3,7 @@
 //! Invariants: `revisit_class` counts the rows of each class, and `revisit_section` the visited ones of each section, once a
 //! book is closed: what is read and written for that is in proportion to the rows that were changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
@@ -14,6 +14,9 @@ use crate::{
 
 /// The classes from here on are of pages with an interval of their own, in the order of the rules.
 pub(super) const GIVEN: u32 = Class::COUNT as u32;
+
+/// Sections that are not there, and are not looked for again.
+const MOST_MISSING: usize = 1 << 16;
 
 /// What is remembered of a page.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +49,8 @@ pub(super) struct Book<'a> {
     pub(super) given: &'a GivenIntervals,
     /// How many rows more there are of each class.
     classes: BTreeMap<u32, i64>,
+    /// Sections that were looked for, and are not there; at most [`MOST_MISSING`].
+    missing: HashSet<u64>,
 }
 
 impl<'a> Book<'a> {
@@ -59,7 +64,7 @@ impl<'a> Book<'a> {
             let count = "SELECT count(*) FROM revisit_section WHERE section <> 0";
             sections.set_folders(connection.query_row(count, [], |row| row.get(0))?);
         }
-        Ok(Self { connection, policy, given, classes: BTreeMap::new() })
+        Ok(Self { connection, policy, given, classes: BTreeMap::new(), missing: HashSet::new() })
     }
 
     /// What is remembered of a page.
@@ -72,12 +77,17 @@ impl<'a> Book<'a> {
     /// Has the policy know the sections of a page, as far as they were written down.
     pub(super) fn know(&mut self, path: &SectionPath) -> Result<()> {
         let Some(sections) = self.policy.sections() else { return Ok(()) };
-        for number in path.numbers().filter(|number| !sections.knows(*number)).collect::<Vec<_>>() {
+        for number in path.numbers() {
+            if sections.knows(number) || self.missing.contains(&number) {
+                continue;
+            }
             let mut select =
                 self.connection.prepare_cached("SELECT pages, rates FROM revisit_section WHERE section = ?")?;
             let section = |row: &rusqlite::Row<'_>| Ok(Section { pages: row.get(0)?, rates: row.get(1)? });
             if let Some(section) = select.query_row([number.cast_signed()], section).optional()? {
                 sections.put(number, section);
+            } else if self.missing.len() < MOST_MISSING {
+                self.missing.insert(number);
             }
         }
         Ok(())

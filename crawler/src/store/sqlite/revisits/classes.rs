@@ -23,7 +23,7 @@ pub(super) fn renew(book: &mut Book<'_>, classed_by: &str) -> Result<()> {
             let before = page.class;
             page.class = book.given_class(address).unwrap_or_else(|| book.policy.classify(&page.page, about).0.into());
             recall(book, page, about);
-            book.reclass(page, before)
+            if page.class == before { Ok(()) } else { book.reclass(page, before) }
         })?;
     }
     if any && book.policy.sections().is_some() {

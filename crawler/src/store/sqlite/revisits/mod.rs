@@ -12,6 +12,8 @@
 mod book;
 mod classes;
 mod due;
+#[cfg(test)]
+mod large;
 mod learning;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use super::{
         runs::{Sorted, Sorter},
         schema,
     },
-    book::Book,
+    book::{Book, Remembered},
 };
 use crate::revisit::{Class, Importance};
 
@@ -22,6 +22,9 @@ const MEMORY: usize = 8 << 20;
 
 /// More links than the highest level of importance needs, of one run of the sorter.
 const MOST: usize = 64;
+
+/// How many levels of importance there are.
+const LEVELS: u64 = 4;
 
 /// Counts the links of the last sequence, unless that has been done or it has not come to its end; the temporary file is made in
 /// `folder`.
@@ -37,7 +40,7 @@ pub(super) fn count(book: &mut Book<'_>, folder: &Path) -> Result<(), Fault> {
         return Ok(());
     };
     connection.execute_batch(schema::INDEX_OF_KEYS)?;
-    weigh(book, links(connection, folder)?)?;
+    weigh(book, levels(connection, links(connection, folder)?, folder)?)?;
     connection.execute("UPDATE crawl SET weighed = ?", [sequence])?;
     Ok(())
 }
@@ -62,23 +65,42 @@ fn links(connection: &Connection, folder: &Path) -> Result<Sorted, Fault> {
     Ok(sorter.sorted()?)
 }
 
-/// Gives each page the importance that its links make, which are in the order of the keys.
-fn weigh(book: &mut Book<'_>, mut links: Sorted) -> Result<(), Fault> {
-    let connection = book.connection;
+/// The level of importance of each URL, by its number: `4 * number + level`, ascending. Keys are read in their order, as the
+/// links are, and rows in theirs: neither table is read here and there.
+fn levels(connection: &Connection, mut links: Sorted, folder: &Path) -> Result<Sorted, Fault> {
+    let mut sorter = Sorter::new(&[folder], MEMORY);
     let mut select = connection
         .prepare("SELECT substr(fingerprint, 1, 8), id FROM url INDEXED BY url_fingerprint ORDER BY fingerprint")?;
     let mut keys = select.query([])?;
     let mut next = links.next()?;
     while let Some(key) = keys.next()? {
-        let (fingerprint, url) = (u64::from_be_bytes(key.get(0)?), key.get(1)?);
+        let (fingerprint, url) = (u64::from_be_bytes(key.get(0)?), key.get::<_, u64>(1)?);
         let mut times = 0;
         while let Some(link) = next.filter(|link| *link <= fingerprint) {
             times += u64::from(link == fingerprint);
             next = links.next()?;
         }
-        let importance = Importance::of_links(times);
-        let known = book.page(url)?.filter(|page| page.importance != importance);
-        let Some(mut page) = known else { continue };
+        sorter.push(url * LEVELS + u64::from(Importance::of_links(times).level()))?;
+    }
+    Ok(sorter.sorted()?)
+}
+
+/// Gives each page the importance that its links make.
+fn weigh(book: &mut Book<'_>, mut levels: Sorted) -> Result<(), Fault> {
+    let mut select = book.connection.prepare("SELECT url, class, state, weight FROM revisit ORDER BY url")?;
+    let mut rows = select.query([])?;
+    let mut next = levels.next()?;
+    while let Some(row) = rows.next()? {
+        let mut page = Remembered::of(row)?;
+        let url = page.url.cast_unsigned();
+        while next.is_some_and(|level| level / LEVELS < url) {
+            next = levels.next()?;
+        }
+        let level = next.filter(|level| level / LEVELS == url).map_or(0, |level| level % LEVELS);
+        let importance = Importance::of_level(u8::try_from(level).unwrap_or(u8::MAX));
+        if page.importance == importance {
+            continue;
+        }
         let before = page.class;
         page.importance = importance;
         if page.is_divided()
