@@ -65,7 +65,7 @@ mod tests {
     use crate::url::WebUrl;
 
     /// 2026-11-22T12:00:00Z.
-    const NOW: Duration = Duration::from_secs(1_795_348_800);
+    const NOW: Duration = Duration::from_hours(498_708);
 
     fn steady(headers: &[(&str, &str)]) -> Option<u32> {
         let response = FetchResponse::new(WebUrl::parse("http://h/").unwrap(), 200);

@@ -176,7 +176,9 @@ mod tests {
         let after = sections.take_changed();
         assert_eq!((after.len(), &after[0]), (2, &before[0]), "the site, and /a");
         let mut again = Sections::default();
-        before.iter().for_each(|(number, section)| again.put(*number, *section));
+        for (number, section) in before {
+            again.put(number, section);
+        }
         assert!((again.rate(&one) - sections.rate(&one)).abs() < 1e-12);
     }
 

@@ -266,7 +266,9 @@ mod tests {
             [(1_000, 9, vec![1, 2, 2, 2, 3]), (24, 9, vec![1, 2, 2, 2, 3]), (24, 2, vec![1, 2, 2, 3])]
         {
             let mut sorter = Sorter::new(&[folder.path()], memory).counting(most);
-            [2, 2, 2, 3, 1].into_iter().for_each(|number| sorter.push(number).unwrap());
+            for number in [2, 2, 2, 3, 1] {
+                sorter.push(number).unwrap();
+            }
             assert_eq!(all(sorter.sorted().unwrap()), expected, "{memory} {most}");
         }
     }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The classes from here on are of pages with an interval of their own, in the order of the rules.
-pub(super) const GIVEN: u32 = Class::COUNT as u32;
+pub(super) const GIVEN: u32 = 256;
 
 /// Sections that are not there, and are not looked for again.
 const MOST_MISSING: usize = 1 << 16;
@@ -131,8 +131,9 @@ impl<'a> Book<'a> {
 
     fn count(&mut self, before: Option<u32>, now: Option<u32>) {
         if before != now {
-            now.into_iter().for_each(|class| *self.classes.entry(class).or_default() += 1);
-            before.into_iter().for_each(|class| *self.classes.entry(class).or_default() -= 1);
+            for (class, pages) in now.map(|class| (class, 1)).into_iter().chain(before.map(|class| (class, -1))) {
+                *self.classes.entry(class).or_default() += pages;
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, Row};
 
 use super::book::{Book, Remembered};
 use crate::{
-    revisit::{About, Hint, Importance, PageState, SectionPath, Seen},
+    revisit::{About, Class, Hint, Importance, PageState, SectionPath, Seen},
     time::Moment,
 };
 
@@ -100,19 +100,13 @@ fn one(book: &mut Book<'_>, visit: &Visit<'_>) -> Result<()> {
 fn taught(book: &mut Book<'_>, known: Option<Remembered>, visit: &Visit<'_>, path: SectionPath) -> Result<Remembered> {
     let Some(mut now) = known else {
         let importance = Importance::default();
-        let class = match book.given_class(visit.address) {
-            Some(class) => class,
-            None => {
-                book.know(&path)?;
-                book.policy.admit(&About { path, importance, hint: visit.hint }).0.into()
-            }
+        let class = if let Some(class) = book.given_class(visit.address) {
+            class
+        } else {
+            book.know(&path)?;
+            book.policy.admit(&About { path, importance, hint: visit.hint }).0.into()
         };
-        return Ok(Remembered {
-            url: visit.url,
-            class,
-            page: PageState::new(visit.at, Default::default()),
-            importance,
-        });
+        return Ok(Remembered { url: visit.url, class, page: PageState::new(visit.at, Class::default()), importance });
     };
     match visit.teaches {
         Lesson::Changed(changed) => {

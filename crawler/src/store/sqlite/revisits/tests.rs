@@ -185,10 +185,10 @@ fn what_is_learnt_a_little_at_a_time_is_what_all_rows_say() {
     let mut connection = drained();
     let folders = "UPDATE url SET url = 'http://h/' || char(97 + id % 3) || '/' || char(97 + id % 2) || '/' || id";
     connection.execute(folders, []).unwrap();
-    let mut chance = 7_u64;
+    let mut seed = 7_u64;
     let mut at_random = |below: u64| {
-        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (chance >> 33) % below
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
     };
     for round in 0..40 {
         for _ in 0..at_random(6) {
