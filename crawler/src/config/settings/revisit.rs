@@ -111,7 +111,7 @@ impl RevisitSettings {
 struct SectionIntervals;
 
 /// What an interval of a section is.
-const ENTRY_INTERVAL: &str = "the interval a duration from 1s to 3650d";
+const ENTRY_INTERVAL: &str = "the interval a duration of 1s to 3650d";
 
 impl Rule for SectionIntervals {
     type Value = GivenIntervals;
@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn what_is_no_entry_is_refused() {
-        let interval = "entry 2: give as interval a duration from 1s to 3650d";
+        let interval = "entry 2: give as interval a duration of 1s to 3650d";
         for (entry, why) in [
-            ("/a/", "entry 2: it has no interval; give REGEX=INTERVAL, the interval a duration from 1s to 3650d"),
+            ("/a/", "entry 2: it has no interval; give REGEX=INTERVAL, the interval a duration of 1s to 3650d"),
             ("/a/=", interval),
             ("/a/=soon", interval),
             ("/a/=999ms", interval),

@@ -297,7 +297,7 @@ const STAND_INS: &[&str] = &[
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS steady FROM main.visit;
     CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS classed_by, NULL AS weighed FROM main.crawl;
     CREATE TEMP VIEW IF NOT EXISTS revisit AS SELECT *, 0 AS weight FROM main.revisit;
-    CREATE TEMP VIEW revisit_class AS SELECT class, count(*) AS pages FROM main.revisit GROUP BY class;
+    CREATE TEMP VIEW revisit_class AS SELECT class, count(*) AS pages FROM revisit GROUP BY class;
     CREATE TEMP TABLE revisit_section (section, pages, rates);
 ",
 ];

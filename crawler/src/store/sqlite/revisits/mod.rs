@@ -67,7 +67,9 @@ fn queue_due(
 }
 
 /// The last sequence, if pages of it may be visited once more, and how many are left of those that were to be.
-const OPEN: &str = "SELECT n, iif(end = 'drained', 0, (SELECT count(*) FROM url WHERE admitted_in = n AND state = 'queued'))
+const OPEN: &str = "SELECT n, iif(end = 'drained', 0,
+        (SELECT count(*) FROM url WHERE admitted_in = n AND state = 'queued' AND due IS NULL)
+        + (SELECT count(*) FROM url WHERE admitted_in = n AND state = 'queued' AND due IS NOT NULL))
     FROM sequence WHERE n = (SELECT max(n) FROM sequence) AND (end = 'drained' OR (revisited IS NOT NULL AND end IS NOT NULL))";
 
 fn queue(book: &mut Book<'_>, order: &RevisitOrder) -> rusqlite::Result<DuePages> {

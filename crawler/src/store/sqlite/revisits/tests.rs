@@ -142,6 +142,11 @@ fn planning_reads_the_index_alone() {
         let steps = steps.unwrap();
         assert!(steps.iter().all(|step| step.contains("COVERING INDEX revisit_due")), "{steps:?}");
     }
+    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {OPEN}")).unwrap();
+    let steps: rusqlite::Result<Vec<String>> = plan.query_map([], |row| row.get(3)).unwrap().collect();
+    let steps = steps.unwrap();
+    assert!(!steps.iter().any(|step| step.contains("SCAN url")), "{steps:?}");
+    assert_eq!(steps.iter().filter(|step| step.contains("INDEX url_")).count(), 2, "{steps:?}");
 }
 
 /// How many rows of each class there are said to be, and are.
