@@ -10,6 +10,7 @@ mod changes;
 mod clocks;
 mod descriptors;
 mod escapes;
+mod freshness;
 mod hostile;
 mod interrupted;
 mod keep_alive;
