@@ -17,6 +17,7 @@ mod keep_alive;
 mod known_first;
 mod loss;
 mod lost_again;
+mod lost_always;
 mod many_hosts;
 mod once_more;
 mod order;
