@@ -283,7 +283,8 @@ mod tests {
             let mut chance = crate::revisit::chance::Chance::new(7);
             let (mut sites, mut truth) = (SiteLooks::default(), Span::default());
             for _ in 0..20_000 {
-                let (mut first, mut last, mut at) = (None, 0.0, 0.0);
+                let mut first = None;
+                let [mut last, mut at] = [0.0; 2];
                 loop {
                     at -= chance.share().ln() * HOUR / rate;
                     if at > HOUR {
