@@ -60,7 +60,8 @@ impl Site {
         self.hour.fetch_add(1, Ordering::SeqCst);
         let earlier =
             "UPDATE sequence SET began_at = began_at - 3600000; UPDATE visit SET fetched_at = fetched_at - 3600000";
-        Connection::open(dir.join("webloom.sqlite")).unwrap().execute_batch(earlier).unwrap();
+        let database = Connection::open(dir.join("webloom.sqlite")).expect("a database");
+        database.execute_batch(earlier).expect("it can be changed");
     }
 
     /// Of copies that were good at this hour, until the next. The start never changes.
@@ -96,9 +97,9 @@ fn changes(rate: f64, chance: &mut u64) -> Vec<f64> {
 }
 
 fn shown(times: &[f64], now: f64, dated: bool) -> Reply {
-    let done = times.iter().filter(|at| **at <= now);
+    let mut done = times.iter().filter(|at| **at <= now);
     let page = Reply::html(format!("<p>This page was changed {} times.</p>", done.clone().count()));
-    match done.last().filter(|_| dated) {
+    match done.next_back().filter(|_| dated) {
         Some(last) => {
             let at = SystemTime::now() - Duration::from_secs_f64((now - last) * 3600.0);
             page.header(format!("Last-Modified: {}", httpdate::fmt_http_date(at)))
