@@ -63,7 +63,8 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
 fn page(finder: &Finder<'_>, url: i64, at: Moment, told: Told, redirected: Option<&str>) -> Result<()> {
     let (from, to) = marks(finder.connection, url)?;
     match told.change {
-        Change::New if from.is_some() => Ok(()),
+        // With the copy that it has once it is known whether it is new or moved.
+        Change::New | Change::Changed | Change::ChangedText | Change::Reverted if from.is_some() => Ok(()),
         Change::Gone if to.is_some() => {
             let target = address(finder.connection, to)?;
             write(
