@@ -17,6 +17,7 @@ mod directory;
 mod explain;
 mod failure;
 pub mod flags;
+mod freshness;
 mod listing;
 mod loss;
 mod once_more;

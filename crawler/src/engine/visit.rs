@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use sha2::{Digest, Sha256};
@@ -16,6 +16,7 @@ use crate::{
     queue::{Purpose, Validators},
     robots,
     store::TextRow,
+    time::Moment,
     url::{Canonicalizer, WebUrl},
 };
 
@@ -72,7 +73,6 @@ impl Job {
 }
 
 /// What every visit of a run needs.
-#[derive(Debug)]
 pub(super) struct Visitor<F> {
     pub(super) fetcher: F,
     pub(super) max_body: u64,
@@ -88,6 +88,8 @@ pub(super) struct Visitor<F> {
     pub(super) agent: Arc<str>,
     /// What is left out of the texts of pages; `None` where no text is kept.
     pub(super) omitted: Option<Arc<Omitted>>,
+    /// What the crawl's clock shows.
+    pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
 }
 
 /// What a request came to.
@@ -223,7 +225,7 @@ impl<F: Fetcher> Visitor<F> {
         let result = result.map(|mut response| {
             let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
-            kept(&response, Content::Robots { body, location })
+            self.kept(&response, Content::Robots { body, location })
         });
         Visited { requests, result }
     }
@@ -236,7 +238,7 @@ impl<F: Fetcher> Visitor<F> {
             && has_copy
             && response.status == NOT_MODIFIED
         {
-            let result = Ok(kept(response, Content::NotModified(kept_validators(response))));
+            let result = Ok(self.kept(response, Content::NotModified(kept_validators(response))));
             return Visited { requests, result };
         }
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
@@ -264,10 +266,10 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> KeptResponse {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
-            return kept(&response, Content::Redirect(target));
+            return self.kept(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
-            return kept(&response, Content::Other(Box::new(record(&response))));
+            return self.kept(&response, Content::Other(Box::new(record(&response))));
         }
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone() };
@@ -282,7 +284,7 @@ impl<F: Fetcher> Visitor<F> {
             Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
             None => page,
         };
-        kept(&response, Content::Page(Box::new(page)))
+        self.kept(&response, Content::Page(Box::new(page)))
     }
 
     /// A page with its links: judged, unless that is to be done later.
@@ -304,20 +306,20 @@ impl<F: Fetcher> Visitor<F> {
         page
     }
 
+    /// What is kept of a response.
+    fn kept(&self, response: &FetchResponse, content: Content) -> KeptResponse {
+        KeptResponse {
+            status: response.status,
+            retry_after: response.retry_after((self.now)()),
+            wire_bytes: response.wire_bytes,
+            truncated: response.truncated,
+            content,
+        }
+    }
+
     /// Whether two URLs are one page.
     fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
-    }
-}
-
-/// What is kept of a response.
-fn kept(response: &FetchResponse, content: Content) -> KeptResponse {
-    KeptResponse {
-        status: response.status,
-        retry_after: response.retry_after(SystemTime::now()),
-        wire_bytes: response.wire_bytes,
-        truncated: response.truncated,
-        content,
     }
 }
 

@@ -1,8 +1,8 @@
 //! When is a page due again?
 //!
 //! Owns: what is remembered of a page's changes ([`PageState`], 24 bytes), how its rate of change is estimated, how a
-//! [`Budget`] of visits is divided among all known pages ([`RevisitPolicy`]), and the replay of a recorded site on a
-//! virtual clock ([`replay`]).
+//! [`Budget`] of visits is divided among all known pages ([`RevisitPolicy`]), what looks at pages say of freshness and age ([`Looks`],
+//! [`Span`]), and the replay of a recorded site on a virtual clock ([`replay`]).
 //!
 //! Invariants: a plan is at most 256 intervals, one a [`Class`]; a page keeps its class until it is visited, so planning
 //! anew changes no page. All that a policy keeps beside the pages is a bounded table of sections. No plan asks for more
@@ -15,26 +15,34 @@ mod budget;
 mod class;
 mod fixed;
 mod freshness;
+mod looks;
 mod multiplicative;
 mod optimal;
 mod page;
 mod plan;
 mod rate;
+mod rates;
 pub mod replay;
 mod section;
+mod span;
 mod tally;
 
 pub use agenda::Agenda;
 pub use budget::{BadBudget, Budget};
 pub use class::{Class, Importance};
 pub use fixed::Fixed;
+pub use looks::{Found, Look, Looks, SiteLooks};
 pub use multiplicative::Multiplicative;
 pub use optimal::Optimal;
 pub use page::{PageState, Seen};
 pub use plan::{Bounds, Census, Plan};
+pub use rates::PageRates;
 pub use section::SectionPath;
+pub use span::Span;
 pub use tally::{Figures, Point};
 
+#[cfg(test)]
+pub(crate) mod chance;
 #[cfg(test)]
 mod synthetic;
 

@@ -63,7 +63,7 @@ impl Finder<'_> {
 
     /// The last visit that was looked at, and the last that there is. A crawl that looks for the first time begins with its
     /// current sequence.
-    fn visits(&self) -> Result<(i64, i64), Fault> {
+    pub(super) fn visits(&self) -> Result<(i64, i64), Fault> {
         let to = self.connection.query_row("SELECT coalesce(max(id), 0) FROM visit", [], |row| row.get(0))?;
         let from: Option<i64> = self.connection.query_row("SELECT looked_at FROM crawl", [], |row| row.get(0))?;
         let first = "SELECT min(id) - 1 FROM visit WHERE sequence = ?";

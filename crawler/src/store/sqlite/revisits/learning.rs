@@ -54,7 +54,7 @@ fn recall(connection: &Connection, policy: &mut dyn RevisitPolicy) -> Result<()>
         .prepare("SELECT class, revisit.state, url.url FROM revisit CROSS JOIN url ON url.id = revisit.url")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        policy.recall(&state(row)?, &SectionPath::of(row.get_ref(2)?.as_str()?));
+        policy.recall(&state(row, 0)?, &SectionPath::of(row.get_ref(2)?.as_str()?));
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ fn one(connection: &Connection, policy: &mut dyn RevisitPolicy, visit: &Visit) -
     // In-links are not counted.
     let importance = Importance::default();
     let mut select = connection.prepare_cached("SELECT class, state FROM revisit WHERE url = ?")?;
-    let known = select.query_row([visit.url], state).optional()?;
+    let known = select.query_row([visit.url], |row| state(row, 0)).optional()?;
     let page = match (known, visit.teaches) {
         (None, Lesson::Nothing | Lesson::Gone) => return Ok(()),
         (None, _) => PageState::new(visit.at, policy.admit(&visit.path, importance)),
@@ -110,7 +110,7 @@ fn one(connection: &Connection, policy: &mut dyn RevisitPolicy, visit: &Visit) -
     write.execute(params![visit.url, page.class.0, visit.at.millis(), page.to_bytes()]).map(|_| ())
 }
 
-/// Class and state, in the first two columns.
-fn state(row: &Row<'_>) -> Result<PageState> {
-    Ok(PageState::from_bytes(row.get(1)?, Class(row.get(0)?)))
+/// Class and state, in two columns from this one on.
+pub(in crate::store::sqlite) fn state(row: &Row<'_>, column: usize) -> Result<PageState> {
+    Ok(PageState::from_bytes(row.get(column + 1)?, Class(row.get(column)?)))
 }

@@ -13,6 +13,7 @@ mod learning;
 #[cfg(test)]
 mod tests;
 
+pub(super) use learning::state;
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::{CrawlDirectory, schema};
