@@ -1,8 +1,10 @@
 //! Visits of single pages between the sequences of a crawl that is watched.
 //!
-//! Owns: how many visits the budget allows by now, and when to look for pages that are due.
+//! Owns: how many visits the budget allows by now, when to look for pages that are due, and when to try those again that could not
+//! be visited.
 //!
-//! Invariants: visits are saved up for an hour at most; a run is not begun for fewer pages than one in ten thousand of those
+//! Invariants: what is due and could not be visited (its host is away, or a budget is spent) stays due, and is tried again after
+//! pauses that grow; meanwhile other pages are visited. Visits are saved up for an hour at most; a run is not begun for fewer pages than one in ten thousand of those
 //! known, because each reads the URL table: what that costs a visit is bounded, and the pages wait a ten-thousandth of their
 //! mean interval for it.
 //!
@@ -16,7 +18,7 @@ use super::{
     session::Session,
 };
 use crate::{
-    config::RevisitSettings,
+    config::{AdaptiveChoice, RevisitSettings},
     store::{DuePages, RevisitOrder},
     time::Moment,
 };
@@ -27,11 +29,23 @@ const PAGES_A_VISIT: u64 = 10_000;
 /// More visits than a run is for.
 const MOST: f64 = 50_000.0;
 
+/// The same of pages with an interval of their own.
+const MOST_GIVEN: usize = 50_000;
+
 /// For so long visits are saved up.
 const SAVED: Duration = Duration::from_hours(1);
 
 /// From the end of one run to the next.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The same for pages with an interval of their own, which is to be kept.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// The first and the longest pause before pages are tried again that could not be visited; each is twice the one before.
+const TRY_AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_hours(1)];
+
+/// What time has brought by the moment that was waited for may be short of it by so much of a visit.
+const ROUNDING: f64 = 1e-6;
 
 /// The visits that there may be, and when the next are made.
 pub(super) struct Visits {
@@ -46,13 +60,28 @@ pub(super) struct Visits {
     pages: u64,
     /// When to look for pages that are due; `None` where there are none before the next sequence.
     next: Option<Moment>,
+    /// When the next page with an interval of its own is due.
+    next_given: Option<Moment>,
+    /// When pages are tried again that could not be visited, and the pause before that.
+    again: Option<(Moment, Duration)>,
 }
 
 impl Visits {
     /// Those after a sequence that was crawled like this, if there are to be any.
     pub(super) fn of(session: &Session, settings: Option<&RevisitSettings>, now: Moment) -> Option<Self> {
         let (session, settings) = (session.clone(), settings?.clone());
-        let mut visits = Self { session, settings, credit: 0.0, owed: 0.0, counted: now, pages: 0, next: None };
+        let next_given = (!settings.sections.is_empty()).then_some(now);
+        let mut visits = Self {
+            session,
+            settings,
+            credit: 0.0,
+            owed: 0.0,
+            counted: now,
+            pages: 0,
+            next: None,
+            next_given,
+            again: None,
+        };
         visits.expect_next(now);
         Some(visits)
     }
@@ -67,16 +96,20 @@ impl Visits {
         self.next
     }
 
-    /// Has the pages queued that are due by now, as far as the budget goes; the number of them.
+    /// Has the pages queued that are due by now, as far as the budget goes; the number of those that are to be visited.
     pub(super) async fn queue_due(&mut self, now: Moment) -> Result<usize, Failure> {
         self.count(now);
         let order = RevisitOrder {
             at: now,
             budget: self.settings.budget,
-            most: whole(self.credit),
+            most: if self.credit + ROUNDING >= self.least() { whole(self.credit) } else { 0 },
             exploring: whole(self.owed),
             soonest: self.settings.min_interval,
+            given: self.settings.sections.clone(),
+            most_given: MOST_GIVEN,
+            classed_by: self.settings.classed_by(),
         };
+        let exploring = order.exploring;
         let (dir, lock) = (self.session.dir.clone(), self.session.lock.clone());
         let mut policy = self.settings.policy();
         let due = move || {
@@ -89,16 +122,52 @@ impl Visits {
             tokio::task::spawn_blocking(due).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))?;
         self.session.lock = Some(lock);
         self.pages = due.pages;
-        self.spend(&due, order.exploring);
-        self.next = due.next.map(|next| next.max(now + PAUSE));
-        Ok(due.queued)
+        self.spend(&due, exploring);
+        self.next_given = due.next_given;
+        let queued = due.queued + due.given;
+        let tries = self.tries_again(due.left, now);
+        let divided = due.next.filter(|_| self.divides());
+        self.next = self.soonest(divided.map(|next| next.max(self.affordable(now))), now);
+        Ok(if tries { queued + usize::try_from(due.left).unwrap_or(usize::MAX) } else { queued })
+    }
+
+    /// Whether it is time to try the pages again that are left from before; if not, it is known when.
+    fn tries_again(&mut self, left: u64, now: Moment) -> bool {
+        let [first, longest] = TRY_AGAIN;
+        let before = self.again.filter(|_| left > 0);
+        let is_time = before.is_some_and(|(at, _)| at <= now);
+        let pause = match before {
+            Some((_, pause)) if is_time => (pause * 2).min(longest),
+            Some((_, pause)) => pause,
+            None => first,
+        };
+        let at = before.filter(|_| !is_time).map_or(now + pause, |(at, _)| at);
+        self.again = (left > 0).then_some((at, pause));
+        is_time
+    }
+
+    /// Whether visits are divided among all pages.
+    fn divides(&self) -> bool {
+        self.settings.adaptive == AdaptiveChoice::On
     }
 
     /// Nothing is queued, as from now.
     pub(super) fn expect_next(&mut self, now: Moment) {
+        // What was left was tried just now, whatever the run was begun for.
+        self.again = self.again.map(|(_, pause)| (now + pause, pause));
+        self.next = self.soonest(self.divides().then(|| self.affordable(now)), now);
+    }
+
+    /// When there are visits enough for a run.
+    fn affordable(&self, now: Moment) -> Moment {
         let missing = (self.least() - self.credit).max(0.0) * self.settings.budget.pause();
-        let wait = Duration::try_from_secs_f64(missing).unwrap_or(Duration::MAX);
-        self.next = Some(now + wait.max(PAUSE));
+        now + Duration::try_from_secs_f64(missing).unwrap_or(Duration::MAX)
+    }
+
+    /// The first of: this moment, that of the next page with an interval of its own, and of the next try.
+    fn soonest(&self, divided: Option<Moment>, now: Moment) -> Option<Moment> {
+        let others = divided.into_iter().chain(self.again.map(|(at, _)| at)).map(|at| at.max(now + PAUSE));
+        others.chain(self.next_given.map(|at| at.max(now + LEAST))).min()
     }
 
     /// Takes what was queued off the budget.
@@ -112,6 +181,9 @@ impl Visits {
 
     /// Adds the visits that time has brought.
     fn count(&mut self, now: Moment) {
+        if !self.divides() {
+            return;
+        }
         let rate = self.settings.budget.per_second();
         let most = (rate * SAVED.as_secs_f64()).clamp(self.least(), MOST.max(self.least()));
         self.credit = (self.credit + now.since(self.counted).as_secs_f64() * rate).min(most);
@@ -126,6 +198,5 @@ impl Visits {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded, and saturates at 0")]
 fn whole(visits: f64) -> usize {
-    // What time has brought by the moment that was waited for may be short of it by a rounding.
-    (visits + 1e-6) as usize
+    (visits + ROUNDING) as usize
 }

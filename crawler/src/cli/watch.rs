@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     clock::{Alarm, Clock},
-    config::{AdaptiveChoice, Layers, Overlap, RevisitSettings},
+    config::{Layers, Overlap, RevisitSettings},
     engine::{self, End, StopSignal},
     observe::logs,
     schedule::{Due, Schedule, ScheduleError, Upcoming},
@@ -359,7 +359,9 @@ impl Plan {
         let given = session.layers.clone();
         let all = stored.map_or_else(|| given.clone(), |stored| given.clone().stored(stored));
         session.layers = given.flags(&all.weaker_rhythm()?);
-        let settings = session.settings(stored)?.settings;
+        let resolved = session.settings(stored)?;
+        resolved.refuse_slow_sections()?;
+        let settings = resolved.settings;
         engine::check(&settings, None)?;
         let schedule = settings.schedule.schedule(name).map_err(|error| {
             Failure::Usage(match error {
@@ -367,7 +369,7 @@ impl Plan {
                 other => other.to_string(),
             })
         })?;
-        let revisits = (settings.revisit.adaptive == AdaptiveChoice::On).then_some(settings.revisit);
+        let revisits = settings.revisit.visits_between().then_some(settings.revisit);
         Ok((session, Self { schedule, overlap: settings.schedule.overlap, revisits }))
     }
 }

@@ -259,6 +259,8 @@ pub struct RawRevisit {
     pub max_interval: Option<RawValue>,
     /// Share of the visits for the pages longest unvisited.
     pub explore: Option<RawValue>,
+    /// Patterns with the intervals of the pages that match.
+    pub sections: Option<RawValue>,
 }
 
 /// `[change]`: what counts as a change.

@@ -131,6 +131,8 @@ pub(super) struct KeptResponse {
     pub(super) status: u16,
     /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
+    /// Seconds for which its headers let expect that the page stays as it is.
+    pub(super) steady: Option<u32>,
     pub(super) wire_bytes: u64,
     pub(super) truncated: Option<Truncation>,
     pub(super) content: Content,
@@ -308,9 +310,11 @@ impl<F: Fetcher> Visitor<F> {
 
     /// What is kept of a response.
     fn kept(&self, response: &FetchResponse, content: Content) -> KeptResponse {
+        let now = (self.now)();
         KeptResponse {
             status: response.status,
-            retry_after: response.retry_after((self.now)()),
+            retry_after: response.retry_after(now),
+            steady: response.steady_for(now),
             wire_bytes: response.wire_bytes,
             truncated: response.truncated,
             content,

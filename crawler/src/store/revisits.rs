@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{revisit::Budget, time::Moment};
+use crate::{
+    revisit::{Budget, GivenIntervals},
+    time::Moment,
+};
 
 /// Which pages are to be visited once more.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RevisitOrder {
     /// Now.
     pub at: Moment,
@@ -17,6 +20,12 @@ pub struct RevisitOrder {
     pub exploring: usize,
     /// Time that has passed at least since the last visit of one that is explored.
     pub soonest: Duration,
+    /// The pages with an interval of their own, which are visited besides.
+    pub given: GivenIntervals,
+    /// At most so many of them now.
+    pub most_given: usize,
+    /// What decides which class a page has: where it is another than before, all pages have theirs anew.
+    pub classed_by: String,
 }
 
 /// What is due.
@@ -24,10 +33,16 @@ pub struct RevisitOrder {
 pub struct DuePages {
     /// Pages that have a copy, in all.
     pub pages: u64,
-    /// Those that were queued.
+    /// Those that were queued, of those whose visits are divided.
     pub queued: usize,
+    /// Those that were queued because the interval of their own has passed.
+    pub given: usize,
+    /// Those that were queued before, and could not be visited yet.
+    pub left: u64,
     /// The share of all visits that is for the pages longest unvisited, 0 to 1.
     pub explore: f64,
     /// Where none was queued: when the first is due; `None` where there is none.
     pub next: Option<Moment>,
+    /// When the next one with an interval of its own is due, besides those that were queued; of these, at the soonest.
+    pub next_given: Option<Moment>,
 }

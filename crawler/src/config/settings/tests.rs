@@ -106,6 +106,7 @@ fn words_and_texts_are_checked() {
         ("revisit.adaptive", "\"maybe\""),
         ("revisit.policy", "\"best\""),
         ("revisit.budget", "\"0/day\""),
+        ("revisit.sections", "[\"/news/=0s\"]"),
         ("change.text", "\"maybe\""),
         ("log.level", "\"loud\""),
         ("log.format", "\"xml\""),

@@ -21,7 +21,7 @@ use crate::{
     engine::run::change_rules,
     extract::Omitted,
     queue::Purpose,
-    revisit::{Bounds, Budget, Fixed, Multiplicative, Optimal, RevisitPolicy},
+    revisit::{Bounds, Budget, Fixed, GivenIntervals, Multiplicative, Optimal, RevisitPolicy},
     robots::ProductToken,
     store::{
         AreaRow, AreaSource, Errs, NewCrawl, NextSequence, Revisit, RevisitOrder, RunStart, Store, WriterSettings,
@@ -224,17 +224,20 @@ impl Crawl {
         self.batches = left;
         let mut besides = self.besides(1 + left);
         self.now += SECOND + besides.below(HOUR);
+        let (classed_by, mut policy): (_, Box<dyn RevisitPolicy>) = match besides.below(3) {
+            0 => ("fixed", Box::new(Fixed::default())),
+            1 => ("multiplicative", Box::new(Multiplicative::default())),
+            _ => ("optimal", Box::new(Optimal::new(Bounds::default(), Optimal::EXPLORE))),
+        };
         let order = RevisitOrder {
             at: self.moment(),
             budget: Budget::per_day(1e6).unwrap(),
             most: besides.pick(&[1, 5, 1_000]),
             exploring: besides.pick(&[0, 2]),
             soonest: Duration::from_secs(1),
-        };
-        let mut policy: Box<dyn RevisitPolicy> = match besides.below(3) {
-            0 => Box::new(Fixed::default()),
-            1 => Box::new(Multiplicative::default()),
-            _ => Box::new(Optimal::new(Bounds::default(), Optimal::EXPLORE)),
+            given: GivenIntervals::default(),
+            most_given: 0,
+            classed_by: classed_by.to_owned(),
         };
         let mut directory = CrawlDirectory::open(self.folder.path()).unwrap();
         let queued = directory.queue_due(&mut *policy, &order).unwrap().queued;

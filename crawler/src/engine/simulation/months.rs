@@ -158,8 +158,18 @@ fn queue_due(crawl: &Crawl, most: usize, exploring: usize, per_day: f64) -> crat
     let mut directory = CrawlDirectory::open(crawl.folder.path()).unwrap();
     let budget = Budget::per_day(per_day).unwrap();
     let at = Moment::from_millis(BEGIN + crawl.now);
-    let order = RevisitOrder { at, budget, most, exploring, soonest: Duration::from_mins(1) };
-    directory.queue_due(&mut *crawl.settings.revisit.policy(), &order).unwrap()
+    let revisit = &crawl.settings.revisit;
+    let order = RevisitOrder {
+        at,
+        budget,
+        most,
+        exploring,
+        soonest: Duration::from_mins(1),
+        given: revisit.sections.clone(),
+        most_given: 0,
+        classed_by: revisit.classed_by(),
+    };
+    directory.queue_due(&mut *revisit.policy(), &order).unwrap()
 }
 
 /// Bytes of the database.
