@@ -12,6 +12,7 @@ pub mod frontier;
 pub mod health;
 pub mod observe;
 pub mod order;
+pub mod politeness;
 pub mod practice;
 pub mod queue;
 pub mod revisit;

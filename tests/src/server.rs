@@ -199,6 +199,18 @@ impl Server {
         assert!(!timeout.timed_out(), "{target} was not asked for {times} times");
     }
 
+    /// Waits until a page has been asked for after so many requests.
+    ///
+    /// # Panics
+    /// When that has not come to pass after 30 s.
+    pub fn wait_for_more(&self, than: usize) {
+        let none = |log: &mut Vec<Hit>| log.iter().skip(than).all(|hit| hit.target == "/robots.txt");
+        let waited = self.shared.logged.wait_timeout_while(self.shared.log(), Duration::from_secs(30), none);
+        let (log, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(log);
+        assert!(!timeout.timed_out(), "no page was asked for");
+    }
+
     /// Waits until nothing has been asked for so long.
     ///
     /// # Panics

@@ -63,6 +63,11 @@ impl Boilerplate {
         sample.boilerplate()
     }
 
+    /// Takes in that of another section.
+    pub fn add(&mut self, other: &Self) {
+        self.lines.extend(&other.lines);
+    }
+
     /// How many lines are boilerplate.
     pub fn len(&self) -> usize {
         self.lines.len()
@@ -125,5 +130,8 @@ mod tests {
         assert_eq!(boilerplate.main(&texts[3]).as_str(), "unique 3");
         assert!(boilerplate.main(&Text::from_lines(["menu"])).is_empty());
         assert_eq!(Boilerplate::default().main(&texts[3]), texts[3]);
+        let mut both = Boilerplate::default();
+        both.add(&boilerplate);
+        assert_eq!(both, boilerplate);
     }
 }

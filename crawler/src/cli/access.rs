@@ -76,7 +76,8 @@ fn allowances(texts: &[String]) -> Result<Vec<Allowance>, Failure> {
     texts.iter().map(read).collect()
 }
 
-fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, Failure> {
+/// Addresses that the user gave.
+pub(super) fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, Failure> {
     let read = |text: &String| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}")));
     texts.iter().map(read).collect()
 }

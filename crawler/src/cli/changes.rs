@@ -13,7 +13,8 @@ use super::{
     outcome,
 };
 use crate::{
-    changes::{Change, unified},
+    changes::{Change, KeptTexts, Suggestion, Suggestions, unified},
+    config::Layers,
     observe::escape,
     store::{ChangeLine, ReadSide, Since, StoreError},
     text::Text,
@@ -44,6 +45,10 @@ pub(super) struct ChangesArgs {
     /// Show how the text of each page became another, as far as both texts are kept
     #[arg(long)]
     diff: bool,
+    /// Instead of changes, list rules for --ignore: for lines that were others each time a page was seen (counters, dates, tokens),
+    /// as far as they match nothing that stands in any text that is kept; with the number of pages, and an example
+    #[arg(long, conflicts_with_all = ["since", "change", "matching", "diff"])]
+    suggest_ignore: bool,
 }
 
 const COLUMNS: [&str; 8] = ["at", "sequence", "change", "url", "to", "count", "before", "after"];
@@ -51,6 +56,9 @@ const COLUMNS: [&str; 8] = ["at", "sequence", "change", "url", "to", "count", "b
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
+    if args.suggest_ignore {
+        return suggest_ignore(&records, args.format);
+    }
     let mut listing = Listing::begin(&COLUMNS, args.format);
     let mut none = true;
     records.changes(args.since.unwrap_or_default(), args.diff, |line| {
@@ -71,6 +79,29 @@ impl ChangesArgs {
         self.change.as_ref().is_none_or(|change| *change == line.change)
             && self.matching.as_ref().is_none_or(|pattern| pattern.is_match(&line.url))
     }
+}
+
+/// Lists rules for what rotates and is not ignored yet.
+fn suggest_ignore(records: &impl ReadSide, format: Format) -> Result<ExitCode, Failure> {
+    let stored = records.settings()?.unwrap_or_default();
+    let ignore = Layers::new().stored(&stored).resolve()?.settings.change.ignored();
+    let compared = |mut page: KeptTexts| {
+        page.texts.iter_mut().for_each(|(_, text)| *text = ignore.apply(text));
+        page.texts.dedup_by(|one, before| one.1 == before.1);
+        page
+    };
+    let mut suggestions = Suggestions::default();
+    records.kept_texts(|page| suggestions.add(&compared(page)))?;
+    let mut trial = suggestions.try_out();
+    records.kept_texts(|page| trial.add(&compared(page)))?;
+    let offered = trial.offered();
+    if offered.is_empty() {
+        outcome::tell("no line is another each time its page is seen, as far as texts are kept");
+    }
+    let mut listing = Listing::begin(&["rule", "pages", "url", "before", "after"], format);
+    let line = |one: &Suggestion| json!({"rule": one.rule, "pages": one.pages, "url": one.url, "before": one.before, "after": one.after});
+    offered.iter().map(line).all(|line| listing.add(&line));
+    listing.end()
 }
 
 /// A sequence, or a time.

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 
 use super::{
     Failure,
+    among::Among,
     flags::{CrawlFlags, OutputFlags},
     session::{self, Round, Session, Shown},
     starts,
@@ -87,6 +88,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         until: None,
         lock: None,
         watched: false,
+        among: Among::default(),
     };
     session.run()
 }

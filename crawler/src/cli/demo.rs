@@ -5,11 +5,13 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use super::{
-    Failure, directory,
+    Failure,
+    among::Among,
+    directory,
     flags::OutputFlags,
     outcome,
     session::{self, Round, Session, Shown},
-    starts, summary,
+    signals, starts, summary,
 };
 use crate::{
     clock::Clock,
@@ -59,8 +61,9 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             watched: false,
             until: None,
             lock: None,
+            among: Among::default(),
         };
-        let ended = Box::pin(session.crawl(Clock::start(), session::stop_signal()?)).await;
+        let ended = Box::pin(session.crawl(Clock::start(), signals::stop_signal()?)).await;
         server.stop().await;
         ended
     })?;

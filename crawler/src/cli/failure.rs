@@ -49,12 +49,19 @@ pub enum Failure {
 impl Failure {
     /// 2 for what is decided before the first request, 1 for the rest.
     pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+
+    /// The same as a number.
+    pub(super) fn code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Config(_) | Self::Store(_) | Self::Setup(_) | Self::FailPoint(_) => {
-                ExitCode::from(2)
-            }
-            Self::Run(EngineError::Setup(_)) => ExitCode::from(2),
-            Self::Run(_) | Self::System { .. } | Self::Read(_) => ExitCode::FAILURE,
+            Self::Usage(_)
+            | Self::Config(_)
+            | Self::Store(_)
+            | Self::Setup(_)
+            | Self::FailPoint(_)
+            | Self::Run(EngineError::Setup(_)) => 2,
+            Self::Run(_) | Self::System { .. } | Self::Read(_) => 1,
         }
     }
 

@@ -94,6 +94,10 @@ pub struct ScheduleFlags {
     /// How many of them there may be [default: 1000/day]
     #[arg(long, value_name = "N/day|N/hour")]
     budget: Option<String>,
+    /// Visit the pages that match so often, whatever --budget allows; may be repeated, the first that matches decides
+    /// [default: none]
+    #[arg(long, value_name = "REGEX=INTERVAL")]
+    section: Vec<String>,
 }
 
 /// What is printed during and after a run.
@@ -282,6 +286,7 @@ impl ScheduleFlags {
         raw.revisit.adaptive = text(self.adaptive.as_ref());
         raw.revisit.policy = text(self.policy.as_ref());
         raw.revisit.budget = text(self.budget.as_ref());
+        raw.revisit.sections = list(&self.section);
         raw
     }
 }
@@ -436,6 +441,7 @@ mod tests {
             "spread" | "adaptive" => "on",
             "policy" => "fixed",
             "budget" => "5/hour",
+            "section" => "/news/=1h",
             _ => "7",
         }
     }

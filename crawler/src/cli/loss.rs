@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use urlcache::Interval;
 
+use super::freshness::Figures;
 use crate::store::{CheckedRevisits, Counters, StoredSummary, SweepCounts};
 
 /// The status of an answer without a body: the copy is still good.
@@ -38,25 +39,37 @@ fn sweep(counts: &SweepCounts, links: u64, fetched_again: u64) -> Value {
     })
 }
 
-/// What servers said of pages that they had before, and what was found where that was checked; null where none did.
+/// What servers said of pages that they had before, what was found where that was checked, and how fresh copies were; null
+/// where nothing was asked for once more.
 pub(super) fn revisits(summary: &StoredSummary) -> Value {
-    let Some(answers) = summary.counters.by_status.get(&NOT_MODIFIED) else { return Value::Null };
+    let (answers, figures) = (summary.counters.by_status.get(&NOT_MODIFIED), Figures::of(summary));
+    if answers.is_none() && figures.is_empty() {
+        return Value::Null;
+    }
+    let answers = answers.copied().unwrap_or_default();
     let CheckedRevisits { audited, wrong } = summary.checked;
     let rate = (audited > 0).then(|| wrong as f64 / audited as f64);
     let interval = Interval::exact(wrong, audited, CONFIDENCE);
-    json!({"not_modified": answers, "audited": audited, "wrong": wrong, "rate": rate,
-           "low": rate.map(|_| interval.low), "high": rate.map(|_| interval.high)})
+    let mut document = json!({"not_modified": answers, "audited": audited, "wrong": wrong, "rate": rate,
+                              "low": rate.map(|_| interval.low), "high": rate.map(|_| interval.high)});
+    if let Some(members) = document.as_object_mut() {
+        members.extend(figures.document());
+    }
+    document
 }
 
 /// The same for people.
 pub(super) fn revisit_line(summary: &StoredSummary) -> String {
     let found = revisits(summary);
     let figure = |name: &str| found[name].as_f64().unwrap_or_default();
+    let fresh = Figures::of(summary).line();
     match (found["not_modified"].as_u64(), found["audited"].as_u64()) {
-        (None, _) => String::new(),
-        (Some(answers), None | Some(0)) => format!("revisits  {answers} not modified, none of them checked\n"),
+        (None | Some(0), _) => fresh,
+        (Some(answers), None | Some(0)) => {
+            format!("revisits  {answers} not modified, none of them checked\n{fresh}")
+        }
         (Some(answers), Some(audited)) => format!(
-            "revisits  {answers} not modified; {audited} of them checked, {} wrong; the rate is {:.2e} to {:.2e} (95 %)\n",
+            "revisits  {answers} not modified; {audited} of them checked, {} wrong; the rate is {:.2e} to {:.2e} (95 %)\n{fresh}",
             found["wrong"],
             figure("low"),
             figure("high"),

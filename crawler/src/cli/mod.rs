@@ -8,6 +8,7 @@
 //! Does not know: how pages are fetched or kept.
 
 mod access;
+mod among;
 mod changes;
 mod check;
 mod config_command;
@@ -17,6 +18,8 @@ mod directory;
 mod explain;
 mod failure;
 pub mod flags;
+mod freshness;
+mod jobs;
 mod listing;
 mod loss;
 mod once_more;
@@ -24,6 +27,7 @@ mod open_files;
 mod outcome;
 mod pages;
 mod session;
+mod signals;
 mod simulate;
 mod starts;
 mod status;

@@ -37,8 +37,9 @@ pub(super) fn raise() {
 impl OpenFiles {
     /// Shares the files that may be open between requests and idle connections. Where they are too few, there are fewer
     /// requests at once, and a warning.
-    pub(super) fn for_crawl(politeness: &mut PolitenessSettings) -> Result<Self, Failure> {
-        Self::within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), politeness)
+    /// What the process has is shared among so many crawls.
+    pub(super) fn for_crawl(politeness: &mut PolitenessSettings, crawls: u64) -> Result<Self, Failure> {
+        Self::within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / crawls.max(1), politeness)
     }
 
     fn within(limit: u64, politeness: &mut PolitenessSettings) -> Result<Self, Failure> {

@@ -3,6 +3,7 @@
 use std::{
     io::{self, Write},
     process::ExitCode,
+    sync::Arc,
 };
 
 use serde_json::Value;
@@ -35,11 +36,57 @@ pub(super) fn tell(text: &str) {
 
 /// The exit code of a run.
 pub(super) fn exit_code(end: End) -> ExitCode {
+    ExitCode::from(code(end))
+}
+
+/// The same as a number.
+pub(super) fn code(end: End) -> u8 {
     match end {
-        End::Drained | End::Aged { .. } | End::Budget => ExitCode::SUCCESS,
-        End::Failed => ExitCode::FAILURE,
-        End::Unreachable => ExitCode::from(4),
-        End::Loss | End::Restart => ExitCode::from(3),
-        End::Signal(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
+        End::Drained | End::Aged { .. } | End::Budget => 0,
+        End::Failed => 1,
+        End::Unreachable => 4,
+        End::Loss | End::Restart => 3,
+        End::Signal(signal) => signal_code(signal),
+    }
+}
+
+/// The exit code of what a signal stopped.
+pub(super) fn signal_code(signal: i32) -> u8 {
+    u8::try_from(128 + signal).unwrap_or(u8::MAX)
+}
+
+/// How a crawl says something: one of several begins each line with its name, and has it in each document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Voice {
+    job: Option<Arc<str>>,
+}
+
+impl Voice {
+    /// That of a job.
+    pub(super) fn of_job(name: &str) -> Self {
+        Self { job: Some(name.into()) }
+    }
+
+    /// Prints lines to stdout.
+    pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
+        print(&self.marked(text))
+    }
+
+    /// Prints one JSON document to stdout.
+    pub(super) fn document(&self, mut document: Value) -> Result<(), Failure> {
+        if let Some(job) = &self.job {
+            document["job"] = Value::from(&**job);
+        }
+        self::document(&document)
+    }
+
+    /// Says something on stderr.
+    pub(super) fn tell(&self, text: &str) {
+        tell(&self.marked(text));
+    }
+
+    fn marked(&self, text: &str) -> String {
+        let Some(job) = &self.job else { return text.to_owned() };
+        text.split_inclusive('\n').flat_map(|line| ["[", job, "] ", line]).collect()
     }
 }

@@ -5,25 +5,22 @@ use std::{
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
-    time::Duration,
 };
 
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::watch,
-};
+use tokio::sync::watch;
 
 use super::{
     Failure, access,
+    among::Among,
     directory::{self, CrawlDirectory, DirectoryLock},
     flags::{CrawlFlags, OutputFlags},
     open_files::{self, OpenFiles},
-    outcome, summary,
+    outcome, signals, summary,
 };
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice, changed_keys, resume_check},
-    engine::{self, End, Launch, Progress, Start, StopSignal},
+    engine::{self, End, Gated, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
     store::{
         Abandonment, AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, PageFilter, ReadSide, Resumed, Revisit,
@@ -32,9 +29,6 @@ use crate::{
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
-
-/// Time for what is in flight when a signal stops the run.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// What these settings say decides which links of a page are kept.
 const LINK_KEYS: [&str; 2] = ["scope.", "extract."];
@@ -97,6 +91,8 @@ pub(super) struct Session {
     pub(super) until: Option<Moment>,
     /// What keeps the directory, where this process has kept it before.
     pub(super) lock: Option<DirectoryLock>,
+    /// Among which others it runs.
+    pub(super) among: Among,
 }
 
 /// How a session ended.
@@ -111,7 +107,7 @@ impl Session {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let all = async {
             // One for all of them: the time of a run is counted from its start, and no signal is lost between two.
-            let (clock, stop) = (Clock::start(), stop_signal()?);
+            let (clock, stop) = (Clock::start(), signals::stop_signal()?);
             self.clone().sequences(clock, stop).await
         };
         let ended = runtime()?.block_on(all)?;
@@ -123,16 +119,16 @@ impl Session {
     pub(super) fn show(&self, end: End) -> Result<(), Failure> {
         let summary = summary::read(&self.dir)?;
         if self.output.json {
-            outcome::document(&summary::document(&summary))?;
+            self.among.voice.document(summary::document(&summary))?;
         } else if !self.output.quiet {
-            outcome::print(&summary::lines(&summary, &self.dir))?;
+            self.among.voice.print(&summary::lines(&summary, &self.dir))?;
         }
         if end == End::Failed {
-            outcome::tell(&format!("error: no start URL could be fetched: {}", why_no_start(&self.dir)?));
+            self.tell(&format!("error: no start URL could be fetched: {}", why_no_start(&self.dir)?));
         }
         if end == End::Unreachable {
             let hosts = summary::silent_hosts(&summary, 5);
-            outcome::tell(&format!(
+            self.tell(&format!(
                 "error: nothing is left but hosts that do not answer: {hosts}; the next start asks them again"
             ));
         }
@@ -147,7 +143,7 @@ impl Session {
             let before = std::mem::replace(&mut admitted, summary::read(&self.dir)?.counts.admitted);
             if ended.end == End::Restart && admitted <= before {
                 let why = "error: a larger URL cache was full before it held more URLs: allow more memory or losses";
-                outcome::tell(why);
+                self.tell(why);
                 ended.end = End::Loss;
                 break;
             }
@@ -177,10 +173,11 @@ impl Session {
         let mut settings = resolved.settings;
         self.fit_between_sequences(&mut settings, &clock);
         logs::start(&settings.log);
-        let files = OpenFiles::for_crawl(&mut settings.politeness)?;
+        let files = OpenFiles::for_crawl(&mut settings.politeness, self.among.crawls())?;
         let settings = Arc::new(settings);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
         let fetcher = access::fetcher(&settings, files, &directory.areas()?, &given)?;
+        let fetcher = Gated::new(fetcher, self.among.pass(&settings, &stop)?);
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
         if stored.is_none() {
@@ -199,9 +196,7 @@ impl Session {
         drop(given);
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         directory.store_settings(&json)?;
-        if !self.output.quiet {
-            announce(&changes, &self.dir);
-        }
+        self.announce(&changes);
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         if self.round != Round::OnceMore {
             directory.retry_abandoned()?;
@@ -210,14 +205,14 @@ impl Session {
         clamp_due(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
-            outcome::tell(&format!("{}: nothing is left to fetch; this sequence is complete", self.dir.display()));
+            self.tell(&format!("{}: nothing is left to fetch; this sequence is complete", self.dir.display()));
             return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained }, lock });
         }
         self.ask_for_contact(&settings, &directory.areas()?)?;
         // Rates are of this run: earlier pages are there before the first one is counted.
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
-        let view = progress::show(shown, self.output.progress_style());
+        let view = progress::show(shown, self.among.progress(self.output.progress_style()));
         let texts = self.keeps_texts(settings.change.text, &directory)?;
         let launch = Launch { directory, resumed, starts, settings, texts, fetcher, clock, stop, progress: published };
         let end = Box::pin(engine::run(launch)).await;
@@ -314,12 +309,22 @@ impl Session {
         let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
         let heard = self.output.quiet || self.told || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard && all.any(|url| !is_loopback(&url)) {
-            outcome::tell(
+            self.tell(
                 "nobody can be reached at the contact of the default user agent; \
                  give your own with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
             );
         }
         Ok(())
+    }
+
+    fn tell(&self, text: &str) {
+        self.among.voice.tell(text);
+    }
+
+    fn announce(&self, changes: &[ChangedKey]) {
+        for ChangedKey { key, before, after } in changes.iter().filter(|_| !self.output.quiet) {
+            self.tell(&format!("{}: {key} is now {after} (was {before})", self.dir.display()));
+        }
     }
 
     fn nothing_to_repeat(&self) -> Failure {
@@ -413,12 +418,6 @@ fn is_known(start: &Start, areas: &HashSet<&str>) -> bool {
     areas.contains(start.url.as_str()) || http.is_some_and(|http| areas.contains(http.as_str()))
 }
 
-fn announce(changes: &[ChangedKey], dir: &Path) {
-    for change in changes {
-        outcome::tell(&format!("{}: {} is now {} (was {})", dir.display(), change.key, change.after, change.before));
-    }
-}
-
 /// A retry waits at most as long as the settings say, whatever the clock said when it was written.
 fn clamp_due(directory: &CrawlDirectory, settings: &Settings, now: Moment) -> Result<(), Failure> {
     let longest = settings.retry.max_backoff.max(settings.politeness.max_retry_after);
@@ -448,27 +447,6 @@ fn random() -> Result<u64, Failure> {
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
         .map_err(Failure::system("cannot read randomness"))?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-/// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
-pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
-    let (sender, receiver) = watch::channel(None);
-    let listen = |kind| signal(kind).map_err(Failure::system("cannot listen for signals"));
-    let (mut interrupts, mut terminations) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::spawn(async move {
-        let mut stopping = false;
-        loop {
-            let kind = tokio::select! {
-                _ = interrupts.recv() => SignalKind::interrupt(),
-                _ = terminations.recv() => SignalKind::terminate(),
-            };
-            if stopping || sender.send(Some(kind.as_raw_value())).is_err() {
-                std::process::exit(128 + kind.as_raw_value());
-            }
-            stopping = true;
-        }
-    });
-    Ok(StopSignal::new(receiver, GRACE))
 }
 
 /// What became of the starts, in a line.

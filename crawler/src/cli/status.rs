@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 
-use super::{Failure, directory, listing, outcome, summary};
+use super::{Failure, directory, freshness, listing, outcome, summary};
 use crate::{
     observe::escape,
     store::{ReadSide, SequenceLosses},
@@ -38,23 +38,30 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What each sequence lost and found again.
+/// What each sequence lost and found again, and how fresh copies were before it.
 fn table(losses: &[SequenceLosses]) -> String {
     let mut text = format!(
-        "\n{:<8}  {:<24}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}\n",
-        "sequence", "began", "end", "expected lost", "audited", "swept", "recovered"
+        "\n{:<8}  {:<24}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
+        "sequence", "began", "end", "expected lost", "audited", "swept", "recovered", "fresh", "age"
     );
     for losses in losses {
         text += &format!(
-            "{:>8}  {:<24}  {:<11}  {:>13.2e}  {:>7}  {:>7}  {:>9}\n",
+            "{:>8}  {:<24}  {:<11}  {:>13.2e}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
             losses.sequence,
             listing::time(losses.began_at),
             escape::text(losses.end.as_deref().unwrap_or("-")),
             losses.expected,
             losses.audited,
-            losses.swept.map_or_else(|| "-".to_owned(), |swept| swept.to_string()),
+            shown(losses.swept.map(|swept| swept.to_string())),
             losses.recovered,
+            shown(losses.measured.and_then(|span| span.freshness()).map(freshness::percent)),
+            shown(losses.measured.and_then(|span| span.mean_age()).map(freshness::age)),
         );
     }
     text
+}
+
+/// A figure that does not exist is a dash.
+fn shown(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| "-".to_owned())
 }

@@ -1,17 +1,31 @@
-//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day.
+//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day; [`WallTime`]: both for those
+//! whose months a test goes through in seconds.
+//!
+//! A run has one clock, and all that is decided or kept by time has it from there: delays and back-offs, the ceiling on requests,
+//! what is due again, how old a robots.txt is, the budget of time, and when a page was fetched. It reads the wall clock once, so
+//! one that is set while a run goes on neither holds anything up nor has all of it come due at once. The next run reads it anew.
+//!
+//! Only what belongs to one request, or to this machine, counts the runtime's time instead: how long a server may take to answer (it
+//! has nothing to say while this machine sleeps), how long connections are kept, and how long rows are collected for a commit.
 
 mod alarm;
+mod wall;
 
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::time::Moment;
 
 pub use alarm::Alarm;
+pub use wall::{SystemWall, WallTime};
 
-/// UTC that never goes back: the system's time at the start, and what a steady clock counted since.
+/// UTC that never goes back: the system's time at the start, and what a steady clock counted since, also while the machine was
+/// suspended.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    started: Instant,
+    /// Since the machine was booted.
+    started: Duration,
     at_start: Moment,
 }
 
@@ -19,19 +33,17 @@ impl Clock {
     /// A clock that starts now.
     pub fn start() -> Self {
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self { started: Instant::now(), at_start: Moment::EPOCH + since_epoch }
+        Self { started: since_boot(), at_start: Moment::EPOCH + since_epoch }
     }
 
     /// Now, for what has just ended: a part of a millisecond counts whole.
     pub fn now(&self) -> Moment {
-        self.at_start + self.started.elapsed()
+        self.at_start + self.elapsed()
     }
 
     /// The latest moment that has come, for what may begin: so a pause between both is never shorter than asked.
     pub fn reached(&self) -> Moment {
-        Moment::from_millis(
-            self.at_start.millis() + u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        )
+        Moment::from_millis(self.at_start.millis() + u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 
     /// When it was started.
@@ -39,10 +51,22 @@ impl Clock {
         self.at_start
     }
 
-    /// The steady clock's time of a moment, for timers.
+    /// The runtime's time of a moment, for timers. They stand still while the machine is suspended: whoever waits longer than it
+    /// may be late asks once more.
     pub fn instant(&self, moment: Moment) -> Instant {
-        self.started + moment.since(self.at_start)
+        Instant::now() + moment.since(self.at_start).saturating_sub(self.elapsed())
     }
+
+    fn elapsed(&self) -> Duration {
+        since_boot().saturating_sub(self.started)
+    }
+}
+
+/// Time since the machine was booted, suspend included.
+fn since_boot() -> Duration {
+    let now = clock_gettime(ClockId::Boottime);
+    let part = |number| u64::try_from(number).unwrap_or_default();
+    Duration::from_secs(part(now.tv_sec)) + Duration::from_nanos(part(now.tv_nsec))
 }
 
 #[cfg(test)]
@@ -57,5 +81,18 @@ mod tests {
             assert!(reached <= now, "{reached:?} {now:?}");
             assert!(clock.instant(reached) <= Instant::now());
         }
+    }
+
+    #[test]
+    fn time_in_suspend_has_passed() {
+        let hours = Duration::from_hours(3);
+        let clock = Clock::start();
+        // As if the machine had slept since: its other clocks stood still.
+        let slept = Clock { started: clock.started.saturating_sub(hours), ..clock };
+        assert!(slept.now() >= clock.started() + hours && slept.reached() >= clock.started() + hours);
+        let (now, begins) = (Instant::now(), slept.started() + hours);
+        assert!(slept.instant(begins) <= Instant::now(), "what was due in the meantime is due");
+        let later = slept.instant(begins + Duration::from_mins(1));
+        assert!(later > now + Duration::from_secs(50) && later <= Instant::now() + Duration::from_mins(1));
     }
 }

@@ -15,6 +15,8 @@ pub enum Source {
     Stored,
     /// The configuration file of this name.
     File(String),
+    /// The settings of a job, in the file of the jobs.
+    Job(String),
     /// The environment.
     Variables,
     /// The command line.
@@ -34,6 +36,7 @@ impl Source {
         match self {
             Self::Variables => reference::variable(key),
             Self::Flags => reference::flag(key).map_or_else(|| key.to_owned(), |flag| format!("--{flag}")),
+            Self::Job(place) => format!("{place}.{key}"),
             other => format!("{other}: {key}"),
         }
     }
@@ -45,7 +48,7 @@ impl fmt::Display for Source {
             Self::Default => f.write_str("default.toml"),
             Self::Profile(name) => write!(f, "profile {name}"),
             Self::Stored => f.write_str("stored settings"),
-            Self::File(name) => f.write_str(name),
+            Self::File(name) | Self::Job(name) => f.write_str(name),
             Self::Variables => f.write_str("environment"),
             Self::Flags => f.write_str("command line"),
         }

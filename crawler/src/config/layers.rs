@@ -132,7 +132,7 @@ impl Layers {
         Ok(Resolved::new(settings, reader.keys))
     }
 
-    fn document(mut self, text: &str, source: Source) -> Self {
+    pub(super) fn document(mut self, text: &str, source: Source) -> Self {
         let mut read = Document::parse(text, &source);
         self.faults.append(&mut read.faults);
         self.add(source, read.values)

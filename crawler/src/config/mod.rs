@@ -13,6 +13,7 @@
 
 mod document;
 mod fault;
+mod jobs;
 mod layers;
 mod priority;
 mod reader;
@@ -28,6 +29,7 @@ mod value;
 
 pub use document::{DEFAULT_TOML, PROFILES};
 pub use fault::{ConfigFaults, Fault, Source};
+pub use jobs::{JobEntry, JobsFile, SharedLimits};
 pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};
 pub use resume::{ChangedKey, changed_keys, resume_check};
@@ -38,7 +40,7 @@ pub use schema::{
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits,
-    FrontierSettings, HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap,
+    FrontierSettings, HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, Pause,
     PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings,
     Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };

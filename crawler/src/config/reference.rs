@@ -4,7 +4,7 @@ use super::{DEFAULT_TOML, Layers, Resolved, Settings, Source, document, reader::
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 43] = [
+const FLAGS: [(&str, &str); 44] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -43,6 +43,7 @@ const FLAGS: [(&str, &str); 43] = [
     ("revisit.adaptive", "adaptive"),
     ("revisit.policy", "policy"),
     ("revisit.budget", "budget"),
+    ("revisit.sections", "section"),
     ("change.text", "text"),
     ("change.ignore", "ignore"),
     ("change.confirm", "confirm"),
@@ -140,6 +141,7 @@ fn origin(source: &Source, key: &str) -> String {
         Source::Profile(name) => format!("profile {name}"),
         Source::Stored => "stored".into(),
         Source::File(name) => format!("file {name}"),
+        Source::Job(name) => format!("job {name}"),
         Source::Variables => format!("variable {}", source.place(key)),
         Source::Flags => flag(key).map_or_else(|| "flags".into(), |flag| format!("flag --{flag}")),
     }

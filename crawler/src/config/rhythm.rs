@@ -1,9 +1,32 @@
-//! `schedule.every` and `schedule.cron`: one of them counts, and a stronger layer chooses which.
+//! `schedule.every` and `schedule.cron`: one of them counts, and a stronger layer chooses which. And what has a faster rhythm.
 
 use super::{
-    ConfigFaults, Fault, Layers, RawSettings, RawValue, Source,
-    settings::{CRON, EVERY},
+    ConfigFaults, Fault, Layers, RawSettings, RawValue, Resolved, Source, print_duration,
+    settings::{CRON, EVERY, SECTIONS},
 };
+
+impl Resolved {
+    /// Refuses sections that are to be visited no more often than sequences begin: each of these asks for all pages.
+    ///
+    /// # Errors
+    /// A fault for each of them.
+    pub fn refuse_slow_sections(&self) -> Result<(), ConfigFaults> {
+        let Some(every) = self.settings.schedule.every else { return Ok(()) };
+        let source = self.origins.iter().find(|(of, _)| *of == SECTIONS).map(|(_, source)| source.clone());
+        let place = source.unwrap_or(Source::Default).place(SECTIONS);
+        let rules = self.settings.revisit.sections.rules().iter();
+        let slow = rules.filter(|rule| rule.interval >= every).map(|rule| {
+            let [interval, every] = [rule.interval, every].map(print_duration);
+            let problem = format!(
+                "\"{}={interval}\" has no effect: each sequence asks for all pages, and they begin every {every}; give a shorter \
+                 interval than that, or leave the entry out",
+                rule.pattern
+            );
+            Fault::new(place.clone(), problem)
+        });
+        ConfigFaults::check(slow.collect())
+    }
+}
 
 impl Layers {
     /// Switches off the weaker of two rhythms, as flags above these layers: a flag wins over what the crawl directory holds,
@@ -62,6 +85,21 @@ mod tests {
         let both = Layers::new().file_text("f", "[schedule]\nevery = \"1h\"\ncron = \"@daily\"");
         let refused = both.weaker_rhythm().unwrap_err().to_string();
         assert_eq!(refused, "f: schedule.every: schedule.cron is set as well: say how often or when, not both");
+    }
+
+    #[test]
+    fn sections_are_visited_more_often_than_sequences_begin() {
+        let with = |schedule: &str| {
+            let sections = "[revisit]\nsections = ['/a=30m', '/b=1h', '/c=1d']\n";
+            Layers::new().file_text("f", &format!("{sections}{schedule}")).resolve().unwrap().refuse_slow_sections()
+        };
+        with("").unwrap();
+        with(DAILY).unwrap();
+        with("[schedule]\nevery = \"2d\"").unwrap();
+        let refused = with(EVERY_HOUR).unwrap_err();
+        let first = "f: revisit.sections: \"/b=1h\" has no effect: each sequence asks for all pages, and they begin every 1h; \
+                     give a shorter interval than that, or leave the entry out";
+        assert_eq!((refused.faults().len(), &*refused.faults()[0].to_string()), (2, first));
     }
 
     #[test]

@@ -239,6 +239,10 @@ pub struct RawSchedule {
     pub overlap: Option<RawValue>,
     /// `on` or `off`.
     pub spread: Option<RawValue>,
+    /// A single time.
+    pub also_at: Option<RawValue>,
+    /// `on` or `off`.
+    pub pause: Option<RawValue>,
 }
 
 /// `[revisit]`: pages that are asked for once more.
@@ -259,6 +263,8 @@ pub struct RawRevisit {
     pub max_interval: Option<RawValue>,
     /// Share of the visits for the pages longest unvisited.
     pub explore: Option<RawValue>,
+    /// Patterns with the intervals of the pages that match.
+    pub sections: Option<RawValue>,
 }
 
 /// `[change]`: what counts as a change.

@@ -10,6 +10,7 @@
 
 mod asking;
 mod core;
+mod gated;
 mod hand_over;
 mod inbox;
 mod progress;
@@ -24,6 +25,7 @@ mod visits;
 use core::ranking as ranking_of;
 
 pub use core::{CacheFailure, End, Start};
+pub use gated::{Gated, Pass, SharedGate};
 pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};
 pub use stop::StopSignal;

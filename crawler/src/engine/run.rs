@@ -26,6 +26,7 @@ use crate::{
     observe::process,
     robots::{ProductToken, TokenError},
     store::{ChangeRules, Errs, Message, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
+    time::Moment,
     url::{Canonicalizer, UrlError},
 };
 
@@ -115,7 +116,9 @@ pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result
     let text_rule = omitted.as_deref().map(Omitted::rule);
     let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
-    let visitor = Visitor { omitted, ..visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent) };
+    let clock = launch.clock;
+    let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
+    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), ..visitor };
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
@@ -143,7 +146,9 @@ fn spawn_writer<S: Store>(
 ) -> Result<JoinHandle<Result<(), StoreError>>, EngineError> {
     let inbox = Inbox::new(receiver);
     let thread = thread::Builder::new().name("writer".into());
-    thread.spawn(move || directory.write(inbox, settings)).map_err(EngineError::Thread)
+    // What it logs is told as the run's.
+    let span = tracing::Span::current();
+    thread.spawn(move || span.in_scope(|| directory.write(inbox, settings))).map_err(EngineError::Thread)
 }
 
 /// Runs a crawl; when it returns, the writer's channel is closed.
@@ -181,6 +186,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
         omitted: None,
+        now: Box::new(|| Moment::EPOCH),
     }
 }
 

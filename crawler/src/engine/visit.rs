@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use sha2::{Digest, Sha256};
@@ -16,6 +16,7 @@ use crate::{
     queue::{Purpose, Validators},
     robots,
     store::TextRow,
+    time::Moment,
     url::{Canonicalizer, WebUrl},
 };
 
@@ -48,7 +49,15 @@ pub(super) enum Judging {
 
 /// What is to be done with a lease.
 #[derive(Debug, Clone)]
-pub(super) enum Job {
+pub(super) struct Job {
+    pub(super) task: Task,
+    /// The pause that the host has between requests.
+    pub(super) pause: Duration,
+}
+
+/// What is to be fetched.
+#[derive(Debug, Clone)]
+pub(super) enum Task {
     /// Fetch and read a page, or hear that the copy is still good which these tell of.
     Page(WebUrl, Validators),
     /// Fetch a robots.txt.
@@ -61,18 +70,18 @@ impl Job {
     /// Of this lease, which stays where it is.
     pub(super) fn of(lease: &Lease) -> Self {
         let url = lease.url().clone();
-        match lease.purpose() {
-            Purpose::Robots { .. } => Self::Robots(url),
-            Purpose::Check => Self::Check(url),
+        let task = match lease.purpose() {
+            Purpose::Robots { .. } => Task::Robots(url),
+            Purpose::Check => Task::Check(url),
             Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit | Purpose::Rescue => {
-                Self::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
+                Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
             }
-        }
+        };
+        Self { task, pause: lease.pause() }
     }
 }
 
 /// What every visit of a run needs.
-#[derive(Debug)]
 pub(super) struct Visitor<F> {
     pub(super) fetcher: F,
     pub(super) max_body: u64,
@@ -88,6 +97,8 @@ pub(super) struct Visitor<F> {
     pub(super) agent: Arc<str>,
     /// What is left out of the texts of pages; `None` where no text is kept.
     pub(super) omitted: Option<Arc<Omitted>>,
+    /// What the crawl's clock shows.
+    pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
 }
 
 /// What a request came to.
@@ -129,6 +140,8 @@ pub(super) struct KeptResponse {
     pub(super) status: u16,
     /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
+    /// Seconds for which its headers let expect that the page stays as it is.
+    pub(super) steady: Option<u32>,
     pub(super) wire_bytes: u64,
     pub(super) truncated: Option<Truncation>,
     pub(super) content: Content,
@@ -207,12 +220,17 @@ impl Links {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        match job {
-            Job::Page(url, validators) => self.page(url, validators, judging).await,
-            Job::Robots(url) => self.robots(FetchRequest::get(url, robots::MAX_BYTES as u64)).await,
-            Job::Check(url) => {
+        let Job { task, pause } = job;
+        let get = |url, most| FetchRequest { pause, ..FetchRequest::get(url, most) };
+        match task {
+            Task::Page(url, validators) => {
+                let request = FetchRequest { validators, ..get(url, self.max_body) };
+                self.page(request, judging).await
+            }
+            Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
+            Task::Check(url) => {
                 let rule = Some(HeadRule::new(first_byte_of_a_success));
-                self.robots(FetchRequest { rule, ..FetchRequest::get(url, robots::MAX_BYTES as u64) }).await
+                self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
             }
         }
     }
@@ -223,20 +241,20 @@ impl<F: Fetcher> Visitor<F> {
         let result = result.map(|mut response| {
             let location = redirect_target(&url, &response).filter(|to| to.as_str().len() <= self.max_url_length);
             let body = std::mem::take(&mut response.body);
-            kept(&response, Content::Robots { body, location })
+            self.kept(&response, Content::Robots { body, location })
         });
         Visited { requests, result }
     }
 
-    async fn page(&self, url: WebUrl, validators: Validators, judging: Judging) -> Visited {
-        let has_copy = validators != Validators::default();
-        let first = FetchRequest { validators, ..FetchRequest::get(url.clone(), self.max_body) };
+    async fn page(&self, first: FetchRequest, judging: Judging) -> Visited {
+        let has_copy = first.validators != Validators::default();
+        let (url, pause) = (first.url.clone(), first.pause);
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         if let Ok(response) = &result
             && has_copy
             && response.status == NOT_MODIFIED
         {
-            let result = Ok(kept(response, Content::NotModified(kept_validators(response))));
+            let result = Ok(self.kept(response, Content::NotModified(kept_validators(response))));
             return Visited { requests, result };
         }
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
@@ -244,7 +262,7 @@ impl<F: Fetcher> Visitor<F> {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
-            let second = self.fetch(FetchRequest::get(itself, self.max_body)).await;
+            let second = self.fetch(FetchRequest { pause, ..FetchRequest::get(itself, self.max_body) }).await;
             requests += second.requests;
             result = second.result;
         }
@@ -264,10 +282,10 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> KeptResponse {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
-            return kept(&response, Content::Redirect(target));
+            return self.kept(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
-            return kept(&response, Content::Other(Box::new(record(&response))));
+            return self.kept(&response, Content::Other(Box::new(record(&response))));
         }
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone() };
@@ -282,7 +300,7 @@ impl<F: Fetcher> Visitor<F> {
             Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
             None => page,
         };
-        kept(&response, Content::Page(Box::new(page)))
+        self.kept(&response, Content::Page(Box::new(page)))
     }
 
     /// A page with its links: judged, unless that is to be done later.
@@ -304,20 +322,22 @@ impl<F: Fetcher> Visitor<F> {
         page
     }
 
+    /// What is kept of a response.
+    fn kept(&self, response: &FetchResponse, content: Content) -> KeptResponse {
+        let now = (self.now)();
+        KeptResponse {
+            status: response.status,
+            retry_after: response.retry_after(now),
+            steady: response.steady_for(now),
+            wire_bytes: response.wire_bytes,
+            truncated: response.truncated,
+            content,
+        }
+    }
+
     /// Whether two URLs are one page.
     fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
-    }
-}
-
-/// What is kept of a response.
-fn kept(response: &FetchResponse, content: Content) -> KeptResponse {
-    KeptResponse {
-        status: response.status,
-        retry_after: response.retry_after(SystemTime::now()),
-        wire_bytes: response.wire_bytes,
-        truncated: response.truncated,
-        content,
     }
 }
 

@@ -61,6 +61,9 @@ pub enum FetchError {
     /// This machine cannot ask: no file descriptor or memory is left. Nobody else's fault.
     #[error("this machine cannot connect: {0}")]
     OwnMachine(#[source] Cause),
+    /// It was given up before it was sent, because the crawl is being stopped.
+    #[error("given up before it was sent")]
+    Withdrawn,
     /// A fault of this program, which the log describes.
     #[error("a fault of this program")]
     Internal,
@@ -106,6 +109,7 @@ impl FetchError {
             | Self::Protocol(_)
             | Self::Decode(_)
             | Self::OwnMachine(_)
+            | Self::Withdrawn
             | Self::Internal => return None,
         })
     }
@@ -113,7 +117,8 @@ impl FetchError {
     /// Whether the same request may succeed later, where its host is not to blame: a body that came broken. A retry too
     /// many costs a request, one too few a page.
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Decode(DecodeError::Corrupt(_)) | Self::OwnMachine(_)) || self.cause().is_some()
+        matches!(self, Self::Decode(DecodeError::Corrupt(_)) | Self::OwnMachine(_) | Self::Withdrawn)
+            || self.cause().is_some()
     }
 
     /// A short stable word for counters.
@@ -131,6 +136,7 @@ impl FetchError {
             Self::Closed(_) => "closed",
             Self::Protocol(_) => "protocol",
             Self::OwnMachine(_) => "own_machine",
+            Self::Withdrawn => "withdrawn",
             Self::Internal => "internal",
             Self::Decode(_) => "decode",
         }

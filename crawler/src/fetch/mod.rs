@@ -21,6 +21,7 @@ pub(crate) mod memory;
 mod request;
 pub mod resolve;
 mod response;
+mod steady;
 
 pub use error::{Cause, FetchError, FetchFailure, Phase};
 pub use request::{FetchRequest, Head, HeadRule, Keep, Method, OriginCredentials, ReadBody};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::response::{Headers, header};
 use crate::{
@@ -50,6 +51,9 @@ pub struct FetchRequest {
     pub rule: Option<HeadRule>,
     /// What is kept of the answer besides its parts.
     pub keep: Keep,
+    /// The pause that its host is to have after the request before it. A fetcher waits for nobody; who shares a host with others
+    /// waits with the request.
+    pub pause: Duration,
 }
 
 impl FetchRequest {
@@ -64,6 +68,7 @@ impl FetchRequest {
             max_body,
             rule: None,
             keep: Keep::default(),
+            pause: Duration::ZERO,
         }
     }
 

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::{queue::Validators, url::WebUrl};
+use crate::{queue::Validators, time::Moment, url::WebUrl};
 
 /// The longest pause that is taken from a server: longer ones are slips, or made to hurt.
 const LONGEST_PAUSE: Duration = Duration::from_hours(365 * 24);
@@ -17,15 +17,14 @@ pub type Headers = Vec<(Box<str>, Box<[u8]>)>;
 /// A status with headers, and as much of the body as came within the limits.
 ///
 /// ```
-/// use std::time::{Duration, SystemTime};
-/// use webloom::fetch::FetchResponse;
-/// use webloom::url::WebUrl;
+/// use std::time::Duration;
+/// use webloom::{fetch::FetchResponse, time::Moment, url::WebUrl};
 /// let response = FetchResponse {
 ///     headers: vec![("retry-after".into(), b"120".as_slice().into())],
 ///     ..FetchResponse::new(WebUrl::parse("http://example.org/")?, 503)
 /// };
 /// assert_eq!(response.header("retry-after"), Some("120"));
-/// assert_eq!(response.retry_after(SystemTime::UNIX_EPOCH), Some(Duration::from_secs(120)));
+/// assert_eq!(response.retry_after(Moment::EPOCH), Some(Duration::from_secs(120)));
 /// # Ok::<(), webloom::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,13 +215,14 @@ impl FetchResponse {
 
     /// How long the server asks to be left alone (RFC 9110 10.2.3: seconds, or a date, which is measured from `now`; a
     /// past one is zero).
-    pub fn retry_after(&self, now: SystemTime) -> Option<Duration> {
+    pub fn retry_after(&self, now: Moment) -> Option<Duration> {
         let text = self.header("retry-after")?.trim();
         if let Ok(seconds) = text.parse() {
             return Some(Duration::from_secs(seconds).min(LONGEST_PAUSE));
         }
         let date = httpdate::parse_http_date(text).ok()?;
-        Some(date.duration_since(now).unwrap_or_default().min(LONGEST_PAUSE))
+        let date = date.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Some((Moment::EPOCH + date).since(now).min(LONGEST_PAUSE))
     }
 }
 
@@ -306,7 +306,8 @@ mod tests {
 
     #[test]
     fn reads_both_forms_of_retry_after() {
-        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        // Sun, 06 Nov 1994 08:49:37 GMT.
+        let now = Moment::from_millis(784_111_777_000);
         let wait = |text: &str| with("retry-after", text.as_bytes()).retry_after(now).map(|wait| wait.as_secs());
         assert_eq!(wait(" 7 "), Some(7));
         assert_eq!(wait("Sun, 06 Nov 1994 08:50:37 GMT"), Some(60));

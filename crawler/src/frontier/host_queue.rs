@@ -197,9 +197,14 @@ impl HostQueue {
         self.leased_slots -= 1;
     }
 
+    /// The pause between the end of a request and the next.
+    pub(super) fn pause(&self, now: Moment) -> Duration {
+        self.delay + self.health.caution(now)
+    }
+
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
     pub(super) fn rest(&mut self, now: Moment) {
-        let delay = self.delay + self.health.caution(now);
+        let delay = self.pause(now);
         if !delay.is_zero() {
             self.ready_at = self.ready_at.max(now + delay);
         }

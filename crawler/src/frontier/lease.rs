@@ -1,5 +1,7 @@
 //! [`Lease`]: one fetch granted, and how it can end.
 
+use std::time::Duration;
+
 use super::{Purpose, WorkItem};
 use crate::{candidate::HostId, time::Moment, url::WebUrl};
 
@@ -10,6 +12,7 @@ pub struct Lease {
     pub(super) item: WorkItem,
     pub(super) holds_slot: bool,
     pub(super) granted: Moment,
+    pub(super) pause: Duration,
     /// Whether the levels of the whole crawl count it: others wait for it.
     pub(super) in_levels: bool,
 }
@@ -38,6 +41,11 @@ impl Lease {
     /// When it was granted.
     pub fn granted(&self) -> Moment {
         self.granted
+    }
+
+    /// The pause that the host has between requests.
+    pub fn pause(&self) -> Duration {
+        self.pause
     }
 
     /// Whether its answer may be a page more: 1 or 0.

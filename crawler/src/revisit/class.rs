@@ -3,14 +3,21 @@
 //! Two tables are logarithmic: 256 time scales for a policy that has no importance, and 64 of them for each of four
 //! levels of [`Importance`].
 
-/// The shortest time scale, in seconds.
-const SHORTEST: f64 = 60.0;
+/// The shortest time scale, in seconds: the shortest interval that can be set.
+const SHORTEST: f64 = 1.0;
 
-/// The longest is so many doublings of it: 15 years and a half.
-const DOUBLINGS: f64 = 23.0;
+/// The longest is so many doublings of it: 17 years.
+const DOUBLINGS: f64 = 29.0;
 
 /// Time scales of a level of importance.
 const COARSE: u8 = 64;
+
+/// Links from which on each further level of importance begins: where log2(1 + links) is beyond the square root of 2, of 8 and
+/// of 32.
+const STEPS: [u64; 3] = [2, 7, 50];
+
+/// The highest level of importance.
+const MOST_IMPORTANT: u8 = 3;
 
 /// In which of 256 groups of pages with a common interval a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -54,6 +61,11 @@ impl Class {
         Importance(self.0 / COARSE)
     }
 
+    /// The class of a page that changes as often and has this importance.
+    pub(super) fn with_importance(self, importance: Importance) -> Self {
+        Self(importance.0 * COARSE + self.0 % COARSE)
+    }
+
     /// So many classes further, at most the last; backwards where it is negative.
     pub(super) fn moved(self, steps: i16) -> Self {
         Self(u8::try_from((i16::from(self.0) + steps).clamp(0, 255)).unwrap_or(u8::MAX))
@@ -61,9 +73,25 @@ impl Class {
 }
 
 impl Importance {
-    /// The level of a page that so many pages link to: one up for each ten times as many links.
+    /// The level of a page that so many pages link to: of the weights 1, 2, 4 and 8 the one nearest (as a ratio) to
+    /// log2(1 + links), which 1, 3, 15 and 255 links have.
+    ///
+    /// In-degrees of the web follow a power law (A. Broder et al., "Graph structure in the Web", WWW 2000): the few pages
+    /// that all others link to would have nearly all visits, were they not damped. Weights multiply what a visit adds to
+    /// freshness (J. Cho and H. Garcia-Molina, "Effective page refresh policies for web crawlers", ACM TODS 28 (2003),
+    /// section 6).
     pub fn of_links(links: u64) -> Self {
-        Self(u8::try_from(links.max(1).ilog10()).unwrap_or(u8::MAX).min(3))
+        Self(STEPS.into_iter().map(|least| u8::from(links >= least)).sum())
+    }
+
+    /// The number of its level, 0 to 3.
+    pub fn level(self) -> u8 {
+        self.0
+    }
+
+    /// The level of this number, the highest for what is none.
+    pub fn of_level(level: u8) -> Self {
+        Self(level.min(MOST_IMPORTANT))
     }
 
     /// 1, 2, 4 or 8.
@@ -101,16 +129,23 @@ mod tests {
 
     #[test]
     fn importance_has_four_levels() {
-        let weights = [0, 9, 10, 999, 1000, u64::MAX].map(|links| Importance::of_links(links).weight());
-        assert_eq!(weights.map(f64::to_bits), [1.0, 1.0, 2.0, 4.0, 8.0, 8.0].map(f64::to_bits));
+        let levels = [0, 1, 2, 6, 7, 49, 50, u64::MAX].map(|links| Importance::of_links(links).level());
+        assert_eq!(levels, [0, 0, 1, 1, 2, 2, 3, 3]);
+        let limits = [2_f64, 8.0, 32.0].map(|product| product.sqrt().exp2() - 1.0);
+        assert!(STEPS.iter().zip(limits).all(|(step, limit)| (*step as f64 - limit.ceil()).abs() < 1e-9), "{limits:?}");
+        let weights = [0, 3, 15, 255].map(|links| Importance::of_links(links).weight());
+        assert_eq!(weights.map(f64::to_bits), [1.0, 2.0, 4.0, 8.0].map(f64::to_bits));
+        assert_eq!([2, 3, 255].map(|level| Importance::of_level(level).level()), [2, 3, 3]);
+        let class = Class::of_rate(1e-4, Importance::of_level(1));
+        assert_eq!(class.with_importance(Importance::of_level(3)), Class::of_rate(1e-4, Importance::of_level(3)));
     }
 
     proptest! {
         #[test]
-        fn a_class_is_near_to_what_it_stands_for(seconds in 60.0..4e8_f64, links in any::<u64>()) {
-            prop_assert!((Class(nearest(seconds, u8::MAX)).seconds() / seconds).log2().abs() < 0.05);
+        fn a_class_is_near_to_what_it_stands_for(seconds in 1.0..5e8_f64, links in any::<u64>()) {
+            prop_assert!((Class(nearest(seconds, u8::MAX)).seconds() / seconds).log2().abs() < 0.06);
             let class = Class::of_rate(1.0 / seconds, Importance::of_links(links));
-            prop_assert!((class.rate() * seconds).log2().abs() < 0.19);
+            prop_assert!((class.rate() * seconds).log2().abs() < 0.24);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! [`Fixed`]: every page at the same interval, the one that the budget allows.
 
-use super::{Bounds, Budget, Census, Class, Importance, PageState, Plan, RevisitPolicy, SectionPath, Seen};
+use super::{About, Bounds, Budget, Census, Class, PageState, Plan, RevisitPolicy, SectionPath, Seen};
 
 /// Every page in turn. What is learnt of a page is kept, and not used.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,11 +16,11 @@ impl Fixed {
 }
 
 impl RevisitPolicy for Fixed {
-    fn admit(&self, _: &SectionPath, _: Importance) -> Class {
+    fn admit(&self, _: &About) -> Class {
         Class::default()
     }
 
-    fn observe(&mut self, page: &mut PageState, _: &SectionPath, _: Importance, seen: Seen) {
+    fn observe(&mut self, page: &mut PageState, _: &About, seen: Seen) {
         page.add(seen, 1.0);
         page.class = Class::default();
     }
@@ -28,6 +28,10 @@ impl RevisitPolicy for Fixed {
     fn forget(&mut self, _: &PageState, _: &SectionPath) {}
 
     fn recall(&mut self, _: &PageState, _: &SectionPath) {}
+
+    fn classify(&self, _: &PageState, _: &About) -> Class {
+        Class::default()
+    }
 
     fn plan(&self, census: &Census, budget: Budget) -> Plan {
         Plan::spend(census, budget, self.bounds, |_, interval| interval)

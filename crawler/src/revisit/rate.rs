@@ -13,14 +13,10 @@ impl PageState {
     /// before visits that saw a change, Q before the others and h = (C + Q)/2n, half a mean interval, it is X/C log((C +
     /// Q + h)/(Q + h)). Where all intervals are equal that is their formula.
     pub fn rate(&self) -> Option<f64> {
-        let visits = f64::from(self.visits);
-        let changes = f64::from(self.changes);
-        if visits <= 0.0 {
-            return None;
-        }
-        let [with, without] = [self.with_change, self.without_change].map(f64::from);
-        let half = (with + without) / visits / 2.0;
-        Some(if changes > 0.0 { changes / with * (with / (without + half)).ln_1p() } else { 0.0 })
+        bias_corrected(
+            [self.visits, self.changes].map(f64::from),
+            [self.with_change, self.without_change].map(f64::from),
+        )
     }
 
     /// Changes a second, where those of its section are `prior` (above 0); that is also the answer before the first visit.
@@ -49,6 +45,16 @@ impl PageState {
         }
         f64::midpoint(low, high).exp()
     }
+}
+
+/// Changes a second by the estimator of [`PageState::rate`], of so many visits and changes, and the seconds before visits that saw a
+/// change and before the others.
+pub(super) fn bias_corrected([visits, changes]: [f64; 2], [with, without]: [f64; 2]) -> Option<f64> {
+    if visits <= 0.0 {
+        return None;
+    }
+    let half = (with + without) / visits / 2.0;
+    Some(if changes > 0.0 { changes / with * (with / (without + half)).ln_1p() } else { 0.0 })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //!
 //! Does not know: where a trace is read from.
 
-use super::{Agenda, Budget, Figures, Importance, PageState, Plan, RevisitPolicy, SectionPath, Seen, tally::Tally};
+use super::{About, Agenda, Budget, Figures, PageState, Plan, RevisitPolicy, SectionPath, Seen, tally::Tally};
 use crate::time::Moment;
 
 /// What happened to a page.
@@ -155,7 +155,7 @@ impl<'a> Replay<'a> {
             None => self.counts.wasted += u64::from(counted),
         }
         let seen = Seen { at, changed: stale.is_some() };
-        self.policy.observe(&mut page.state, &self.sections[place], Importance::default(), seen);
+        self.policy.observe(&mut page.state, &About::at(self.sections[place]), seen);
         self.agenda.put(number, page.state.class, at);
     }
 
@@ -184,7 +184,7 @@ impl<'a> Replay<'a> {
             self.agenda.withdraw(event.page, page.state.class, page.state.last_visit());
             page.state.renew(event.at);
         } else {
-            page.state = PageState::new(event.at, self.policy.admit(&self.sections[place], Importance::default()));
+            page.state = PageState::new(event.at, self.policy.admit(&About::at(self.sections[place])));
             self.since_plan += 1;
         }
         page.exists = true;

@@ -2,6 +2,7 @@
 
 use super::{
     Bounds, Budget, Fixed, Multiplicative, Optimal, PageState, RevisitPolicy, SectionPath,
+    chance::Chance,
     replay::{Change, Event, replay, states},
 };
 use crate::time::Moment;
@@ -9,19 +10,6 @@ use crate::time::Moment;
 const PAGES: u32 = 5000;
 const DAYS: f64 = 200.0;
 const DAY: f64 = 86_400.0;
-
-/// A small generator (S. Vigna, `SplitMix64`), so that a site follows from its seed.
-struct Chance(u64);
-
-impl Chance {
-    /// From 0 to 1, both left out.
-    fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-}
 
 struct Site {
     events: Vec<Event>,
@@ -35,7 +23,7 @@ impl Site {
     /// their logarithms equally spread.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds of 200 days")]
     fn new(seed: u64, spread: f64) -> Self {
-        let mut chance = Chance(seed);
+        let mut chance = Chance::new(seed);
         let mut site = Self { events: Vec::new(), sections: Vec::new(), rates: Vec::new() };
         for page in 0..PAGES {
             let rate = 2.0 / DAY * spread.powf(-chance.share());

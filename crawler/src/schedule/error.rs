@@ -25,6 +25,9 @@ pub enum ScheduleError {
     /// There is no such time zone.
     #[error("there is no time zone of this name")]
     Zone,
+    /// The single time cannot be read.
+    #[error("no time")]
+    Once,
     /// The window cannot be read.
     #[error("no window: {0}")]
     Window(&'static str),

@@ -1,7 +1,7 @@
 //! When does the next sequence begin?
 //!
-//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), the weekly [`Window`]s that a start may be held
-//! back to, the place of a crawl among others with the same rhythm, what becomes of starts that were missed, and how steps
+//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), a single time besides ([`Once`]), the weekly
+//! [`Window`]s that a start may be held back to, the place of a crawl among others with the same rhythm, what becomes of starts that were missed, and how steps
 //! of the wall clock are taken.
 //!
 //! Invariants: a start comes after the one it is counted from; however many starts were missed, one makes up for them; a
@@ -11,6 +11,7 @@
 
 mod cron;
 mod error;
+mod once;
 mod rhythm;
 mod timetable;
 mod upcoming;
@@ -19,6 +20,7 @@ mod zone;
 
 pub use cron::CronLine;
 pub use error::ScheduleError;
+pub use once::Once;
 pub use rhythm::Rhythm;
 pub use timetable::Schedule;
 pub use upcoming::{Due, Upcoming};

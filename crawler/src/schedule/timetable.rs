@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Rhythm, Window, Zone, rhythm::share, window::Opening};
+use super::{Once, Rhythm, Window, Zone, rhythm::share, window::Opening};
 use crate::time::Moment;
 
 /// When sequences begin: a rhythm, in a time zone, in windows, at a place among other crawls.
@@ -22,12 +22,13 @@ pub struct Schedule {
     zone: Zone,
     windows: Vec<Window>,
     place: Option<u64>,
+    also_at: Option<Moment>,
 }
 
 impl Schedule {
     /// Starts in this rhythm; the zone is that of its cron line and windows.
     pub fn new(rhythm: Rhythm, zone: Zone) -> Self {
-        Self { rhythm, zone, windows: Vec::new(), place: None }
+        Self { rhythm, zone, windows: Vec::new(), place: None, also_at: None }
     }
 
     /// Moves a start outside all of these windows to the beginning of the next one.
@@ -43,17 +44,28 @@ impl Schedule {
         Self { place: Some(xxh3_64(name.as_bytes())), ..self }
     }
 
+    /// Has one more start at a single time. It is not held back to the windows, nor moved.
+    #[must_use]
+    pub fn also(self, once: Option<&Once>) -> Self {
+        Self { also_at: once.map(|once| once.moment(&self.zone)), ..self }
+    }
+
+    /// The single time.
+    pub(super) fn also_at(&self) -> Option<Moment> {
+        self.also_at
+    }
+
     /// What clocks in its zone show at a moment.
     pub fn local(&self, moment: Moment) -> jiff::Zoned {
         self.zone.local(moment)
     }
 
-    /// The first start after the one at `from`.
+    /// The first start of the rhythm after the one at `from`.
     pub fn next_after(&self, from: Moment) -> Moment {
         self.within_windows(self.rhythm.next_after(from, &self.zone, self.place))
     }
 
-    /// Whether starts after the one at `from` have come and gone by `now`: then the moment that the next one is counted from,
+    /// Whether starts of the rhythm after the one at `from` have come and gone by `now`: then the moment that the next one is counted from,
     /// once they are made up for.
     pub fn missed(&self, from: Moment, now: Moment) -> Option<Moment> {
         let first = self.next_after(from);

@@ -20,8 +20,12 @@ use crate::time::Moment;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upcoming {
-    /// The start that the next one is counted from.
+    /// The start that the next one of the rhythm is counted from.
     from: Moment,
+    /// When the last one really was: a single time before it has been.
+    began: Moment,
+    /// The single time that was seen to. The clock may be set back to before it.
+    served: Option<Moment>,
 }
 
 /// When the next start is.
@@ -36,26 +40,41 @@ pub enum Due {
 impl Upcoming {
     /// What comes after a start.
     pub fn after(start: Moment) -> Self {
-        Self { from: start }
+        Self { from: start, began: start, served: None }
     }
 
     /// Whether a start is due at `now`, or when the next is.
     pub fn due(&mut self, schedule: &Schedule, now: Moment) -> Due {
         let from = schedule.after_step(self.from, now);
-        let Some(missed) = schedule.missed(from, now) else {
-            self.from = from;
-            return Due::At(schedule.next_after(from));
-        };
-        // What is made up for is held back to the windows like any start.
-        let start = schedule.within_windows(now);
-        if start > now {
-            return Due::At(start);
+        let missed = schedule.missed(from, now);
+        let once = schedule.also_at().filter(|at| *at > self.began && self.served != Some(*at));
+        if let Some(at) = once.filter(|at| *at <= now) {
+            self.begin(missed.unwrap_or(from).max(at), now, schedule);
+            return Due::Now;
         }
-        self.from = missed;
-        Due::Now
+        // What is made up for is held back to the windows like any start.
+        let start = if missed.is_some() { schedule.within_windows(now) } else { schedule.next_after(from) };
+        if missed.is_none() {
+            self.from = from;
+        }
+        if let Some(missed) = missed.filter(|_| start <= now) {
+            self.begin(missed, now, schedule);
+            return Due::Now;
+        }
+        Due::At(once.map_or(start, |once| once.min(start)))
     }
 
-    /// Leaves out the starts that have come and gone by `now`.
+    /// Counts a start at `now` that somebody asked for.
+    pub fn begin_now(&mut self, schedule: &Schedule, now: Moment) {
+        self.begin(now, now, schedule);
+    }
+
+    fn begin(&mut self, from: Moment, now: Moment, schedule: &Schedule) {
+        let served = schedule.also_at().filter(|at| *at <= now).or(self.served);
+        *self = Self { from, began: now, served };
+    }
+
+    /// Leaves out the starts of the rhythm that have come and gone by `now`: a single time is somebody's wish.
     pub fn skip_missed(&mut self, schedule: &Schedule, now: Moment) {
         self.from = schedule.after_step(self.from, now);
         self.from = schedule.missed(self.from, now).unwrap_or(self.from);

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::revisit::SiteLooks;
+
 /// The reason under which links are counted that the URL cache was too full to judge, before a restart.
 pub const UNJUDGED: &str = "restart";
 
@@ -41,6 +43,9 @@ pub struct Counters {
     pub generations: u32,
     /// Pages fetched again for lost URLs.
     pub rescue_fetches: u64,
+    /// Looks at pages that were known, by the number of their host. The writer adds them at the end of a run.
+    #[serde(skip_serializing_if = "SiteLooks::is_empty")]
+    pub looks: SiteLooks,
 }
 
 impl Counters {

@@ -1,7 +1,7 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
 use super::{ChangeLine, ContentTypes, PageFilter, PageLine, ReadError, SequenceLosses, Since, StoredSummary};
-use crate::queue::Counts;
+use crate::{changes::KeptTexts, queue::Counts};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 pub trait ReadSide {
@@ -47,6 +47,18 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError>;
+
+    /// The settings of the crawl as JSON; `None` before it has begun.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn settings(&self) -> Result<Option<String>, ReadError>;
+
+    /// Shows the kept texts of every page, as far as they were made by the rule of its last one, to `each`.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError>;
 
     /// Checks every invariant from rows alone.
     ///

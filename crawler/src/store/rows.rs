@@ -213,6 +213,8 @@ pub struct VisitRow {
     pub etag: Option<Box<[u8]>>,
     /// Its `Last-Modified`.
     pub last_modified: Option<Box<[u8]>>,
+    /// Seconds for which its headers let expect that the page stays as it is.
+    pub steady: Option<u32>,
     /// What it says, where that is kept.
     pub text: Option<TextRow>,
     /// Whether it was fetched whole though its server had said, in this sequence, that it was not modified.
@@ -240,6 +242,7 @@ impl VisitRow {
             truncated: None,
             etag: None,
             last_modified: None,
+            steady: None,
             text: None,
             audited: false,
             links: Vec::new(),

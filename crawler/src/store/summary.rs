@@ -1,7 +1,12 @@
 //! [`StoredSummary`]: what a crawl directory tells of its last sequence.
 
 use super::Counters;
-use crate::{health::HealthRow, queue::Counts};
+use crate::{
+    health::HealthRow,
+    queue::Counts,
+    revisit::{PageRates, SiteLooks, Span},
+    time::Moment,
+};
 
 /// Pages of a sequence by what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +39,8 @@ pub type UrlCounts = std::collections::BTreeMap<String, u64>;
 pub struct StoredSummary {
     /// Its number.
     pub sequence: u32,
+    /// When it began.
+    pub began_at: Moment,
     /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`; `None` while it runs or after a kill.
     pub end: Option<String>,
     /// Wall seconds of all its runs that ended orderly.
@@ -60,6 +67,10 @@ pub struct StoredSummary {
     pub told: u64,
     /// What was checked of its answers "not modified", counted from rows.
     pub checked: CheckedRevisits,
+    /// The looks of the last sequences, this one included, from which rates of change are estimated.
+    pub kept_looks: SiteLooks,
+    /// How often single pages change, where they are visited between sequences.
+    pub page_rates: PageRates,
     /// The crawl's settings (JSON).
     pub settings: Option<String>,
     /// Hosts that are not well, the first 100 of them.
@@ -105,6 +116,8 @@ pub struct SequenceLosses {
     pub swept: Option<u64>,
     /// URLs that an earlier sequence had lost and this one admitted.
     pub recovered: u64,
+    /// The times before its looks at known pages; `None` where there was none.
+    pub measured: Option<Span>,
 }
 
 /// Lost URLs of a sequence.

@@ -146,6 +146,133 @@ fn a_sequence_that_is_due_ends_visits_in_between_and_makes_those_that_are_left()
     assert_clean(&dir);
 }
 
+/// When a page was asked for, in seconds after the first request.
+fn moments(log: &[Hit], page: &str) -> Vec<f64> {
+    let hits = log.iter().filter(|hit| hit.target == page);
+    hits.map(|hit| (hit.began - log[0].began).as_secs_f64()).collect()
+}
+
+#[test]
+fn a_section_is_visited_at_its_own_interval_and_the_rest_in_sequences() {
+    let pages = ["/news/1", "/news/2", "/news/old", "/other/1", "/other/2"];
+    let site = || {
+        serve(move |asked| match asked.target.as_str() {
+            "/robots.txt" => Reply::status(404),
+            "/" => tagged(asked, Reply::links(pages)),
+            page => tagged(asked, Reply::html(format!("<p>This is page {page}, and it stays.</p>"))),
+        })
+    };
+    let visited = |arguments: &[&str]| {
+        let (server, folder) = (site(), Folder::new());
+        let dir = folder.crawl();
+        let sections = ["--every", "8s", "--runs", "2", "--section", "/news/old=6s", "--section", "/news/=2s"];
+        let run = Webloom::new(["watch", "--no-progress", &*server.url("/"), "-d"]).args([&dir]).args(sections);
+        run.args(arguments).run().expect(0);
+        assert_clean(&dir);
+        assert_eq!(status(&dir)["sequence"], 1);
+        server.log()
+    };
+    // With --adaptive, but hardly a visit for all others.
+    let adaptive: &[&str] = &["--adaptive", "--budget", "1/day"];
+    let logs = std::thread::scope(|scope| {
+        [&[][..], adaptive].map(|arguments| scope.spawn(move || visited(arguments))).map(|log| log.join().unwrap())
+    });
+    for log in logs {
+        for page in ["/", "/other/1", "/other/2"] {
+            assert_eq!(moments(&log, page).len(), 2, "{page} is asked for in each sequence alone");
+        }
+        assert_eq!(moments(&log, "/news/old").len(), 3, "the first rule that matches decides");
+        for page in ["/news/1", "/news/2"] {
+            let moments = moments(&log, page);
+            assert!((4..=5).contains(&moments.len()), "{page}: {moments:?}");
+            let pauses: Vec<_> = moments.windows(2).map(|two| two[1] - two[0]).collect();
+            // The last one is that to the second sequence.
+            assert!(pauses[..pauses.len() - 1].iter().all(|pause| (1.9..3.5).contains(pause)), "{page}: {pauses:?}");
+        }
+    }
+}
+
+#[test]
+fn a_section_that_is_slower_than_the_sequences_is_refused() {
+    let folder = Folder::new();
+    let dir = folder.crawl();
+    let slow = ["--every", "1h", "--section", "/news/=1h", "--section", "/=30m"];
+    let run = Webloom::new(["watch", "http://127.0.0.1:9/", "-d"]).args([&dir]).args(slow).run().expect(2);
+    assert!(run.stderr.contains("--section: \"/news/=1h\" has no effect"), "{}", run.stderr);
+    assert!(!dir.exists());
+}
+
+#[test]
+fn a_server_that_is_away_for_a_while_costs_nothing() {
+    let answer = |asked: &Asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" => tagged(asked, Reply::links((1..=9).map(|page| format!("/{page}")))),
+        page => tagged(asked, Reply::html(format!("<p>This is page {page}, and it stays.</p>"))),
+    };
+    let (server, folder) = (serve(answer), Folder::new());
+    let (dir, port) = (folder.crawl(), server.port());
+    begun(&server, &dir);
+    let often = ["--every", "1h", "--budget", "864000/day"];
+    let mut running = watch(&dir, &often).env("WEBLOOM_POLITENESS_GIVE_UP", "500ms").spawn();
+    server.wait_for("/5", 3);
+    let before: usize = asked(&server.log()).values().sum();
+    drop(server);
+    running.line_with("unreachable");
+    running.line_with("unreachable");
+    let server = Server::start_at(([127, 0, 0, 1], port).into(), answer).expect("its port again");
+    // All of them, and some more than once.
+    (1..=9).for_each(|page| server.wait_for(&format!("/{page}"), 1));
+    server.wait_for("/5", 2);
+    running.signal(Signal::TERM);
+    running.wait().expect(143);
+    assert_clean(&dir);
+    assert!(before >= 20, "{before}");
+    assert_eq!(status(&dir)["pages"]["stored"], 10);
+    assert!(pages(&dir).values().all(|page| ["stored", "queued"].contains(&page["outcome"].as_str().unwrap())));
+    assert_eq!(told(&dir, ""), Vec::<String>::new());
+}
+
+/// The first page that is visited between the sequences.
+fn first_visited(server: &Server, dir: &Path) -> String {
+    begun(server, dir);
+    let before = server.log().len();
+    let running = watch(dir, &["--every", "1h", "--budget", "86400/day"]).spawn();
+    server.wait_for_more(before);
+    running.signal(Signal::TERM);
+    running.wait().expect(143);
+    let log = server.log();
+    log[before..].iter().map(|hit| hit.target.clone()).find(|target| target != "/robots.txt").expect("a page")
+}
+
+#[test]
+fn what_its_server_says_will_change_soon_is_visited_first() {
+    let server = serve(|asked| {
+        let lifetime = if asked.target == "/6" { 60 } else { 31_536_000 };
+        let reply = match asked.target.as_str() {
+            "/robots.txt" => return Reply::status(404),
+            "/" => Reply::links((1..=9).map(|page| format!("/{page}"))),
+            page => Reply::html(format!("<p>This is page {page}, and it stays.</p>")),
+        };
+        tagged(asked, reply.header(format!("Cache-Control: max-age={lifetime}")))
+    });
+    assert_eq!(first_visited(&server, &Folder::new().crawl()), "/6");
+}
+
+#[test]
+fn what_many_pages_link_to_is_visited_first() {
+    let server = serve(|asked| {
+        tagged(
+            asked,
+            match asked.target.as_str() {
+                "/robots.txt" => return Reply::status(404),
+                "/" => Reply::links((1..=9).map(|page| format!("/{page}"))),
+                _ => Reply::links(["/6"]),
+            },
+        )
+    });
+    assert_eq!(first_visited(&server, &Folder::new().crawl()), "/6");
+}
+
 #[test]
 fn a_budget_of_pages_counts_each_page_once() {
     let (server, folder) = (newspaper(), Folder::new());

@@ -247,7 +247,7 @@ fn a_sequence_that_outlasts_its_interval_is_warned_of_and_dealt_with() {
 #[test]
 fn the_budget_of_time_is_each_sequence_s() {
     let (server, folder) = (serve(chain(12)), Folder::new());
-    let short = ["--every", "1s", "--delay", "120ms", "--max-time", "400ms", "--runs", "2"];
+    let short = ["--every", "1s", "--delay", "120ms", "--max-time", "700ms", "--runs", "2"];
     let run = watch_json(&folder.crawl(), &server.url("/"), &short).run().expect(0);
     for summary in run.json_lines() {
         assert_eq!(summary["end"], "budget", "{summary}");
@@ -317,5 +317,50 @@ fn settings_are_read_again_on_sighup_and_kept_where_they_are_wrong() {
     running.line_with("sequence 2: drained");
     stop(running);
     assert!(server.count("/1") >= 3);
+    assert_clean(&dir);
+}
+
+#[test]
+fn it_is_paused_asked_for_and_given_more_starts_without_a_restart() {
+    let (server, folder) = (serve(chain(0)), Folder::new());
+    let [file, list] = ["watch.toml", "list"].map(|name| folder.0.path().join(name));
+    let set = |text: &str| fs::write(&file, format!("[schedule]\nevery = \"1h\"\n{text}\n")).unwrap();
+    set("");
+    fs::write(&list, server.url("/1")).unwrap();
+    let dir = folder.crawl();
+    let start = format!("@{}", list.display());
+    let mut running = watch(&dir, &start, &["--config", file.to_str().unwrap()]).spawn();
+    running.line_with(WAITS);
+    // A start more, and the next sequence at once.
+    fs::write(&list, [server.url("/1"), server.url("/2")].join("\n")).unwrap();
+    running.signal(Signal::HUP);
+    running.line_with("read again");
+    assert_eq!(server.count("/2"), 0);
+    running.signal(Signal::USR1);
+    running.line_with("sequence 1: drained");
+    assert_eq!((server.count("/1"), server.count("/2")), (2, 1));
+    running.line_with(WAITS);
+    // Paused: nothing begins, whatever is asked.
+    set("pause = \"on\"");
+    running.signal(Signal::HUP);
+    running.line_with("paused: nothing begins");
+    running.signal(Signal::USR1);
+    running.line_with("paused: no sequence");
+    // Not any more, and once at a time that comes at once.
+    let now: i64 = database(&dir).query_row("SELECT unixepoch() + 1", [], |row| row.get(0)).unwrap();
+    let now: String = database(&dir)
+        .query_row("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch')", [now], |row| row.get(0))
+        .unwrap();
+    set(&format!("also_at = \"{now}\""));
+    running.signal(Signal::HUP);
+    running.line_with("sequence 2: drained");
+    running.line_with(WAITS);
+    // The list is gone: all stays as it was.
+    fs::remove_file(&list).unwrap();
+    running.signal(Signal::HUP);
+    let error = running.line_with("error");
+    assert!(error.contains("those before stay") && error.contains("cannot read the list"), "{error}");
+    stop(running);
+    assert_eq!((server.count("/1"), server.count("/2")), (3, 2));
     assert_clean(&dir);
 }

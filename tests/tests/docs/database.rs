@@ -22,6 +22,8 @@ const FIND_NOTHING: &[&str] = &[
     "-- What did each sequence tell?",
     "-- What waits for a second look?",
     "-- Which pages are longest unvisited?",
+    "-- How many pages are in each class?",
+    "-- How often does a page of each section change",
     "SELECT sequence, count(*) AS lines FROM site_wide",
 ];
 

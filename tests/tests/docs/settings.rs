@@ -14,7 +14,7 @@ const NO_KEY: &[&str] =
     &["add", "again", "config", "dir", "help", "json", "no-progress", "profile", "quiet", "revisit", "verbose"];
 
 /// Flags of `watch` besides; it has no `--again`.
-const OF_WATCH: &[&str] = &["runs"];
+const OF_WATCH: &[&str] = &["jobs", "runs"];
 
 /// Flags in the README that belong to other programs.
 const FOREIGN: &[&str] = &["locked", "max-lost", "path", "release", "rm", "urls"];

@@ -41,6 +41,11 @@ const CASES: &[(&str, &str)] = &[
          VALUES (2, (SELECT visit FROM url WHERE id = 3), 'there', 0, 0, 0, 0, 0)",
     ),
     (
+        "as many pages of each class are due as are counted",
+        "INSERT INTO revisit (url, class, visited_at, state) VALUES (2, 7, 0, zeroblob(20))",
+    ),
+    ("as many pages of each class are due as are counted", "INSERT INTO revisit_class (class, pages) VALUES (7, 1)"),
+    (
         "a visit tells what changed since the copy before it",
         "UPDATE visit SET change = 'new' WHERE change = 'unchanged'",
     ),

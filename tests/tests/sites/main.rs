@@ -3,6 +3,7 @@
 mod hosts;
 mod losses;
 mod queued;
+mod versions;
 mod whole;
 
 use std::{

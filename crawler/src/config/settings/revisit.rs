@@ -1,14 +1,21 @@
 //! `[revisit]`.
 
-use std::{marker::PhantomData, time::Duration};
+use std::{marker::PhantomData, ops::RangeInclusive, time::Duration};
 
+use super::scope::pattern;
 use crate::{
     config::{
+        RawValue, parse_duration, print_duration,
         reader::KeyReader,
-        rules::{OneOf, Parsed, Real, Span, words},
+        rules::{Checked, OneOf, Parsed, Real, Rule, Span, words},
     },
-    revisit::{BadBudget, Bounds, Budget, Fixed, Multiplicative, Optimal, RevisitPolicy},
+    revisit::{
+        BadBudget, Bounds, Budget, Fixed, GivenInterval, GivenIntervals, Multiplicative, Optimal, RevisitPolicy,
+    },
 };
+
+/// The key of the sections.
+pub(in crate::config) const SECTIONS: &str = "revisit.sections";
 
 const BUDGETS: Parsed<Budget> = Parsed {
     allowed: "visits a day or an hour, such as \"1000/day\"",
@@ -54,11 +61,16 @@ pub struct RevisitSettings {
     pub max_interval: Duration,
     /// Share of them for the pages longest unvisited, 0 to 1.
     pub explore: f64,
+    /// Pages that have an interval of their own.
+    pub sections: GivenIntervals,
 }
+
+/// The times that may lie between two visits.
+const INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(24 * 3650);
 
 impl RevisitSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let interval = Span(Duration::from_secs(1)..=Duration::from_hours(24 * 3650));
+        let interval = Span(INTERVALS);
         Self {
             audit_not_modified: reader.read("revisit.audit_not_modified", &Real(0.0..=1.0)),
             adaptive: reader.read("revisit.adaptive", &OneOf(PhantomData)),
@@ -67,16 +79,108 @@ impl RevisitSettings {
             min_interval: reader.read("revisit.min_interval", &interval),
             max_interval: reader.read("revisit.max_interval", &interval),
             explore: reader.read("revisit.explore", &Real(0.0..=1.0)),
+            sections: reader.read(SECTIONS, &SectionIntervals),
         }
+    }
+
+    /// Whether pages are visited between sequences.
+    pub fn visits_between(&self) -> bool {
+        self.adaptive == AdaptiveChoice::On || !self.sections.is_empty()
+    }
+
+    /// What decides which class a page has: where it changes, all have another.
+    pub fn classed_by(&self) -> String {
+        let policy = if self.adaptive == AdaptiveChoice::On { self.policy.as_str() } else { "none" };
+        format!("{policy}\n{}", self.sections.patterns())
     }
 
     /// The policy, which has seen nothing yet.
     pub fn policy(&self) -> Box<dyn RevisitPolicy + Send> {
         let bounds = Bounds::new(self.min_interval, self.max_interval);
         match self.policy {
+            // Nothing is divided.
+            _ if self.adaptive == AdaptiveChoice::Off => Box::new(Fixed::new(bounds)),
             PolicyChoice::Fixed => Box::new(Fixed::new(bounds)),
             PolicyChoice::Multiplicative => Box::new(Multiplicative::new(bounds)),
             PolicyChoice::Optimal => Box::new(Optimal::new(bounds, self.explore)),
+        }
+    }
+}
+
+/// A list of patterns, each with an interval.
+struct SectionIntervals;
+
+/// What an interval of a section is.
+const ENTRY_INTERVAL: &str = "the interval a duration of 1s to 3650d";
+
+impl Rule for SectionIntervals {
+    type Value = GivenIntervals;
+
+    fn allowed(&self) -> String {
+        format!("a list; each entry is REGEX=INTERVAL, {ENTRY_INTERVAL}")
+    }
+
+    fn check(&self, raw: &RawValue) -> Result<Checked<GivenIntervals>, String> {
+        let (mut rules, mut canonical) = (Vec::new(), Vec::new());
+        for (at, text) in raw.as_list().ok_or_else(|| self.refusal())?.iter().enumerate() {
+            let rule = section(&rules, text).map_err(|why| format!("entry {}: {why}", at + 1))?;
+            canonical.push(format!("{}={}", rule.pattern, print_duration(rule.interval)));
+            rules.push(rule);
+        }
+        Ok(Checked { value: GivenIntervals::new(rules), canonical: RawValue::List(canonical) })
+    }
+}
+
+/// An entry, behind others.
+fn section(others: &[GivenInterval], text: &str) -> Result<GivenInterval, String> {
+    let Some((regex, interval)) = text.trim().rsplit_once('=') else {
+        return Err(format!("it has no interval; give REGEX=INTERVAL, {ENTRY_INTERVAL}"));
+    };
+    let (regex, interval) = (regex.trim(), parse_duration(interval.trim()));
+    if regex.is_empty() {
+        return Err("the pattern is empty; give a regular expression".to_owned());
+    }
+    let pattern = pattern(regex).map_err(|why| format!("{why}; give a regular expression"))?;
+    if let Some(same) = others.iter().position(|other| other.pattern.as_str() == regex) {
+        return Err(format!("entry {} has the same pattern, and decides before it", same + 1));
+    }
+    let interval = interval.filter(|interval| INTERVALS.contains(interval));
+    let interval = interval.ok_or_else(|| format!("give {}", ENTRY_INTERVAL.replace("the interval", "as interval")))?;
+    Ok(GivenInterval { pattern, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(entries: &[&str]) -> Result<(Vec<Duration>, String), String> {
+        let list = RawValue::List(entries.iter().map(|&entry| entry.to_owned()).collect());
+        let checked = SectionIntervals.check(&list)?;
+        let intervals = checked.value.rules().iter().map(|rule| rule.interval).collect();
+        Ok((intervals, checked.canonical.to_string()))
+    }
+
+    #[test]
+    fn entries_are_patterns_with_intervals() {
+        let found = read(&[" ^https?://[^/]+/news/ = 60m ", "[?]a=b=90"]).unwrap();
+        assert_eq!(found.0, [Duration::from_hours(1), Duration::from_secs(90)]);
+        assert_eq!(found.1, "[\"^https?://[^/]+/news/=1h\", \"[?]a=b=1m30s\"]");
+    }
+
+    #[test]
+    fn what_is_no_entry_is_refused() {
+        let interval = "entry 2: give as interval a duration of 1s to 3650d";
+        for (entry, why) in [
+            ("/a/", "entry 2: it has no interval; give REGEX=INTERVAL, the interval a duration of 1s to 3650d"),
+            ("/a/=", interval),
+            ("/a/=soon", interval),
+            ("/a/=999ms", interval),
+            ("/a/=3651d", interval),
+            ("(=1h", "entry 2: unclosed group; give a regular expression"),
+            ("=1h", "entry 2: the pattern is empty; give a regular expression"),
+            ("x=2h", "entry 2: entry 1 has the same pattern, and decides before it"),
+        ] {
+            assert_eq!(read(&["x=1h", entry]), Err(why.to_owned()), "{entry}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
         reader::KeyReader,
         rules::{Each, OneOf, Parsed, Span, Unless, words},
     },
-    schedule::{CronLine, Rhythm, Schedule, ScheduleError, Window, Zone},
+    schedule::{CronLine, Once, Rhythm, Schedule, ScheduleError, Window, Zone},
 };
 
 pub(in crate::config) const EVERY: &str = "schedule.every";
@@ -15,6 +15,11 @@ pub(in crate::config) const CRON: &str = "schedule.cron";
 
 const CRON_LINES: Parsed<Option<CronLine>> =
     Parsed { allowed: "a cron line such as \"0 3 * * *\" or \"@daily\", or \"none\"", parse: cron };
+
+const TIMES: Parsed<Option<Once>> = Parsed {
+    allowed: "a time such as \"2026-03-01T05:00:00Z\", or \"2026-03-01 05:00\" by the clocks of schedule.tz, or \"none\"",
+    parse: once,
+};
 
 const ZONES: Parsed<Zone> =
     Parsed { allowed: "a name such as Europe/Berlin or UTC", parse: |text| shown(Zone::parse(text)) };
@@ -44,6 +49,16 @@ words! {
     }
 }
 
+words! {
+    /// Whether sequences are held back for now.
+    Pause {
+        /// None begins.
+        On = "on",
+        /// They come as they are due.
+        Off = "off",
+    }
+}
+
 /// When the next sequence begins.
 #[derive(Debug, Clone)]
 pub struct ScheduleSettings {
@@ -59,6 +74,10 @@ pub struct ScheduleSettings {
     pub overlap: Overlap,
     /// Whether starts are moved.
     pub spread: Spread,
+    /// One more start.
+    pub also_at: Option<Once>,
+    /// Whether nothing begins for now.
+    pub pause: Pause,
 }
 
 impl ScheduleSettings {
@@ -71,6 +90,8 @@ impl ScheduleSettings {
             windows: reader.read("schedule.windows", &WINDOWS),
             overlap: reader.read("schedule.overlap", &OneOf(PhantomData)),
             spread: reader.read("schedule.spread", &OneOf(PhantomData)),
+            also_at: reader.read("schedule.also_at", &TIMES),
+            pause: reader.read("schedule.pause", &OneOf(PhantomData)),
         }
     }
 
@@ -80,13 +101,17 @@ impl ScheduleSettings {
     /// [`ScheduleError`] when neither `every` nor `cron` is set, or both are.
     pub fn schedule(&self, name: &str) -> Result<Schedule, ScheduleError> {
         let rhythm = Rhythm::one_of(self.every, self.cron.clone())?;
-        let schedule = Schedule::new(rhythm, self.tz.clone()).within(self.windows.clone());
+        let schedule = Schedule::new(rhythm, self.tz.clone()).within(self.windows.clone()).also(self.also_at.as_ref());
         Ok(if self.spread == Spread::On { schedule.spread_by(name) } else { schedule })
     }
 }
 
 fn cron(text: &str) -> Result<Option<CronLine>, String> {
     if text == "none" { Ok(None) } else { shown(CronLine::parse(text)).map(Some) }
+}
+
+fn once(text: &str) -> Result<Option<Once>, String> {
+    if text == "none" { Ok(None) } else { shown(Once::parse(text)).map(Some) }
 }
 
 fn shown<T>(parsed: Result<T, ScheduleError>) -> Result<T, String> {

@@ -118,6 +118,13 @@ impl Core {
                     self.own_trouble.again(now, self.in_flight, error);
                     return self.give_back(report.lease, now);
                 }
+                if matches!(report.result, Err(FetchError::Withdrawn)) {
+                    if report.requests > 0 {
+                        // The one before it, of the same lease, was sent.
+                        self.count_request();
+                    }
+                    return self.give_back(report.lease, now);
+                }
                 self.own_trouble.is_over();
                 self.intake.push(Task::Visit(report, now));
             }

@@ -136,6 +136,7 @@ impl Core {
                 visit.status = Some(answer.status);
                 visit.audited = item.purpose == Purpose::Audit && outcome == VisitOutcome::Stored;
                 visit.wire_bytes = answer.wire_bytes;
+                visit.steady = answer.steady.filter(|_| outcome == VisitOutcome::Stored);
                 visit.truncated = answer.truncated.map(Truncation::name);
                 let unfinished = self.proposed(ended, answer.content, visit, step);
                 return self.admit_part(Box::new(unfinished), now);

@@ -9,6 +9,7 @@ use std::{
 use super::{
     super::core::{End, Setup, Start, ranking},
     Random,
+    faults::{HOUR, MINUTE, SECOND},
     fetcher::Moments,
     grow::Plan,
     oracle,
@@ -20,9 +21,11 @@ use crate::{
     engine::run::change_rules,
     extract::Omitted,
     queue::Purpose,
+    revisit::{Bounds, Budget, Fixed, GivenIntervals, Multiplicative, Optimal, RevisitPolicy},
     robots::ProductToken,
     store::{
-        AreaRow, AreaSource, Errs, NewCrawl, NextSequence, Revisit, RunStart, Store, WriterSettings,
+        AreaRow, AreaSource, Errs, NewCrawl, NextSequence, Revisit, RevisitOrder, RunStart, SecondLooks, Store,
+        WriterSettings,
         sqlite::{CrawlDirectory, Records, Writer},
     },
     time::Moment,
@@ -103,11 +106,17 @@ pub(super) struct Crawl {
     /// Sequences that are still to come, by the plan of their webs.
     again: Option<(Plan, u64)>,
     /// The next run begins a sequence.
-    begins: bool,
+    pub(super) begins: bool,
     /// How the sequence finds its URLs.
     pub(super) revisit: Revisit,
     /// What was known when it began, if all of that is due in it.
     pub(super) known: BTreeSet<String>,
+    /// Batches of single pages that are visited once more, after this sequence or a later one.
+    batches: u64,
+    /// The pages of the last of them.
+    due: BTreeSet<String>,
+    /// How soon the machine is suspended in the next run, and for how long.
+    pub(super) suspended: Option<(u64, u64)>,
 }
 
 impl Crawl {
@@ -134,6 +143,9 @@ impl Crawl {
             begins: false,
             revisit: Revisit::Rediscover,
             known: BTreeSet::new(),
+            batches: 0,
+            due: BTreeSet::new(),
+            suspended: None,
         }
     }
 
@@ -152,6 +164,11 @@ impl Crawl {
         }
         let further = if self.random.percent(25) { 1 + self.random.below(2) } else { 0 };
         self.again = Some((plan, further));
+        // Draws of their own, so that a seed stays what it was.
+        let mut besides = self.besides(0);
+        self.batches = if besides.percent(30) { 1 + besides.below(3) } else { 0 };
+        let length = besides.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
+        self.suspended = besides.percent(10).then_some((besides.below(30 * SECOND), length));
         self
     }
 
@@ -170,7 +187,8 @@ impl Crawl {
             match end {
                 Some(End::Drained) if !self.was_abandoned() => {
                     oracle::judge_sequence(self)?;
-                    if !self.begin_again() {
+                    self.each_due_was_visited()?;
+                    if !self.visit_once_more() && !self.begin_again() {
                         return oracle::judge(self);
                     }
                 }
@@ -194,6 +212,59 @@ impl Crawl {
                 return Err(format!("too many runs, the last ended {end:?} at {}", self.now));
             }
         }
+    }
+
+    /// Chance that is not that of the others.
+    fn besides(&self, number: u64) -> Random {
+        Random::new(self.random.clone().next().rotate_left(7) ^ number)
+    }
+
+    /// Has some pages visited once more, if there are to be any: another policy each time, and maybe with a kill.
+    fn visit_once_more(&mut self) -> bool {
+        let Some(left) = self.batches.checked_sub(1) else { return false };
+        self.batches = left;
+        let mut besides = self.besides(1 + left);
+        self.now += SECOND + besides.below(HOUR);
+        let (classed_by, mut policy): (_, Box<dyn RevisitPolicy>) = match besides.below(3) {
+            0 => ("fixed", Box::new(Fixed::default())),
+            1 => ("multiplicative", Box::new(Multiplicative::default())),
+            _ => ("optimal", Box::new(Optimal::new(Bounds::default(), Optimal::EXPLORE))),
+        };
+        let order = RevisitOrder {
+            at: self.moment(),
+            budget: Budget::per_day(1e6).unwrap(),
+            most: besides.pick(&[1, 5, 1_000]),
+            exploring: besides.pick(&[0, 2]),
+            soonest: Duration::from_secs(1),
+            given: GivenIntervals::default(),
+            most_given: 0,
+            classed_by: classed_by.to_owned(),
+        };
+        let mut directory = CrawlDirectory::open(self.folder.path()).unwrap();
+        let change = &self.settings.change;
+        let looks = SecondLooks { at: order.at, confirm: change.confirm, gone_after: change.gone_after };
+        let due = directory.queue_due(Some((&mut *policy, &order)), &looks).unwrap();
+        let queued = due.queued + due.looks;
+        drop(directory);
+        self.requests.clear();
+        self.due = self.rows("state = 'queued'");
+        assert_eq!(self.due.len(), queued, "each is queued once");
+        if besides.percent(50) {
+            self.interruptions.insert(0, Interruption::Kill(besides.below(5 * SECOND)));
+        }
+        queued > 0
+    }
+
+    /// What was queued once more was asked for, unless its host forbids it by now.
+    fn each_due_was_visited(&mut self) -> Result<(), String> {
+        let left = self.rows("state = 'abandoned'");
+        let asked =
+            |url: &String| self.requests.iter().any(|request| request.url == *url && request.purpose.is_counted());
+        if let Some(url) = self.due.iter().find(|url| !asked(url) && !left.contains(*url)) {
+            return Err(format!("{url} was due once more, and nobody asked for it"));
+        }
+        self.due.clear();
+        Ok(())
     }
 
     /// Begins the next sequence, if there is to be one, with a web that has changed.
@@ -228,8 +299,12 @@ impl Crawl {
     }
 
     fn all_rows(&self) -> BTreeSet<String> {
+        self.rows("true")
+    }
+
+    fn rows(&self, condition: &str) -> BTreeSet<String> {
         let records = Records::open(self.folder.path()).unwrap();
-        let mut select = records.connection().prepare("SELECT url FROM url").unwrap();
+        let mut select = records.connection().prepare(&format!("SELECT url FROM url WHERE {condition}")).unwrap();
         let rows = select.query_map([], |row| row.get(0)).unwrap();
         rows.map(Result::unwrap).collect()
     }
@@ -251,7 +326,7 @@ impl Crawl {
     }
 
     /// One process, from its start to its end; `None` when it was killed.
-    fn run(&mut self) -> Result<Option<End>, String> {
+    pub(super) fn run(&mut self) -> Result<Option<End>, String> {
         let interruption = self.interruption();
         let mut directory = CrawlDirectory::open(self.folder.path()).map_err(|error| error.to_string())?;
         self.prepare(&mut directory);

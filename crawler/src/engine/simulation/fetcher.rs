@@ -108,6 +108,12 @@ impl Moments {
         match page {
             Page::Missing => Ok(response(404, None, "")),
             Page::Links(links) => Ok(html(&links)),
+            Page::Living(changes, links) => {
+                let mut page = html(&links);
+                let times = changes.partition_point(|change| *change <= self.at);
+                page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
+                Ok(page)
+            }
             Page::Slow(took, links) => {
                 self.took = Some(took);
                 Ok(html(&links))

@@ -2,12 +2,12 @@
 //!
 //! A seed makes a web, its faults (outages of hosts and of all hosts, pages that hang or fail, answers that are slow, cut short
 //! or lead nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere; servers that allow few requests, and
-//! pages that take theirs down), settings, kills, restarts and further sequences. In one of a hundred a small URL cache loses
+//! pages that take theirs down), settings, kills, restarts, suspends, pages that are visited once more and further sequences. In one of a hundred a small URL cache loses
 //! thousands of links at once. What must hold is known from the web itself: each page that can be reached has its answer at the end, nothing is
 //! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time, and no URL without end. What must
 //! hold at any time (counts, memory) is looked at after each step.
 //!
-//! The outages that are named one by one are in [`outages`].
+//! The outages that are named one by one are in [`outages`]; what comes of a site that is kept fresh for months in [`months`].
 //!
 //! `SEEDS=10000 cargo test --release -p webloom --lib simulation` runs more; `SEED=17` runs one and shows its steps.
 
@@ -15,6 +15,7 @@ mod crawl;
 mod faults;
 mod fetcher;
 mod grow;
+mod months;
 mod oracle;
 mod outages;
 mod process;

@@ -14,7 +14,7 @@ use super::{
         core::{Core, Effect, End, Event, MOST_QUESTIONS, Memo, Question, Start, StoreAnswer, Then},
         visit::{Job, Judging, KeptResponse, Report, Visitor},
     },
-    crawl::{Crawl, Request, What},
+    crawl::{BEGIN, Crawl, Request, What},
     fetcher::WebFetcher,
 };
 use crate::{
@@ -29,7 +29,10 @@ use crate::{
 };
 
 /// Turns and events after which a crawl is called endless.
-const MOST_TURNS: u64 = 100_000;
+const MOST_TURNS: usize = 100_000;
+
+/// The same for each page of a large web.
+const MOST_TURNS_A_PAGE: usize = 50;
 
 /// How a run is to end, if not by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +75,8 @@ pub(super) struct Process<'a> {
     kill: Option<u64>,
     signal: Option<u64>,
     kill_at: Option<(Asked, u64)>,
+    /// When the machine is suspended, and for how long.
+    suspend: Option<(u64, u64)>,
 }
 
 /// Answers that the writer has given, and the core has not heard yet.
@@ -98,7 +103,9 @@ impl<'a> Process<'a> {
             None => {}
         }
         let (messages, answers, agenda) = Default::default();
+        let suspend = crawl.suspended.take().map(|(pause, length)| (crawl.now + pause, length));
         Self {
+            suspend,
             crawl,
             core,
             writer,
@@ -118,7 +125,8 @@ impl<'a> Process<'a> {
     /// Runs it to its end; `None` when it was killed.
     pub(super) fn drive(mut self, starts: Vec<Start>) -> Result<Option<End>, String> {
         self.tell(Event::Begin(starts))?;
-        for _ in 0..MOST_TURNS {
+        let pages: usize = self.crawl.web.hosts.values().map(|host| host.pages.len()).sum();
+        for _ in 0..MOST_TURNS.max(pages * MOST_TURNS_A_PAGE) {
             let until = match self.tell(Event::Turn)? {
                 Then::End(end) => return self.close(end).map(Some),
                 Then::Turn => continue,
@@ -129,6 +137,10 @@ impl<'a> Process<'a> {
                 return Err(format!("waits for nothing at {}", self.crawl.now));
             };
             self.crawl.now = self.crawl.now.max(at);
+            if let Some((_, length)) = self.suspend.take_if(|(begins, _)| self.crawl.now >= *begins) {
+                // What was to happen meanwhile happens late.
+                self.crawl.now += length;
+            }
             let now = self.crawl.now;
             if self.kill.is_some_and(|kill| now >= kill) {
                 // What is not committed is gone, and requests in flight with it.
@@ -305,6 +317,7 @@ fn what(result: &Result<KeptResponse, FetchError>, robots: bool) -> What {
 }
 
 fn visitor(fetcher: WebFetcher, settings: &Settings) -> Visitor<WebFetcher> {
+    let moments = Arc::clone(&fetcher.0);
     Visitor {
         fetcher,
         max_body: 1 << 20,
@@ -316,12 +329,13 @@ fn visitor(fetcher: WebFetcher, settings: &Settings) -> Visitor<WebFetcher> {
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from("webloom"),
         omitted: settings.keeps_texts().then(Arc::default),
+        now: Box::new(move || Moment::from_millis(BEGIN + moments.lock().unwrap().at)),
     }
 }
 
 impl Crawl {
     /// Milliseconds from the beginning.
     fn at(moment: Moment) -> u64 {
-        moment.millis().saturating_sub(super::crawl::BEGIN)
+        moment.millis().saturating_sub(BEGIN)
     }
 }

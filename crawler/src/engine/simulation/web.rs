@@ -1,6 +1,9 @@
 //! [`Web`]: hosts, pages and links, and what a complete crawl of them finds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     faults::{MINUTE, Outage, Trouble},
@@ -39,13 +42,19 @@ pub(super) enum Page {
     Crashes(Crash, Vec<String>),
     /// Our own program fails on it.
     Panics,
+    /// It is another after each of these moments, and keeps its links.
+    Living(Arc<[u64]>, Vec<String>),
 }
 
 impl Page {
     /// The links that it has once it is there; `None` where it never is a page.
     pub(super) fn links(&self) -> Option<&[String]> {
         match self {
-            Self::Links(links) | Self::Slow(_, links) | Self::Flaky(_, links) | Self::Cut(_, links) => Some(links),
+            Self::Links(links)
+            | Self::Slow(_, links)
+            | Self::Living(_, links)
+            | Self::Flaky(_, links)
+            | Self::Cut(_, links) => Some(links),
             Self::Crashes(crash, links) => (crash.times < u32::MAX).then_some(links),
             _ => None,
         }

@@ -2,7 +2,10 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::again::{Current, Tickets};
+use super::{
+    again::{Current, Tickets},
+    freshness,
+};
 use crate::{
     candidate::Ticket,
     store::{LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts},
@@ -141,9 +144,10 @@ pub(super) fn of_sequences(connection: &Connection, most: u32) -> Result<Vec<Seq
         "SELECT n, began_at, end, coalesce(counters ->> '$.expected_lost', 0.0),
                 (SELECT count(*) FROM lost WHERE lost.sequence = n AND found_by = 'audit'),
                 iif(sequence.swept IS NULL, NULL, (SELECT count(*) FROM lost WHERE lost.sequence = n AND lost.swept)),
-                (SELECT count(DISTINCT admitted) FROM lost WHERE recovered_in = n)
+                (SELECT count(DISTINCT admitted) FROM lost WHERE recovered_in = n), counters
          FROM sequence ORDER BY n DESC LIMIT ?",
     )?;
+    let kept = freshness::kept(connection)?;
     let losses = |row: &Row<'_>| {
         Ok(SequenceLosses {
             sequence: row.get(0)?,
@@ -153,6 +157,7 @@ pub(super) fn of_sequences(connection: &Connection, most: u32) -> Result<Vec<Seq
             audited: row.get(4)?,
             swept: row.get(5)?,
             recovered: row.get(6)?,
+            measured: freshness::measured(row.get_ref(7)?.as_str()?, &kept),
         })
     };
     select.query_map([most], losses)?.collect()

@@ -17,6 +17,7 @@ mod costs;
 mod directory;
 mod error;
 mod failpoint;
+mod freshness;
 mod lost;
 mod pages;
 mod prepare;

@@ -5,9 +5,12 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{changes, check, directory::DATABASE, error::database_error, lost, pages, prune, resume, schema, summary};
-use crate::store::{
-    ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, SequenceLosses, Since,
-    StoreError, StoredSummary,
+use crate::{
+    changes::KeptTexts,
+    store::{
+        ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, SequenceLosses, Since,
+        StoreError, StoredSummary,
+    },
 };
 
 /// The records of a crawl, open for reading, also while the crawl runs.
@@ -71,6 +74,14 @@ impl ReadSide for Records {
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {
         Ok(changes::changes(&self.connection, since, with_texts, each)?)
+    }
+
+    fn settings(&self) -> Result<Option<String>, ReadError> {
+        Ok(resume::settings(&self.connection)?)
+    }
+
+    fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError> {
+        Ok(changes::kept_texts(&self.connection, each)?)
     }
 
     fn check(&self) -> Result<CheckReport, ReadError> {

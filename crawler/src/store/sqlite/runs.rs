@@ -24,11 +24,13 @@ const NUMBER: usize = size_of::<u64>();
 /// What a run is read by at least.
 const LEAST_READ: usize = 4096;
 
-/// Takes numbers in any order; gives them back ascending, each once.
+/// Takes numbers in any order; gives them back ascending, each once, unless they are counted.
 #[derive(Debug)]
 pub(super) struct Sorter {
     folders: Vec<PathBuf>,
     most: usize,
+    /// How often a number is kept in a run.
+    repeats: usize,
     buffer: Vec<u64>,
     spilled: Option<Spilled>,
 }
@@ -47,6 +49,7 @@ pub(super) struct Sorted {
     runs: Vec<Run>,
     heads: BinaryHeap<Reverse<(u64, usize)>>,
     last: Option<u64>,
+    counts: bool,
 }
 
 /// What is left of a run: some of it in memory, the rest in the file.
@@ -63,7 +66,12 @@ impl Sorter {
     /// takes one.
     pub(super) fn new(folders: &[&Path], memory: usize) -> Self {
         let folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
-        Self { folders, most: (memory / NUMBER).max(1), buffer: Vec::new(), spilled: None }
+        Self { folders, most: (memory / NUMBER).max(1), repeats: 1, buffer: Vec::new(), spilled: None }
+    }
+
+    /// The same, where it is to be counted how often each number was pushed, up to `most` times.
+    pub(super) fn counting(self, most: usize) -> Self {
+        Self { repeats: most.max(1), ..self }
     }
 
     /// Takes a number.
@@ -84,19 +92,24 @@ impl Sorter {
         let Some(Spilled { file, ends }) = self.spilled else {
             self.buffer.sort_unstable();
             let whole = Run { read: self.buffer.into_iter(), at: 0, end: 0, chunk: 0 };
-            return Sorted::of(None, vec![whole]);
+            return Sorted::of(None, vec![whole], self.repeats > 1);
         };
         self.buffer = Vec::new();
         let chunk = (memory / ends.len()).max(LEAST_READ) / NUMBER * NUMBER;
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let run = |(at, &end)| Run { read: Vec::new().into_iter(), at, end, chunk };
         let runs = starts.zip(&ends).map(run).collect();
-        Sorted::of(Some(file), runs)
+        Sorted::of(Some(file), runs, self.repeats > 1)
     }
 
     fn spill(&mut self) -> io::Result<()> {
         self.buffer.sort_unstable();
-        self.buffer.dedup();
+        let (mut last, mut times) = (None, 0);
+        self.buffer.retain(|number| {
+            times = if last == Some(*number) { times + 1 } else { 1 };
+            last = Some(*number);
+            times <= self.repeats
+        });
         let spilled = match &mut self.spilled {
             Some(spilled) => spilled,
             none => none.insert(Spilled { file: nameless_in(&self.folders)?, ends: Vec::new() }),
@@ -112,8 +125,8 @@ impl Sorter {
 }
 
 impl Sorted {
-    fn of(file: Option<File>, runs: Vec<Run>) -> io::Result<Self> {
-        let mut sorted = Self { file, runs, heads: BinaryHeap::new(), last: None };
+    fn of(file: Option<File>, runs: Vec<Run>, counts: bool) -> io::Result<Self> {
+        let mut sorted = Self { file, runs, heads: BinaryHeap::new(), last: None, counts };
         for run in 0..sorted.runs.len() {
             sorted.advance(run)?;
         }
@@ -127,11 +140,11 @@ impl Sorted {
         Ok(())
     }
 
-    /// The next number; `None` at the end.
+    /// The next number; `None` at the end. One that is counted comes as often as it was pushed.
     pub(super) fn next(&mut self) -> io::Result<Option<u64>> {
         while let Some(Reverse((number, run))) = self.heads.pop() {
             self.advance(run)?;
-            if self.last != Some(number) {
+            if self.counts || self.last != Some(number) {
                 self.last = Some(number);
                 return Ok(Some(number));
             }
@@ -243,6 +256,20 @@ mod tests {
             let mut left = Vec::new();
             subtract(some, others, |number| { left.push(number); io::Result::Ok(()) }).unwrap();
             prop_assert_eq!(left, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_counted_comes_as_often_as_it_was_pushed() {
+        let folder = tempfile::tempdir().unwrap();
+        for (memory, most, expected) in
+            [(1_000, 9, vec![1, 2, 2, 2, 3]), (24, 9, vec![1, 2, 2, 2, 3]), (24, 2, vec![1, 2, 2, 3])]
+        {
+            let mut sorter = Sorter::new(&[folder.path()], memory).counting(most);
+            for number in [2, 2, 2, 3, 1] {
+                sorter.push(number).unwrap();
+            }
+            assert_eq!(all(sorter.sorted().unwrap()), expected, "{memory} {most}");
         }
     }
 

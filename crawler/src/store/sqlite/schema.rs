@@ -231,6 +231,23 @@ const MIGRATIONS: &[&str] = &[
         sequence INTEGER NOT NULL
     );
 ",
+    "
+    -- What a policy of revisits goes by is kept, and not counted anew for each plan.
+    ALTER TABLE visit ADD COLUMN steady INTEGER;   -- seconds for which its headers let expect that the page stays as it is
+    ALTER TABLE revisit ADD COLUMN weight INTEGER NOT NULL DEFAULT 0; -- level of importance, by the pages that link to it
+    ALTER TABLE crawl ADD COLUMN classed_by TEXT;  -- the policy, and the patterns of sections, that the classes are of
+    ALTER TABLE crawl ADD COLUMN weighed INTEGER;  -- the sequence whose links the weights are of; null: none
+    CREATE TABLE revisit_class (   -- how many pages of revisit there are of each class
+        class INTEGER PRIMARY KEY,
+        pages INTEGER NOT NULL
+    );
+    CREATE TABLE revisit_section ( -- the visited pages of the site (0), and of each folder by its hash
+        section INTEGER PRIMARY KEY,
+        pages   INTEGER NOT NULL,
+        rates   INTEGER NOT NULL   -- the sum of their rates, in 2^-38 changes a second
+    );
+    INSERT INTO revisit_class SELECT class, count(*) FROM revisit GROUP BY class;
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
@@ -239,7 +256,7 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket, NULL AS copy FROM main.url;
     CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change, NULL AS same, NULL AS etag,
-        NULL AS last_modified, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
+        NULL AS last_modified, NULL AS audited, NULL AS text, NULL AS before, NULL AS steady FROM main.visit;
     CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
 ",
     "
@@ -253,36 +270,47 @@ const STAND_INS: &[&str] = &[
         NULL AS wait, NULL AS known_good, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
 ",
     "
-    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt FROM main.crawl;
+    CREATE TEMP VIEW crawl AS SELECT *, 'whatwg' AS key_rules, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt, NULL AS classed_by,
+        NULL AS weighed FROM main.crawl;
 ",
     "
     -- What an older schema lacks too is added above.
     CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited,
-        NULL AS text, NULL AS before FROM main.visit;
+        NULL AS text, NULL AS before, NULL AS steady FROM main.visit;
 ",
     "
-    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt FROM main.crawl;
+    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt, NULL AS classed_by,
+        NULL AS weighed FROM main.crawl;
     CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
-    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before, NULL AS steady FROM main.visit;
     CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_text, after_text, target, count,
         edit);
     CREATE TEMP TABLE text (id, url, rule, digest, body);
     CREATE TEMP TABLE standing (url, good, earlier, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned,
         wall, moved_from, moved_to);
+    CREATE TEMP TABLE revisit (url, class, visited_at, state, weight);
+",
+    "
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS steady FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS classed_by, NULL AS weighed FROM main.crawl;
+    CREATE TEMP VIEW IF NOT EXISTS revisit AS SELECT *, 0 AS weight FROM main.revisit;
+    CREATE TEMP VIEW revisit_class AS SELECT class, count(*) AS pages FROM revisit GROUP BY class;
+    CREATE TEMP TABLE revisit_section (section, pages, rates);
 ",
 ];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
 pub(super) const INDEX_OF_KEYS: &str = "CREATE UNIQUE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
 
-/// The indices of sequences that begin with what is known, or were revisited: its order, the visits of a URL, and the pages that link to what is
-/// lost.
+/// The indices of sequences that begin with what is known, or were revisited: its order, the visits of a URL, what was told of
+/// it, and the pages that link to what is lost.
 pub(super) const INDICES_OF_KNOWN: &str = "
     CREATE INDEX IF NOT EXISTS url_known ON url (host, rank, ticket, admitted_in);
     CREATE INDEX IF NOT EXISTS visit_of_url ON visit (url, sequence);
+    CREATE INDEX IF NOT EXISTS change_of_url ON change (url);
     CREATE INDEX IF NOT EXISTS lost_via ON lost (via) WHERE admitted IS NULL;
 ";
 

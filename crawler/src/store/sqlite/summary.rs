@@ -2,10 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 
-use super::{again::Current, lost, resume};
+use super::{again::Current, freshness, lost, resume};
 use crate::{
     queue::Counts,
+    revisit::{PageRates, SiteLooks},
     store::{AilingHost, CheckedRevisits, LostCounts, PageCounts, StoredSummary, UrlCounts},
+    time::Moment,
 };
 
 /// Hosts that are named at most.
@@ -22,13 +24,14 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     let _snapshot = connection.unchecked_transaction()?;
     let sequence = connection
         .query_row(
-            "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache, (SELECT settings FROM crawl)
+            "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache, (SELECT settings FROM crawl), began_at
              FROM sequence ORDER BY n DESC LIMIT 1",
             [],
             |row| {
                 let counters: String = row.get(6)?;
                 Ok(StoredSummary {
                     sequence: row.get(0)?,
+                    began_at: Moment::from_millis(row.get(9)?),
                     end: row.get(1)?,
                     seconds: row.get(2)?,
                     cpu_seconds: row.get(3)?,
@@ -42,6 +45,8 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     lost: LostCounts::default(),
                     told: 0,
                     checked: CheckedRevisits::default(),
+                    kept_looks: SiteLooks::default(),
+                    page_rates: PageRates::default(),
                     settings: row.get(8)?,
                     hosts: Vec::new(),
                     ailing_hosts: 0,
@@ -57,6 +62,8 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     let told = "SELECT count(*) FROM change WHERE sequence = ?";
     summary.told = connection.query_row(told, [summary.sequence], |row| row.get(0))?;
     summary.checked = checked_revisits(connection, summary.sequence)?;
+    summary.kept_looks = freshness::kept(connection)?;
+    summary.page_rates = freshness::page_rates(connection, &summary.kept_looks)?;
     summary.hosts = ailing_hosts(connection, summary.sequence)?;
     let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
     summary.ailing_hosts = connection.query_row(count, [], |row| row.get(0))?;

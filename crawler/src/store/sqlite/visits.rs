@@ -27,18 +27,19 @@ pub(super) struct Written {
 /// rule: the next copy is compared with that of today.
 const INSERT: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
-                        digest, title, redirect, truncated, links, change, etag, last_modified, same, audited, text, before)
+                        digest, title, redirect, truncated, links, change, etag, last_modified, same, audited, text, before,
+                        steady)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same, ?20, ?21,
-            iif(?16 IS 'unchanged', NULL, ?19)
+            iif(?16 IS 'unchanged', NULL, ?19), ?22
      FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15 AND etag IS ?17 AND last_modified IS ?18
                        AND (?21 IS NULL OR text IS ?21) AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
 
 /// What the copy says of a page that was not modified.
 const INSERT_NOT_MODIFIED: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, content_type, html, bytes, wire_bytes, digest, title,
-                        truncated, links, change, etag, last_modified, same, text)
+                        truncated, links, change, etag, last_modified, same, text, steady)
      SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, truncated, x'', 'unchanged',
-            coalesce(?6, etag), coalesce(?7, last_modified), id, text
+            coalesce(?6, etag), coalesce(?7, last_modified), id, text, ?9
      FROM visit WHERE id = ?8";
 
 /// Writes it.
@@ -81,6 +82,7 @@ fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Curr
         copy,
         row.audited.then_some(true),
         text,
+        row.steady,
     ];
     connection.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))
 }
@@ -100,6 +102,7 @@ fn not_modified(
         row.etag,
         row.last_modified,
         copy.visit,
+        row.steady,
     ])?;
     Ok(Written { visit: Some(visit), copy: Some(copy.visit) })
 }

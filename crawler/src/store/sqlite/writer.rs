@@ -13,7 +13,7 @@ use super::{
     changes::Finder,
     directory::DATABASE,
     error::Fault,
-    lost, prepare, prune, refill,
+    freshness, lost, prepare, prune, refill,
     sweep::Sweep,
 };
 use crate::{
@@ -262,9 +262,9 @@ impl Writer {
         Ok(())
     }
 
-    /// Records how the sequence stands, and what has changed, in one transaction.
-    fn end(&self, end: &SequenceEnd) -> Result<(), Fault> {
-        let transaction = self.connection().unchecked_transaction()?;
+    /// Records how the sequence stands, what its looks found, and what has changed, in one transaction.
+    fn end(&mut self, end: &SequenceEnd) -> Result<(), Fault> {
+        let transaction = self.directory.connection.unchecked_transaction()?;
         transaction.execute(
                 "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + 1, seconds = seconds + ?,
                         cpu_seconds = cpu_seconds + ?, peak_memory = coalesce(max(coalesce(peak_memory, 0), ?), peak_memory), cache = ?
@@ -283,7 +283,10 @@ impl Writer {
             let (folder, rules) = (self.directory.path(), &self.settings.changes);
             // Only what is asked of all pages tells which of them are orphans.
             let complete = end.end == "drained" && !self.current.revisited;
-            Finder { connection: &transaction, folder, rules, current: self.current, complete }.run()?;
+            let finder = Finder { connection: &transaction, folder, rules, current: self.current, complete };
+            self.settings.counters.looks.add_all(&freshness::looks(&transaction, self.current, finder.visits()?)?);
+            self.write_counters()?;
+            finder.run()?;
         }
         self.pass("inside_end");
         transaction.commit()?;

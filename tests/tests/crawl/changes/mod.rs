@@ -2,10 +2,14 @@
 
 mod classes;
 mod ignored;
+mod in_between;
 mod killed;
 mod listing;
 mod masses;
+mod menus;
+mod second_looks;
 mod site;
+mod suggested;
 mod walls;
 
 /// No line at all.

@@ -45,7 +45,10 @@ pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> 
 
 /// Copies that the first sequence has.
 fn baseline(connection: &Connection) -> Result<BTreeMap<i64, Known>> {
-    let query = "SELECT url, digest FROM visit WHERE sequence = 0 AND outcome = 'stored' ORDER BY id";
+    // Of several visits of a page the first. What was found between sequences is told.
+    let query = "SELECT url, digest FROM visit WHERE sequence = 0 AND outcome = 'stored' AND NOT EXISTS (
+                     SELECT 1 FROM change WHERE change.url = visit.url AND change.sequence = 0 AND change.change = 'new')
+                 ORDER BY id DESC";
     let mut select = connection.prepare(query)?;
     let pages = select.query_map([], |row| Ok((row.get(0)?, Known { body: row.get(1)?, ..Known::default() })))?;
     pages.collect()

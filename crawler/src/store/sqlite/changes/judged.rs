@@ -1,27 +1,31 @@
-//! What looks mean together: edits that many pages share, one text in the place of many, too much at once.
+//! What looks mean together: edits that many pages share, one text in the place of many.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Connection, Result, params};
 
-use super::{Finder, looks, standings, texts};
-use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Way};
+use super::{
+    Finder, looks, mass,
+    texts::{self, Sections},
+};
+use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
 
-/// Pages of a section that must have been looked at before a share of them means anything.
-const FEWEST: u64 = 10;
+/// Pages in doubt that are asked for what they show, at most.
+const MOST_IN_DOUBT: usize = 1_000;
 
 /// Edits that many pages share: by the hash of their shared part, how many pages have it, and the look at one of them.
 pub(super) type SharedEdits = BTreeMap<u64, (u64, i64)>;
 
 /// Judges all looks; returns the site-wide edits that are told.
-pub(super) fn judge(finder: &Finder<'_>, from: i64, to: i64) -> Result<SharedEdits> {
-    walls(finder.connection)?;
+pub(super) fn judge(finder: &Finder<'_>, sections: &Sections, (from, to): (i64, i64)) -> Result<SharedEdits> {
+    walls(finder)?;
     count_lines(finder.connection)?;
-    let edits = shared_edits(finder)?;
-    mass(finder, from, to)?;
+    let edits = shared_edits(finder, sections)?;
+    shrunk_main_texts(finder, sections)?;
+    mass::mark(finder, from, to)?;
     Ok(edits)
 }
 
@@ -64,14 +68,13 @@ fn count_lines(connection: &Connection) -> Result<()> {
 }
 
 /// Takes from each changed text what many pages share, and what is boilerplate.
-fn shared_edits(finder: &Finder<'_>) -> Result<SharedEdits> {
-    let boilerplate = texts::boilerplate(finder)?;
+fn shared_edits(finder: &Finder<'_>, sections: &Sections) -> Result<SharedEdits> {
     let lines = shared_lines(finder)?;
     let mut edits = known_edits(finder.connection, finder.current.sequence)?;
     let known: HashSet<u64> = edits.keys().copied().collect();
     let each = |each: &mut dyn FnMut(i64, Shared) -> Result<()>| {
         each_text(finder.connection, |visit, section, changed: &ChangedLines| {
-            let boilerplate: Option<&Boilerplate> = boilerplate.get(&section);
+            let boilerplate: Option<&Boilerplate> = sections.get(&section);
             each(visit, changed.without(|line| lines.contains(&line), boilerplate))
         })
     };
@@ -96,6 +99,30 @@ fn shared_edits(finder: &Finder<'_>) -> Result<SharedEdits> {
         update.execute(params![difference, visit]).map(|_| ())
     })?;
     Ok(edits)
+}
+
+/// Notes which texts shrank but for their boilerplate.
+fn shrunk_main_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+    let connection = finder.connection;
+    let mut select = connection.prepare(
+        "SELECT look.visit, look.section, now.text, good.text FROM temp.look JOIN visit AS now ON now.id = look.visit
+         LEFT JOIN standing ON standing.url = look.url JOIN visit AS good ON good.id = coalesce(standing.good, now.before)
+         WHERE found = 'there' AND difference = 'text' AND way = 'onwards'",
+    )?;
+    let mut rows = select.query([])?;
+    let mut visits: Vec<i64> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let section = sections.get(&row.get::<_, i64>(1)?.cast_unsigned());
+        let Some(boilerplate) = section.filter(|boilerplate| !boilerplate.is_empty()) else { continue };
+        let now = texts::load(connection, row.get(2)?)?;
+        let Some(((_, now), (_, before))) = now.zip(texts::load(connection, row.get(3)?)?) else { continue };
+        let [before, now] = [before, now].map(|text| boilerplate.main(&finder.rules.ignore.apply(&text)));
+        if shrunk(&before, &now) {
+            visits.push(row.get(0)?);
+        }
+    }
+    let mut update = connection.prepare("UPDATE temp.look SET way = 'shrunk' WHERE visit = ?")?;
+    visits.into_iter().try_for_each(|visit| update.execute([visit]).map(|_| ()))
 }
 
 /// Lines that so many pages have changed as make an edit a site-wide one.
@@ -130,10 +157,13 @@ fn each_text(connection: &Connection, mut each: impl FnMut(i64, u64, &ChangedLin
 
 /// What several pages show now that showed different things before is in the place of them. So is it where they are
 /// redirected there, and where a page shows what was found to be such a thing before.
-fn walls(connection: &Connection) -> Result<()> {
+fn walls(finder: &Finder<'_>) -> Result<()> {
+    let connection = finder.connection;
+    connection.execute_batch("CREATE TEMP TABLE shown AS SELECT found, difference, mark, good_mark FROM temp.look")?;
+    in_doubt(finder)?;
     connection.execute_batch(&format!(
         "CREATE TEMP TABLE wall AS
-             SELECT found, mark FROM temp.look
+             SELECT found, mark FROM temp.shown
              WHERE mark IS NOT NULL AND good_mark IS NOT NULL
                AND (found = 'redirected' OR (found = 'there' AND difference IN ('text', 'unknown')))
              GROUP BY found, mark HAVING count(DISTINCT good_mark) >= {WALL}
@@ -141,96 +171,33 @@ fn walls(connection: &Connection) -> Result<()> {
          UPDATE temp.look SET found = 'unreachable'
              WHERE good_mark IS NOT NULL AND mark IS NOT good_mark AND difference IS NOT 'none'
                AND EXISTS (SELECT 1 FROM wall WHERE wall.found = look.found AND wall.mark = look.mark);
-         DROP TABLE wall"
+         DROP TABLE wall; DROP TABLE shown"
     ))
 }
 
-/// Marks the looks of sections in which too much changed at once, and says so.
-fn mass(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
-    let most = finder.rules.mass_share;
-    let (sudden, total) = sudden(finder)?;
-    if most >= 1.0 || total == 0 {
-        return Ok(());
-    }
-    let mut looked: HashMap<u64, u64> = HashMap::new();
-    let visits = "SELECT url.url FROM visit CROSS JOIN url ON url.id = visit.url WHERE visit.id > ? AND visit.id <= ?";
-    let mut select = finder.connection.prepare(visits)?;
-    let mut rows = select.query([from, to])?;
-    while let Some(row) = rows.next()? {
-        let url = row.get_ref(0)?.as_str()?;
-        for place in places(url) {
-            if sudden.contains_key(&place) {
-                *looked.entry(place).or_default() += 1;
-            }
-        }
-    }
-    let is_too_much = |place: &u64| {
-        let (sudden, looked) = (sudden[place].0, looked.get(place).copied().unwrap_or_default());
-        looked >= FEWEST && sudden as f64 > most * looked as f64
+/// Adds what pages showed that wait for a second look, and were not looked at now: they come in small numbers between sequences.
+fn in_doubt(finder: &Finder<'_>) -> Result<()> {
+    let connection = finder.connection;
+    let mut select = connection.prepare(
+        "SELECT last.outcome, last.redirect, last.text, good.text
+         FROM standing JOIN url ON url.id = standing.url JOIN visit AS last ON last.id = url.visit
+         JOIN visit AS good ON good.id = standing.good
+         WHERE doubt IN ('mass', 'shrunk') AND standing.url NOT IN (SELECT url FROM temp.look) LIMIT ?",
+    )?;
+    let mut insert = connection.prepare("INSERT INTO temp.shown VALUES (?, 'text', ?, ?)")?;
+    let text = |text| -> Result<Option<[u8; 32]>> {
+        Ok(texts::load(connection, text)?.map(|(_, text)| digest(&finder.rules.ignore.apply(&text))))
     };
-    let doubted: HashSet<u64> = sudden.keys().copied().filter(is_too_much).collect();
-    mark(finder.connection, &doubted)?;
-    if let Some((pages, example)) = doubted.iter().map(|place| &sudden[place]).max_by_key(|(pages, _)| *pages) {
-        tracing::warn!(
-            pages,
-            example,
-            "more than {} of the pages of a host or section changed or vanished at once: what changed is told after a \
-             second look (change.mass_share)",
-            most
-        );
+    let mut rows = select.query([MOST_IN_DOUBT])?;
+    while let Some(row) = rows.next()? {
+        let before = text(row.get(3)?)?;
+        match row.get_ref(0)?.as_str()? {
+            "stored" => insert.execute(params!["there", text(row.get(2)?)?, before])?,
+            "redirected" => {
+                insert.execute(params!["redirected", looks::redirect_mark(row.get_ref(1)?.as_str()?), before])?
+            }
+            _ => 0,
+        };
     }
     Ok(())
-}
-
-/// By the hash of a host or section, how many of its pages are doubted where there are many at once, and one of them.
-type Places = HashMap<u64, (u64, String)>;
-
-/// Pages of each place that are doubted where there are many at once, with one of them; and how many looks there are in all.
-fn sudden(finder: &Finder<'_>) -> Result<(Places, u64)> {
-    let connection = finder.connection;
-    let mut found = Places::new();
-    let mut total = 0;
-    let mut select = connection.prepare(
-        "SELECT look.visit, found, difference, way, look.url, visit.before, url.url
-         FROM temp.look JOIN visit ON visit.id = look.visit JOIN url ON url.id = look.url",
-    )?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        let words: (String, Option<String>, Option<String>) = (row.get(1)?, row.get(2)?, row.get(3)?);
-        let look = look(row.get(0)?, &words.0, words.1.as_deref(), words.2.as_deref());
-        let standing = standings::of(connection, row.get(4)?, row.get(5)?)?;
-        if standing.is_sudden(&look) {
-            total += 1;
-            let url: String = row.get(6)?;
-            for place in places(&url) {
-                found.entry(place).or_insert_with(|| (0, url.clone())).0 += 1;
-            }
-        }
-    }
-    Ok((found, total))
-}
-
-/// Host and section of a page; one where it lies in no folder.
-fn places(url: &str) -> impl Iterator<Item = u64> {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
-    let (host, section) = (looks::section(&url[..end]), looks::section(url));
-    [host, section].into_iter().take(if host == section { 1 } else { 2 })
-}
-
-/// Marks the looks at pages of these places.
-fn mark(connection: &Connection, places_in_doubt: &HashSet<u64>) -> Result<()> {
-    if places_in_doubt.is_empty() {
-        return Ok(());
-    }
-    let mut select = connection.prepare("SELECT look.visit, url.url FROM temp.look JOIN url ON url.id = look.url")?;
-    let mut update = connection.prepare("UPDATE temp.look SET sudden = 1 WHERE visit = ?")?;
-    let mut rows = select.query([])?;
-    let mut visits = Vec::new();
-    while let Some(row) = rows.next()? {
-        if places(row.get_ref(1)?.as_str()?).any(|place| places_in_doubt.contains(&place)) {
-            visits.push(row.get::<_, i64>(0)?);
-        }
-    }
-    visits.into_iter().try_for_each(|visit| update.execute([visit]).map(|_| ()))
 }

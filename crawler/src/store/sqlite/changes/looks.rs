@@ -123,8 +123,13 @@ fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found
         ("broken", Some(410)) => "gone",
         _ => "unreachable",
     };
-    let mark = visit.redirect.as_ref().map(|target| Sha256::digest(target).into());
+    let mark = visit.redirect.as_deref().map(redirect_mark);
     Ok(Found { what: found, mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::default() })
+}
+
+/// What pages share that are redirected to the same.
+pub(super) fn redirect_mark(target: &str) -> [u8; 32] {
+    Sha256::digest(target).into()
 }
 
 /// Digest and text of a visit.

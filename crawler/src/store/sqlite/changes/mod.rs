@@ -10,6 +10,7 @@
 
 mod judged;
 mod looks;
+mod mass;
 mod moves;
 mod orphans;
 mod read;
@@ -22,7 +23,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-pub(super) use read::changes;
+pub(super) use read::{changes, kept_texts};
 pub(super) use texts::insert as insert_text;
 
 use super::{again::Current, error::Fault};
@@ -46,10 +47,11 @@ impl Finder<'_> {
         if !self.current.is_without_copies() && from < to {
             looks::prepare(self.connection)?;
             looks::gather(self, from, to)?;
-            let sudden = judged::judge(self, from, to)?;
-            moves::find(self)?;
+            let sections = texts::boilerplate(self)?;
+            let edits = judged::judge(self, &sections, (from, to))?;
+            moves::find(self, &sections)?;
             let links_may_differ = looks::any_changed(self.connection)?;
-            told::tell(self, &sudden)?;
+            told::tell(self, &edits)?;
             if self.complete && links_may_differ {
                 orphans::tell(self)?;
             }
@@ -63,7 +65,7 @@ impl Finder<'_> {
 
     /// The last visit that was looked at, and the last that there is. A crawl that looks for the first time begins with its
     /// current sequence.
-    fn visits(&self) -> Result<(i64, i64), Fault> {
+    pub(super) fn visits(&self) -> Result<(i64, i64), Fault> {
         let to = self.connection.query_row("SELECT coalesce(max(id), 0) FROM visit", [], |row| row.get(0))?;
         let from: Option<i64> = self.connection.query_row("SELECT looked_at FROM crawl", [], |row| row.get(0))?;
         let first = "SELECT min(id) - 1 FROM visit WHERE sequence = ?";

@@ -4,9 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{Finder, standings, texts};
+use super::{
+    Finder, standings,
+    texts::{self, Sections},
+};
 use crate::{
-    changes::{SimHash, Standing, digest},
+    changes::{Boilerplate, SimHash, Standing, digest},
     text::Text,
 };
 
@@ -18,15 +21,21 @@ const PART: u32 = 16;
 
 /// Notes which new pages are likely to be others that are not found, or were redirected there: they are not told as new before
 /// it is known what became of these.
-pub(super) fn find(finder: &Finder<'_>) -> Result<()> {
+pub(super) fn find(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
     let new = pages(finder, NEW)?;
     if new.is_empty() {
         return Ok(());
     }
     redirected(finder.connection)?;
+    // What stands on many pages makes no two of them one, wherever they lie.
+    let mut boilerplate = Boilerplate::default();
+    for section in sections.values() {
+        boilerplate.add(section);
+    }
+    let text = |visit| text(finder, &boilerplate, visit);
     let mut missing = Missing::default();
     for (url, visit) in pages(finder, MISSING)? {
-        let text = text(finder, visit)?;
+        let text = text(visit)?;
         if let Some(text) = text.filter(is_known_again) {
             missing.add(url, &text);
         }
@@ -36,7 +45,7 @@ pub(super) fn find(finder: &Finder<'_>) -> Result<()> {
         if finder.connection.prepare_cached(taken)?.exists([url])? {
             continue;
         }
-        let text = text(finder, Some(visit.unwrap_or_default()))?;
+        let text = text(visit)?;
         if let Some(from) = text.filter(is_known_again).and_then(|text| missing.take(&text)) {
             note(finder.connection, from, url)?;
         }
@@ -88,12 +97,12 @@ fn note(connection: &Connection, from: i64, to: i64) -> Result<()> {
     update.execute([from, to]).map(|_| ())
 }
 
-/// What is compared of the text of a visit.
-fn text(finder: &Finder<'_>, visit: Option<i64>) -> Result<Option<Text>> {
+/// What is compared of the text of a visit, but for boilerplate.
+fn text(finder: &Finder<'_>, boilerplate: &Boilerplate, visit: Option<i64>) -> Result<Option<Text>> {
     let select = "SELECT text FROM visit WHERE id = ?";
     let kept = finder.connection.prepare_cached(select)?.query_row(params![visit], |row| row.get(0)).optional()?;
     let loaded = texts::load(finder.connection, kept.flatten())?;
-    Ok(loaded.map(|(_, text)| finder.rules.ignore.apply(&text)))
+    Ok(loaded.map(|(_, text)| boilerplate.main(&finder.rules.ignore.apply(&text))))
 }
 
 fn is_known_again(text: &Text) -> bool {

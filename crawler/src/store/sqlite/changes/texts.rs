@@ -58,8 +58,11 @@ pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
     finder.connection.execute(prune, [finder.rules.texts]).map(|_| ())
 }
 
-/// The boilerplate of the sections in which a text is another, from the copies before.
-pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<HashMap<u64, Boilerplate>> {
+/// The boilerplate of sections.
+pub(super) type Sections = HashMap<u64, Boilerplate>;
+
+/// That of the sections in which a text is another, or a page is new or not found, from the copies before.
+pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
     let mut samples = sampled(finder)?;
     let mut found = HashMap::new();
     for (section, pages) in samples.drain() {
@@ -78,7 +81,9 @@ pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<HashMap<u64, Boilerplat
 type Sample = BinaryHeap<(u64, Reverse<i64>)>;
 
 fn sampled(finder: &Finder<'_>) -> Result<HashMap<u64, Sample>> {
-    let mut sections = finder.connection.prepare("SELECT DISTINCT section FROM temp.look WHERE difference = 'text'")?;
+    let sections = "SELECT DISTINCT section FROM temp.look
+                    WHERE difference = 'text' OR found IN ('missing', 'gone') OR (found = 'there' AND good_mark IS NULL)";
+    let mut sections = finder.connection.prepare(sections)?;
     let sections = sections.query_map([], |row| row.get::<_, i64>(0))?;
     let mut samples: HashMap<u64, Sample> = HashMap::new();
     for section in sections {

@@ -144,6 +144,12 @@ pub(super) const RULES: &[(&str, &str)] = &[
             OR (earlier IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM visit WHERE visit.id = earlier AND visit.url = standing.url AND visit.outcome = 'stored'))",
     ),
+    (
+        "as many pages of each class are due as are counted",
+        "SELECT 'class ' || class FROM revisit_class AS counted
+         WHERE pages <> (SELECT count(*) FROM revisit WHERE revisit.class = counted.class)
+         UNION ALL SELECT 'url ' || url FROM revisit WHERE class NOT IN (SELECT class FROM revisit_class)",
+    ),
 ];
 
 /// The same for what is known of lost URLs.

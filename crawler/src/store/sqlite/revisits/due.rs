@@ -7,8 +7,9 @@ use std::{
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
+use super::book::GIVEN;
 use crate::{
-    revisit::{Census, Class, Plan},
+    revisit::{Census, Class, GivenIntervals, Plan},
     store::RevisitOrder,
     time::Moment,
 };
@@ -34,6 +35,49 @@ pub(super) fn pages(connection: &Connection, census: &Census, plan: &Plan, order
     let others = due.into_iter().filter(|page| !already.contains(page));
     Ok(explored.iter().copied().chain(others).take(order.most).collect())
 }
+
+/// The pages with an interval of their own of which that has passed, longest unvisited first, and when the next one is due.
+#[derive(Debug, Default)]
+pub(super) struct DueByRule {
+    pub(super) pages: Vec<i64>,
+    pub(super) next: Option<Moment>,
+}
+
+/// At most `most` of them; `pages` says how many each rule has.
+pub(super) fn by_rules(
+    connection: &Connection,
+    given: &GivenIntervals,
+    pages: &[u64],
+    at: Moment,
+    most: usize,
+) -> Result<DueByRule> {
+    let mut found = DueByRule::default();
+    let mut select = connection.prepare_cached(OLDEST)?;
+    let mut behind = connection.prepare_cached(NEXT)?;
+    for ((class, rule), _) in (GIVEN..).zip(given.rules()).zip(pages).filter(|(_, pages)| **pages > 0) {
+        let latest = at.millis().checked_sub(millis(rule.interval));
+        let mut is_due = false;
+        if let Some(latest) = latest {
+            let mut rows = select.query(params![class, latest])?;
+            while let Some(row) = rows.next()? {
+                is_due = true;
+                if found.pages.len() >= most {
+                    found.next = Some(at);
+                    break;
+                }
+                found.pages.push(row.get(0)?);
+            }
+        }
+        let visited: Option<u64> = behind.query_row(params![class, latest], |row| row.get(0)).optional()?;
+        let due = visited.map(Moment::from_millis).into_iter().chain(is_due.then_some(at));
+        found.next = due.map(|visited| visited + rule.interval).chain(found.next).min();
+    }
+    Ok(found)
+}
+
+/// When the page of a class was visited that comes first behind a moment, or first of all.
+pub(super) const NEXT: &str = "SELECT visited_at FROM revisit INDEXED BY revisit_due
+    WHERE class = ? AND visited_at > coalesce(?, -1) ORDER BY visited_at LIMIT 1";
 
 /// At most `most` pages of all classes, the most urgent first; of each class those that were visited by `latest`, in whose order
 /// the urgency falls.

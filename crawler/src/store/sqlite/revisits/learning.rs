@@ -1,18 +1,20 @@
 //! What visits teach a policy of revisits.
 
-use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{Connection, Result, Row};
 
+use super::book::{Book, Remembered};
 use crate::{
-    revisit::{Class, Importance, PageState, RevisitPolicy, SectionPath, Seen},
+    revisit::{About, Class, Hint, Importance, PageState, SectionPath, Seen},
     time::Moment,
 };
 
 /// A visit that is learnt from.
-struct Visit {
+struct Visit<'r> {
     url: i64,
     at: Moment,
     teaches: Lesson,
-    path: SectionPath,
+    address: &'r str,
+    hint: Option<Hint>,
 }
 
 /// What it says of the page's rate of change.
@@ -29,37 +31,36 @@ enum Lesson {
 }
 
 /// Shows the policy what it has not seen yet.
-pub(super) fn learn(connection: &Connection, policy: &mut dyn RevisitPolicy) -> Result<()> {
+pub(super) fn learn(book: &mut Book<'_>) -> Result<()> {
+    let connection = book.connection;
     let learnt: Option<i64> = connection.query_row("SELECT learnt FROM crawl", [], |row| row.get(0))?;
     let last: i64 = connection.query_row("SELECT coalesce(max(id), 0) FROM visit", [], |row| row.get(0))?;
     let learnt = learnt.unwrap_or(0);
     if learnt >= last {
         return Ok(());
     }
-    recall(connection, policy)?;
-    let mut select = connection.prepare(
-        "SELECT visit.url, fetched_at, outcome, status, change, truncated, url.url
-         FROM visit CROSS JOIN url ON url.id = visit.url WHERE visit.id > ? AND visit.id <= ? ORDER BY visit.id",
-    )?;
-    let mut rows = select.query([learnt, last])?;
-    while let Some(row) = rows.next()? {
-        one(connection, policy, &visit(row)?)?;
-    }
+    each_visit(connection, learnt, last, |visit| one(book, visit))?;
     connection.execute("UPDATE crawl SET learnt = ?", [last]).map(|_| ())
 }
 
-/// What the policy keeps beside the pages is made from them again.
-fn recall(connection: &Connection, policy: &mut dyn RevisitPolicy) -> Result<()> {
-    let mut select = connection
-        .prepare("SELECT class, revisit.state, url.url FROM revisit CROSS JOIN url ON url.id = revisit.url")?;
-    let mut rows = select.query([])?;
+fn each_visit(
+    connection: &Connection,
+    behind: i64,
+    last: i64,
+    mut each: impl FnMut(&Visit<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut select = connection.prepare_cached(
+        "SELECT visit.url, fetched_at, outcome, status, change, truncated, url.url, steady
+         FROM visit CROSS JOIN url ON url.id = visit.url WHERE visit.id > ? AND visit.id <= ? ORDER BY visit.id",
+    )?;
+    let mut rows = select.query([behind, last])?;
     while let Some(row) = rows.next()? {
-        policy.recall(&state(row)?, &SectionPath::of(row.get_ref(2)?.as_str()?));
+        each(&visit(row)?)?;
     }
     Ok(())
 }
 
-fn visit(row: &Row<'_>) -> Result<Visit> {
+fn visit<'r>(row: &'r Row<'_>) -> Result<Visit<'r>> {
     let (outcome, status): (_, Option<u16>) = (row.get_ref(2)?.as_str()?, row.get(3)?);
     let (change, truncated) = (row.get_ref(4)?.as_str_or_null()?, row.get_ref(5)?.as_str_or_null()?);
     let teaches = match (outcome, change) {
@@ -77,40 +78,50 @@ fn visit(row: &Row<'_>) -> Result<Visit> {
         url: row.get(0)?,
         at: Moment::from_millis(row.get(1)?),
         teaches,
-        path: SectionPath::of(row.get_ref(6)?.as_str()?),
+        address: row.get_ref(6)?.as_str()?,
+        hint: row.get::<_, Option<u32>>(7)?.and_then(Hint::of_seconds),
     })
 }
 
-fn one(connection: &Connection, policy: &mut dyn RevisitPolicy, visit: &Visit) -> Result<()> {
-    // In-links are not counted.
-    let importance = Importance::default();
-    let mut select = connection.prepare_cached("SELECT class, state FROM revisit WHERE url = ?")?;
-    let known = select.query_row([visit.url], state).optional()?;
-    let page = match (known, visit.teaches) {
-        (None, Lesson::Nothing | Lesson::Gone) => return Ok(()),
-        (None, _) => PageState::new(visit.at, policy.admit(&visit.path, importance)),
-        (Some(mut page), Lesson::Changed(changed)) => {
-            policy.observe(&mut page, &visit.path, importance, Seen { at: visit.at, changed });
-            page
+fn one(book: &mut Book<'_>, visit: &Visit<'_>) -> Result<()> {
+    let known = book.page(visit.url)?;
+    let path = SectionPath::of(visit.address);
+    match (known, visit.teaches) {
+        (None, Lesson::Nothing | Lesson::Gone) => Ok(()),
+        (Some(page), Lesson::Gone) => book.remove(&page, &path),
+        (known, _) => {
+            let page = taught(book, known, visit, path)?;
+            book.write(&page, visit.at, known.map(|known| known.class))
         }
-        (Some(mut page), Lesson::Copy) => {
-            page.renew(visit.at);
-            page
-        }
-        (Some(page), Lesson::Nothing) => page,
-        (Some(page), Lesson::Gone) => {
-            policy.forget(&page, &visit.path);
-            return connection.prepare_cached("DELETE FROM revisit WHERE url = ?")?.execute([visit.url]).map(|_| ());
-        }
-    };
-    let mut write = connection.prepare_cached(
-        "INSERT INTO revisit (url, class, visited_at, state) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT DO UPDATE SET class = ?2, visited_at = ?3, state = ?4",
-    )?;
-    write.execute(params![visit.url, page.class.0, visit.at.millis(), page.to_bytes()]).map(|_| ())
+    }
 }
 
-/// Class and state, in the first two columns.
-fn state(row: &Row<'_>) -> Result<PageState> {
-    Ok(PageState::from_bytes(row.get(1)?, Class(row.get(0)?)))
+/// What is remembered of a page after a visit.
+fn taught(book: &mut Book<'_>, known: Option<Remembered>, visit: &Visit<'_>, path: SectionPath) -> Result<Remembered> {
+    let Some(mut now) = known else {
+        let importance = Importance::default();
+        let class = if let Some(class) = book.given_class(visit.address) {
+            class
+        } else {
+            book.know(&path)?;
+            book.policy.admit(&About { path, importance, hint: visit.hint }).0.into()
+        };
+        return Ok(Remembered { url: visit.url, class, page: PageState::new(visit.at, Class::default()), importance });
+    };
+    match visit.teaches {
+        Lesson::Changed(changed) => {
+            let seen = Seen { at: visit.at, changed };
+            if now.is_divided() {
+                book.know(&path)?;
+                let about = About { path, importance: now.importance, hint: visit.hint };
+                book.policy.observe(&mut now.page, &about, seen);
+                now.class = now.page.class.0.into();
+            } else {
+                now.page.add(seen, 1.0);
+            }
+        }
+        Lesson::Copy => now.page.renew(visit.at),
+        Lesson::Nothing | Lesson::Gone => {}
+    }
+    Ok(now)
 }

@@ -1,0 +1,53 @@
+//! [`Among`]: what ties a crawl to others in the same process. A crawl alone has nothing of it.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use super::{Failure, access, outcome::Voice};
+use crate::{
+    config::Settings,
+    engine::{Pass, SharedGate, StopSignal},
+    fetch::dns::SystemResolver,
+    observe::progress::Style,
+    politeness::Member,
+};
+
+/// Among which others a crawl runs.
+#[derive(Clone, Default)]
+pub(super) struct Among {
+    /// How it says something.
+    pub(super) voice: Voice,
+    /// What it shares with them.
+    pub(super) share: Option<Share>,
+}
+
+/// What crawls of one process share.
+#[derive(Clone)]
+pub(super) struct Share {
+    pub(super) gate: Arc<SharedGate>,
+    pub(super) member: Member,
+    /// How many there are.
+    pub(super) crawls: Arc<AtomicU64>,
+}
+
+impl Among {
+    /// How many crawls share what the process has.
+    pub(super) fn crawls(&self) -> u64 {
+        self.share.as_ref().map_or(1, |share| share.crawls.load(Ordering::Relaxed).max(1))
+    }
+
+    /// What the crawl brings to the gate, if there is one.
+    pub(super) fn pass(&self, settings: &Settings, stop: &StopSignal) -> Result<Option<Pass>, Failure> {
+        let Some(Share { gate, member, .. }) = self.share.clone() else { return Ok(None) };
+        let given = access::overrides(&settings.fetch.resolve)?;
+        let (slots, resolver) = (settings.politeness.per_host.get(), Arc::new(SystemResolver));
+        Ok(Some(Pass { gate, member, slots, given, resolver, stop: stop.clone() }))
+    }
+
+    /// How progress is shown: the lines of several crawls would run into each other.
+    pub(super) fn progress(&self, alone: Style) -> Style {
+        if self.share.is_some() { Style::Hidden } else { alone }
+    }
+}

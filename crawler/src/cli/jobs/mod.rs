@@ -1,0 +1,256 @@
+//! `webloom watch --jobs`: several crawls in one process, each on its own schedule.
+//!
+//! Owns: the file that names them, which of them run, and what signals ask of all of them.
+//!
+//! Invariants: no two jobs have one directory; what goes wrong in one job ends no other; a file that is wrong changes nothing; a
+//! directory that a job leaves is another's only when its last commit is made.
+//!
+//! Does not know: when anything is due, how a crawl is watched, how requests wait for each other.
+
+mod job;
+mod read;
+
+use std::{
+    collections::HashMap,
+    num::NonZeroU64,
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tokio::{
+    sync::{mpsc, watch},
+    task::{Id, JoinSet},
+};
+use tracing::Instrument;
+
+use self::read::{Job, Jobs};
+use super::{
+    Failure,
+    among::{Among, Share},
+    open_files,
+    outcome::{self, Voice},
+    signals,
+    watch::{
+        WatchFlags,
+        rounds::{Order, Outside, no_timer},
+        site::Given,
+    },
+};
+use crate::{clock::SystemWall, engine::SharedGate, observe::logs, politeness::Member, store::Revisit};
+
+/// What was asked for besides the file.
+pub(super) struct Asked {
+    pub(super) file: PathBuf,
+    /// What holds for all jobs.
+    pub(super) flags: WatchFlags,
+    pub(super) revisit: Revisit,
+    /// How many sequences each may have.
+    pub(super) most: Option<NonZeroU64>,
+}
+
+/// Exit codes of jobs, the worst first: of several jobs the worst is the program's.
+const WORST_FIRST: [u8; 5] = [1, 2, 3, 4, 0];
+
+/// The jobs that run, and those that are to.
+struct AllJobs {
+    asked: Asked,
+    gate: Arc<SharedGate>,
+    tasks: JoinSet<u8>,
+    /// Those whose tasks have not ended, also such as were told to.
+    running: HashMap<Id, Running>,
+    /// Those whose directory another one has still.
+    waiting: Vec<Job>,
+    /// Exit codes of those that ended by themselves, by name.
+    ended: HashMap<String, u8>,
+    /// How many the file names.
+    crawls: Arc<AtomicU64>,
+    /// How many have begun.
+    begun: u32,
+}
+
+/// A job that runs.
+struct Running {
+    name: String,
+    dir: PathBuf,
+    voice: Voice,
+    orders: mpsc::Sender<Order<Given>>,
+    stop: watch::Sender<Option<i32>>,
+    /// Whether it was told to end.
+    leaves: bool,
+}
+
+/// Runs the jobs of a file.
+pub(super) fn run(asked: Asked) -> Result<ExitCode, Failure> {
+    let jobs = Jobs::read(&asked)?;
+    open_files::raise();
+    // A crawl that reads a large table at its start keeps its thread for as long: the others have another.
+    let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = built.map_err(Failure::system("cannot start the runtime"))?;
+    runtime.block_on(AllJobs::new(asked, &jobs).run(jobs))
+}
+
+impl AllJobs {
+    fn new(asked: Asked, jobs: &Jobs) -> Self {
+        Self {
+            asked,
+            gate: Arc::new(SharedGate::new(jobs.limits)),
+            tasks: JoinSet::new(),
+            running: HashMap::new(),
+            waiting: Vec::new(),
+            ended: HashMap::new(),
+            crawls: Arc::new(AtomicU64::new(jobs.list.len() as u64)),
+            begun: 0,
+        }
+    }
+
+    /// Runs until each job has ended, or a signal comes.
+    async fn run(mut self, jobs: Jobs) -> Result<ExitCode, Failure> {
+        let mut stop = signals::stop_signal()?;
+        let mut asked = signals::asked()?;
+        logs::start(&jobs.log);
+        self.waiting = jobs.list;
+        self.begin_waiting();
+        let mut stopped = None;
+        loop {
+            tokio::select! {
+                biased;
+                signal = stop.asked(), if stopped.is_none() => {
+                    stopped = Some(signal);
+                    self.waiting.clear();
+                    self.running.values_mut().for_each(|job| job.end(signal));
+                }
+                ended = self.tasks.join_next_with_id() => match ended {
+                    Some(Ok((id, code))) => self.has_ended(id, code),
+                    Some(Err(error)) => self.has_ended(error.id(), PANICKED),
+                    None => break,
+                },
+                Some(asked) = asked.recv(), if stopped.is_none() => match asked {
+                    signals::Asked::ReadAgain => self.read_again(),
+                    signals::Asked::Begin => self.running.values().for_each(|job| job.order(Order::Begin)),
+                },
+            }
+            self.begin_waiting();
+        }
+        let code = stopped.map_or_else(|| worst(self.ended.values().copied()), outcome::signal_code);
+        Ok(ExitCode::from(code))
+    }
+
+    /// Begins those whose directories are free.
+    fn begin_waiting(&mut self) {
+        let is_free = |job: &Job| self.running.values().all(|other| other.dir != job.dir && other.name != job.name);
+        let (free, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(is_free);
+        self.waiting = waiting;
+        for job in free {
+            let name = job.name.clone();
+            if let Err(failure) = self.begin(job) {
+                Voice::of_job(&name).tell(&format!("error: {failure}; SIGHUP tries again"));
+                self.ended.insert(name, failure.code());
+            }
+        }
+    }
+
+    fn begin(&mut self, job: Job) -> Result<(), Failure> {
+        let Job { name, dir, given } = job;
+        let voice = Voice::of_job(&name);
+        let member = Member(self.begun);
+        self.begun += 1;
+        let share = Share { gate: Arc::clone(&self.gate), member, crawls: Arc::clone(&self.crawls) };
+        let among = Among { voice: voice.clone(), share: Some(share) };
+        let (stop, stops) = watch::channel(None);
+        let (orders, receiver) = mpsc::channel(signals::MOST_ASKED);
+        let time = SystemWall::new().map_err(no_timer())?;
+        let outside = Outside { stop: signals::stopped_by(stops), orders: receiver, time };
+        let span = tracing::info_span!("watch", job = %name);
+        self.ended.remove(&name);
+        let task = self.tasks.spawn(job::run(given, among, outside).instrument(span));
+        self.running.insert(task.id(), Running { name, dir, voice, orders, stop, leaves: false });
+        Ok(())
+    }
+
+    fn has_ended(&mut self, id: Id, code: u8) {
+        let Some(job) = self.running.remove(&id) else { return };
+        match code {
+            PANICKED => job.voice.tell("error: a fault of this program ended the job; please report it"),
+            LOSS if !job.leaves => job.voice.tell("error: the loss policy ended the job; SIGHUP begins it again"),
+            _ => {}
+        }
+        if !job.leaves {
+            self.ended.insert(job.name, if code == PANICKED { 1 } else { code });
+        }
+    }
+
+    /// Begins, ends and changes jobs as the file says now; where it is wrong, all stays as it is.
+    fn read_again(&mut self) {
+        let jobs = match Jobs::read(&self.asked) {
+            Ok(jobs) => jobs,
+            Err(failure) => {
+                let why = failure.to_string().replace('\n', "; ");
+                outcome::tell(&format!("error: the jobs read again are not used, all stays as it was: {why}"));
+                return;
+            }
+        };
+        self.gate.set_limits(jobs.limits);
+        self.crawls.store(jobs.list.len() as u64, Ordering::Relaxed);
+        let stays = |running: &Running| jobs.list.iter().any(|job| job.name == running.name && job.dir == running.dir);
+        for job in self.running.values_mut().filter(|job| !job.leaves && !stays(job)) {
+            job.end(signals::termination());
+            job.voice.tell("the job is not in the file any more: it ends");
+        }
+        self.waiting.clear();
+        for job in jobs.list {
+            let running = self.running.values().find(|running| running.name == job.name && !running.leaves);
+            match running {
+                Some(running) => running.order(Order::Settings(Box::new(job.given))),
+                // One that has had all its sequences has ended for good.
+                None if self.asked.most.is_some() && self.ended.contains_key(&job.name) => {}
+                None => self.waiting.push(job),
+            }
+        }
+        if !self.asked.flags.output.quiet {
+            outcome::tell("the jobs were read again");
+        }
+    }
+}
+
+impl Running {
+    fn end(&mut self, signal: i32) {
+        self.leaves = true;
+        self.stop.send_replace(Some(signal));
+    }
+
+    fn order(&self, order: Order<Given>) {
+        if self.orders.try_send(order).is_err() {
+            self.voice.tell("error: the job is busy and does not listen; send the signal again");
+        }
+    }
+}
+
+/// The exit code of a job that the loss policy ended.
+const LOSS: u8 = 3;
+
+/// Stands for the exit code of a job that panicked.
+const PANICKED: u8 = u8::MAX;
+
+/// Of several exit codes the one that the program has.
+fn worst(codes: impl Iterator<Item = u8>) -> u8 {
+    let place = |code: &u8| WORST_FIRST.iter().position(|other| other == code).unwrap_or(0);
+    codes.min_by_key(place).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_exit_code_is_the_program_s() {
+        for (codes, expected) in
+            [(&[0, 4, 0][..], 4), (&[4, 3], 3), (&[2, 3, 4, 0], 2), (&[2, 1], 1), (&[0, 143], 143), (&[], 0)]
+        {
+            assert_eq!(worst(codes.iter().copied()), expected, "{codes:?}");
+        }
+    }
+}

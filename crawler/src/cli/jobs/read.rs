@@ -1,0 +1,132 @@
+//! The file of the jobs, checked as a whole: what is said of each, and that no two are in each other's way.
+
+use std::{
+    collections::HashMap,
+    path::{Component, Path, PathBuf},
+};
+
+use super::{
+    super::{Failure, among::Among, directory::CrawlDirectory, watch::site::Given},
+    Asked,
+};
+use crate::{
+    config::{JobEntry, JobsFile, LogSettings},
+    politeness::Limits,
+};
+
+/// The jobs of a file.
+pub(super) struct Jobs {
+    pub(super) limits: Limits,
+    pub(super) log: LogSettings,
+    pub(super) list: Vec<Job>,
+}
+
+/// A job to be run.
+pub(super) struct Job {
+    pub(super) name: String,
+    /// Where its crawl is, the same for all ways to write it.
+    pub(super) dir: PathBuf,
+    pub(super) given: Given,
+}
+
+impl Jobs {
+    /// Reads the file. Everything that is wrong is named.
+    pub(super) fn read(asked: &Asked) -> Result<Self, Failure> {
+        let shown = asked.file.display().to_string();
+        let text = std::fs::read_to_string(&asked.file)
+            .map_err(|error| Failure::Usage(format!("{shown}: cannot read the jobs: {error}")))?;
+        let file = JobsFile::parse(&shown, &text)?;
+        let (mut jobs, mut faults) = (Vec::new(), Vec::new());
+        for entry in file.jobs {
+            match job(&entry, asked) {
+                Ok(job) => jobs.push(job),
+                Err(failure) => faults.push(named(&entry.place, &failure)),
+            }
+        }
+        faults.extend(shared_directories(&jobs).into_iter().map(|fault| format!("{shown}: {fault}")));
+        if !faults.is_empty() {
+            return Err(Failure::Usage(faults.join("\n")));
+        }
+        let log = asked.flags.layers(None, None).resolve()?.settings.log;
+        let shared = file.shared;
+        let limits =
+            Limits { max_rate: shared.max_rate, max_bandwidth: shared.max_bandwidth, concurrency: shared.concurrency };
+        Ok(Self { limits, log, list: jobs })
+    }
+}
+
+/// A failure with the job that it is of; what names its own place has it already.
+fn named(place: &str, failure: &Failure) -> String {
+    let text = failure.to_string();
+    let lines =
+        text.lines().map(|line| if line.starts_with(place) { line.to_owned() } else { format!("{place}: {line}") });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn job(entry: &JobEntry, asked: &Asked) -> Result<Job, Failure> {
+    let layers = asked.flags.layers(entry.profile.as_deref(), entry.config.as_ref()).job(entry);
+    let given = Given {
+        dir: Some(entry.dir.clone()),
+        starts: entry.starts.clone(),
+        added: Vec::new(),
+        layers,
+        output: asked.flags.output.clone(),
+        revisit: asked.revisit,
+        most: asked.most,
+    };
+    if entry.starts.iter().any(|start| start == "-") {
+        return Err(Failure::Usage("starts: a list on stdin cannot be read again; give @FILE".to_owned()));
+    }
+    if entry.starts.is_empty() && !CrawlDirectory::exists(&entry.dir) {
+        return Err(Failure::Usage(format!("{} holds no crawl: give starts", entry.dir.display())));
+    }
+    given.plan(&Among::default())?;
+    Ok(Job { name: entry.name.clone(), dir: canonical(&entry.dir), given })
+}
+
+/// Jobs that would write one directory.
+fn shared_directories(jobs: &[Job]) -> Vec<String> {
+    let mut owners: HashMap<&Path, &str> = HashMap::new();
+    let mut faults = Vec::new();
+    for job in jobs {
+        if let Some(other) = owners.insert(&job.dir, &job.name) {
+            let dir = job.dir.display();
+            faults.push(format!("job.{}.dir: {dir} is that of job.{other}: give each job its own", job.name));
+        }
+    }
+    faults
+}
+
+/// The same path for all ways to write it, also where it, or folders above it, are not there yet.
+fn canonical(dir: &Path) -> PathBuf {
+    let whole = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let mut there = PathBuf::new();
+    for part in whole.components() {
+        if part == Component::ParentDir {
+            there.pop();
+            continue;
+        }
+        there.push(part);
+        if let Ok(real) = there.canonicalize() {
+            there = real;
+        }
+    }
+    there
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_one_however_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| canonical(&folder.path().join(path));
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        for path in ["a/new", "a/./new/", "link/new", "link/../a/new", "other/../a/new"] {
+            assert_eq!(at(path), at("a/new"), "{path}");
+        }
+        assert_ne!(at("a"), at("b"));
+    }
+}

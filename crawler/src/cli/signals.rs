@@ -1,0 +1,78 @@
+//! Signals: what ends a run, and what is asked of one that goes on.
+
+use std::time::Duration;
+
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::{mpsc, watch},
+};
+
+use super::Failure;
+use crate::engine::StopSignal;
+
+/// Time for what is in flight when a signal stops the run.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// So much may be asked before it is heeded; more of it says nothing new.
+pub(super) const MOST_ASKED: usize = 16;
+
+/// What a signal asks of a run that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// SIGHUP: settings are to be read again.
+    ReadAgain,
+    /// SIGUSR1: the next sequence is to begin.
+    Begin,
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, Failure> {
+    signal(kind).map_err(Failure::system("cannot listen for signals"))
+}
+
+/// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
+pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
+    let (sender, receiver) = watch::channel(None);
+    let (mut interrupts, mut terminations) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    tokio::spawn(async move {
+        let mut stopping = false;
+        loop {
+            let kind = tokio::select! {
+                _ = interrupts.recv() => SignalKind::interrupt(),
+                _ = terminations.recv() => SignalKind::terminate(),
+            };
+            if stopping || sender.send(Some(kind.as_raw_value())).is_err() {
+                std::process::exit(128 + kind.as_raw_value());
+            }
+            stopping = true;
+        }
+    });
+    Ok(stopped_by(receiver))
+}
+
+/// A stop that somebody in this process asks for, by a signal's number.
+pub(super) fn stopped_by(signals: watch::Receiver<Option<i32>>) -> StopSignal {
+    StopSignal::new(signals, GRACE)
+}
+
+/// The number of SIGTERM, for a crawl that is to end as if it had come.
+pub(super) fn termination() -> i32 {
+    SignalKind::terminate().as_raw_value()
+}
+
+/// SIGHUP and SIGUSR1, as they come.
+pub(super) fn asked() -> Result<mpsc::Receiver<Asked>, Failure> {
+    let (sender, receiver) = mpsc::channel(MOST_ASKED);
+    let (mut hangups, mut wishes) = (listen(SignalKind::hangup())?, listen(SignalKind::user_defined1())?);
+    tokio::spawn(async move {
+        loop {
+            let asked = tokio::select! {
+                _ = hangups.recv() => Asked::ReadAgain,
+                _ = wishes.recv() => Asked::Begin,
+            };
+            if sender.send(asked).await.is_err() {
+                break;
+            }
+        }
+    });
+    Ok(receiver)
+}

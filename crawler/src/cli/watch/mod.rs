@@ -1,0 +1,149 @@
+//! `webloom watch`: crawl sequences on a schedule, in one process.
+//!
+//! Owns: the arguments, and what signals ask of a crawl that is watched. The loop is in [`rounds`], over whatever is done on a
+//! schedule ([`subject`]) and whatever tells the time; [`site`] is the crawl itself.
+//!
+//! Does not know: how a sequence is crawled, and how starts follow from a schedule.
+
+pub(super) mod plan;
+pub(super) mod rounds;
+pub(super) mod site;
+pub(super) mod subject;
+
+use std::{num::NonZeroU64, path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use tokio::sync::mpsc;
+
+use self::{
+    rounds::{Order, Outside, no_timer},
+    site::{Given, Site},
+};
+use super::{
+    Failure,
+    among::Among,
+    crawl::RevisitChoice,
+    flags::{CrawlFlags, OutputFlags, ScheduleFlags},
+    jobs, outcome, session,
+    signals::{self, Asked},
+};
+use crate::{
+    clock::{SystemWall, WallTime},
+    config::Layers,
+    observe::logs,
+    store::Revisit,
+};
+
+/// The profile where no other is given.
+pub(super) const PROFILE: &str = "revisit";
+
+/// Arguments of `watch`.
+#[derive(Debug, Args)]
+pub(super) struct WatchArgs {
+    /// Start URL, a host (https is tried, then http), or @FILE with one of them a line; - reads such a list from stdin
+    #[arg(value_name = "START", conflicts_with = "jobs")]
+    starts: Vec<String>,
+    /// Crawl directory, made when it is not there [default: ./crawls/HOST of the first start]
+    #[arg(short, long, conflicts_with = "jobs")]
+    dir: Option<PathBuf>,
+    /// Add a start URL to the crawl, whatever the directory holds; may be given several times, and as @FILE or - like a start
+    #[arg(long, value_name = "URL", conflicts_with = "jobs")]
+    add: Vec<String>,
+    /// TOML file with several crawls, each with its own directory, starts and schedule, that are watched by this one process;
+    /// settings given here and in variables hold for all of them
+    #[arg(long, value_name = "FILE")]
+    jobs: Option<PathBuf>,
+    /// How each sequence after the first finds its pages: asking for every known URL, or by links from the starts, as if nothing
+    /// were known [default: known-first]
+    #[arg(long, value_enum, value_name = "HOW")]
+    revisit: Option<RevisitChoice>,
+    /// End after so many sequences (with --jobs, of each), one that is gone on with included, with the exit code of the last
+    /// [default: never]
+    #[arg(long, value_name = "N", help_heading = "Schedule")]
+    runs: Option<NonZeroU64>,
+    #[command(flatten)]
+    flags: WatchFlags,
+}
+
+/// What settings are read from, at the start and again on SIGHUP.
+#[derive(Debug, Clone, Args)]
+pub(super) struct WatchFlags {
+    #[command(flatten)]
+    pub(super) schedule: ScheduleFlags,
+    #[command(flatten)]
+    pub(super) crawl: CrawlFlags,
+    #[command(flatten)]
+    pub(super) output: OutputFlags,
+}
+
+impl WatchArgs {
+    pub(super) fn is_quiet(&self) -> bool {
+        self.flags.output.quiet
+    }
+
+    fn given(&self) -> Given {
+        Given {
+            dir: self.dir.clone(),
+            starts: self.starts.clone(),
+            added: self.add.clone(),
+            layers: self.flags.layers(None, None),
+            output: self.flags.output.clone(),
+            revisit: self.revisit(),
+            most: self.runs,
+        }
+    }
+
+    fn revisit(&self) -> Revisit {
+        self.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit)
+    }
+}
+
+pub(super) fn run(args: WatchArgs) -> Result<ExitCode, Failure> {
+    if let Some(file) = &args.jobs {
+        let (revisit, most) = (args.revisit(), args.runs);
+        return jobs::run(jobs::Asked { file: file.clone(), flags: args.flags, revisit, most });
+    }
+    session::runtime()?.block_on(watch(args))
+}
+
+async fn watch(args: WatchArgs) -> Result<ExitCode, Failure> {
+    // Before anything is kept: a signal that comes in the meantime is heard.
+    let stop = signals::stop_signal()?;
+    let asked = signals::asked()?;
+    let time = SystemWall::new().map_err(no_timer())?;
+    let given = args.given();
+    let mut rounds = Site::open(given, &Among::default(), time.now())?;
+    logs::start(&rounds.subject.log_settings()?);
+    let mut outside = Outside { stop, orders: orders(asked, args), time };
+    Ok(outcome::exit_code(rounds.run(&mut outside).await?))
+}
+
+/// What signals ask for, with settings as they are when it is asked.
+fn orders(mut asked: mpsc::Receiver<Asked>, args: WatchArgs) -> mpsc::Receiver<Order<Given>> {
+    let (sender, receiver) = mpsc::channel(signals::MOST_ASKED);
+    tokio::spawn(async move {
+        while let Some(asked) = asked.recv().await {
+            let order = match asked {
+                Asked::ReadAgain => Order::Settings(Box::new(args.given())),
+                Asked::Begin => Order::Begin,
+            };
+            if sender.send(order).await.is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+impl WatchFlags {
+    /// The layers of settings, with this profile and this file where there are any.
+    pub(super) fn layers(&self, profile: Option<&str>, config: Option<&PathBuf>) -> Layers {
+        let mut crawl = self.crawl.clone();
+        crawl.profile = profile.map(str::to_owned).or(crawl.profile).or_else(|| Some(PROFILE.to_owned()));
+        crawl.config = config.cloned().or(crawl.config);
+        session::layers(&crawl).flags(&self.schedule.overlay()).flags(&self.output.overlay())
+    }
+}
+
+#[cfg(test)]
+mod tests;

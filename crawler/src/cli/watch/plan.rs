@@ -1,0 +1,48 @@
+//! [`Plan`]: what the settings say of sequences to come.
+
+use super::super::{Failure, session::Session};
+use crate::{
+    config::{Overlap, Pause, RevisitSettings},
+    engine,
+    schedule::{Schedule, ScheduleError},
+};
+
+/// What the settings say of sequences to come.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Plan {
+    pub(in crate::cli) schedule: Schedule,
+    pub(in crate::cli) overlap: Overlap,
+    /// Whether nothing begins for now.
+    pub(in crate::cli) paused: bool,
+    /// How single pages are visited in between.
+    pub(in crate::cli) revisits: Option<RevisitSettings>,
+}
+
+impl Plan {
+    /// What the settings of a session say, and the session with one rhythm; `name` tells the crawl from others with the same one.
+    ///
+    /// # Errors
+    /// When they are wrong, or there is no rhythm.
+    pub(in crate::cli) fn of(
+        mut session: Session,
+        stored: Option<&str>,
+        name: &str,
+    ) -> Result<(Session, Self), Failure> {
+        let given = session.layers.clone();
+        let all = stored.map_or_else(|| given.clone(), |stored| given.clone().stored(stored));
+        session.layers = given.flags(&all.weaker_rhythm()?);
+        let resolved = session.settings(stored)?;
+        resolved.refuse_slow_sections()?;
+        let settings = resolved.settings;
+        engine::check(&settings, None)?;
+        let schedule = settings.schedule.schedule(name).map_err(|error| {
+            Failure::Usage(match error {
+                ScheduleError::NoRhythm => "say how often (--every 6h) or when (--cron '0 3 * * *')".to_owned(),
+                other => other.to_string(),
+            })
+        })?;
+        let revisits = settings.revisit.visits_between().then_some(settings.revisit);
+        let paused = settings.schedule.pause == Pause::On;
+        Ok((session, Self { schedule, overlap: settings.schedule.overlap, paused, revisits }))
+    }
+}

@@ -1,0 +1,278 @@
+//! [`Rounds`]: when a sequence is begun, and what becomes of one that outlasts its interval.
+//!
+//! Invariants: nothing polls; what is asked for while a sequence runs holds from the next one on; while the crawl is paused neither
+//! a sequence nor a visit begins.
+//!
+//! Does not know: what a sequence is, where settings come from, and whose time of day it is.
+
+use std::num::NonZeroU64;
+
+use tokio::sync::mpsc;
+
+use super::{
+    super::{Failure, session::Round},
+    plan::Plan,
+    subject::{Subject, Work},
+};
+use crate::{
+    clock::WallTime,
+    config::Overlap,
+    engine::{End, StopSignal},
+    schedule::{Due, Upcoming},
+    store::Revisit,
+    time::Moment,
+};
+
+/// What somebody asks of a crawl that is watched.
+#[derive(Debug)]
+pub(in crate::cli) enum Order<G> {
+    /// Settings that hold from the next sequence on.
+    Settings(Box<G>),
+    /// The next sequence is to begin now.
+    Begin,
+}
+
+/// What comes from outside while a sequence runs, or is waited for.
+pub(in crate::cli) struct Outside<G, T> {
+    pub(in crate::cli) stop: StopSignal,
+    pub(in crate::cli) orders: mpsc::Receiver<Order<G>>,
+    pub(in crate::cli) time: T,
+}
+
+/// A subject on its schedule.
+pub(in crate::cli) struct Rounds<S> {
+    pub(in crate::cli) subject: S,
+    plan: Plan,
+    upcoming: Upcoming,
+    round: Round,
+    /// How sequences after the first find their pages.
+    revisit: Revisit,
+    /// How many there may be.
+    most: Option<NonZeroU64>,
+    /// How many there were.
+    done: u64,
+    /// Whether the next is to begin now.
+    asked: bool,
+}
+
+/// What the first sequence is, and when.
+pub(in crate::cli) struct Beginning {
+    pub(in crate::cli) plan: Plan,
+    pub(in crate::cli) upcoming: Upcoming,
+    pub(in crate::cli) round: Round,
+    pub(in crate::cli) revisit: Revisit,
+    /// How many sequences there may be.
+    pub(in crate::cli) most: Option<NonZeroU64>,
+}
+
+impl<S: Subject> Rounds<S> {
+    pub(in crate::cli) fn new(subject: S, beginning: Beginning) -> Self {
+        let Beginning { plan, upcoming, round, revisit, most } = beginning;
+        Self { subject, plan, upcoming, round, revisit, most, done: 0, asked: false }
+    }
+
+    /// How many sequences were run.
+    pub(in crate::cli) fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Crawls when it is time to, until a signal comes or all was done that was asked for.
+    ///
+    /// # Errors
+    /// When a sequence cannot be run, or its figures not be read.
+    pub(in crate::cli) async fn run<T: WallTime>(
+        &mut self,
+        outside: &mut Outside<S::Given, T>,
+    ) -> Result<End, Failure> {
+        if self.round == Round::OnceMore {
+            if self.plan.paused
+                && let Some(end) = self.wait_for_the_pause_to_end(outside).await
+            {
+                return Ok(end);
+            }
+            self.round = Round::Next(self.revisit);
+            let end = self.visit_once_more(outside).await?;
+            if matches!(end, End::Signal(_) | End::Loss) {
+                return Ok(end);
+            }
+        }
+        loop {
+            if let Some(end) = self.wait(outside).await? {
+                return Ok(end);
+            }
+            let end = self.sequence(outside).await?;
+            self.done += 1;
+            let is_last = self.most.is_some_and(|most| self.done >= most.get());
+            if is_last || matches!(end, End::Signal(_) | End::Loss) {
+                return Ok(end);
+            }
+            self.round = Round::Next(self.revisit);
+        }
+    }
+
+    /// Until the next sequence is due, with the visits that are due before; or until a signal comes.
+    async fn wait<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<End>, Failure> {
+        let mut told = None;
+        loop {
+            if self.plan.paused {
+                if let Some(end) = self.wait_for_the_pause_to_end(outside).await {
+                    return Ok(Some(end));
+                }
+                told = None;
+            }
+            let now = outside.time.now();
+            if std::mem::take(&mut self.asked) {
+                self.upcoming.begin_now(&self.plan.schedule, now);
+                return Ok(None);
+            }
+            if self.round == Round::GoOn {
+                return Ok(None);
+            }
+            let Due::At(due) = self.upcoming.due(&self.plan.schedule, now) else { return Ok(None) };
+            if told.replace(due) != Some(due) {
+                self.subject.print(&format!("next sequence at {}", self.shown(due)))?;
+            }
+            let visits = self.subject.next_visits();
+            if visits.is_some_and(|visits| visits <= now) {
+                match self.visit_due(outside).await? {
+                    Some(end @ (End::Signal(_) | End::Loss)) => return Ok(Some(end)),
+                    Some(End::Restart | End::Aged { .. }) => {
+                        // Its URL cache was full, or too old: it is filled by links again.
+                        self.round = Round::Next(Revisit::Rediscover);
+                        return Ok(None);
+                    }
+                    _ => continue,
+                }
+            }
+            tokio::select! {
+                biased;
+                signal = outside.stop.asked() => return Ok(Some(End::Signal(signal))),
+                Some(order) = outside.orders.recv() => self.heed(order),
+                woken = outside.time.until(visits.map_or(due, |visits| visits.min(due))) => woken.map_err(no_timer())?,
+            }
+        }
+    }
+
+    /// Until nobody holds the crawl back any more, or a signal comes.
+    async fn wait_for_the_pause_to_end<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Option<End> {
+        self.subject.tell("paused: nothing begins until schedule.pause is \"off\"");
+        while self.plan.paused {
+            tokio::select! {
+                biased;
+                signal = outside.stop.asked() => return Some(End::Signal(signal)),
+                Some(order) = outside.orders.recv() => self.heed(order),
+            }
+        }
+        if self.round == Round::GoOn {
+            // It makes up for what was missed meanwhile.
+            self.upcoming.begin_now(&self.plan.schedule, outside.time.now());
+        }
+        None
+    }
+
+    /// Visits the pages that are due once more, if there are any.
+    async fn visit_due<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<End>, Failure> {
+        let queued = self.subject.queue_due(outside.time.now()).await?;
+        if queued == 0 {
+            return Ok(None);
+        }
+        let end = self.visit_once_more(outside).await?;
+        tracing::info!(pages = queued, end = end.as_str(), "pages were visited once more");
+        Ok(Some(end))
+    }
+
+    /// Visits what is queued of the last sequence, until the next is due.
+    async fn visit_once_more<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
+        let until = self.next(outside.time.now());
+        let mut visiting = self.subject.visit_once_more(until, outside.stop.clone());
+        let ended = loop {
+            tokio::select! {
+                biased;
+                ended = &mut visiting => break ended?,
+                Some(order) = outside.orders.recv() => self.heed(order),
+            }
+        };
+        Ok(self.subject.has_visited(ended, outside.time.now()))
+    }
+
+    /// Runs a sequence, and those that its reset policy has follow it.
+    async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
+        let next = self.next(outside.time.now());
+        let until = (self.plan.overlap == Overlap::Restart).then_some(next);
+        let work = Work { round: self.round, until, revisits: self.plan.revisits.clone() };
+        let mut crawling = self.subject.sequence(work, outside.stop.clone())?;
+        let mut outlasts = false;
+        let ended = loop {
+            tokio::select! {
+                biased;
+                ended = &mut crawling => break ended?,
+                Some(order) = outside.orders.recv() => self.heed_while_running(order),
+                woken = outside.time.until(next), if !outlasts => {
+                    woken.map_err(no_timer())?;
+                    outlasts = outside.time.now() >= next;
+                    if outlasts {
+                        self.warn_of_overlap(next);
+                    }
+                }
+            }
+        };
+        let end = self.subject.has_crawled(ended, outside.time.now())?;
+        if self.plan.overlap == Overlap::Skip {
+            self.upcoming.skip_missed(&self.plan.schedule, outside.time.now());
+        }
+        Ok(end)
+    }
+
+    /// When the next sequence is due.
+    fn next(&self, now: Moment) -> Moment {
+        let mut upcoming = self.upcoming;
+        match upcoming.due(&self.plan.schedule, now) {
+            Due::At(next) => next,
+            Due::Now => now,
+        }
+    }
+
+    fn heed_while_running(&mut self, order: Order<S::Given>) {
+        if matches!(order, Order::Begin) {
+            self.subject.tell("a sequence is running: the next begins right after it");
+        }
+        self.heed(order);
+    }
+
+    /// Takes new settings over, where they are right.
+    fn heed(&mut self, order: Order<S::Given>) {
+        match order {
+            Order::Begin if self.plan.paused => self.subject.tell("paused: no sequence is begun"),
+            Order::Begin => self.asked = true,
+            Order::Settings(given) => match self.subject.read_again(*given) {
+                Ok(plan) => {
+                    self.plan = plan;
+                    self.subject.tell("the settings were read again: they hold from the next sequence on");
+                }
+                Err(failure) => {
+                    let why = "error: the settings read again are not used, those before stay";
+                    self.subject.complain(&format!("{why}: {failure}"));
+                }
+            },
+        }
+    }
+
+    fn warn_of_overlap(&self, due: Moment) {
+        let what = match self.plan.overlap {
+            Overlap::Skip => "it is left out",
+            Overlap::Queue => "it begins right after",
+            Overlap::Restart => "it begins when what is in flight has ended",
+        };
+        tracing::warn!(due = %self.shown(due), "a sequence outlasts its interval; the next is due: {what}");
+    }
+
+    /// What clocks in the zone of the schedule show, to the second.
+    fn shown(&self, moment: Moment) -> String {
+        self.plan.schedule.local(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+}
+
+/// The system's timer fails.
+pub(in crate::cli) fn no_timer() -> impl FnOnce(std::io::Error) -> Failure {
+    Failure::system("cannot wait for a time of day")
+}

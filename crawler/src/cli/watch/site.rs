@@ -1,0 +1,250 @@
+//! [`Site`]: a real crawl as what is done on a schedule.
+//!
+//! Invariants: the crawl directory is this process's from the first sequence on, also while nothing runs; of a sequence that has
+//! ended nothing is kept but its settings; a start that is given anew joins at the next sequence, and none leaves.
+//!
+//! Does not know: when anything is due.
+
+use std::{collections::HashSet, num::NonZeroU64, path::PathBuf};
+
+use super::{
+    super::{
+        Failure,
+        among::Among,
+        crawl,
+        directory::{self, CrawlDirectory},
+        flags::OutputFlags,
+        once_more::Visits,
+        session::{Ended, Round, Session, Shown},
+        starts,
+    },
+    plan::Plan,
+    rounds::{Beginning, Rounds},
+    subject::{Running, Subject, Work},
+};
+use crate::{
+    clock::Clock,
+    config::Layers,
+    engine::{End, Start, StopSignal},
+    schedule::Upcoming,
+    store::{LastSequence, Revisit},
+    time::Moment,
+    url::WebUrl,
+};
+
+/// What is to be watched, as it was given.
+#[derive(Clone)]
+pub(in crate::cli) struct Given {
+    pub(in crate::cli) dir: Option<PathBuf>,
+    pub(in crate::cli) starts: Vec<String>,
+    /// Starts that are added to whatever the directory holds.
+    pub(in crate::cli) added: Vec<String>,
+    pub(in crate::cli) layers: Layers,
+    pub(in crate::cli) output: OutputFlags,
+    /// How sequences after the first find their pages.
+    pub(in crate::cli) revisit: Revisit,
+    /// How many sequences there may be.
+    pub(in crate::cli) most: Option<NonZeroU64>,
+}
+
+/// A crawl that is watched.
+pub(in crate::cli) struct Site {
+    given: Given,
+    session: Session,
+    /// The settings that the directory holds.
+    stored: Option<String>,
+    /// What tells the crawl from others with the same schedule.
+    name: String,
+    /// Visits until the next sequence.
+    visits: Option<Visits>,
+    /// What the sequence that runs was begun with, and how its pages are visited after it.
+    running: Option<(Session, Option<crate::config::RevisitSettings>)>,
+}
+
+impl Given {
+    /// The crawl and its settings, from what was given alone.
+    ///
+    /// # Errors
+    /// When a start is none, or there is nowhere to put the crawl.
+    pub(in crate::cli) fn session(&self, among: &Among) -> Result<Session, Failure> {
+        starts::check_stdin(self.starts.iter().chain(&self.added))?;
+        let (starts, added) = (starts::read(&self.starts)?, starts::read(&self.added)?);
+        let dir = match &self.dir {
+            Some(dir) => dir.clone(),
+            None => crawl::default_dir(starts.first().or(added.first()))?,
+        };
+        self.layers.resolve()?;
+        Ok(Session {
+            dir,
+            starts: starts.into(),
+            added,
+            round: Round::GoOn,
+            layers: self.layers.clone(),
+            output: self.output.clone(),
+            shown: Shown::Each,
+            told: false,
+            until: None,
+            lock: None,
+            watched: true,
+            among: among.clone(),
+        })
+    }
+
+    /// What the settings say where no directory is looked at.
+    ///
+    /// # Errors
+    /// When they are wrong, or there is no rhythm.
+    pub(in crate::cli) fn plan(&self, among: &Among) -> Result<Plan, Failure> {
+        let session = self.session(among)?;
+        let name = name(&session, &[]);
+        Plan::of(session, None, &name).map(|(_, plan)| plan)
+    }
+}
+
+/// The first of all starts in the alphabet, those that are known before those that are new.
+fn name(session: &Session, known: &[String]) -> String {
+    let given = session.starts.iter().chain(&session.added).map(|start| start.url.as_str().to_owned());
+    known.iter().min().cloned().or(given.min()).unwrap_or_default()
+}
+
+impl Site {
+    /// Refuses what can be refused before a directory is made, and keeps the one that is there.
+    ///
+    /// # Errors
+    /// When something is wrong with what was given, or with the directory.
+    pub(in crate::cli) fn open(given: Given, among: &Among, now: Moment) -> Result<Rounds<Self>, Failure> {
+        let mut session = given.session(among)?;
+        let dir = &session.dir;
+        let kept = CrawlDirectory::exists(dir).then(|| directory::open(dir, None)).transpose()?;
+        let stored = kept.as_ref().map(CrawlDirectory::settings).transpose()?.flatten();
+        let last = kept.as_ref().map(CrawlDirectory::last_sequence).transpose()?.flatten();
+        let areas = kept.as_ref().map(CrawlDirectory::areas).transpose()?.unwrap_or_default();
+        let known: Vec<_> = areas.iter().filter(|area| area.source.is_given()).map(|area| area.url.clone()).collect();
+        let name = name(&session, &known);
+        session.lock = kept.as_ref().map(CrawlDirectory::lock);
+        if stored.is_some() {
+            // Not only when the next sequence is due.
+            session.refuse_foreign(&areas)?;
+        }
+        let (session, plan) = Plan::of(session, stored.as_deref(), &name)?;
+        let (revisit, most) = (given.revisit, given.most);
+        let mut upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
+        let mut site = Self { given, session, stored, name, visits: None, running: None };
+        let round = if last.as_ref().is_some_and(LastSequence::is_over) {
+            if site.session.may_visit_once_more(site.stored.as_deref())? {
+                site.visits = Some(Visits::of(&site.session, plan.revisits.as_ref(), now));
+            }
+            Round::Next(revisit)
+        } else if last.is_some_and(|last| last.revisited) {
+            site.visits = Some(Visits::of(&site.session, plan.revisits.as_ref(), now));
+            Round::OnceMore
+        } else {
+            // To go on with it makes up for what was missed meanwhile.
+            upcoming.skip_missed(&plan.schedule, now);
+            Round::GoOn
+        };
+        Ok(Rounds::new(site, Beginning { plan, upcoming, round, revisit, most }))
+    }
+
+    /// What it was given last.
+    pub(in crate::cli) fn given(&self) -> &Given {
+        &self.given
+    }
+
+    /// The settings of what was read last.
+    ///
+    /// # Errors
+    /// When they are wrong.
+    pub(in crate::cli) fn log_settings(&self) -> Result<crate::config::LogSettings, Failure> {
+        Ok(self.session.settings(self.stored.as_deref())?.settings.log)
+    }
+
+    /// The session with the starts that are given now. What a list on stdin said is what it said at first.
+    fn with_starts(&self, given: &Given) -> Result<Session, Failure> {
+        let listed = given.starts.iter().chain(&given.added).filter(|argument| *argument != "-").cloned();
+        let read = starts::read(&listed.collect::<Vec<_>>())?;
+        let mut session = self.session.clone();
+        let renewed = |start: &Start| read.iter().find(|new| new.url == start.url).unwrap_or(start).clone();
+        session.starts = session.starts.iter().map(renewed).collect();
+        session.added = session.added.iter().map(renewed).collect();
+        let known: HashSet<WebUrl> =
+            session.starts.iter().chain(&session.added).map(|start| start.url.clone()).collect();
+        session.added.extend(read.into_iter().filter(|start| !known.contains(&start.url)));
+        Ok(session)
+    }
+}
+
+impl Subject for Site {
+    type Given = Given;
+    type Ended = Ended;
+
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Ended>, Failure> {
+        self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
+        let session = Session { round: work.round, ..self.session.clone() };
+        self.running = Some((session.clone(), work.revisits));
+        let session = Session { until: work.until, ..session };
+        Ok(Box::pin(session.sequences(Clock::start(), stop)))
+    }
+
+    fn has_crawled(&mut self, ended: Ended, now: Moment) -> Result<End, Failure> {
+        (self.session.lock, self.session.told) = (Some(ended.lock), true);
+        self.session.show(ended.end)?;
+        if let Some((mut with, revisits)) = self.running.take() {
+            with.lock.clone_from(&self.session.lock);
+            self.visits = Some(Visits::of(&with, revisits.as_ref(), now));
+        }
+        Ok(ended.end)
+    }
+
+    fn next_visits(&self) -> Option<Moment> {
+        self.visits.as_ref().and_then(Visits::next)
+    }
+
+    async fn queue_due(&mut self, now: Moment) -> Result<usize, Failure> {
+        match &mut self.visits {
+            Some(visits) => visits.queue_due(now).await,
+            None => Ok(0),
+        }
+    }
+
+    fn visit_once_more(&mut self, until: Moment, stop: StopSignal) -> Running<Ended> {
+        // With the settings of the sequence.
+        let session = self.visits.as_ref().map_or_else(|| self.session.clone(), |visits| visits.session().clone());
+        let session = Session { round: Round::OnceMore, until: Some(until), told: true, ..session };
+        Box::pin(session.crawl(Clock::start(), stop))
+    }
+
+    fn has_visited(&mut self, ended: Ended, now: Moment) -> End {
+        self.session.lock = Some(ended.lock);
+        if let Some(visits) = &mut self.visits {
+            visits.expect_next(now);
+        }
+        ended.end
+    }
+
+    fn read_again(&mut self, given: Given) -> Result<Plan, Failure> {
+        let session = Session { layers: given.layers.clone(), ..self.with_starts(&given)? };
+        let (session, plan) = Plan::of(session, self.stored.as_deref(), &self.name)?;
+        (self.session, self.given) = (session, given);
+        Ok(plan)
+    }
+
+    fn tell(&self, line: &str) {
+        if !self.session.output.quiet {
+            self.session.among.voice.tell(line);
+        }
+    }
+
+    fn complain(&self, line: &str) {
+        self.session.among.voice.tell(line);
+    }
+
+    fn print(&self, line: &str) -> Result<(), Failure> {
+        if self.session.output.json {
+            self.tell(line);
+        } else if !self.session.output.quiet {
+            self.session.among.voice.print(&format!("{line}\n"))?;
+        }
+        Ok(())
+    }
+}

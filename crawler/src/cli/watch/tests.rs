@@ -1,0 +1,390 @@
+//! Months of a schedule in seconds: the loop that a crawl is watched by, on a clock that is set, stands still in suspend and changes
+//! its zone's offset as scripted. What is crawled takes time, and nothing else.
+
+use std::{
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, MutexGuard},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use tokio::sync::{mpsc, watch};
+
+use super::{
+    plan::Plan,
+    rounds::{Beginning, Order, Outside, Rounds},
+    subject::{Running, Subject, Work},
+};
+use crate::{
+    cli::{Failure, session::Round, signals},
+    clock::WallTime,
+    config::{Layers, Pause},
+    engine::{End, StopSignal},
+    schedule::{Upcoming, Zone},
+    store::Revisit,
+    time::Moment,
+};
+
+const MINUTE: u64 = 60_000;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// What the world does, so long after the start by a steady clock.
+#[derive(Debug, Clone)]
+enum Deed {
+    /// Somebody sets the clock, by so many milliseconds.
+    Set(i64),
+    /// The machine sleeps for so long.
+    Suspend(u64),
+    /// Sequences take so long from now on.
+    Lasts(u64),
+    /// Settings are read again.
+    Settings(&'static str),
+    /// The next sequence is asked for.
+    Begin,
+    /// A signal ends it.
+    Stop,
+}
+
+/// Both clocks, in milliseconds, and what is waited for.
+#[derive(Debug, Default)]
+struct World {
+    steady: u64,
+    wall: u64,
+    /// How often the clock was set.
+    sets: u64,
+    lasts: u64,
+    /// Steady times at which something happens.
+    awaited: Vec<u64>,
+    /// When sequences began, and what they were.
+    begun: Vec<(Moment, Round)>,
+    lines: Vec<String>,
+}
+
+#[derive(Clone)]
+struct Virtual(Arc<Mutex<World>>);
+
+impl Virtual {
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.0.lock().unwrap()
+    }
+
+    /// Until so much steady time has passed.
+    fn sleep(&self, millis: u64) -> impl Future<Output = ()> + use<> {
+        let (this, until) = (self.clone(), self.world().steady + millis);
+        std::future::poll_fn(move |_| {
+            let mut world = this.world();
+            if world.steady >= until {
+                return Poll::Ready(());
+            }
+            world.awaited.push(until);
+            Poll::Pending
+        })
+    }
+}
+
+impl WallTime for Virtual {
+    fn now(&self) -> Moment {
+        Moment::from_millis(self.world().wall)
+    }
+
+    async fn until(&self, moment: Moment) -> std::io::Result<()> {
+        let sets = self.world().sets;
+        std::future::poll_fn(|_| {
+            let mut world = self.world();
+            if world.wall >= moment.millis() || world.sets != sets {
+                return Poll::Ready(Ok(()));
+            }
+            let due = world.steady.saturating_add(moment.millis() - world.wall);
+            world.awaited.push(due);
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+/// What takes time as a crawl does.
+struct Fake(Virtual);
+
+impl Fake {
+    /// So long, but no longer than until a moment.
+    fn running(&self, until: Option<Moment>, mut stop: StopSignal) -> Running<End> {
+        let world = self.0.world();
+        let left = until.map(|until| until.millis().saturating_sub(world.wall));
+        let (lasts, end) = match left.filter(|left| *left < world.lasts) {
+            Some(left) => (left, End::Budget),
+            None => (world.lasts, End::Drained),
+        };
+        drop(world);
+        let sleep = self.0.sleep(lasts);
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                signal = stop.asked() => Ok(End::Signal(signal)),
+                () = sleep => Ok(end),
+            }
+        })
+    }
+}
+
+impl Subject for Fake {
+    type Given = &'static str;
+    type Ended = End;
+
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<End>, Failure> {
+        let now = self.0.now();
+        self.0.world().begun.push((now, work.round));
+        Ok(self.running(work.until, stop))
+    }
+
+    fn has_crawled(&mut self, ended: End, _: Moment) -> Result<End, Failure> {
+        self.tell(&format!("ended: {}", ended.as_str()));
+        Ok(ended)
+    }
+
+    fn next_visits(&self) -> Option<Moment> {
+        None
+    }
+
+    async fn queue_due(&mut self, _: Moment) -> Result<usize, Failure> {
+        Ok(0)
+    }
+
+    fn visit_once_more(&mut self, until: Moment, stop: StopSignal) -> Running<End> {
+        self.running(Some(until), stop)
+    }
+
+    fn has_visited(&mut self, ended: End, _: Moment) -> End {
+        ended
+    }
+
+    fn read_again(&mut self, given: &'static str) -> Result<Plan, Failure> {
+        plan(given)
+    }
+
+    fn tell(&self, line: &str) {
+        self.0.world().lines.push(line.to_owned());
+    }
+
+    fn complain(&self, line: &str) {
+        self.tell(line);
+    }
+
+    fn print(&self, line: &str) -> Result<(), Failure> {
+        self.tell(line);
+        Ok(())
+    }
+}
+
+fn plan(schedule: &str) -> Result<Plan, Failure> {
+    let settings = Layers::new().file_text("f", &format!("[schedule]\n{schedule}")).resolve()?.settings.schedule;
+    let schedule = settings.schedule("name").map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(Plan { schedule, overlap: settings.overlap, paused: settings.pause == Pause::On, revisits: None })
+}
+
+fn moment(text: &str) -> Moment {
+    let timestamp: jiff::Timestamp = text.parse().unwrap();
+    Moment::from_millis(u64::try_from(timestamp.as_millisecond()).unwrap())
+}
+
+/// What came of a schedule.
+struct Came {
+    begun: Vec<(Moment, Round)>,
+    lines: Vec<String>,
+    end: End,
+}
+
+impl Came {
+    /// When sequences began, as clocks of a zone show it.
+    fn shown(&self, zone: &str, form: &str) -> Vec<String> {
+        let zone = Zone::parse(zone).unwrap();
+        self.begun.iter().map(|(began, _)| zone.local(*began).strftime(form).to_string()).collect()
+    }
+
+    fn has(&self, line: &str) -> usize {
+        self.lines.iter().filter(|there| there.contains(line)).count()
+    }
+}
+
+/// Watches from a moment for so many days by the steady clock; the first sequence begins at once, and takes ten minutes.
+fn watched(schedule: &str, from: &str, days: u64, script: &[(u64, Deed)]) -> Came {
+    let world = World { wall: moment(from).millis(), lasts: 10 * MINUTE, ..World::default() };
+    let time = Virtual(Arc::new(Mutex::new(world)));
+    let (stop, signals) = watch::channel(None);
+    let (orders, receiver) = mpsc::channel(9);
+    let mut outside = Outside { stop: signals::stopped_by(signals), orders: receiver, time: time.clone() };
+    let beginning = Beginning {
+        plan: plan(schedule).unwrap(),
+        upcoming: Upcoming::after(time.now()),
+        round: Round::GoOn,
+        revisit: Revisit::KnownFirst,
+        most: None,
+    };
+    let mut rounds = Rounds::new(Fake(time.clone()), beginning);
+    let mut script: Vec<_> = script.iter().cloned().chain([(days * DAY, Deed::Stop)]).rev().collect();
+    let end = {
+        let mut running = pin!(rounds.run(&mut outside));
+        loop {
+            time.world().awaited.clear();
+            if let Poll::Ready(end) = poll(running.as_mut()) {
+                break end.unwrap();
+            }
+            let mut world = time.world();
+            let scripted = script.last().map(|(at, _)| *at);
+            let next = world.awaited.iter().copied().chain(scripted).min().expect("something comes");
+            assert!(next >= world.steady, "time does not go back");
+            world.wall += next - world.steady;
+            world.steady = next;
+            drop(world);
+            if scripted == Some(next) {
+                let (_, deed) = script.pop().unwrap();
+                let mut world = time.world();
+                match deed {
+                    Deed::Set(by) => {
+                        world.wall = world.wall.checked_add_signed(by).unwrap();
+                        world.sets += 1;
+                    }
+                    Deed::Suspend(by) => world.wall += by,
+                    Deed::Lasts(lasts) => world.lasts = lasts,
+                    Deed::Settings(text) => orders.try_send(Order::Settings(Box::new(text))).unwrap(),
+                    Deed::Begin => orders.try_send(Order::Begin).unwrap(),
+                    Deed::Stop => drop(stop.send(Some(15))),
+                }
+            }
+        }
+    };
+    let World { begun, lines, .. } = &*time.world();
+    Came { begun: begun.clone(), lines: lines.clone(), end }
+}
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn half_past_two_comes_once_on_each_day_of_a_year() {
+    let came = watched("cron = \"30 2 * * *\"\ntz = \"Europe/Berlin\"", "2026-01-01T12:00:00Z", 365, &[]);
+    assert_eq!((came.begun.len(), came.end), (366, End::Signal(15)), "and the one at the beginning");
+    let days = came.shown("Europe/Berlin", "%m-%d");
+    let mut once = days.clone();
+    once.dedup();
+    assert_eq!((days.len(), &days[0]), (once.len(), &"01-01".to_owned()));
+    let times = came.shown("Europe/Berlin", "%m-%d %H:%M%:z");
+    for time in ["03-28 02:30+01:00", "03-29 03:00+02:00", "10-25 02:30+02:00", "10-26 02:30+01:00"] {
+        assert!(times.contains(&time.to_owned()), "{time}");
+    }
+    assert_eq!(times.iter().filter(|time| !time.contains("02:30")).count(), 2, "the first, and the one of the gap");
+}
+
+#[test]
+fn an_interval_is_kept_for_months() {
+    let came = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 100, &[]);
+    assert_eq!(came.begun.len(), 400);
+    assert!(came.begun.windows(2).all(|pair| pair[1].0.since(pair[0].0) == Duration::from_hours(6)));
+    assert_eq!(came.begun.iter().filter(|(_, round)| *round == Round::GoOn).count(), 1);
+}
+
+#[test]
+fn what_a_machine_sleeps_through_is_made_up_for_once() {
+    // It sleeps for two days while it waits, then for one in the middle of a sequence.
+    let script = [(5 * HOUR, Deed::Suspend(2 * DAY)), (7 * HOUR + 5 * MINUTE, Deed::Suspend(DAY))];
+    let came = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 1, &script);
+    let times = came.shown("UTC", "%d %H:%M");
+    // The second sequence begins when the machine wakes. The third is due at 06:00.
+    assert_eq!(times[..3], ["01 00:00", "03 05:00", "03 06:00"]);
+    let mid = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 2, &[(5 * MINUTE, Deed::Suspend(DAY))]);
+    // What came due while the sequence slept is an overlap, and left out.
+    assert_eq!(mid.shown("UTC", "%d %H:%M")[..3], ["01 00:00", "02 06:00", "02 12:00"]);
+}
+
+#[test]
+fn a_clock_that_is_set_neither_repeats_a_start_nor_holds_one_back() {
+    let daily = "cron = \"0 3 * * *\"";
+    // An hour back, right after a start.
+    let back = watched(daily, "2026-01-01T00:00:00Z", 3, &[(3 * HOUR + 30 * MINUTE, Deed::Set(-HOUR.cast_signed()))]);
+    assert_eq!(back.shown("UTC", "%d %H:%M"), ["01 00:00", "01 03:00", "02 03:00", "03 03:00"]);
+    // A month back: it had been wrong.
+    let wrong = watched(daily, "2026-02-01T00:00:00Z", 3, &[(4 * HOUR, Deed::Set(-31 * DAY.cast_signed()))]);
+    assert_eq!(wrong.shown("UTC", "%m-%d"), ["02-01", "02-01", "01-02", "01-03"]);
+    // Three days on: they are made up for by one.
+    let on = watched(daily, "2026-01-01T00:00:00Z", 2, &[(12 * HOUR, Deed::Set(3 * DAY.cast_signed()))]);
+    assert_eq!(on.shown("UTC", "%d %H:%M"), ["01 00:00", "01 03:00", "04 12:00", "05 03:00"]);
+    let every = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 1, &[(7 * HOUR, Deed::Set(-DAY.cast_signed()))]);
+    let hours: Vec<_> = every.begun.iter().map(|(began, _)| began.since(moment("2025-12-31T00:00:00Z"))).collect();
+    assert_eq!(hours[1..4].iter().map(|hours| hours.as_secs() / 3600).collect::<Vec<_>>(), [30, 13, 19]);
+}
+
+#[test]
+fn a_sequence_that_outlasts_its_interval_is_dealt_with_as_set() {
+    for (overlap, expected, end) in [
+        ("skip", ["00:00", "03:00", "06:00"], "drained"),
+        ("queue", ["00:00", "02:30", "05:00"], "drained"),
+        ("restart", ["00:00", "01:00", "02:00"], "budget"),
+    ] {
+        let schedule = format!("every = \"1h\"\noverlap = \"{overlap}\"");
+        let came = watched(&schedule, "2026-01-01T00:00:00Z", 2, &[(0, Deed::Lasts(150 * MINUTE))]);
+        // The first had begun before sequences took so long.
+        assert_eq!(came.shown("UTC", "%H:%M")[1..4], expected.map(later), "{overlap}");
+        assert!(came.has(&format!("ended: {end}")) > 15, "{overlap}");
+    }
+}
+
+/// An hour later.
+fn later(time: &str) -> String {
+    let (hour, minute) = time.split_once(':').unwrap();
+    format!("{:02}:{minute}", hour.parse::<u32>().unwrap() + 1)
+}
+
+#[test]
+fn a_pause_holds_all_back_and_what_it_missed_is_made_up_for_once() {
+    let script = [
+        (150 * MINUTE, Deed::Settings("every = \"1h\"\npause = \"on\"")),
+        (3 * HOUR, Deed::Begin),
+        (10 * HOUR + 30 * MINUTE, Deed::Settings("every = \"1h\"")),
+    ];
+    let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
+    assert_eq!(came.shown("UTC", "%H:%M")[..5], ["00:00", "01:00", "02:00", "10:30", "11:00"]);
+    assert_eq!((came.has("paused: nothing begins"), came.has("paused: no sequence is begun")), (1, 1));
+    let all = watched("every = \"1h\"\npause = \"on\"", "2026-01-01T00:00:00Z", 30, &[]);
+    assert_eq!((all.begun.len(), all.end), (0, End::Signal(15)));
+    let first = [(5 * HOUR, Deed::Settings("every = \"1h\""))];
+    let late = watched("every = \"1h\"\npause = \"on\"", "2026-01-01T00:00:00Z", 1, &first);
+    assert_eq!(late.shown("UTC", "%H:%M")[..2], ["05:00", "06:00"]);
+}
+
+#[test]
+fn a_single_time_comes_once_whatever_the_rhythm_and_the_windows() {
+    let windows = "windows = [\"00:00-02:00\"]";
+    let daily = format!("cron = \"0 1 * * *\"\n{windows}\nalso_at = \"2026-01-02 05:00\"\ntz = \"Europe/Berlin\"");
+    let came = watched(&daily, "2026-01-01T12:00:00Z", 3, &[]);
+    let expected = ["01 13:00", "02 01:00", "02 05:00", "03 01:00", "04 01:00"];
+    assert_eq!(came.shown("Europe/Berlin", "%d %H:%M"), expected);
+    // It is set to a time that has just been, while the clock goes back an hour afterwards.
+    let script = [
+        (2 * HOUR, Deed::Settings("every = \"12h\"\nalso_at = \"2026-01-01T01:59:00Z\"")),
+        (3 * HOUR, Deed::Set(-2 * HOUR.cast_signed())),
+        (3 * HOUR + 1, Deed::Settings("every = \"12h\"\nalso_at = \"1999-01-01T00:00:00Z\"")),
+    ];
+    let now = watched("every = \"12h\"", "2026-01-01T00:00:00Z", 1, &script);
+    assert_eq!(now.shown("UTC", "%d %H:%M")[..3], ["01 00:00", "01 02:00", "01 13:00"]);
+    // One that comes due while a sequence runs begins after it, though starts of the rhythm are left out then.
+    let script = [(5 * MINUTE, Deed::Settings("every = \"12h\"\nalso_at = \"2026-01-01T00:05:00Z\""))];
+    let during = watched("every = \"12h\"", "2026-01-01T00:00:00Z", 1, &script);
+    assert_eq!(during.shown("UTC", "%H:%M")[..3], ["00:00", "00:10", "12:05"]);
+}
+
+#[test]
+fn what_is_asked_for_begins_now_or_right_after_what_runs() {
+    let script = [(3 * HOUR, Deed::Begin), (3 * HOUR + MINUTE, Deed::Begin)];
+    let came = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 1, &script);
+    assert_eq!(came.shown("UTC", "%H:%M")[..4], ["00:00", "03:00", "03:10", "09:10"]);
+    assert_eq!(came.has("the next begins right after it"), 1);
+}
+
+#[test]
+fn wrong_settings_change_nothing() {
+    let script = [(90 * MINUTE, Deed::Settings("every = \"soon\"")), (200 * MINUTE, Deed::Settings("every = \"2h\""))];
+    let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
+    assert_eq!(came.shown("UTC", "%H:%M")[..6], ["00:00", "01:00", "02:00", "03:00", "05:00", "07:00"]);
+    assert_eq!((came.has("those before stay"), came.has("hold from the next")), (1, 1));
+}

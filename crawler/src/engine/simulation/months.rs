@@ -1,0 +1,324 @@
+//! A site whose pages change at known rates, kept fresh for months: are rates estimated right, which policy keeps it fresher, do the
+//! file and the memory stay as large as they are?
+//!
+//! `LONG=1` has 5,000 pages; else there are fewer, so that it takes seconds.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use super::{
+    super::core::End,
+    Random,
+    crawl::{BEGIN, Crawl, Request},
+    fetcher::Moments,
+    settings::resolved,
+    web::{Given, Host, Page, Robots, Web},
+};
+use crate::{
+    config::Settings,
+    revisit::{Budget, Class, PageState, Span, chance::Chance},
+    store::{
+        ReadSide, Revisit, RevisitOrder, SecondLooks,
+        sqlite::{CrawlDirectory, Records},
+    },
+    time::Moment,
+};
+
+/// By so much at least is `optimal` fresher than both others; by half of it on a small site.
+const MARGIN: f64 = 0.02;
+
+const DAY: u64 = 86_400_000;
+/// Runs a day in which pages are visited that are due; no page is due twice in that time.
+const BATCHES: u64 = 4;
+
+const ORIGIN: &str = "http://h0.test";
+
+/// A site, and when its pages change.
+struct Site {
+    web: Web,
+    /// By number, in milliseconds from the beginning.
+    changes: Vec<Arc<[u64]>>,
+    /// Changes a second.
+    rates: Vec<f64>,
+}
+
+impl Site {
+    /// So many pages, in five folders, with mean times between changes from half a day to `spread` times that, their logarithms
+    /// equally spread; after so many days nothing changes any more. Page 0 is the start, and stays.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds of months")]
+    fn new(pages: usize, spread: f64, days: u64) -> Self {
+        let mut chance = Chance::new(11);
+        let (mut changes, mut rates) = (Vec::new(), Vec::new());
+        for page in 0..pages {
+            let rate = if page == 0 { 0.0 } else { 2.0 / 86_400.0 * spread.powf(-chance.share()) };
+            let mut next =
+                |at: &f64| Some(at - chance.share().ln() / rate * 1000.0).filter(|at| *at < (days * DAY) as f64);
+            let times = std::iter::successors(next(&0.0), |at| next(at)).map(|at| at as u64).collect::<Vec<_>>();
+            changes.push(times.into());
+            rates.push(rate);
+        }
+        let path = |page: usize| if page == 0 { "/0".to_owned() } else { format!("/{}/{page}", page % 5) };
+        let links = |page: usize| {
+            let next = [2 * page + 1, 2 * page + 2].into_iter().filter(|next| *next < pages);
+            next.map(|next| ORIGIN.to_owned() + &path(next)).collect()
+        };
+        let living = |(page, times): (usize, &Arc<[u64]>)| (path(page), Page::Living(Arc::clone(times), links(page)));
+        let all = changes.iter().enumerate().map(living).collect();
+        let host = Host {
+            pages: all,
+            robots: Robots::Missing,
+            outages: Vec::new(),
+            robots_outages: Vec::new(),
+            strain: None,
+            is_given: true,
+        };
+        let starts = vec![Given { url: format!("{ORIGIN}/0"), guessed: false }];
+        Self { web: Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts }, changes, rates }
+    }
+
+    fn crawl(&self, settings: &Arc<Settings>) -> Crawl {
+        let mut crawl = Crawl::new(self.web.clone(), vec![Arc::clone(settings)], Random::new(1));
+        crawl.moments = Arc::new(Mutex::new(Moments::new(self.web.clone())));
+        crawl
+    }
+}
+
+/// The number of a page.
+fn number(url: &str) -> usize {
+    url.rsplit('/').next().and_then(|last| last.parse().ok()).expect("each page has a number")
+}
+
+fn settings(policy: &str, sweep: &str) -> Arc<Settings> {
+    Arc::new(resolved(&format!(
+        "[cache]\nstrategy = \"temporal\"\nsweep = \"{sweep}\"\n[politeness]\ndelay = 0\nper_host = 1\n\
+         [revisit]\naudit_not_modified = 0\npolicy = \"{policy}\"\nmin_interval = \"6h\"\nmax_interval = \"1000d\"\n\
+         [change]\ntext = \"on\"\nmass_share = 1\n"
+    )))
+}
+
+/// How fresh the copies of a site really are.
+struct Truth<'a> {
+    site: &'a Site,
+    /// When each page was fetched last.
+    copies: Vec<u64>,
+    /// Nothing before counts.
+    from: u64,
+    span: Span,
+    visits: usize,
+}
+
+impl<'a> Truth<'a> {
+    fn new(site: &'a Site, from: u64) -> Self {
+        Self { site, copies: vec![0; site.changes.len()], from, span: Span::default(), visits: 0 }
+    }
+
+    /// Takes in what was asked for.
+    fn take(&mut self, requests: &mut Vec<Request>) {
+        for request in requests.drain(..).filter(|request| !request.url.ends_with("robots.txt")) {
+            let page = number(&request.url);
+            self.until(page, request.from);
+            self.copies[page] = request.from;
+            self.visits += usize::from(request.from >= self.from);
+        }
+    }
+
+    /// Adds the time from a page's copy on, as far as it counts.
+    fn until(&mut self, page: usize, to: u64) {
+        let (copy, changes) = (self.copies[page], &self.site.changes[page]);
+        let first = changes.get(changes.partition_point(|change| *change <= copy)).copied().unwrap_or(u64::MAX);
+        let from = copy.max(self.from);
+        if to <= from {
+            return;
+        }
+        let seconds = |millis: u64| millis as f64 / 1000.0;
+        let fresh = seconds(first.min(to).saturating_sub(from));
+        let [old, oldest] = [from.max(first).min(to), to].map(|at| seconds(at.saturating_sub(first)));
+        self.span += Span { seconds: seconds(to - from), fresh, age: (oldest * oldest - old * old) / 2.0 };
+    }
+
+    fn end(&mut self, to: u64) -> Span {
+        for page in 0..self.copies.len() {
+            self.until(page, to);
+            self.copies[page] = to;
+        }
+        self.span
+    }
+}
+
+fn run(crawl: &mut Crawl) {
+    let end = crawl.run();
+    assert_eq!(end, Ok(Some(End::Drained)), "at {}", crawl.now);
+    crawl.runs += 1;
+}
+
+fn queue_due(crawl: &Crawl, most: usize, exploring: usize, per_day: f64) -> crate::store::DuePages {
+    let mut directory = CrawlDirectory::open(crawl.folder.path()).unwrap();
+    let budget = Budget::per_day(per_day).unwrap();
+    let at = Moment::from_millis(BEGIN + crawl.now);
+    let revisit = &crawl.settings.revisit;
+    let order = RevisitOrder {
+        at,
+        budget,
+        most,
+        exploring,
+        soonest: Duration::from_mins(1),
+        given: revisit.sections.clone(),
+        most_given: 0,
+        classed_by: revisit.classed_by(),
+    };
+    let change = &crawl.settings.change;
+    let looks = SecondLooks { at, confirm: change.confirm, gone_after: change.gone_after };
+    directory.queue_due(Some((&mut *revisit.policy(), &order)), &looks).unwrap()
+}
+
+/// Bytes of the database.
+fn file_size(crawl: &Crawl) -> f64 {
+    std::fs::metadata(crawl.folder.path().join("webloom.sqlite")).unwrap().len() as f64
+}
+
+/// Resident bytes of this process.
+fn memory() -> f64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()).expect("a number of pages") * 4096.0
+}
+
+/// The slope of the line with the least squares: so much more from one to the next.
+fn slope(values: &[f64]) -> f64 {
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let off = |place: usize| place as f64 - middle;
+    let sum: f64 = values.iter().enumerate().map(|(place, value)| off(place) * (value - mean)).sum();
+    sum / (0..values.len()).map(|place| off(place) * off(place)).sum::<f64>()
+}
+
+fn is_long() -> bool {
+    std::env::var("LONG").is_ok_and(|long| long == "1")
+}
+
+/// 200 sequences, one a day, in the last quarter of which nothing changes.
+#[test]
+fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
+    let (sequences, pages) = (200, if is_long() { 5_000 } else { 100 });
+    let quiet = sequences * 3 / 4;
+    let site = Site::new(pages, 40.0, quiet);
+    let mut crawl = site.crawl(&settings("optimal", "rescue"));
+    crawl.runs = 1;
+    let (mut files, mut memories) = (Vec::new(), Vec::new());
+    let mut truth = Truth::new(&site, 0);
+    let began = std::time::Instant::now();
+    for sequence in 0..sequences {
+        crawl.now = crawl.now.max(sequence * DAY);
+        (crawl.begins, crawl.revisit) = (sequence > 0, Revisit::KnownFirst);
+        run(&mut crawl);
+        truth.take(&mut crawl.requests);
+        queue_due(&crawl, 0, 0, 1.0);
+        if sequence + 1 == quiet {
+            assert_rates(&site, &crawl);
+        }
+        files.push(file_size(&crawl));
+        memories.push(memory());
+    }
+    let whole = |count: u64| usize::try_from(count).unwrap();
+    let (busy, calm) = (&files[20..whole(quiet)], &files[whole(quiet) + 12..]);
+    let changes: usize = site.changes.iter().map(|times| times.len()).sum();
+    let each = slope(busy) / (changes as f64 / quiet as f64);
+    println!(
+        "{pages} pages, {sequences} sequences in {:?}: the file is {:.1} MB; {:.0} bytes a sequence, {each:.0} a change, while pages \
+         change, and {:.0} bytes a sequence when they do not; memory {:.0} bytes a sequence",
+        began.elapsed(),
+        files[files.len() - 1] / 1e6,
+        slope(busy),
+        slope(calm),
+        slope(&memories[40..])
+    );
+    assert!(each < 700.0 && slope(calm) < 8_192.0);
+    // Other tests run at the same time, unless it is the only one. What the allocator does not give back is counted.
+    assert!(!is_long() || slope(&memories[40..]) < 100_000.0);
+    assert_figures(&crawl, &site);
+}
+
+/// The median error of the estimates of pages with 20 visits or more is 15 % at most.
+fn assert_rates(site: &Site, crawl: &Crawl) {
+    let records = Records::open(crawl.folder.path()).unwrap();
+    let query = "SELECT url.url, class, revisit.state FROM revisit JOIN url ON url.id = revisit.url";
+    let mut select = records.connection().prepare(query).unwrap();
+    let page = |row: &rusqlite::Row<'_>| {
+        Ok((row.get::<_, String>(0)?, PageState::from_bytes(row.get(2)?, Class(row.get(1)?))))
+    };
+    let pages: Vec<_> = select.query_map([], page).unwrap().map(Result::unwrap).collect();
+    let visited = pages.iter().filter(|(url, page)| page.visits >= 20.0 && number(url) > 0);
+    let error = |(url, page): &(String, PageState)| (page.rate().unwrap() / site.rates[number(url)] - 1.0).abs();
+    let mut errors: Vec<_> = visited.map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = errors[errors.len() / 2];
+    println!("the median error of the rates of {} pages is {:.1} %", errors.len(), median * 100.0);
+    assert!(errors.len() == site.rates.len() - 1 && median < 0.15);
+}
+
+/// What the last sequence in which pages changed said of itself is the truth, as near as one rate for all pages comes to it.
+fn assert_figures(crawl: &Crawl, site: &Site) {
+    let losses = Records::open(crawl.folder.path()).unwrap().losses(100).unwrap();
+    let mut truth = Truth::new(site, 0);
+    let mut sums = [Span::default(); 2];
+    for day in 101..140_u64 {
+        let told = losses.iter().find(|line| u64::from(line.sequence) == day).and_then(|line| line.measured).unwrap();
+        sums[0] += told;
+        truth.copies.fill((day - 1) * DAY);
+        truth.span = Span::default();
+        sums[1] += truth.end(day * DAY);
+    }
+    let [told, is] = sums.map(|span| [span.freshness().unwrap(), span.mean_age().unwrap() / 3600.0]);
+    println!("measured: fresh {:.3}, age {:.2} h; in truth {:.3} and {:.2} h", told[0], told[1], is[0], is[1]);
+    assert!((told[0] - is[0]).abs() < 0.05 && (told[1] / is[1] - 1.0).abs() < 0.3);
+}
+
+/// Freshness of a site that is visited so often a day, as a policy says, over the second half of the days; with the visits.
+fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
+    let mut crawl = site.crawl(&settings(policy, "off"));
+    crawl.runs = 1;
+    let mut truth = Truth::new(site, days / 2 * DAY);
+    run(&mut crawl);
+    let (mut credit, mut owed) = (0.0, 0.0);
+    for batch in 1..=days * BATCHES {
+        crawl.now = crawl.now.max(batch * DAY / BATCHES);
+        credit += per_day / BATCHES as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few visits")]
+        let [most, exploring] = [credit, owed].map(|visits: f64| visits as usize);
+        // What could not be spent in one batch, because nothing was due, makes the others' intervals shorter.
+        let due = queue_due(&crawl, most, exploring, per_day + credit);
+        (credit, owed) = (credit - due.queued as f64, owed + due.queued as f64 * due.explore - exploring as f64);
+        if due.queued > 0 {
+            run(&mut crawl);
+        }
+        truth.take(&mut crawl.requests);
+    }
+    (truth.end((days + 1) * DAY), truth.visits)
+}
+
+/// Months in which a fifth of the pages may be visited a day.
+#[test]
+fn optimal_keeps_a_real_crawl_fresher_than_the_others() {
+    let (days, pages) = if is_long() { (200, 5_000) } else { (40, 300) };
+    let site = Site::new(pages, 1000.0, days);
+    let per_day = pages as f64 / 5.0;
+    let began = std::time::Instant::now();
+    let [fixed, multiplicative, optimal] = ["fixed", "multiplicative", "optimal"].map(|policy| {
+        let (span, visits) = fresh(&site, policy, per_day, days);
+        let freshness = span.freshness().unwrap();
+        println!(
+            "{policy}: fresh {freshness:.4}, age {:.2} days, {visits} visits",
+            span.mean_age().unwrap() / 86_400.0
+        );
+        (freshness, visits)
+    });
+    println!("{:?}", began.elapsed());
+    let budget = per_day * days as f64 / 2.0;
+    for (_, visits) in [fixed, multiplicative, optimal] {
+        assert!((visits as f64 / budget - 1.0).abs() < 0.05, "all have {budget:.0} visits, not {visits}");
+    }
+    let margin = if is_long() { MARGIN } else { MARGIN / 2.0 };
+    assert!(optimal.0 > fixed.0.max(multiplicative.0) + margin);
+}

@@ -1,0 +1,37 @@
+//! Which pages wait for a second look, and when it is due: so long after the first, once. One that settled nothing (the server
+//! failed) is not repeated before the next sequence, which looks at every page.
+
+use rusqlite::{Connection, Result, params};
+
+use super::queue_again;
+use crate::{
+    store::{DuePages, SecondLooks},
+    time::Moment,
+};
+
+/// The pages in doubt whose last visit was before their second look is due, with the time of that, in the order of these times.
+/// Where the server says that a page is gone for good, only that too many are may be doubted.
+const WAITING: &str = "
+    SELECT standing.url, doubted_since + iif(doubt = 'missing' AND last.status IS NOT 410, ?2, ?1) AS look_at
+    FROM standing JOIN url ON url.id = standing.url JOIN visit AS last ON last.id = url.visit
+    WHERE doubt IN ('missing', 'shrunk', 'mass') AND url.state = 'finished' AND url.admitted_in = ?3
+      AND last.fetched_at < look_at
+    ORDER BY look_at";
+
+/// Queues the pages of a sequence whose second look is due.
+pub(super) fn queue(connection: &Connection, looks: &SecondLooks, sequence: u32, found: &mut DuePages) -> Result<()> {
+    let [confirm, gone_after] = [looks.confirm, looks.gone_after].map(|time| i64::try_from(time.as_millis()).ok());
+    let mut select = connection.prepare_cached(WAITING)?;
+    let page = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, Moment::from_millis(row.get(1)?)));
+    let waiting = select.query_map(params![confirm, gone_after, sequence], page)?;
+    // What is queued is not read on.
+    let waiting: Vec<(i64, Moment)> = waiting.collect::<Result<_>>()?;
+    for (page, due) in waiting {
+        if due > looks.at {
+            found.next_look = Some(due);
+            break;
+        }
+        found.looks += usize::from(queue_again(connection, page, sequence)?);
+    }
+    Ok(())
+}
