@@ -94,7 +94,7 @@ fn number(url: &str) -> usize {
 fn settings(policy: &str, sweep: &str) -> Arc<Settings> {
     Arc::new(resolved(&format!(
         "[cache]\nstrategy = \"temporal\"\nsweep = \"{sweep}\"\n[politeness]\ndelay = 0\nper_host = 1\n\
-         [revisit]\naudit_not_modified = 0\npolicy = \"{policy}\"\nmin_interval = \"6h\"\nmax_interval = \"1000d\"\n\
+         [revisit]\nadaptive = \"on\"\naudit_not_modified = 0\npolicy = \"{policy}\"\nmin_interval = \"6h\"\nmax_interval = \"1000d\"\n\
          [change]\ntext = \"on\"\nmass_share = 1\n"
     )))
 }
