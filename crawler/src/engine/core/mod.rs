@@ -155,8 +155,9 @@ impl Core {
 
     /// One step of what came back, then leases.
     fn turn(&mut self, now: Moment) -> Result<Then, CacheFailure> {
-        self.release_held(now);
         let more = self.take_in(now)?;
+        // The start that was taken in may have been the last: what waited for it would be left out if nothing else is to be done.
+        let more = self.release_held(now) || more;
         if self.ending == Ending::Stop {
             self.stopped = self.stopped.or(Some(End::Loss));
         }

@@ -90,11 +90,14 @@ impl Core {
         self.page_finished(*report, Some(heeded), at, now)
     }
 
-    /// Has the pages that were held back taken in, when they need not wait any longer.
-    pub(super) fn release_held(&mut self, now: Moment) {
-        for report in self.starts.released(now) {
+    /// Has the pages that were held back taken in, when they need not wait any longer; whether there are any.
+    pub(super) fn release_held(&mut self, now: Moment) -> bool {
+        let released = self.starts.released(now);
+        let any = !released.is_empty();
+        for report in released {
             self.intake.push(Task::Held(Box::new(report)));
         }
+        any
     }
 
     /// A page's visit ended at `at`, and is taken in now.

@@ -103,6 +103,8 @@ pub(super) struct Crawl {
     pub(super) interrupts_always: bool,
     /// Settings that come after those in use, once a budget or a loss ends a run.
     later: Vec<Arc<Settings>>,
+    /// Settings before those in use had a budget of a host: others went on to deeper levels meanwhile.
+    pub(super) had_host_budget: bool,
     /// Sequences that are still to come, by the plan of their webs.
     again: Option<(Plan, u64)>,
     /// The next run begins a sequence.
@@ -139,6 +141,7 @@ impl Crawl {
             interruptions: Vec::new(),
             interrupts_always: false,
             later: stages,
+            had_host_budget: false,
             again: None,
             begins: false,
             revisit: Revisit::Rediscover,
@@ -284,6 +287,7 @@ impl Crawl {
         if self.later.is_empty() {
             return Err(format!("ended with {end:?}"));
         }
+        self.had_host_budget |= self.settings.budget.max_pages_per_host.is_some();
         self.settings = self.later.remove(0);
         self.now += 1_000;
         Ok(())

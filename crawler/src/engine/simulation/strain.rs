@@ -55,6 +55,7 @@ impl Servers {
     /// A request comes; what is wrong with its server, if anything.
     pub(super) fn asked(&mut self, origin: &str, strain: Option<Strain>, at: u64) -> Option<Trouble> {
         let server = self.0.entry(origin.to_owned()).or_default();
+        server.ends.retain(|end| *end > at);
         if let Some((_, trouble)) = server.down.filter(|(until, _)| at < *until) {
             return Some(trouble);
         }
@@ -84,10 +85,7 @@ impl Server {
                 }
                 beyond
             }
-            Limit::AtOnce(most) => {
-                self.ends.retain(|end| *end > at);
-                self.ends.len() >= most
-            }
+            Limit::AtOnce(most) => self.ends.len() >= most,
         }
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
 /// With a depth limit, each URL of a web without faults is found over the shortest way, if none was lost on it.
 fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     let limit = &crawl.settings.budget;
-    let by_level = crawl.settings.frontier.order != OrderChoice::Depth && limit.max_pages_per_host.is_none();
+    let by_host = limit.max_pages_per_host.is_some() || crawl.had_host_budget;
+    let by_level = crawl.settings.frontier.order != OrderChoice::Depth && !by_host;
     let cache = &crawl.settings.cache;
     // What was lost may be found once more by a longer way.
     let loses =
@@ -77,8 +78,9 @@ fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
 
 fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<Rows> {
     let mut select = connection.prepare(
-        "SELECT url.url, state, coalesce(visit.outcome, url.reason, '') FROM url LEFT JOIN visit ON visit.id = url.visit
-            AND visit.sequence = admitted_in WHERE admitted_in = ?",
+        // A page that was stored may be abandoned when it is due once more.
+        "SELECT url.url, state, coalesce(iif(state = 'abandoned', NULL, visit.outcome), url.reason, '') FROM url
+            LEFT JOIN visit ON visit.id = url.visit AND visit.sequence = admitted_in WHERE admitted_in = ?",
     )?;
     select.query_map([sequence], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()
 }
@@ -88,10 +90,12 @@ fn is_a_broken_host(crawl: &Crawl, url: &str) -> bool {
     let (origin, _) = split(url).expect("a URL of the web");
     let requests =
         || crawl.requests.iter().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
-    let Some(last) = requests().rfind(|request| request.url == url) else { return false };
+    let may_be = crawl.web.may_be_taken_for_broken(origin);
+    // What was not asked for since is as it was judged before.
+    let Some(last) = requests().rfind(|request| request.url == url) else { return may_be };
     // A run knows of the one before only pages that were stored.
     let known = requests().find(|request| request.what == What::Final && request.run == last.run);
-    crawl.web.may_be_taken_for_broken(origin) && known.is_none_or(|known| last.from <= known.to)
+    may_be && known.is_none_or(|known| last.from <= known.to)
 }
 
 /// What may have become of a URL.
