@@ -77,7 +77,7 @@ impl Job {
                 Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
             }
         };
-        Self { task, pause: lease.pause() }
+        Self { task, pause: lease.delay() }
     }
 }
 

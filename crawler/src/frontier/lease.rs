@@ -12,7 +12,7 @@ pub struct Lease {
     pub(super) item: WorkItem,
     pub(super) holds_slot: bool,
     pub(super) granted: Moment,
-    pub(super) pause: Duration,
+    pub(super) delay: Duration,
     /// Whether the levels of the whole crawl count it: others wait for it.
     pub(super) in_levels: bool,
 }
@@ -43,9 +43,10 @@ impl Lease {
         self.granted
     }
 
-    /// The pause that the host has between requests.
-    pub fn pause(&self) -> Duration {
-        self.pause
+    /// The delay that the host is to have between requests, whoever sends them. What is added to it while the host fails is
+    /// not in it: that is for those who ask this host, and not for all who ask its address.
+    pub fn delay(&self) -> Duration {
+        self.delay
     }
 
     /// Whether its answer may be a page more: 1 or 0.

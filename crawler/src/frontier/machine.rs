@@ -349,7 +349,7 @@ impl Frontier {
             item
         };
         queue.take_slot();
-        let pause = queue.pause(now);
+        let delay = queue.delay;
         let in_levels = !queue.sidelined;
         if item.purpose.is_counted() {
             self.counts.queued -= 1;
@@ -357,7 +357,7 @@ impl Frontier {
         } else {
             self.leased_besides += 1;
         }
-        Some(Lease { item, holds_slot: true, granted: now, pause, in_levels })
+        Some(Lease { item, holds_slot: true, granted: now, delay, in_levels })
     }
 
     pub(super) fn queue(&mut self, host: HostId) -> &mut HostQueue {

@@ -129,6 +129,26 @@ fn so_do_two_names_of_one_address_and_a_crawl_delay_counts() {
 }
 
 #[test]
+fn a_host_that_fails_slows_no_other_at_its_address() {
+    let (ill, site) = (serve(|_| Reply::status(503)), chain(60));
+    let well = serve(move |asked| {
+        std::thread::sleep(Duration::from_millis(40));
+        site(asked)
+    });
+    let failing = "settings.politeness = { backoff = \"600ms\", max_backoff = \"600ms\", give_up = \"1h\" }\n";
+    let jobs = Jobs::new(&[job("ill", &ill.url("/"), failing), job("well", &well.url("/"), "")].concat());
+    let mut running = jobs.watch(&[]).env("WEBLOOM_POLITENESS_DELAY", "0").spawn();
+    running.line_with("[well] drained");
+    stop(running, 143);
+    assert!(ill.log().len() >= 3, "{}", ill.log().len());
+    let log = well.log();
+    assert_eq!(log.len(), 62);
+    let longest =
+        log.windows(2).map(|two| two[1].began.saturating_duration_since(two[0].ended.unwrap())).max().unwrap();
+    assert!(longest < Duration::from_millis(400), "{longest:?}");
+}
+
+#[test]
 fn what_goes_wrong_in_one_job_ends_no_other() {
     let (server, gone) = (serve(star(3)), Server::start("127.0.0.81", star(1)).unwrap());
     let dead = gone.url("/");

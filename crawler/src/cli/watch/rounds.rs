@@ -177,7 +177,7 @@ impl<S: Subject> Rounds<S> {
             return Ok(None);
         }
         let end = self.visit_once_more(outside).await?;
-        tracing::info!(pages = queued, end = end.as_str(), "pages were visited once more");
+        tracing::info!(due = queued, end = end.as_str(), "pages were visited once more");
         Ok(Some(end))
     }
 
