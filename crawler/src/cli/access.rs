@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use super::{Failure, open_files::OpenFiles};
 use crate::{
-    config::{Login, RawSettings, RawValue, SecretValue, Settings},
+    config::{Login, RawSettings, RawValue, SecretText, SecretValue, Settings},
     engine::Start,
     fetch::{
         address::{AddressPolicy, Allowance},
@@ -16,7 +16,7 @@ use crate::{
         resolve::ResolveOverride,
     },
     store::AreaRow,
-    url::{Origin, WebUrl},
+    url::{Credentials, Origin, WebUrl},
 };
 
 /// The layer of settings that the passwords in these starts make, besides those `known`; none if there are none.
@@ -43,12 +43,19 @@ pub(super) fn with_logins<'a>(
     Ok(Some(raw))
 }
 
+/// What `--auth` gives.
+pub(super) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Failure> {
+    let wrong = || Failure::Usage("--auth: give a user name, a colon and a password".to_owned());
+    given.map(|text| Credentials::typed(text.reveal()).ok_or_else(wrong)).transpose()
+}
+
 /// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
 pub(super) fn fetcher(
     settings: &Settings,
     files: OpenFiles,
     areas: &[AreaRow],
     starts: &[Start],
+    auth: Option<&Credentials>,
 ) -> Result<HttpFetcher, Failure> {
     let limits = &settings.fetch;
     let given_before = areas.iter().filter(|area| area.source.is_given());
@@ -60,6 +67,11 @@ pub(super) fn fetcher(
         fetch.headers_for = own.iter().map(WebUrl::origin).collect();
     }
     fetch.credentials = limits.credentials.iter().map(|of| (of.origin.clone(), of.credentials.clone())).collect();
+    if let Some(credentials) = auth {
+        for origin in own.iter().map(WebUrl::origin) {
+            fetch.credentials.entry(origin).or_insert_with(|| credentials.clone());
+        }
+    }
     fetch.connect_timeout = limits.connect_timeout;
     fetch.first_byte_timeout = limits.first_byte_timeout;
     fetch.total_timeout = limits.total_timeout;

@@ -53,13 +53,17 @@ pub(super) struct ChangesArgs {
 
 const COLUMNS: [&str; 8] = ["at", "sequence", "change", "url", "to", "count", "before", "after"];
 
+/// What a table has on a terminal.
+const SHORT: [&str; 5] = ["at", "change", "count", "url", "to"];
+
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     if args.suggest_ignore {
         return suggest_ignore(&records, args.format);
     }
-    let mut listing = Listing::begin(&COLUMNS, args.format);
+    let columns: &[&str] = if listing::is_looked_at(args.format) { &SHORT } else { &COLUMNS };
+    let mut listing = Listing::begin(columns, args.format);
     let mut none = true;
     records.changes(args.since.unwrap_or_default(), args.diff, |line| {
         if !args.wants(&line) {

@@ -9,7 +9,7 @@ use std::{
 use clap::{Args, ValueEnum};
 
 use super::{
-    Failure,
+    Failure, access,
     among::Among,
     flags::{CrawlFlags, OutputFlags},
     session::{self, Round, Session, Shown},
@@ -73,6 +73,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         Some(dir) => dir,
         None => default_dir(starts.first().or(added.first()))?,
     };
+    let auth = access::auth(args.flags.auth())?;
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
@@ -86,6 +87,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         shown: Shown::Last,
         told: false,
         until: None,
+        auth,
         lock: None,
         watched: false,
         among: Among::default(),

@@ -60,6 +60,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
             told: false,
             watched: false,
             until: None,
+            auth: None,
             lock: None,
             among: Among::default(),
         };
@@ -71,7 +72,10 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     if args.output.json {
         outcome::document(&summary::document(&summary))?;
     } else if !args.output.quiet {
-        outcome::print(&summary::lines(&summary, &dir))?;
+        outcome::print_summary(
+            &summary::lines(&summary, &summary::View { dir: &dir, ended: Some(ended.end), next: false }),
+            args.output.color,
+        )?;
         outcome::print(&tour(&dir)?)?;
     }
     Ok(if ended.end == End::Drained { ExitCode::SUCCESS } else { ExitCode::FAILURE })

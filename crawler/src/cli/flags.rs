@@ -3,18 +3,18 @@
 //! Owns: names, help and grouping of the flags, and which configuration key each one sets. Values stay text here:
 //! what is allowed is checked with all other layers, so that every fault is reported at once.
 //!
-//! Invariants: each flag but `--config`, `--profile`, `--json` and `--no-progress` sets one key (`-q` and `-v` the
+//! Invariants: each flag but `--config`, `--profile`, `--json`, `--no-progress`, `--color` and `--auth` sets one key (`-q` and `-v` the
 //! same); the default its help names is the one of `default.toml`.
 //!
 //! Does not know: subcommands, START arguments, the crawl directory.
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueEnum};
 
 use crate::{
     config::{RawSettings, RawValue, SecretText, SecretValue},
-    observe::progress::Style,
+    observe::{progress::Style, terminal::Color},
 };
 
 const USER_AGENT_HELP: &str = "Product name and contact, {version} standing for the program's version \
@@ -119,6 +119,31 @@ pub struct OutputFlags {
     /// Do not show the progress of the crawl
     #[arg(long)]
     pub no_progress: bool,
+    /// Colour of the summary and of log lines: on a terminal without the variable `NO_COLOR`, always, or never
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    pub color: ColorChoice,
+}
+
+/// When output has colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal that can show it, unless the variable `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColorChoice {
+    /// What was chosen.
+    pub fn color(self) -> Color {
+        match self {
+            Self::Auto => Color::Auto,
+            Self::Always => Color::Always,
+            Self::Never => Color::Never,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Args)]
@@ -232,6 +257,9 @@ struct AccessFlags {
     /// A header sent to the origins (scheme, host, port) of the start URLs; may be repeated [default: none]
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<SecretText>,
+    /// User name and password for the origins of the start URLs. They are not kept: give them for each run [default: none]
+    #[arg(long, value_name = "USER:PASS", env = "WEBLOOM_AUTH", hide_env_values = true)]
+    auth: Option<SecretText>,
     /// A private network, address or name that may be asked; may be repeated [default: none]
     #[arg(long, value_name = "CIDR|NAME[:PORT]")]
     allow_private: Vec<String>,
@@ -260,6 +288,11 @@ struct ChangeFlags {
 }
 
 impl CrawlFlags {
+    /// User name and password for the start URLs.
+    pub fn auth(&self) -> Option<&SecretText> {
+        self.access.auth.as_ref()
+    }
+
     /// The layer of settings that these flags are.
     pub fn overlay(&self) -> RawSettings {
         let mut raw = RawSettings::default();
@@ -392,7 +425,7 @@ mod tests {
     use crate::config::{Layers, ReferenceRow, reference};
 
     /// Flags without a key of their own.
-    const NO_KEY: [&str; 7] = ["help", "config", "profile", "json", "quiet", "verbose", "no-progress"];
+    const NO_KEY: [&str; 9] = ["help", "config", "profile", "json", "quiet", "verbose", "no-progress", "color", "auth"];
 
     #[derive(Parser)]
     struct Program {

@@ -60,7 +60,7 @@ impl Figures {
         });
         let expected = self.expected.and_then(words).map(|words| format!("expected until the next sequence {words}"));
         let parts: Vec<_> = measured.into_iter().chain(expected).collect();
-        if parts.is_empty() { String::new() } else { format!("fresh     {}\n", parts.join("; ")) }
+        if parts.is_empty() { String::new() } else { format!("fresh       {}\n", parts.join("; ")) }
     }
 }
 
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(times, json!({"expected_seconds": null, "measured_seconds": null}));
         let measured = Some(Span { seconds: 100.0, fresh: 97.5, age: 12_000.0 });
         let line = Figures { at_looks: Some(0.9), measured, expected: None }.line();
-        assert_eq!(line, "fresh     measured 97.5 %, age 2.0 min (90.0 % when looked at)\n");
+        assert_eq!(line, "fresh       measured 97.5 %, age 2.0 min (90.0 % when looked at)\n");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Lines of records on stdout, in the form that is asked for.
 //!
-//! Owns: the three forms, and what is escaped in each. Does not know: what the columns mean.
+//! Owns: the three forms, what is escaped in each, and that a table is aligned on a terminal alone. Does not know: what the columns
+//! mean.
 
 use std::{
-    io::{self, BufWriter, StdoutLock, Write},
+    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
     process::ExitCode,
 };
 
@@ -13,7 +14,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Failure;
-use crate::observe::escape;
+use crate::observe::{aligned::Aligned, escape, terminal};
+
+/// Columns that hold URLs.
+const URLS: [&str; 6] = ["url", "key", "via", "redirect", "from", "to"];
 
 /// The form of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -28,6 +32,8 @@ pub(super) struct Listing<'c> {
     out: BufWriter<StdoutLock<'static>>,
     columns: &'c [&'c str],
     format: Format,
+    /// Rows of a table that a person looks at.
+    aligned: Option<Aligned>,
     written: io::Result<()>,
 }
 
@@ -35,12 +41,14 @@ impl<'c> Listing<'c> {
     /// Begins with the names of the columns, where the form has a line for them.
     pub(super) fn begin(columns: &'c [&'c str], format: Format) -> Self {
         let mut out = BufWriter::new(io::stdout().lock());
+        let aligned = is_looked_at(format).then(|| Aligned::new(terminal::width(&io::stdout()), columns, &URLS));
         let written = match format {
             Format::Jsonl => Ok(()),
             Format::Csv => writeln!(out, "{}", columns.join(",")),
+            Format::Table if aligned.is_some() => Ok(()),
             Format::Table => writeln!(out, "{}", columns.join("\t")),
         };
-        Self { out, columns, format, written }
+        Self { out, columns, format, aligned, written }
     }
 
     /// Writes an object with these columns; whether more can be written.
@@ -50,6 +58,10 @@ impl<'c> Listing<'c> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         });
+        if let Some(aligned) = &mut self.aligned {
+            let lines = aligned.add(cells.map(|cell| escape::text(&cell).into_owned()).collect());
+            return lines.iter().all(|line| self.line(line));
+        }
         let line = match self.format {
             Format::Jsonl => escape::json(object),
             Format::Csv => cells.map(|cell| escape::csv(&cell)).collect::<Vec<_>>().join(","),
@@ -68,6 +80,10 @@ impl<'c> Listing<'c> {
 
     /// Ends. That nobody reads on is no failure.
     pub(super) fn end(mut self) -> Result<ExitCode, Failure> {
+        let left = self.aligned.take().map(|mut aligned| aligned.end()).unwrap_or_default();
+        for line in left {
+            self.line(&line);
+        }
         match self.written.and_then(|()| self.out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Failure::System { what: "cannot write to stdout", source: error })
@@ -75,6 +91,16 @@ impl<'c> Listing<'c> {
             _ => Ok(ExitCode::SUCCESS),
         }
     }
+}
+
+/// Whether lines of this form are for a person at a terminal.
+pub(super) fn is_looked_at(format: Format) -> bool {
+    format == Format::Table && io::stdout().is_terminal()
+}
+
+/// Of an object the members with these names, in this order.
+pub(super) fn members(object: &Value, names: &[&str]) -> Value {
+    names.iter().map(|name| ((*name).to_owned(), object[*name].clone())).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// A digest as it is shown.
@@ -86,4 +112,9 @@ pub(super) fn digest(digest: &[u8; 32]) -> String {
 pub(super) fn time(millis: u64) -> String {
     let at = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     at.map_or_else(String::new, |at| at.to_string())
+}
+
+/// The same without parts of a second.
+pub(super) fn seconds(millis: u64) -> String {
+    time(millis - millis % 1000)
 }

@@ -1,10 +1,13 @@
-//! What a summary says of lost URLs: as part of the document, and in words.
+//! What a summary says of lost URLs and of revisits, as parts of its document.
 
 use serde_json::{Value, json};
 use urlcache::Interval;
 
 use super::freshness::Figures;
-use crate::store::{CheckedRevisits, Counters, StoredSummary, SweepCounts};
+use crate::{
+    observe::figures::{count, counted, share},
+    store::{CheckedRevisits, Counters, StoredSummary, SweepCounts},
+};
 
 /// The status of an answer without a body: the copy is still good.
 const NOT_MODIFIED: u16 = 304;
@@ -63,64 +66,19 @@ pub(super) fn revisit_line(summary: &StoredSummary) -> String {
     let found = revisits(summary);
     let figure = |name: &str| found[name].as_f64().unwrap_or_default();
     let fresh = Figures::of(summary).line();
-    match (found["not_modified"].as_u64(), found["audited"].as_u64()) {
-        (None | Some(0), _) => fresh,
-        (Some(answers), None | Some(0)) => {
-            format!("revisits  {answers} not modified, none of them checked\n{fresh}")
-        }
-        (Some(answers), Some(audited)) => format!(
-            "revisits  {answers} not modified; {audited} of them checked, {} wrong; the rate is {:.2e} to {:.2e} (95 %)\n{fresh}",
-            found["wrong"],
-            figure("low"),
-            figure("high"),
-        ),
-    }
-}
-
-/// The lines for people.
-pub(super) fn lines(summary: &StoredSummary, cache: &Value) -> String {
-    format!("lost      {}\n          {}\n", audit_words(&cache["audit"]), sweep_words(summary))
-}
-
-fn audit_words(audit: &Value) -> String {
-    let Some(checked) = audit["checked"].as_u64() else { return "no audit: the rate is not measured".to_owned() };
-    let figure = |name: &str| audit[name].as_f64().unwrap_or_default();
-    let share = if figure("share") < 1.0 { format!(" (a sample of {})", figure("share")) } else { String::new() };
-    format!(
-        "audit: {} of {checked} new URLs{share} mistaken for seen, {} rescued; the rate is {} to {:.2e} (95 %)",
-        audit["false_positives"],
-        audit["rescued"],
-        if figure("low") > 0.0 { format!("{:.2e}", figure("low")) } else { "0".to_owned() },
-        figure("high"),
-    )
-}
-
-fn sweep_words(summary: &StoredSummary) -> String {
-    let SweepCounts { links, lost, rescued, found, missed_with_them, no_longer_linked, parent_unreachable } =
-        summary.lost.sweep;
-    let mut text = match (links, lost) {
-        (None, 0) => return format!("{}; nothing proves that no URL was lost", why_no_sweep(summary)),
-        (None, _) => format!("sweep: {lost} URLs lost so far; it has not come to its end"),
-        (Some(links), 0) => {
-            return format!("sweep: each of {links} kept links leads to a known URL: nothing was lost");
-        }
-        (Some(links), _) => format!("sweep: {lost} URLs lost, among {links} kept links"),
+    let answers = match found["not_modified"].as_u64() {
+        None | Some(0) => return fresh,
+        Some(answers) => counted(answers, "page", "pages"),
     };
-    let fates = [
-        (rescued, "rescued"),
-        (found, "let in by another link"),
-        (missed_with_them, "more found behind them"),
-        (no_longer_linked, "no longer linked"),
-        (parent_unreachable, "whose page could not be fetched again"),
-    ];
-    for (count, fate) in fates.iter().filter(|(count, _)| *count > 0) {
-        text += &format!("; {count} {fate}");
-    }
-    text
-}
-
-fn why_no_sweep(summary: &StoredSummary) -> &'static str {
-    let settings = summary.settings.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let off = settings.is_some_and(|settings| settings["cache"]["sweep"] == "off");
-    if off { "no sweep" } else { "no sweep yet: it follows when nothing is left to fetch" }
+    let checked = match found["audited"].as_u64() {
+        None | Some(0) => "none of them checked".to_owned(),
+        Some(audited) => format!(
+            "{} of them checked, {} wrong (a rate of {} to {} with 95 % confidence)",
+            count(audited),
+            found["wrong"],
+            share(figure("low")),
+            share(figure("high")),
+        ),
+    };
+    format!("revisits    {answers} not modified; {checked}\n{fresh}")
 }

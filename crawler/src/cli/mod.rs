@@ -22,6 +22,7 @@ mod freshness;
 mod jobs;
 mod listing;
 mod loss;
+mod no_start;
 mod once_more;
 mod open_files;
 mod outcome;

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::Failure;
+use super::{Failure, flags::ColorChoice, summary::Lines};
 use crate::{
     engine::End,
     observe::{escape, progress},
@@ -16,12 +16,23 @@ use crate::{
 
 /// Prints lines to stdout. A reader that has gone away (`| head`) is no failure.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(escape::lines(text).as_bytes()) {
+    write(&escape::lines(text))
+}
+
+fn write(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::System { what: "cannot write to stdout", source: error })
         }
         _ => Ok(()),
     }
+}
+
+/// Prints a summary, whose first words have its colour.
+pub(super) fn print_summary(summary: &Lines, color: ColorChoice) -> Result<(), Failure> {
+    let shown = escape::lines(&summary.text);
+    let painted = shown.split_once(':').filter(|_| color.color().on(&io::stdout()));
+    write(&painted.map_or_else(|| shown.to_string(), |(first, rest)| format!("{}:{rest}", summary.tone.paint(first))))
 }
 
 /// Prints one JSON document to stdout.
@@ -70,6 +81,11 @@ impl Voice {
     /// Prints lines to stdout.
     pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
         print(&self.marked(text))
+    }
+
+    /// Prints a summary.
+    pub(super) fn print_summary(&self, summary: &Lines, color: ColorChoice) -> Result<(), Failure> {
+        print_summary(&Lines { text: self.marked(&summary.text), tone: summary.tone }, color)
     }
 
     /// Prints one JSON document to stdout.

@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -12,7 +15,7 @@ use super::{
     outcome,
 };
 use crate::{
-    store::{PageFilter, PageLine, ReadSide, StoreError},
+    store::{PageColumn, PageFilter, PageLine, PageOrder, ReadSide, StoreError},
     url::WebUrl,
 };
 
@@ -31,6 +34,9 @@ pub(super) struct PagesArgs {
     /// Only URLs in this state
     #[arg(long, value_parser = OUTCOMES)]
     outcome: Option<String>,
+    /// Only URLs whose page was new, changed or unchanged when it was fetched last
+    #[arg(long, value_parser = CHANGES)]
+    change: Option<String>,
     /// Only URLs whose content type begins with this, such as text/html
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
@@ -49,12 +55,53 @@ pub(super) struct PagesArgs {
     /// Only URLs lost in an earlier sequence and found in the last one, or in that of --sequence
     #[arg(long, conflicts_with = "lost")]
     recovered: bool,
+    /// The columns, in this order, separated by commas [default: all; as a table on a terminal status,outcome,title,url]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = COLUMNS)]
+    columns: Vec<String>,
+    /// Order the lines by this column, with - before its name the greatest first [default: as the URLs were found]
+    #[arg(long, value_name = "COLUMN", value_parser = order(), allow_hyphen_values = true)]
+    sort: Option<PageOrder>,
+    /// So many lines at most
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Print the number of URLs, and not their lines
+    #[arg(long, conflicts_with_all = ["columns", "sort", "limit"])]
+    count: bool,
 }
 
 /// Content types that are named at most.
 const NAMED: usize = 5;
 
 const OUTCOMES: [&str; 8] = ["stored", "redirected", "broken", "gone", "failed", "abandoned", "queued", "lost"];
+
+const CHANGES: [&str; 3] = ["new", "changed", "unchanged"];
+
+/// What a table has on a terminal.
+const SHORT: [&str; 4] = ["status", "outcome", "title", "url"];
+
+/// What lines can be ordered by.
+const ORDERS: [&str; 20] = [
+    "url",
+    "-url",
+    "status",
+    "-status",
+    "outcome",
+    "-outcome",
+    "change",
+    "-change",
+    "content_type",
+    "-content_type",
+    "bytes",
+    "-bytes",
+    "title",
+    "-title",
+    "depth",
+    "-depth",
+    "sequence",
+    "-sequence",
+    "fetched_at",
+    "-fetched_at",
+];
 
 const COLUMNS: [&str; 19] = [
     "url",
@@ -81,29 +128,71 @@ const COLUMNS: [&str; 19] = [
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
     args.check(&records)?;
-    let mut listing = Listing::begin(&COLUMNS, args.format);
-    let mut none = true;
-    records.pages(&args.filter(), |line| {
-        none = false;
-        listing.add(&object(&line))
-    })?;
-    if none {
-        outcome::tell("no URL matches");
+    if args.count {
+        return count(args, &records);
+    }
+    let columns = args.columns();
+    let mut listing = Listing::begin(&columns, args.format);
+    let (most, mut shown) = (args.limit.unwrap_or(u64::MAX), 0);
+    if most > 0 {
+        records.pages(&args.filter(), |line| {
+            shown += 1;
+            let object = object(&line);
+            let kept = if args.columns.is_empty() { object } else { listing::members(&object, &columns) };
+            listing.add(&kept) && shown < most
+        })?;
+    }
+    if shown == 0 && most > 0 {
+        outcome::tell(NONE);
     }
     listing.end()
 }
 
+/// What is said where nothing passes the filters.
+const NONE: &str = "no URL matches";
+
+fn count(args: &PagesArgs, records: &impl ReadSide) -> Result<ExitCode, Failure> {
+    let mut number = 0_u64;
+    records.pages(&args.filter(), |_| {
+        number += 1;
+        true
+    })?;
+    if number == 0 {
+        outcome::tell(NONE);
+    }
+    outcome::print(&format!("{number}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a column, and whether the order is reversed.
+fn order() -> impl TypedValueParser<Value = PageOrder> {
+    PossibleValuesParser::new(ORDERS).map(|text: String| {
+        let name = text.trim_start_matches('-');
+        let by = PageColumn::ALL.into_iter().find(|column| column.as_str() == name).unwrap_or(PageColumn::Url);
+        PageOrder { by, reversed: text.starts_with('-') }
+    })
+}
+
 impl PagesArgs {
+    fn columns(&self) -> Vec<&str> {
+        if !self.columns.is_empty() {
+            return self.columns.iter().map(String::as_str).collect();
+        }
+        if listing::is_looked_at(self.format) { SHORT.to_vec() } else { COLUMNS.to_vec() }
+    }
+
     fn filter(&self) -> PageFilter {
         PageFilter {
             status: self.status,
             outcome: self.outcome.clone(),
+            change: self.change.clone(),
             content_type: self.content_type.clone(),
             max_depth: self.max_depth,
             matching: self.matching.clone(),
             sequence: self.sequence,
             lost: self.lost,
             recovered: self.recovered,
+            order: self.sort,
         }
     }
 

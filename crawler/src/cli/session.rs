@@ -14,20 +14,19 @@ use super::{
     among::Among,
     directory::{self, CrawlDirectory, DirectoryLock},
     flags::{CrawlFlags, OutputFlags},
+    no_start,
     open_files::{self, OpenFiles},
-    outcome, signals, summary,
+    outcome, signals,
+    summary::{self, View},
 };
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice, changed_keys, resume_check},
     engine::{self, End, Gated, Launch, Progress, Start, StopSignal},
     observe::{escape, logs, progress},
-    store::{
-        Abandonment, AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, PageFilter, ReadSide, Resumed, Revisit,
-        StoreError,
-    },
+    store::{AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
-    url::{Canonicalizer, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Credentials, FingerprintSeed, WebUrl},
 };
 
 /// What these settings say decides which links of a page are kept.
@@ -89,6 +88,8 @@ pub(super) struct Session {
     pub(super) watched: bool,
     /// When the next sequence stops this one, as a budget of time would.
     pub(super) until: Option<Moment>,
+    /// User name and password for the origins of its starts.
+    pub(super) auth: Option<Credentials>,
     /// What keeps the directory, where this process has kept it before.
     pub(super) lock: Option<DirectoryLock>,
     /// Among which others it runs.
@@ -121,12 +122,14 @@ impl Session {
         if self.output.json {
             self.among.voice.document(summary::document(&summary))?;
         } else if !self.output.quiet {
-            self.among.voice.print(&summary::lines(&summary, &self.dir))?;
+            let view = View { dir: &self.dir, ended: Some(end), next: !self.watched };
+            self.among.voice.print_summary(&summary::lines(&summary, &view), self.output.color)?;
         }
         if end == End::Failed {
-            self.tell(&format!("error: no start URL could be fetched: {}", why_no_start(&self.dir)?));
+            self.tell(&format!("error: no start URL could be fetched: {}", no_start::why(&self.dir)?));
         }
-        if end == End::Unreachable {
+        // The summary for people says it in its first line.
+        if end == End::Unreachable && (self.output.quiet || self.output.json) {
             let hosts = summary::silent_hosts(&summary, 5);
             self.tell(&format!(
                 "error: nothing is left but hosts that do not answer: {hosts}; the next start asks them again"
@@ -159,11 +162,12 @@ impl Session {
     }
 
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
-    pub(super) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
+    pub(super) async fn crawl(mut self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
         self.check_before_directory()?;
         let mut directory = directory::open(&self.dir, self.lock.as_ref())?;
         let lock = directory.lock();
         let stored = directory.settings()?;
+        self.try_failed_starts_again(&directory)?;
         let last = directory.last_sequence()?.filter(|_| self.round.begins());
         if self.round.begins() {
             self.refuse_unfinished(last.as_ref())?;
@@ -172,11 +176,11 @@ impl Session {
         let changes = self.changes(stored.as_deref(), &resolved)?;
         let mut settings = resolved.settings;
         self.fit_between_sequences(&mut settings, &clock);
-        logs::start(&settings.log);
+        logs::start(&settings.log, self.output.color.color());
         let files = OpenFiles::for_crawl(&mut settings.politeness, self.among.crawls())?;
         let settings = Arc::new(settings);
         let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
-        let fetcher = access::fetcher(&settings, files, &directory.areas()?, &given)?;
+        let fetcher = access::fetcher(&settings, files, &directory.areas()?, &given, self.auth.as_ref())?;
         let fetcher = Gated::new(fetcher, self.among.pass(&settings, &stop)?);
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
@@ -212,13 +216,25 @@ impl Session {
         // Rates are of this run: earlier pages are there before the first one is counted.
         let before = resumed.counters.stored;
         let (published, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
-        let view = progress::show(shown, self.among.progress(self.output.progress_style()));
+        let view = progress::show(shown, stop.clone(), self.among.progress(self.output.progress_style()));
         let texts = self.keeps_texts(settings.change.text, &directory)?;
         let launch = Launch { directory, resumed, starts, settings, texts, fetcher, clock, stop, progress: published };
         let end = Box::pin(engine::run(launch)).await;
         view.abort();
         progress::clear();
         Ok(Ended { end: end?, lock })
+    }
+
+    /// A sequence in which no start gave a page has nothing to go on with: the next one begins.
+    fn try_failed_starts_again(&mut self, directory: &CrawlDirectory) -> Result<(), Failure> {
+        let last = directory.last_sequence()?.filter(|last| last.end.as_deref() == Some("failed"));
+        if self.round == Round::GoOn && last.is_some() {
+            if !self.output.quiet {
+                self.tell("no start URL gave a page before: they are asked for again, in the next sequence");
+            }
+            self.round = Round::Next(Revisit::KnownFirst);
+        }
+        Ok(())
     }
 
     /// Whether texts of pages are kept: of those that are watched, or were in a sequence before, unless it is said otherwise.
@@ -447,30 +463,4 @@ fn random() -> Result<u64, Failure> {
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
         .map_err(Failure::system("cannot read randomness"))?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-/// What became of the starts, in a line.
-fn why_no_start(dir: &Path) -> Result<String, Failure> {
-    let sequence = Some(summary::read(dir)?.sequence);
-    let records = directory::records(dir)?;
-    let mut reasons = Vec::new();
-    records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {
-        let why =
-            line.reason.or_else(|| line.status.map(|status| format!("answered {status}"))).unwrap_or(line.outcome);
-        reasons.push(format!("{} ({})", escape::text(&line.url.unwrap_or_default()), escape::text(&why)));
-        reasons.len() < 5
-    })?;
-    if reasons.is_empty() {
-        return Ok("the scope rules (include, exclude, max_url_length) refuse every start".to_owned());
-    }
-    let all = |reason: Abandonment| reasons.iter().all(|text| text.ends_with(&format!("({})", reason.as_str())));
-    let named = Abandonment::TRIED_AGAIN.into_iter().find(|reason| all(*reason)).map(Abandonment::explained);
-    let advice = match named {
-        Some(advice) => advice,
-        None if reasons.iter().all(|text| text.ends_with("(answered 401)")) => {
-            "it asks for a login: give user name and password in the URL, or a header with --header"
-        }
-        None => "check the URL and that the server can be reached from here",
-    };
-    Ok(format!("{}; {advice}", reasons.join(", ")))
 }

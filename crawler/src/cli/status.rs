@@ -4,9 +4,14 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 
-use super::{Failure, directory, freshness, listing, outcome, summary};
+use super::{
+    Failure, directory,
+    flags::ColorChoice,
+    freshness, listing, outcome,
+    summary::{self, View},
+};
 use crate::{
-    observe::escape,
+    observe::{escape, figures},
     store::{ReadSide, SequenceLosses},
 };
 
@@ -21,6 +26,9 @@ pub(super) struct StatusArgs {
     /// Print the summary as one JSON document
     #[arg(long)]
     json: bool,
+    /// Colour: on a terminal without the variable `NO_COLOR`, always, or never
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    color: ColorChoice,
 }
 
 pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
@@ -29,28 +37,28 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
         outcome::document(&summary::document(&summary))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = summary::lines(&summary, &args.dir);
+    let mut lines = summary::lines(&summary, &View { dir: &args.dir, ended: None, next: true });
     let losses = directory::records(&args.dir)?.losses(SHOWN)?;
     if losses.len() > 1 {
-        text += &table(&losses);
+        lines.text += &table(&losses);
     }
-    outcome::print(&text)?;
+    outcome::print_summary(&lines, args.color)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What each sequence lost and found again, and how fresh copies were before it.
 fn table(losses: &[SequenceLosses]) -> String {
     let mut text = format!(
-        "\n{:<8}  {:<24}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
+        "\n{:<8}  {:<20}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
         "sequence", "began", "end", "expected lost", "audited", "swept", "recovered", "fresh", "age"
     );
     for losses in losses {
         text += &format!(
-            "{:>8}  {:<24}  {:<11}  {:>13.2e}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
+            "{:>8}  {:<20}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
             losses.sequence,
-            listing::time(losses.began_at),
+            listing::seconds(losses.began_at),
             escape::text(losses.end.as_deref().unwrap_or("-")),
-            losses.expected,
+            figures::expected(losses.expected),
             losses.audited,
             shown(losses.swept.map(|swept| swept.to_string())),
             losses.recovered,

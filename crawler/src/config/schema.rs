@@ -314,8 +314,11 @@ pub struct RawLog {
 impl RawSettings {
     /// Every key there is (`budget.max_pages`), in alphabetical order.
     pub fn keys() -> &'static [String] {
-        static KEYS: LazyLock<Vec<String>> =
-            LazyLock::new(|| fields(&RawSettings::default()).map(|(key, _)| key).collect());
+        static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| {
+            let mut keys: Vec<_> = fields(&RawSettings::default()).map(|(key, _)| key).collect();
+            keys.sort_unstable();
+            keys
+        });
         &KEYS
     }
 

@@ -1,12 +1,14 @@
 //! [`Progress`]: how a run stands, published twice a second.
 
 /// Figures of the sequence, earlier runs included.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
     /// Pages stored.
     pub pages: u64,
     /// Requests sent.
     pub requests: u64,
+    /// URLs of the sequence, whatever has become of them.
+    pub admitted: u64,
     /// URLs to be fetched.
     pub queued: u64,
     /// Leases being carried out.
@@ -15,6 +17,10 @@ pub struct Progress {
     pub errors: u64,
     /// URLs the cache is expected to have lost.
     pub expected_lost: f64,
+    /// Hosts that do not answer as they should.
+    pub ailing_hosts: u64,
+    /// One of them: scheme, name and port.
+    pub ailing_host: Option<String>,
     /// Keys in the URL cache.
     pub cache_items: u64,
 }

@@ -1,7 +1,7 @@
 //! Hosts that do not answer: who is to blame, whom that holds up, and when a run gives up.
 
 use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, levels::Levels};
-use crate::{candidate::HostId, health::HealthRow, time::Moment};
+use crate::{candidate::HostId, health::HealthRow, time::Moment, url::Origin};
 
 impl Frontier {
     /// A leased fetch failed in a way for which its host may be to blame. To be told before the lease is completed. What
@@ -54,6 +54,11 @@ impl Frontier {
     /// How many hosts are not well.
     pub fn ailing(&self) -> usize {
         self.ailing.len()
+    }
+
+    /// One of them.
+    pub fn first_ailing(&self) -> Option<&Origin> {
+        self.ailing.iter().next().map(|host| &self.hosts[host.0 as usize].origin)
     }
 
     /// Whether a host has ever answered in this crawl.

@@ -1,6 +1,6 @@
 //! Logs: lines on stderr, as text or JSON.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use tracing::{Subscriber, field::Field};
 use tracing_subscriber::{
@@ -13,15 +13,15 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::{escape, progress};
+use super::{escape, progress, terminal::Color};
 use crate::config::{LogFormat, LogSettings};
 
 /// Starts logging as set; a second call changes nothing.
-pub fn start(settings: &LogSettings) {
+pub fn start(settings: &LogSettings, color: Color) {
     let filter = EnvFilter::new(&settings.level);
     let registry = tracing_subscriber::registry().with(filter);
     let started = match settings.format {
-        LogFormat::Text => registry.with(text(progress::lines)).try_init(),
+        LogFormat::Text => registry.with(text(progress::lines, color.on(&io::stderr()))).try_init(),
         LogFormat::Json => registry.with(fmt::layer().json().with_writer(progress::json_lines)).try_init(),
     };
     // A process logs once; tests that run two crawls in one keep the first set-up.
@@ -29,12 +29,12 @@ pub fn start(settings: &LogSettings) {
 }
 
 /// Lines for people.
-fn text<S>(writer: impl for<'w> MakeWriter<'w> + 'static) -> impl Layer<S>
+fn text<S>(writer: impl for<'w> MakeWriter<'w> + 'static, color: bool) -> impl Layer<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let fields = format::debug_fn(field).delimited(" ");
-    let lines = fmt::layer().with_target(false).with_ansi(io::stderr().is_terminal());
+    let lines = fmt::layer().with_target(false).with_ansi(color);
     lines.fmt_fields(fields).with_writer(writer)
 }
 
@@ -72,7 +72,7 @@ mod tests {
     fn a_line_steers_no_terminal() {
         let kept = Kept::default();
         let writer = kept.clone();
-        let logger = tracing_subscriber::registry().with(text(move || writer.clone()));
+        let logger = tracing_subscriber::registry().with(text(move || writer.clone(), false));
         tracing::subscriber::with_default(logger, || {
             tracing::warn!(url = %"http://h/\u{1b}[2J\u{202e}", reason = "\u{9b}2J\n", times = 3, "seen\u{1b}]0;\u{7}");
         });

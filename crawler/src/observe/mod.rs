@@ -1,11 +1,15 @@
 //! What a run shows of itself.
 //!
-//! Owns: the process's own figures, progress on a terminal or as lines, the set-up of logs, charts, and how foreign text is shown.
+//! Owns: the process's own figures, progress on a terminal or as lines, the set-up of logs, charts, columns, and how figures and foreign text are shown.
 //!
 //! Does not know: how figures come about.
 
+pub mod aligned;
 pub mod chart;
 pub mod escape;
+pub mod figures;
 pub mod logs;
+pub mod pace;
 pub mod process;
 pub mod progress;
+pub mod terminal;

@@ -1,19 +1,32 @@
 //! Progress: one line that renews itself on a terminal, a plain line now and then elsewhere.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     sync::OnceLock,
     time::{Duration, Instant},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::{sync::watch, task::JoinHandle};
+use unicode_width::UnicodeWidthStr;
 
-use super::{escape, process};
-use crate::engine::Progress;
+use super::{
+    aligned::without_end,
+    escape,
+    figures::{count, counted, expected, size, whole_time},
+    pace::Pace,
+    process, terminal,
+};
+use crate::engine::{Progress, StopSignal};
 
 /// Time between two plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Between two parts of a line on a terminal.
+const GAP: &str = "  ";
+
+/// A terminal of fewer columns has a shorter bar.
+const NARROW: usize = 60;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,23 +41,29 @@ pub enum Style {
 static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
 /// Shows the figures as they are published, until the task is aborted.
-pub fn show(mut figures: watch::Receiver<Progress>, style: Style) -> JoinHandle<()> {
+pub fn show(mut figures: watch::Receiver<Progress>, mut stop: StopSignal, style: Style) -> JoinHandle<()> {
     tokio::spawn(async move {
         if style == Style::Hidden {
             return;
         }
-        let bar = io::stderr().is_terminal().then(|| BAR.get_or_init(bar));
-        let started = Instant::now();
-        let (first, mut lined) = (figures.borrow().pages, started);
-        while figures.changed().await.is_ok() {
-            let now = *figures.borrow_and_update();
-            let text = line(&now, now.pages.saturating_sub(first), started.elapsed());
+        let stderr = io::stderr();
+        let bar = terminal::renews_lines(&stderr).then(|| BAR.get_or_init(bar));
+        let (started, mut pace) = (Instant::now(), Pace::default());
+        let (mut lined, mut stopping) = (started, false);
+        loop {
+            let asked = tokio::select! {
+                changed = figures.changed() => if changed.is_ok() { false } else { break },
+                _ = stop.asked(), if !stopping => true,
+            };
+            let now = figures.borrow_and_update().clone();
+            pace.take(started.elapsed(), now.admitted.saturating_sub(now.queued + now.in_flight), now.admitted);
+            stopping |= asked;
+            let state = State { now: &now, pace: &pace, stopping };
             if let Some(bar) = bar {
-                bar.set_message(text);
-                bar.tick();
-            } else if lined.elapsed() >= LINE_EVERY {
+                bar.set_message(state.fitted(terminal::width(&stderr).saturating_sub(1)));
+            } else if asked || lined.elapsed() >= LINE_EVERY {
                 lined = Instant::now();
-                say(&text);
+                say(&state.whole());
             }
         }
     })
@@ -103,25 +122,73 @@ impl Write for LogLine {
 }
 
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
     ProgressBar::new_spinner().with_style(style)
 }
 
-fn line(now: &Progress, pages: u64, elapsed: Duration) -> String {
-    let rate = pages as f64 / elapsed.as_secs_f64().max(0.001);
-    let left = (now.queued * elapsed.as_secs()).checked_div(pages).map_or_else(|| "?".to_owned(), spell);
-    let memory = process::memory().unwrap_or(0) / 1_000_000;
-    format!(
-        "{} pages, {rate:.1}/s, {} queued, {} in flight, {} errors, {memory} MB, expected lost {:.1e}, {left} left",
-        now.pages, now.queued, now.in_flight, now.errors, now.expected_lost
-    )
+/// How a run stands.
+struct State<'a> {
+    now: &'a Progress,
+    pace: &'a Pace,
+    stopping: bool,
 }
 
-fn spell(seconds: u64) -> String {
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+impl State<'_> {
+    /// A line no wider than this: what matters least is left out first.
+    fn fitted(&self, width: usize) -> String {
+        let mut parts = if self.stopping { vec![self.last_words()] } else { self.parts(width) };
+        while parts.len() > 1 && parts.iter().map(|part| part.width() + GAP.len()).sum::<usize>() > width + GAP.len() {
+            parts.pop();
+        }
+        without_end(&parts.join(GAP), width)
+    }
+
+    /// A line with all there is.
+    fn whole(&self) -> String {
+        if self.stopping { self.last_words() } else { self.parts(0).join(", ") }
+    }
+
+    /// What there is to say, what matters most first.
+    fn parts(&self, width: usize) -> Vec<String> {
+        let now = self.now;
+        let left = self.pace.left();
+        let mut parts = Vec::new();
+        if left.is_some() && width > 0 {
+            parts.push(self.bar(if width < NARROW { 10 } else { 20 }));
+        }
+        parts.push(counted(now.pages, "page", "pages"));
+        parts.push(format!("{} queued", count(now.queued)));
+        parts
+            .push(left.map_or_else(|| "discovering".to_owned(), |left| format!("{} left", whole_time(left.as_secs()))));
+        if let Some(host) = &now.ailing_host {
+            let more = now.ailing_hosts.saturating_sub(1);
+            let others =
+                if more > 0 { format!(" and {}", counted(more, "other host", "other hosts")) } else { String::new() };
+            parts.push(format!("no answer from {}{others}", escape::text(host)));
+        }
+        parts.extend(self.pace.rate().map(|rate| format!("{rate:.1} URLs/s")));
+        if now.errors > 0 {
+            parts.push(counted(now.errors, "error", "errors"));
+        }
+        if now.expected_lost >= 0.05 {
+            parts.push(format!("{} lost URLs expected", expected(now.expected_lost)));
+        }
+        parts.push(format!("{} in flight", count(now.in_flight)));
+        parts.extend(process::memory().map(size));
+        parts
+    }
+
+    /// How much of what is known is done.
+    fn bar(&self, columns: u64) -> String {
+        let total = self.now.admitted.max(1);
+        let done = total.saturating_sub(self.now.queued + self.now.in_flight);
+        let full = done * columns / total;
+        let bar: String = (0..columns).map(|column| if column < full { '#' } else { '-' }).collect();
+        format!("[{bar}] {:>2} %", done * 100 / total)
+    }
+
+    fn last_words(&self) -> String {
+        format!("finishing {}; Ctrl-C again quits at once", counted(self.now.in_flight, "request", "requests"))
     }
 }
 
@@ -129,12 +196,40 @@ fn spell(seconds: u64) -> String {
 mod tests {
     use super::*;
 
+    fn now() -> Progress {
+        Progress { pages: 4_310, admitted: 10_000, queued: 5_680, in_flight: 4, errors: 1, ..Progress::default() }
+    }
+
+    fn steady() -> Pace {
+        let mut pace = Pace::default();
+        pace.take(Duration::ZERO, 316, 10_000);
+        pace.take(Duration::from_secs(5), 4_316, 10_000);
+        pace
+    }
+
     #[test]
-    fn a_line_holds_every_figure() {
-        let now = Progress { pages: 30, queued: 200, in_flight: 4, errors: 1, ..Progress::default() };
-        let text = line(&now, 20, Duration::from_secs(10));
-        for part in ["30 pages", "2.0/s", "200 queued", "4 in flight", "1 errors", "1 min 40 s left"] {
-            assert!(text.contains(part), "{text}");
+    fn a_line_fits_and_leaves_out_what_matters_least() {
+        let (now, pace) = (now(), steady());
+        let state = State { now: &now, pace: &pace, stopping: false };
+        assert_eq!(state.fitted(39), "[####------] 43 %  4,310 pages");
+        assert_eq!(state.fitted(79), "[########------------] 43 %  4,310 pages  5,680 queued  7 s left  800.0 URLs/s");
+        for width in 1..200 {
+            assert!(state.fitted(width).width() <= width, "{width}");
         }
+        for part in ["4,310 pages, ", "5,680 queued", "4 in flight", "1 error", "7 s left"] {
+            assert!(state.whole().contains(part), "{}", state.whole());
+        }
+    }
+
+    #[test]
+    fn no_total_is_invented_and_hosts_that_do_not_answer_are_named() {
+        let host = Some("http://docs.example.org\u{1b}".to_owned());
+        let now = Progress { ailing_host: host, ailing_hosts: 3, ..now() };
+        let state = State { now: &now, pace: &Pace::default(), stopping: false };
+        let line = state.fitted(120);
+        assert!(line.contains("discovering") && !line.contains('%'), "{line}");
+        assert!(line.contains(r"no answer from http://docs.example.org\u{1b} and 2 other hosts"), "{line}");
+        let stopping = State { stopping: true, ..state };
+        assert_eq!(stopping.fitted(80), "finishing 4 requests; Ctrl-C again quits at once");
     }
 }

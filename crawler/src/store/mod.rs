@@ -29,7 +29,7 @@ pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};
 pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
-pub use pages::{ContentTypes, PageFilter, PageLine};
+pub use pages::{ContentTypes, PageColumn, PageFilter, PageLine, PageOrder};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
 pub use revisits::{DuePages, RevisitOrder, SecondLooks};

@@ -50,6 +50,8 @@ pub struct PageFilter {
     pub status: Option<u16>,
     /// Outcome.
     pub outcome: Option<String>,
+    /// What came of the visit beside the one before: `new`, `changed` or `unchanged`.
+    pub change: Option<String>,
     /// The content type begins with this.
     pub content_type: Option<String>,
     /// At most this deep.
@@ -63,6 +65,74 @@ pub struct PageFilter {
     pub lost: bool,
     /// Those that an earlier sequence lost and this one admitted; without a sequence, the last.
     pub recovered: bool,
+    /// By what the lines are ordered; otherwise by admission.
+    pub order: Option<PageOrder>,
+}
+
+/// An order of lines. What is equal stays in the order of admission, and what has no value comes first, or last if it is reversed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageOrder {
+    /// By this.
+    pub by: PageColumn,
+    /// The greatest first.
+    pub reversed: bool,
+}
+
+/// What lines can be ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageColumn {
+    /// The URL, byte by byte.
+    Url,
+    /// The last status.
+    Status,
+    /// The outcome.
+    Outcome,
+    /// The change.
+    Change,
+    /// The content type.
+    ContentType,
+    /// The length of the decoded body.
+    Bytes,
+    /// The title.
+    Title,
+    /// Links followed from a start.
+    Depth,
+    /// The sequence.
+    Sequence,
+    /// The time of the last fetch.
+    FetchedAt,
+}
+
+impl PageColumn {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::Url,
+        Self::Status,
+        Self::Outcome,
+        Self::Change,
+        Self::ContentType,
+        Self::Bytes,
+        Self::Title,
+        Self::Depth,
+        Self::Sequence,
+        Self::FetchedAt,
+    ];
+
+    /// Its name in listings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Status => "status",
+            Self::Outcome => "outcome",
+            Self::Change => "change",
+            Self::ContentType => "content_type",
+            Self::Bytes => "bytes",
+            Self::Title => "title",
+            Self::Depth => "depth",
+            Self::Sequence => "sequence",
+            Self::FetchedAt => "fetched_at",
+        }
+    }
 }
 
 impl PageFilter {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 /// User name and password as a URL writes them (percent-encoded). They never print.
@@ -30,6 +30,13 @@ impl Credentials {
         // Cannot fail: a URL of http or https has a host.
         let _ = (url.set_username(""), url.set_password(None));
         Some(credentials)
+    }
+
+    /// Reads `user:password`, as a person types it; `None` without a colon or a user. The password may hold further colons.
+    pub fn typed(text: &str) -> Option<Self> {
+        let (user, password) = text.split_once(':').filter(|(user, _)| !user.is_empty())?;
+        let [user, password] = [user, password].map(|part| utf8_percent_encode(part, NON_ALPHANUMERIC).to_string());
+        Some(Self { user: user.into(), password: Some(password.into()) })
     }
 
     /// `user:password`, as bytes: for the request alone.

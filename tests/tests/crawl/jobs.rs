@@ -138,7 +138,7 @@ fn a_host_that_fails_slows_no_other_at_its_address() {
     let failing = "settings.politeness = { backoff = \"600ms\", max_backoff = \"600ms\", give_up = \"1h\" }\n";
     let jobs = Jobs::new(&[job("ill", &ill.url("/"), failing), job("well", &well.url("/"), "")].concat());
     let mut running = jobs.watch(&[]).env("WEBLOOM_POLITENESS_DELAY", "0").spawn();
-    running.line_with("[well] drained");
+    running.line_with("[well] Complete");
     stop(running, 143);
     assert!(ill.log().len() >= 3, "{}", ill.log().len());
     let log = well.log();
@@ -167,8 +167,8 @@ fn what_goes_wrong_in_one_job_ends_no_other() {
     let run = jobs.watch(&["--runs", "1"]).env("WEBLOOM_POLITENESS_GIVE_UP", "").run().expect(2);
     let lines: Vec<_> = run.stdout.lines().collect();
     let of = |name: &str| lines.iter().filter(|line| line.starts_with(&format!("[{name}] "))).count();
-    assert!(run.stdout.contains("[well] drained in") && of("well") > 5, "{}", run.stdout);
-    assert!(run.stdout.contains("[dead] error: no") && run.stdout.contains("job=dead"), "{}", run.stdout);
+    assert!(run.stdout.contains("[well] Complete: ") && of("well") > 5, "{}", run.stdout);
+    assert!(run.stdout.contains("[dead] Not reachable: ") && run.stdout.contains("job=dead"), "{}", run.stdout);
     let held = "[held] error: ";
     assert_eq!(run.stdout.matches(held).count(), 1, "{}", run.stdout);
     assert!(run.stdout.contains("is in use by another webloom process") && run.stdout.contains("tried again at 2"));
@@ -186,7 +186,7 @@ fn a_job_that_failed_is_tried_again_when_it_is_next_due() {
     let mut running = jobs.watch(&["--max-pages", "1"]).spawn();
     running.line_with("[held] error: ");
     stop(holding, 143);
-    running.line_with("[held] budget in");
+    running.line_with("[held] Reached");
     let said = stop(running, 143);
     assert_eq!(said.matches("in use by another").count(), 1, "it is told once: {said}");
     assert_clean(&jobs.dir("held"));
@@ -202,7 +202,7 @@ fn sighup_adds_removes_pauses_and_keeps_what_was_where_it_is_wrong() {
     };
     let jobs = Jobs::new(&[often("one", &first, ""), often("two", &second, "")].concat());
     let mut running = jobs.watch(&[]).spawn();
-    running.line_with("[one] drained");
+    running.line_with("[one] Complete");
     // A wrong file: nothing is another, in one line.
     jobs.set(&[often("one", &first, "colour = 1\n"), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
@@ -211,22 +211,22 @@ fn sighup_adds_removes_pauses_and_keeps_what_was_where_it_is_wrong() {
         line.contains("all stays as it was") && line.contains("jobs.toml:4: job.one.colour: unknown key"),
         "{line}"
     );
-    running.line_with("[two] sequence 2: drained");
+    running.line_with("[two] Complete: sequence 2");
     assert!(third.log().is_empty());
     // One is paused, one ends, one begins.
     jobs.set(&[often("one", &first, "paused = true\n"), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
     running.line_with("[two] the job is not in the file any more: it ends");
-    running.line_with("[three] drained");
-    running.line_with("[three] sequence 1: drained");
+    running.line_with("[three] Complete: ");
+    running.line_with("[three] Complete: sequence 1");
     let (paused, ended) = (first.log().len(), second.log().len());
-    running.line_with("[three] sequence 2: drained");
+    running.line_with("[three] Complete: sequence 2");
     assert_eq!((first.log().len(), second.log().len()), (paused, ended));
     // The directory of the one that ended is free, and the paused one goes on with its starts.
     assert_eq!(Webloom::go_on(&jobs.dir("two")).run().expect(0).json()["end"], "drained");
     jobs.set(&[often("one", &first, ""), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
-    running.line_with("[one] sequence");
+    running.line_with("[one] Complete: sequence");
     stop(running, 143);
     assert!(first.log().len() > paused);
     for name in ["one", "two", "three"] {

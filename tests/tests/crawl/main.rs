@@ -33,6 +33,7 @@ mod resume;
 mod retries;
 mod robots;
 mod robots_memory;
+mod said;
 mod secrets;
 mod secure;
 mod simulate;

@@ -60,7 +60,7 @@ fn the_summary_has_every_field_and_status_gives_the_same() {
     let status = Webloom::new(["status", "--json"]).args([folder.crawl()]).run().expect(0);
     assert_eq!(status.json(), summary);
     let lines = Webloom::new(["status"]).args([folder.crawl()]).run().expect(0);
-    assert!(lines.stdout.starts_with("drained in "), "{}", lines.stdout);
+    assert!(lines.stdout.starts_with("Complete: "), "{}", lines.stdout);
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_broken_line_is_named_and_skipped() {
     );
     let figures = whole.json();
     let keys: Vec<_> = figures.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["age_days", "freshness", "missed", "visits", "wasted"]);
+    assert_eq!(keys, ["freshness", "age_days", "visits", "wasted", "missed"]);
     assert_eq!((&figures["visits"], &figures["wasted"], &figures["missed"]), (&5.into(), &4.into(), &1.into()));
     assert!(fs::read_to_string(chart).unwrap().ends_with("</svg>\n"));
 }

@@ -232,7 +232,7 @@ fn a_sequence_that_outlasts_its_interval_is_warned_of_and_dealt_with() {
         assert_eq!(run.stdout.matches("outlasts its interval").count(), 2, "{}", run.stdout);
         assert!(run.stdout.contains(said), "{}", run.stdout);
         assert_eq!(run.stdout.contains(WAITS), overlap == "skip", "{}", run.stdout);
-        let ends = if overlap == "restart" { "budget in" } else { "drained in" };
+        let ends = if overlap == "restart" { "Reached " } else { "Complete: " };
         assert_eq!(run.stdout.matches(ends).count(), 2, "{}", run.stdout);
         assert_clean(&dir);
         if overlap == "restart" {
@@ -313,8 +313,8 @@ fn settings_are_read_again_on_sighup_and_kept_where_they_are_wrong() {
     set("cron = \"* * * * * *\"");
     running.signal(Signal::HUP);
     running.line_with("read again");
-    running.line_with("sequence 1: drained");
-    running.line_with("sequence 2: drained");
+    running.line_with("Complete: sequence 1");
+    running.line_with("Complete: sequence 2");
     stop(running);
     assert!(server.count("/1") >= 3);
     assert_clean(&dir);
@@ -337,7 +337,7 @@ fn it_is_paused_asked_for_and_given_more_starts_without_a_restart() {
     running.line_with("read again");
     assert_eq!(server.count("/2"), 0);
     running.signal(Signal::USR1);
-    running.line_with("sequence 1: drained");
+    running.line_with("Complete: sequence 1");
     assert_eq!((server.count("/1"), server.count("/2")), (2, 1));
     running.line_with(WAITS);
     // Paused: nothing begins, whatever is asked.
@@ -353,7 +353,7 @@ fn it_is_paused_asked_for_and_given_more_starts_without_a_restart() {
         .unwrap();
     set(&format!("also_at = \"{now}\""));
     running.signal(Signal::HUP);
-    running.line_with("sequence 2: drained");
+    running.line_with("Complete: sequence 2");
     running.line_with(WAITS);
     // The list is gone: all stays as it was.
     fs::remove_file(&list).unwrap();

@@ -22,7 +22,9 @@ const NOT_RUN: &[(&str, &str)] = &[
 ];
 
 fn lines() -> Vec<String> {
-    blocks(&read("README.md"), "sh").iter().flat_map(|block| block.lines()).map(str::to_owned).collect()
+    let documents = ["README.md", "docs/loss.md"].map(read);
+    let blocks = documents.iter().flat_map(|text| blocks(text, "sh"));
+    blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 fn is_run(line: &str) -> bool {

@@ -169,6 +169,7 @@ mod tests {
             starts: vec!["http://127.0.0.1:1/".to_owned()],
             added: Vec::new(),
             layers: Layers::new().file_text("f", "[schedule]\nevery = \"6h\""),
+            auth: None,
             output: Output::parse_from(["webloom"]).flags,
             revisit: Revisit::KnownFirst,
             most: NonZeroU64::new(5),

@@ -111,7 +111,7 @@ impl AllJobs {
     async fn run(mut self, jobs: Jobs) -> Result<ExitCode, Failure> {
         let mut stop = signals::stop_signal()?;
         let mut asked = signals::asked()?;
-        logs::start(&jobs.log);
+        logs::start(&jobs.log, self.asked.flags.output.color.color());
         self.waiting = jobs.list;
         self.begin_waiting();
         let mut stopped = None;

@@ -70,6 +70,7 @@ fn job(entry: &JobEntry, asked: &Asked) -> Result<Job, Failure> {
         starts: entry.starts.clone(),
         added: Vec::new(),
         layers,
+        auth: None,
         output: asked.flags.output.clone(),
         revisit: asked.revisit,
         most: asked.most,

@@ -87,6 +87,7 @@ impl WatchArgs {
             starts: self.starts.clone(),
             added: self.add.clone(),
             layers: self.flags.layers(None, None),
+            auth: self.flags.crawl.auth().cloned(),
             output: self.flags.output.clone(),
             revisit: self.revisit(),
             most: self.runs,
@@ -100,6 +101,10 @@ impl WatchArgs {
 
 pub(super) fn run(args: WatchArgs) -> Result<ExitCode, Failure> {
     if let Some(file) = &args.jobs {
+        if args.flags.crawl.auth().is_some() {
+            let why = "--auth and WEBLOOM_AUTH would reach all jobs: give each its own fetch.credentials";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         let (revisit, most) = (args.revisit(), args.runs);
         return jobs::run(jobs::Asked { file: file.clone(), flags: args.flags, revisit, most });
     }
@@ -112,8 +117,9 @@ async fn watch(args: WatchArgs) -> Result<ExitCode, Failure> {
     let asked = signals::asked()?;
     let time = SystemWall::new().map_err(no_timer())?;
     let given = args.given();
+    let color = given.output.color.color();
     let mut rounds = Site::open(given, &Among::default(), time.now())?;
-    logs::start(&rounds.subject.log_settings()?);
+    logs::start(&rounds.subject.log_settings()?, color);
     let mut outside = Outside { stop, orders: orders(asked, args), time };
     Ok(outcome::exit_code(rounds.run(&mut outside).await?))
 }

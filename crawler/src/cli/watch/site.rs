@@ -9,7 +9,7 @@ use std::{collections::HashSet, num::NonZeroU64, path::PathBuf};
 
 use super::{
     super::{
-        Failure,
+        Failure, access,
         among::Among,
         crawl,
         directory::{self, CrawlDirectory},
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::Layers,
+    config::{Layers, SecretText},
     engine::{End, Start, StopSignal},
     schedule::Upcoming,
     store::{LastSequence, Revisit},
@@ -40,6 +40,8 @@ pub(in crate::cli) struct Given {
     /// Starts that are added to whatever the directory holds.
     pub(in crate::cli) added: Vec<String>,
     pub(in crate::cli) layers: Layers,
+    /// User name and password for the origins of the starts.
+    pub(in crate::cli) auth: Option<SecretText>,
     pub(in crate::cli) output: OutputFlags,
     /// How sequences after the first find their pages.
     pub(in crate::cli) revisit: Revisit,
@@ -84,6 +86,7 @@ impl Given {
             shown: Shown::Each,
             told: false,
             until: None,
+            auth: access::auth(self.auth.as_ref())?,
             lock: None,
             watched: true,
             among: among.clone(),

@@ -19,10 +19,13 @@ impl Core {
         Progress {
             pages: counters.stored,
             requests: counters.requests,
+            admitted: self.frontier.counts().admitted,
             queued: self.frontier.counts().queued,
             in_flight: self.in_flight as u64,
             errors: counters.errors.values().sum(),
             expected_lost: self.admission.cache.expected_lost(),
+            ailing_hosts: self.frontier.ailing() as u64,
+            ailing_host: self.frontier.first_ailing().map(ToString::to_string),
             cache_items: occupancy.items,
         }
     }

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
 use super::summary;
-use crate::store::{ContentTypes, PageFilter, PageLine};
+use crate::store::{ContentTypes, PageColumn, PageFilter, PageLine, PageOrder};
 
 const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
     CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE stand.state END";
+
+const CHANGE: &str = "nullif(visit.change, 'gone')";
 
 /// How every URL stands: its latest state.
 const LATEST: &str = "SELECT id AS place, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit, NULL AS found_by FROM url";
@@ -55,9 +57,10 @@ pub(super) fn pages(
     let sequence = sequence(connection, filter)?;
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
     let mut conditions = vec!["1".to_owned()];
-    let filters: [(&str, Option<&dyn ToSql>); 4] = [
+    let filters: [(&str, Option<&dyn ToSql>); 5] = [
         ("visit.status = ?", filter.status.as_ref().map(|value| value as _)),
         (&format!("{OUTCOME} = ?"), filter.outcome.as_ref().map(|value| value as _)),
+        (&format!("{CHANGE} = ?"), filter.change.as_ref().map(|value| value as _)),
         ("substr(lower(visit.content_type), 1, length(?1)) = lower(?1)", filter.content_type.as_ref().map(|v| v as _)),
         ("stand.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
     ];
@@ -72,12 +75,13 @@ pub(super) fn pages(
     let mut select = connection.prepare(&format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
-                visit.fetched_at, visit.redirect, visit.truncated, nullif(visit.change, 'gone'), stand.found_by, stand.place
+                visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place
          FROM ({stands}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
-         WHERE {} ORDER BY stand.place",
-        conditions.join(" AND ")
+         WHERE {} ORDER BY {}stand.place",
+        conditions.join(" AND "),
+        filter.order.map(ordered).unwrap_or_default(),
     ))?;
     let mut rows = select.query(&*values)?;
     while let Some(row) = rows.next()? {
@@ -90,6 +94,23 @@ pub(super) fn pages(
         }
     }
     Ok(())
+}
+
+/// What comes before the order of admission.
+fn ordered(order: PageOrder) -> String {
+    let by = match order.by {
+        PageColumn::Url => "stand.url",
+        PageColumn::Status => "visit.status",
+        PageColumn::Outcome => OUTCOME,
+        PageColumn::Change => CHANGE,
+        PageColumn::ContentType => "visit.content_type",
+        PageColumn::Bytes => "visit.bytes",
+        PageColumn::Title => "visit.title",
+        PageColumn::Depth => "stand.depth",
+        PageColumn::Sequence => "stand.sequence",
+        PageColumn::FetchedAt => "visit.fetched_at",
+    };
+    format!("{by}{}, ", if order.reversed { " DESC" } else { "" })
 }
 
 /// The query for how the URLs asked for stand.

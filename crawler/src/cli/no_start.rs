@@ -1,0 +1,70 @@
+//! Why no start URL gave a page, and what can be done about it.
+
+use std::path::Path;
+
+use super::{Failure, directory, summary};
+use crate::{
+    observe::escape,
+    store::{Abandonment, PageFilter, PageLine, ReadSide},
+};
+
+/// Starts that are named.
+const NAMED: usize = 5;
+
+/// What became of the starts, in a line, with what to do where they share a reason.
+pub(super) fn why(dir: &Path) -> Result<String, Failure> {
+    let sequence = Some(summary::read(dir)?.sequence);
+    let records = directory::records(dir)?;
+    let (mut starts, mut reasons) = (Vec::new(), Vec::new());
+    records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {
+        let reason = reason(&line);
+        starts.push(format!("{} ({})", escape::text(line.url.as_deref().unwrap_or_default()), escape::text(&reason)));
+        reasons.push(reason);
+        starts.len() < NAMED
+    })?;
+    let Some(first) = reasons.first() else {
+        return Ok("the scope rules (include, exclude, max_url_length) refuse every start".to_owned());
+    };
+    let shared = reasons.iter().all(|reason| reason == first);
+    Ok(format!("{}; {}", starts.join(", "), advice(first).filter(|_| shared).unwrap_or(USUAL_ADVICE)))
+}
+
+const USUAL_ADVICE: &str = "check the URL and that the server can be reached from here";
+
+fn reason(line: &PageLine) -> String {
+    let status = line.status.map(|status| format!("answered {status}"));
+    line.reason.clone().or(status).unwrap_or_else(|| line.outcome.clone())
+}
+
+fn advice(reason: &str) -> Option<&'static str> {
+    if let Some(abandonment) =
+        [Abandonment::Address, Abandonment::NoName].into_iter().find(|one| one.as_str() == reason)
+    {
+        return Some(abandonment.explained());
+    }
+    Some(match reason {
+        "robots" => "robots.txt forbids it: if the site is yours, give --ignore-robots HOST",
+        "answered 401" => "it asks for a login: give --auth USER:PASS, or a header with --header",
+        "answered 403" => "the server refuses this crawler: ask its owner, or log in with --auth or --header",
+        "answered 404" | "answered 410" => "the server has no such page: check the path of the URL",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_common_reason_has_advice_that_names_what_to_type() {
+        for (reason, flag) in [
+            ("robots", "--ignore-robots"),
+            ("address", "--allow-private"),
+            ("answered 401", "--auth"),
+            ("answered 403", "--header"),
+        ] {
+            assert!(advice(reason).is_some_and(|advice| advice.contains(flag)), "{reason}");
+        }
+        assert_eq!(advice("answered 302"), None);
+    }
+}

@@ -1,0 +1,227 @@
+//! The summary of a sequence: one JSON document for scripts, a few lines for people.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Failure, directory, loss};
+use crate::{
+    config::Layers,
+    engine::End,
+    health::Wait,
+    observe::{
+        escape,
+        figures::{count, counted, size, time},
+        terminal::Tone,
+    },
+    store::{AilingHost, PageCounts, ReadSide, StoreError, StoredSummary},
+    time::Moment,
+};
+use verdict::Ending;
+
+mod losses;
+mod verdict;
+
+/// A summary for people.
+pub(super) struct Lines {
+    pub(super) text: String,
+    /// How the sequence ended.
+    pub(super) tone: Tone,
+}
+
+/// How a summary is shown to people.
+pub(super) struct View<'a> {
+    pub(super) dir: &'a Path,
+    /// How the run ended, where it has just done so.
+    pub(super) ended: Option<End>,
+    /// Whether it says what to do next.
+    pub(super) next: bool,
+}
+
+/// Reads the summary of a crawl directory's last sequence.
+pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
+    let summary = directory::records(dir)?.summary()?;
+    summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
+}
+
+/// The document of `--json`.
+pub(super) fn document(summary: &StoredSummary) -> Value {
+    let StoredSummary { counters, counts, pages, .. } = summary;
+    let cache = loss::cache(summary);
+    let ran = |figure: f64| (summary.runs > 0).then_some(figure);
+    let abandoned: u64 = summary.abandoned.values().sum();
+    json!({
+        "end": summary.end, "sequence": summary.sequence, "runs": summary.runs,
+        "seconds": ran(summary.seconds), "cpu_seconds": ran(summary.cpu_seconds),
+        "peak_memory_bytes": summary.peak_memory,
+        "pages": {
+            "stored": pages.stored, "html": pages.html, "new": pages.new, "changed": pages.changed,
+            "unchanged": pages.unchanged, "gone": pages.gone, "broken": pages.broken, "failed": pages.failed, "truncated": pages.truncated, "recovered": summary.lost.recovered,
+        },
+        "urls": {
+            "candidates": counters.candidates, "admitted": counts.admitted, "duplicate": counters.duplicate,
+            "refused": counters.refused, "abandoned": summary.abandoned,
+        },
+        "counts": {
+            "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased,
+            "finished": counts.finished, "abandoned": abandoned,
+        },
+        "hosts": summary.hosts.iter().map(|host| json!({
+            "host": host.origin, "health": health(summary, host), "since": rfc3339(host.health.since),
+            "cause": host.health.cause.to_string(), "waiting": host.waiting,
+        })).collect::<Vec<_>>(),
+        "ailing_hosts": summary.ailing_hosts,
+        "requests": {
+            "sent": counters.requests, "bytes_in": counters.bytes_in,
+            "by_status": counters.by_status, "errors": counters.errors,
+        },
+        "told": (summary.sequence > 0).then_some(summary.told), "revisit": loss::revisits(summary),
+        "cache": cache,
+    })
+}
+
+/// The word for the health of a host that is not well.
+fn health(summary: &StoredSummary, host: &AilingHost) -> &'static str {
+    let given_up = matches!(summary.end.as_deref(), Some("unreachable" | "failed"));
+    match host.health.wait {
+        Wait::Paused => "paused",
+        _ if given_up => "unreachable",
+        Wait::BackOff | Wait::Asked => "backing_off",
+    }
+}
+
+/// A moment as RFC 3339 writes it.
+fn rfc3339(moment: Moment) -> String {
+    i64::try_from(moment.millis())
+        .ok()
+        .and_then(|millis| Timestamp::from_millisecond(millis).ok())
+        .map_or_else(String::new, |at| at.to_string())
+}
+
+/// The hosts that do not answer, with causes and what waits for them.
+pub(super) fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
+    let named = summary.hosts.iter().take(most).map(|host| {
+        let (origin, cause) = (escape::text(&host.origin), host.health.cause);
+        let urls = if host.waiting == 1 { "URL waits" } else { "URLs wait" };
+        format!(
+            "{origin} ({cause} since {}; {} {urls}): {}",
+            rfc3339(host.health.since),
+            host.waiting,
+            cause.explained()
+        )
+    });
+    let mut named: Vec<_> = named.collect();
+    let rest = summary.ailing_hosts.saturating_sub(named.len() as u64);
+    if rest > 0 {
+        named.push(format!("{rest} more"));
+    }
+    named.join("; ")
+}
+
+/// The lines for people: a verdict, figures that add up, and what to do next.
+pub(super) fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
+    let settings = summary.settings.as_deref().and_then(|text| Layers::new().stored(text).resolve().ok());
+    let settings = settings.as_ref().map(|resolved| &resolved.settings);
+    let now = Moment::from_millis(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default());
+    let ending = Ending { summary, settings, ended: shown.ended, now };
+    let mut text = format!("{}\n", ending.verdict());
+    text += &changes(summary);
+    text += &urls(summary);
+    text += &found(summary);
+    text += &requests(summary);
+    text += &loss::revisit_line(summary);
+    if summary.end.as_deref() != Some("failed") {
+        text += &losses::lines(summary, &loss::cache(summary)).unwrap_or_default();
+    }
+    text += note(summary);
+    if summary.ailing_hosts > 0 {
+        text += &format!("no answer   {}\n", silent_hosts(summary, 5));
+    }
+    text += &format!("kept in     {}\n", escape::text(&shown.dir.display().to_string()));
+    if shown.next {
+        text += &format!("next        {}\n", escape::text(&ending.next(shown.dir)));
+    }
+    Lines { text, tone: ending.tone() }
+}
+
+/// Why a crawl that has ended holds so little.
+fn note(summary: &StoredSummary) -> &'static str {
+    let no_links = summary.lost.sweep.links == Some(0);
+    match summary.pages.html {
+        _ if summary.pages.stored == 0 => "",
+        0 => "note        none of the pages is HTML: no links were followed\n",
+        _ if no_links => "note        no links were found: what scripts add to a page is not seen\n",
+        _ => "",
+    }
+}
+
+/// What a further sequence found changed; of the first there is nothing to say.
+fn changes(summary: &StoredSummary) -> String {
+    if summary.sequence == 0 {
+        return String::new();
+    }
+    let PageCounts { new, changed, unchanged, gone, .. } = summary.pages;
+    let [new, changed, unchanged, gone] = [new, changed, unchanged, gone].map(count);
+    format!("changes     {new} new, {changed} changed, {unchanged} unchanged, {gone} gone\n")
+}
+
+/// What became of every URL: the parts add up to the whole.
+fn urls(summary: &StoredSummary) -> String {
+    let StoredSummary { counts, pages, .. } = summary;
+    let redirects = counts.finished.saturating_sub(pages.stored + pages.broken + pages.failed);
+    let mut html = format!("{} HTML", count(pages.html));
+    if pages.truncated > 0 {
+        html += &format!(", {} cut short", count(pages.truncated));
+    }
+    let mut text =
+        format!("URLs        {} = {} ({html})", count(counts.admitted), counted(pages.stored, "page", "pages"));
+    let parts = [
+        (redirects, "redirect", "redirects"),
+        (pages.broken, "broken", "broken"),
+        (pages.failed, "without an answer", "without an answer"),
+        (counts.abandoned, "left out", "left out"),
+        (counts.queued, "waiting", "waiting"),
+        (counts.leased, "in flight", "in flight"),
+    ];
+    for (number, one, many) in parts.into_iter().filter(|(number, ..)| *number > 0) {
+        text += &format!(" + {}", counted(number, one, many));
+    }
+    let reasons: Vec<_> = summary
+        .abandoned
+        .iter()
+        .map(|(reason, number)| format!("{} {}", count(*number), escape::text(reason)))
+        .collect();
+    if !reasons.is_empty() {
+        text += &format!("; left out: {}", reasons.join(", "));
+    }
+    text + "\n"
+}
+
+/// How many candidates there were, and what admission said of them.
+fn found(summary: &StoredSummary) -> String {
+    let counters = &summary.counters;
+    let mut text = format!(
+        "links       {} found: {} admitted, {} seen before",
+        count(counters.candidates),
+        count(summary.counts.admitted),
+        count(counters.duplicate)
+    );
+    for (reason, number) in &counters.refused {
+        let why = if reason == "scope" { "out of scope".into() } else { escape::text(reason) };
+        text += &format!(", {} {why}", count(*number));
+    }
+    text + "\n"
+}
+
+fn requests(summary: &StoredSummary) -> String {
+    let StoredSummary { counters, .. } = summary;
+    let memory = summary.peak_memory.map(|bytes| format!(", {} of memory", size(bytes))).unwrap_or_default();
+    let runs = if summary.runs > 1 { format!(", in {} runs", count(summary.runs)) } else { String::new() };
+    format!(
+        "requests    {} sent, {} received, {} of CPU time{memory}{runs}\n",
+        count(counters.requests),
+        size(counters.bytes_in),
+        time(summary.cpu_seconds),
+    )
+}

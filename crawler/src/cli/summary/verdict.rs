@@ -1,0 +1,183 @@
+//! The first line of a summary, which says how the sequence ended, and the last, which says what to do next.
+//!
+//! Invariants: "Complete" is said only where the sweep has proved it; whatever else is left to do has its command.
+
+use std::path::Path;
+
+use crate::{
+    config::Settings,
+    engine::End,
+    observe::{
+        escape,
+        figures::{count, counted, size, time, whole_time},
+        terminal::Tone,
+    },
+    store::{AilingHost, StoredSummary, SweepCounts},
+    time::Moment,
+};
+
+/// What a verdict is made from.
+pub(super) struct Ending<'a> {
+    pub(super) summary: &'a StoredSummary,
+    pub(super) settings: Option<&'a Settings>,
+    /// How the run ended, where it has just done so.
+    pub(super) ended: Option<End>,
+    pub(super) now: Moment,
+}
+
+impl Ending<'_> {
+    /// The first line.
+    pub(super) fn verdict(&self) -> String {
+        let summary = self.summary;
+        let pages = counted(summary.pages.stored, "page", "pages");
+        let sequence = if summary.sequence > 0 { format!("sequence {}, ", summary.sequence) } else { String::new() };
+        let spent = time(summary.seconds);
+        let stopped = |how: &str| format!("{how} after {spent}: {sequence}{pages}{}", self.waiting());
+        match summary.end.as_deref() {
+            None => format!("Not finished, it still runs or was killed: {sequence}{pages} so far{}", self.waiting()),
+            Some("drained") => format!("{}: {sequence}{pages} in {spent}{}", self.done(), self.doubt()),
+            Some("budget") => stopped(&self.budget()),
+            Some("loss") => stopped("Loss budget exhausted"),
+            Some("signal") => stopped(&format!("Stopped by {}", self.signal())),
+            Some("unreachable") => format!("Not reachable: {}{}", self.silent(), self.waiting()),
+            Some("failed") => format!("Failed after {spent}: no start URL gave a page"),
+            Some(other) => stopped(&format!("Ended ({})", escape::text(other))),
+        }
+    }
+
+    /// Its colour.
+    pub(super) fn tone(&self) -> Tone {
+        match self.summary.end.as_deref() {
+            Some("drained") if self.is_swept() => Tone::Good,
+            Some("loss" | "unreachable" | "failed") => Tone::Bad,
+            _ => Tone::Open,
+        }
+    }
+
+    /// The command to type next, and what it does.
+    pub(super) fn next(&self, dir: &Path) -> String {
+        let dir = quoted(&dir.display().to_string());
+        let summary = self.summary;
+        match summary.end.as_deref() {
+            Some("loss") => format!("webloom crawl -d {dir} --max-lost-urls N   goes on with a larger budget"),
+            Some("failed") => format!("webloom crawl -d {dir}   tries the start URLs again"),
+            Some("drained") if !self.is_swept() => {
+                format!("webloom crawl -d {dir} --sweep rescue   fetches what was lost")
+            }
+            Some("drained") if summary.told > 0 => {
+                format!(
+                    "webloom changes {dir} --since {}   lists {}",
+                    summary.sequence,
+                    counted(summary.told, "change", "changes")
+                )
+            }
+            Some("drained") if summary.pages.broken > 0 => {
+                format!(
+                    "webloom pages {dir} --outcome broken   lists {}",
+                    counted(summary.pages.broken, "broken URL", "broken URLs")
+                )
+            }
+            Some("drained") => {
+                format!("webloom crawl -d {dir} --again   asks for every page once more, and tells what has changed")
+            }
+            Some("budget") => match self.reached().first() {
+                Some((flag, _)) => format!("webloom crawl -d {dir} {flag} unlimited   goes on without this budget"),
+                None => format!("webloom crawl -d {dir}   resumes it"),
+            },
+            _ => format!("webloom crawl -d {dir}   resumes it"),
+        }
+    }
+
+    /// Whether the sweep has found every URL that was lost, and none of them is still missing.
+    pub(super) fn is_swept(&self) -> bool {
+        self.summary.lost.sweep.links.is_some() && missing(&self.summary.lost.sweep) == 0
+    }
+
+    fn done(&self) -> &'static str {
+        if self.is_swept() { "Complete" } else { "Finished" }
+    }
+
+    /// What keeps a finished sequence from being complete.
+    fn doubt(&self) -> String {
+        let sweep = &self.summary.lost.sweep;
+        match (sweep.links, missing(sweep)) {
+            (None, _) => "; nothing proves that no URL was lost".to_owned(),
+            (Some(_), 0) => String::new(),
+            (Some(_), missing) => format!("; {} missing", counted(missing, "lost URL is", "lost URLs are")),
+        }
+    }
+
+    fn waiting(&self) -> String {
+        match self.summary.counts.queued {
+            0 => String::new(),
+            1 => "; 1 URL waits".to_owned(),
+            queued => format!("; {} URLs wait", count(queued)),
+        }
+    }
+
+    /// The budgets of the sequence that are used up, each with its flag and its size.
+    fn reached(&self) -> Vec<(&'static str, String)> {
+        let Some(settings) = self.settings else { return Vec::new() };
+        let StoredSummary { pages, counters, .. } = self.summary;
+        let most_pages = settings.budget.max_pages.filter(|most| pages.stored >= most.get());
+        let most_bytes = settings.budget.max_bytes.filter(|most| counters.bytes_in >= most.get());
+        let pages = most_pages.map(|most| ("--max-pages", most.to_string()));
+        let bytes = most_bytes.map(|most| ("--max-bytes", size(most.get())));
+        pages.into_iter().chain(bytes).collect()
+    }
+
+    /// Which budget was reached; where several could have been, those.
+    fn budget(&self) -> String {
+        let Some(budget) = self.settings.map(|settings| &settings.budget) else { return "Reached a budget".to_owned() };
+        let certain: Vec<_> = self.reached().into_iter().map(|(flag, most)| format!("{flag} {most}")).collect();
+        let possible = [
+            budget.max_time.map(|most| format!("--max-time {}", time(most.as_secs_f64()))),
+            budget.max_depth.map(|most| format!("--max-depth {most}")),
+            budget.max_pages_per_host.map(|most| format!("budget.max_pages_per_host {most}")),
+            budget.max_pages.map(|most| format!("--max-pages {most}")),
+        ];
+        let named = if certain.is_empty() { possible.into_iter().flatten().collect() } else { certain };
+        if named.is_empty() { "Reached a budget".to_owned() } else { format!("Reached {}", named.join(" or ")) }
+    }
+
+    fn signal(&self) -> &'static str {
+        match self.ended {
+            Some(End::Signal(2)) => "Ctrl-C",
+            Some(End::Signal(15)) => "SIGTERM",
+            _ => "a signal",
+        }
+    }
+
+    /// The hosts that do not answer, the first three by name.
+    fn silent(&self) -> String {
+        let hosts = self.summary.hosts.iter().take(3);
+        let mut named: Vec<_> = hosts.map(|host| self.silent_host(host)).collect();
+        let more = self.summary.ailing_hosts.saturating_sub(named.len() as u64);
+        if more > 0 {
+            named.push(format!("{} more", count(more)));
+        }
+        named.join(", ")
+    }
+
+    fn silent_host(&self, host: &AilingHost) -> String {
+        let since = self.now.since(host.health.since).as_secs();
+        let origin = escape::text(&host.origin).into_owned();
+        let name = origin.split_once("://").map_or(&*origin, |(_, name)| name);
+        format!("{name} ({}, since {})", host.health.cause, whole_time(since))
+    }
+}
+
+/// Lost URLs that are still missing.
+fn missing(sweep: &SweepCounts) -> u64 {
+    sweep.lost.saturating_sub(sweep.rescued + sweep.found + sweep.no_longer_linked)
+}
+
+/// A word as a shell reads it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
