@@ -168,7 +168,7 @@ fn progress_fits_the_terminal_and_ctrl_c_is_answered_at_once() {
         let shown = on_terminal(columns, &["crawl", &server.url("/"), "-d", &dir], "1 page  ", b"\x03");
         let (progress, rest): (Vec<_>, Vec<_>) = lines(&shown)
             .into_iter()
-            .partition(|line| line.contains(" queued") || line.contains("quits at once") || line.contains(" %  "));
+            .partition(|line| line.contains(" queued") || line.contains("finishing ") || line.contains(" %  "));
         assert!(!progress.is_empty(), "{shown}");
         for line in &progress {
             assert!(line.chars().count() < columns as usize, "{columns}: {line:?}");

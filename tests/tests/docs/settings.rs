@@ -10,8 +10,21 @@ use crate::{
 };
 
 /// Flags of `crawl` that are no setting.
-const NO_KEY: &[&str] =
-    &["add", "again", "config", "dir", "help", "json", "no-progress", "profile", "quiet", "revisit", "verbose"];
+const NO_KEY: &[&str] = &[
+    "add",
+    "again",
+    "config",
+    "dir",
+    "help",
+    "json",
+    "no-progress",
+    "profile",
+    "quiet",
+    "revisit",
+    "verbose",
+    "auth",
+    "color",
+];
 
 /// Flags of `watch` besides; it has no `--again`.
 const OF_WATCH: &[&str] = &["jobs", "runs"];
