@@ -1,0 +1,138 @@
+//! `webloom demo`: a tour of five chapters on a practice site, each with the commands that it runs.
+//!
+//! Owns: the order of the chapters, the exit code, and what is left when the tour ends.
+//!
+//! Invariants: every command that is shown was run, by this program itself as a process of its own; every statement was
+//! checked against the practice site, which knows the truth; one that does not hold ends the demo with exit code 1.
+//!
+//! Does not know: how a crawl is set up or what its output looks like.
+
+mod chapter;
+mod chapters;
+mod folder;
+mod screen;
+mod tour;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use self::{folder::Folder, screen::Screen, tour::Tour};
+use super::{Failure, flags::OutputFlags, outcome, session, signals};
+use crate::{
+    engine::StopSignal,
+    practice::{PracticeServer, PracticeSite, Shape},
+};
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Folder for the crawls of the tour, which is kept: a new one, or that of an earlier demo together with --serve
+    /// [default: one below the system's folder for temporary files, which is removed at the end]
+    #[arg(short, long)]
+    dir: Option<PathBuf>,
+    /// Keep the folder, with all crawls and with what --serve needs to serve the same site at the same address again
+    #[arg(long)]
+    keep: bool,
+    /// Serve the practice site after the tour until Ctrl-C, so that its commands can be repeated; with the --dir of an
+    /// earlier demo, without another tour
+    #[arg(long)]
+    serve: bool,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+impl DemoArgs {
+    pub(super) fn is_quiet(&self) -> bool {
+        self.output.quiet
+    }
+}
+
+pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
+    let folder = Folder::prepare(args.dir.as_deref(), args.keep, args.serve)?;
+    let runtime = session::runtime()?;
+    let shown = runtime.block_on(async {
+        let mut stop = signals::stop_signal()?;
+        let mut asked = stop.clone();
+        tokio::select! {
+            biased;
+            signal = asked.asked() => Ok(ExitCode::from(outcome::signal_code(signal))),
+            shown = show(args, &folder, &mut stop) => shown,
+        }
+    });
+    // What still runs of a chapter that was stopped ends before its folder is removed.
+    drop(runtime);
+    folder.leave()?;
+    shown
+}
+
+/// The tour, and the site after it; ends when all has been shown, or with the signal that ends the serving.
+async fn show(args: &DemoArgs, folder: &Folder, stop: &mut StopSignal) -> Result<ExitCode, Failure> {
+    let screen = Screen::new(&args.output);
+    let site = PracticeSite::new(Shape::demo());
+    if let Some(kept) = folder.site() {
+        let server = PracticeServer::start_at(site.in_version(kept.version), kept.address).await;
+        let server = server.map_err(Failure::system("cannot serve the practice site at its earlier address"))?;
+        if args.output.json {
+            outcome::document(&json!({"site": server.url(), "directory": folder.path().display().to_string()}))?;
+        }
+        return serve(screen, &server, stop).await;
+    }
+    let server = PracticeServer::start(site).await.map_err(Failure::system("cannot serve the practice site"))?;
+    let tour = Tour::new(folder.path(), server, screen, &args.output)?;
+    let told = tour.all().await?;
+    folder.keep_site(tour.server())?;
+    if args.output.json {
+        outcome::document(&document(&told, args, folder, &tour))?;
+    }
+    closing(&told, args, folder, &tour)?;
+    if args.serve {
+        return serve(tour.screen(), tour.server(), stop).await;
+    }
+    Ok(if told.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn document(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Value {
+    json!({
+        "site": tour.server().url(), "directory": folder.path().display().to_string(),
+        "kept": folder.stays(), "served": args.serve, "seconds": told.seconds(), "holds": told.holds(),
+        "chapters": told.chapters.iter().map(chapter::Chapter::document).collect::<Vec<_>>(),
+    })
+}
+
+/// What held, and what to do next.
+fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<(), Failure> {
+    let screen = tour.screen();
+    screen.gap()?;
+    match told.wrong() {
+        0 => screen.good(&format!(
+            "all {} statements were checked against the site and hold; {:.1} s",
+            told.statements(),
+            told.seconds()
+        ))?,
+        wrong => {
+            screen.bad(&format!("{wrong} of {} statements do not hold: see above", told.statements()))?;
+            if args.output.json || args.output.quiet {
+                outcome::tell(&format!("error: {wrong} statements of the demo do not hold"));
+            }
+        }
+    }
+    let path = tour::quoted(&folder.path().display().to_string());
+    screen.text(&match (folder.stays(), args.serve) {
+        (true, true) => format!("{path} is kept."),
+        (true, false) => format!("{path} is kept. Its site is served again by: webloom demo --serve -d {path}"),
+        (false, true) => format!("{path} is removed when this ends; --keep keeps it."),
+        (false, false) => {
+            format!("{path} is removed now. To repeat the commands: webloom demo --keep --serve, and a new -d for each")
+        }
+    })?;
+    screen.text("Now your own site: webloom crawl https://www.example.org/")
+}
+
+/// Serves until somebody asks for the end.
+async fn serve(screen: Screen, server: &PracticeServer, stop: &mut StopSignal) -> Result<ExitCode, Failure> {
+    screen.gap()?;
+    screen.text(&format!("The practice site stays at {} until Ctrl-C.", server.url()))?;
+    Ok(ExitCode::from(outcome::signal_code(stop.asked().await)))
+}
