@@ -17,7 +17,7 @@ const NO_KEY: &[&str] =
 const OF_WATCH: &[&str] = &["jobs", "runs"];
 
 /// Flags in the README that belong to other programs.
-const FOREIGN: &[&str] = &["locked", "max-lost", "path", "release", "rm", "urls"];
+const FOREIGN: &[&str] = &["brief", "locked", "max-lost", "path", "release", "rm", "urls"];
 
 const SUBCOMMANDS: &[&str] = &[
     "crawl",
