@@ -14,9 +14,15 @@ use crate::{
     observe::{escape, progress},
 };
 
-/// Prints lines to stdout. A reader that has gone away (`| head`) is no failure.
+/// Prints lines to stdout.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(escape::lines(text).as_bytes()) {
+    print_bytes(escape::lines(text).as_bytes())
+}
+
+/// Prints what holds nothing of the network to stdout, as it is. A reader that has gone away (`| head`) is no failure.
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::System { what: "cannot write to stdout", source: error })
         }

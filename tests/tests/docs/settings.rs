@@ -19,7 +19,7 @@ const OF_WATCH: &[&str] = &["jobs", "runs"];
 /// Flags in the README that belong to other programs.
 const FOREIGN: &[&str] = &["brief", "locked", "max-lost", "path", "release", "rm", "urls"];
 
-const SUBCOMMANDS: &[&str] = &[
+pub(crate) const SUBCOMMANDS: &[&str] = &[
     "crawl",
     "watch",
     "demo",
@@ -33,6 +33,8 @@ const SUBCOMMANDS: &[&str] = &[
     "explain url",
     "explain robots",
     "explain links",
+    "completions",
+    "man",
 ];
 
 #[test]
