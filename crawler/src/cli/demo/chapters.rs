@@ -43,7 +43,8 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("1. Crawl")?;
     tour.screen().text("It follows every link of the site once, obeys robots.txt, and names what is broken.")?;
     let mut chapter = Chapter::begin("crawl");
-    let (url, dir) = (tour.server().url(), tour.dir("site"));
+    let url = tour.server().url();
+    let dir = tour.dir("site");
     let output = tour.run(&mut chapter, &crawl_of(&url, &dir, &[])).await?;
     tour.excerpt(&output, &["drained", "stored"])?;
     let output = tour.run(&mut chapter, &["check", &dir]).await?;
@@ -51,16 +52,16 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
     let truth = tour.server().site().truth();
     let log = tour.server().log();
     let asked: BTreeSet<_> = log.iter().map(|request| request.path.as_str()).collect();
-    let stored = tour.stored("site")?;
-    let is_whole = stored.iter().eq(truth.stored.keys()) && asked.len() == log.len();
-    tour.state(
-        &mut chapter,
-        &format!("all {} pages of the site are stored; no URL was asked for twice", stored.len()),
-        is_whole,
-    )?;
+    let stored = tour.paths("site", "stored")?;
+    let broken = tour.paths("site", "broken")?;
+    let is_whole = stored.iter().eq(truth.stored.keys()) && broken.iter().eq(truth.broken.keys());
+    let text =
+        format!("all {} pages of the site are stored, and its {} broken links named", stored.len(), broken.len());
+    tour.state(&mut chapter, &text, is_whole)?;
     let obeyed = truth.forbidden.iter().all(|path| !asked.contains(path.as_str()));
     let forbidden = truth.forbidden.len();
-    tour.state(&mut chapter, &format!("none of the {forbidden} URLs that robots.txt forbids was asked for"), obeyed)?;
+    let text = format!("no URL was asked for twice, and none of the {forbidden} that robots.txt forbids");
+    tour.state(&mut chapter, &text, obeyed && asked.len() == log.len())?;
     chapter.set("pages", stored.len());
     chapter.set("broken", truth.broken.len());
     chapter.set("requests", log.len());
@@ -72,42 +73,45 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
 pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("2. A filter that is far too small")?;
     tour.screen().text(
-        "A full filter takes new URLs for known ones: they are lost. The audit counts that while the crawl runs,",
+        "A full filter takes new URLs for known ones: they are lost. The audit counts them while the crawl runs,",
     )?;
-    tour.screen()
-        .text("and the sweep over all links finds them at the end. Here the sweep is a command of its own.")?;
+    tour.screen().text(
+        "and the sweep over all links finds them at the end. Here it only reports them first, then fetches them.",
+    )?;
     let mut chapter = Chapter::begin("tiny filter");
-    let (url, dir) = (tour.server().url(), tour.dir("tiny"));
+    let url = tour.server().url();
+    let dir = tour.dir("tiny");
     let tiny = ["--expected-urls", "200", "--max-lost-urls", "none", "--reset", "none"];
-    let unaided = ["--audit-rescue", "off", "--sweep", "off"];
+    let unaided = ["--audit-rescue", "off", "--sweep", "report"];
     let output = tour.run(&mut chapter, &crawl_of(&url, &dir, &[tiny.as_slice(), &unaided].concat())).await?;
-    tour.excerpt(&output, &["audit"])?;
+    tour.excerpt(&output, &["audit", "sweep"])?;
     let truth = tour.server().site().truth();
-    let before = tour.stored("tiny")?;
-    let missing = truth.stored.keys().filter(|path| !before.contains(*path)).count();
-    let seen = tour.summary("tiny")?["cache"]["audit"]["false_positives"].as_u64().unwrap_or_default();
     let pages = truth.stored.len();
-    tour.state(
-        &mut chapter,
-        &format!("{missing} of {pages} pages are missing, and the audit saw {seen} URLs lost"),
-        missing > 0 && seen > 0,
-    )?;
+    let before = tour.paths("tiny", "stored")?;
+    let missing = truth.stored.keys().filter(|path| !before.contains(*path)).count();
+    let cache = tour.summary("tiny")?["cache"].take();
+    let seen = cache["audit"]["false_positives"].as_u64().unwrap_or_default();
+    let agree = seen > 0 && missing > 0 && cache["sweep"]["lost"] == seen;
+    let text = format!(
+        "{seen} URLs are lost, by the audit and by the sweep; with them {missing} of {pages} pages are missing"
+    );
+    tour.state(&mut chapter, &text, agree)?;
     let output = tour.run(&mut chapter, &["crawl", "-d", &dir, "--sweep", "rescue"]).await?;
     tour.excerpt(&output, &["sweep"])?;
+    let stored = tour.paths("tiny", "stored")?;
+    let is_whole = stored.iter().eq(truth.stored.keys());
     let swept = tour.summary("tiny")?["cache"]["sweep"].take();
-    let after = tour.stored("tiny")?;
-    let figure = |name: &str| swept[name].as_u64().unwrap_or_default();
-    let is_whole = after.iter().eq(truth.stored.keys()) && figure("lost") > 0;
-    tour.state(
-        &mut chapter,
-        &format!("all {missing} missing pages are fetched: {} of {pages} are stored", after.len()),
-        is_whole,
-    )?;
+    let meanwhile = swept["lost"].as_u64().unwrap_or_default().saturating_sub(seen);
+    let text = format!(
+        "all {missing} are fetched, though the filter lost {meanwhile} more URLs meanwhile: {} of {pages} are stored",
+        stored.len()
+    );
+    tour.state(&mut chapter, &text, is_whole)?;
     chapter.set("pages", pages);
+    chapter.set("lost", seen);
     chapter.set("missing", missing);
-    chapter.set("audit_saw", seen);
-    chapter.set("missing_after_sweep", pages - after.len().min(pages));
-    chapter.set("sweep", swept.clone());
+    chapter.set("missing_after_sweep", truth.stored.keys().filter(|path| !stored.contains(*path)).count());
+    chapter.set("sweep", swept);
     Ok(chapter.end())
 }
 
@@ -117,13 +121,14 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen()
         .text("Everything it knows is in one SQLite file. The same command goes on where the killed one stood.")?;
     let mut chapter = Chapter::begin("kill");
-    let (url, dir) = (tour.server().url(), tour.dir("killed"));
+    let url = tour.server().url();
+    let dir = tour.dir("killed");
     let begun = tour.server().log().len();
     let arguments = crawl_of(&url, &dir, &SLOWER);
     tour.show(&mut chapter, &command_line(&arguments))?;
     let killed = tour.execute_and_kill(&arguments, begun + MID_CRAWL).await?;
     tour.show(&mut chapter, &format!("kill -9 {}", killed.unwrap_or_default()))?;
-    let kept = tour.stored("killed")?.len();
+    let kept = tour.paths("killed", "stored")?.len();
     let resumed = tour.server().log().len();
     let is_partly = killed.is_some() && kept > 0 && kept < tour.server().site().truth().stored.len();
     tour.state(
@@ -136,7 +141,7 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     let log = tour.server().log();
     let first: BTreeSet<_> = log[begun..resumed].iter().map(|request| &request.path).collect();
     let repeated = log[resumed..].iter().filter(|request| first.contains(&request.path)).count();
-    let stored = tour.stored("killed")?;
+    let stored = tour.paths("killed", "stored")?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && repeated <= MOST_REPEATED;
     let again = format!(
         "all {} pages are stored; {repeated} requests were made again, for what was not written yet",
@@ -158,14 +163,16 @@ pub(super) async fn change(tour: &Tour) -> Result<Chapter, Failure> {
         "Pages are edited, removed and new. --again asks for every known page once more and tells what changed.",
     )?;
     let mut chapter = Chapter::begin("change");
-    let (url, dir) = (tour.server().url(), tour.dir("site"));
+    let url = tour.server().url();
+    let dir = tour.dir("site");
     let before = tour.server().site();
     tour.show(&mut chapter, &format!("curl -X POST {url}next-version"))?;
     tour.server().next_version();
     let output = tour.run(&mut chapter, &["crawl", "-d", &dir, "--again"]).await?;
     tour.excerpt(&output, &["changes  "])?;
     let output = tour.run(&mut chapter, &["changes", &dir, "--since", "1"]).await?;
-    let told = changes(tour, &output)?;
+    let told = tour.changes("site")?;
+    excerpt_of_changes(tour, &output, told.keys())?;
     let truth = tour.server().site().changes_since(&before);
     let expected = BTreeMap::from([("changed", &truth.changed), ("gone", &truth.gone), ("new", &truth.new)]);
     let [changed, gone, new] = [&truth.changed, &truth.gone, &truth.new].map(BTreeSet::len);
@@ -182,21 +189,16 @@ pub(super) async fn change(tour: &Tour) -> Result<Chapter, Failure> {
     Ok(chapter.end())
 }
 
-/// The pages by what happened to them, as `webloom changes` lists them; one of each is shown.
-fn changes(tour: &Tour, output: &str) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
-    let mut lines = output.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let heading = lines.next().unwrap_or_default();
-    let column = |name: &str| heading.iter().position(|column| *column == name);
-    let (Some(change), Some(url)) = (column("change"), column("url")) else { return Ok(BTreeMap::new()) };
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for cells in lines.filter(|cells| cells.len() > change.max(url)) {
-        let paths = told.entry(cells[change].to_owned()).or_default();
-        if paths.is_empty() {
-            tour.screen().output(&format!("{:<8} {}", cells[change], cells[url]))?;
-        }
-        paths.insert(tour.path(cells[url]));
+/// Shows a line for each kind of change: of a line only the kind and the URL.
+fn excerpt_of_changes<'a>(tour: &Tour, output: &str, kinds: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+    let site = tour.server().url();
+    for kind in kinds {
+        let mut lines = output.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = lines.find(|words| words.contains(&&**kind));
+        let url = line.and_then(|words| words.into_iter().find(|word| word.starts_with(&site)));
+        tour.screen().output(&format!("{kind:<8} {}", url.unwrap_or_default()))?;
     }
-    Ok(told)
+    Ok(())
 }
 
 /// The server is away for a while.
@@ -207,7 +209,8 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
         "The server refuses every connection for {seconds} s in mid-crawl. The crawl waits, and no page is given up."
     ))?;
     let mut chapter = Chapter::begin("outage");
-    let (url, dir) = (tour.server().url(), tour.dir("outage"));
+    let url = tour.server().url();
+    let dir = tour.dir("outage");
     let begun = tour.server().log().len();
     let arguments = crawl_of(&url, &dir, &SLOWER);
     tour.show(&mut chapter, &command_line(&arguments))?;
@@ -220,16 +223,18 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
     let (output, status) = tokio::try_join!(tour.execute(&arguments), away)?;
     tour.show(&mut chapter, &format!("webloom status {}", quoted(&dir)))?;
     tour.excerpt(&status, &["no answer"])?;
-    tour.screen().output("(after the outage)")?;
+    tour.screen().output("# the crawl, after the outage:")?;
     tour.excerpt(&output, &["drained", "stored"])?;
     let figures = tour.summary("outage")?;
     let failed = figures["pages"]["failed"].as_u64();
     let refused: u64 =
         figures["requests"]["errors"].as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum();
-    let stored = tour.stored("outage")?;
+    let stored = tour.paths("outage", "stored")?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && failed == Some(0) && refused > 0;
-    let text =
-        format!("{refused} requests were refused; all {} pages are stored all the same, none has failed", stored.len());
+    let text = format!(
+        "{refused} requests got no answer; all {} pages are stored all the same, none has failed",
+        stored.len()
+    );
     tour.state(&mut chapter, &text, is_whole)?;
     chapter.set("away_seconds", seconds);
     chapter.set("pages", stored.len());

@@ -124,7 +124,8 @@ fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> 
         (true, false) => format!("{path} is kept. Its site is served again by: webloom demo --serve -d {path}"),
         (false, true) => format!("{path} is removed when this ends; --keep keeps it."),
         (false, false) => {
-            format!("{path} is removed now. To repeat the commands: webloom demo --keep --serve, and a new -d for each")
+            screen.text(&format!("{path} is removed now. To repeat the commands, run"))?;
+            "webloom demo --keep --serve, and give each crawl a new -d.".to_owned()
         }
     })?;
     screen.text("Now your own site: webloom crawl https://www.example.org/")

@@ -2,15 +2,15 @@
 //!
 //! Does not know: what is shown.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use crate::{
-    cli::{Failure, flags::OutputFlags},
+    cli::{Failure, flags::OutputFlags, outcome},
     observe::escape,
 };
 
-/// Characters of a line of a command, about.
-const WIDTH: usize = 88;
+/// Characters of a line of a command or of its output, about.
+const WIDTH: usize = 90;
 
 /// How text stands out: codes of ECMA-48, "select graphic rendition".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,9 +86,11 @@ impl Screen {
         Ok(())
     }
 
-    /// A line that a command printed.
+    /// A line that a command printed, or its beginning.
     pub(super) fn output(self, text: &str) -> Result<(), Failure> {
-        self.line("    ", Tone::Output, text)
+        let begin: String = text.chars().take(WIDTH).collect();
+        let rest = if begin.len() < text.len() { "..." } else { "" };
+        self.line("    ", Tone::Output, &format!("{begin}{rest}"))
     }
 
     /// A statement that holds.
@@ -113,14 +115,7 @@ impl Screen {
             Look::Coloured if tone != Tone::Plain => format!("{indent}\u{1b}[{}m{text}\u{1b}[0m\n", tone.code()),
             _ => format!("{indent}{text}\n"),
         };
-        let mut out = io::stdout().lock();
-        match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
-            // A reader that has gone away (`| head`) is no failure.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::system("cannot write to stdout")(error))
-            }
-            _ => Ok(()),
-        }
+        outcome::print_bytes(line.as_bytes())
     }
 }
 

@@ -7,7 +7,7 @@
 //! Does not know: what a chapter is about.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
     process::{Output, Stdio},
@@ -21,7 +21,7 @@ use crate::{
     cli::{Failure, directory, flags::OutputFlags, summary},
     config::RawValue,
     practice::PracticeServer,
-    store::{PageFilter, ReadSide},
+    store::{PageFilter, ReadSide, Since},
 };
 
 /// Lines of a failed command's complaint that are repeated.
@@ -82,8 +82,14 @@ impl Tour {
             Some(RawValue::Text(text)) => Some((name, text)),
             _ => None,
         });
-        let (folder, is_verbose) = (folder.to_owned(), output.verbose > 0);
-        Ok(Self { program, folder, server, screen, variables: variables.collect(), is_verbose })
+        Ok(Self {
+            program,
+            folder: folder.to_owned(),
+            server,
+            screen,
+            variables: variables.collect(),
+            is_verbose: output.verbose > 0,
+        })
     }
 
     /// All chapters.
@@ -163,9 +169,11 @@ impl Tour {
         command
     }
 
-    /// Shows those lines of an output that have one of the words.
+    /// Shows those lines of an output that have one of the words; if none has, the first.
     pub(super) fn excerpt(&self, output: &str, words: &[&str]) -> Result<(), Failure> {
-        let telling = output.lines().filter(|line| words.iter().any(|word| line.contains(word)));
+        let is_telling = |line: &str| words.iter().any(|word| line.contains(word));
+        let first = output.lines().next().filter(|_| !output.lines().any(is_telling));
+        let telling = output.lines().filter(|line| is_telling(line)).chain(first);
         telling.map(str::trim_start).try_for_each(|line| self.screen.output(line))
     }
 
@@ -180,19 +188,29 @@ impl Tour {
         Ok(summary::document(&summary::read(&self.folder.join(name))?))
     }
 
-    /// Path and query of every page that a crawl has stored.
-    pub(super) fn stored(&self, name: &str) -> Result<BTreeSet<String>, Failure> {
-        let filter = PageFilter { outcome: Some("stored".to_owned()), ..PageFilter::default() };
-        let mut stored = BTreeSet::new();
+    /// Path and query of every URL of a crawl with this outcome.
+    pub(super) fn paths(&self, name: &str, outcome: &str) -> Result<BTreeSet<String>, Failure> {
+        let filter = PageFilter { outcome: Some(outcome.to_owned()), ..PageFilter::default() };
+        let mut paths = BTreeSet::new();
         directory::records(&self.folder.join(name))?.pages(&filter, |line| {
-            stored.extend(line.url.map(|url| self.path(&url)));
+            paths.extend(line.url.map(|url| self.path(&url)));
             true
         })?;
-        Ok(stored)
+        Ok(paths)
+    }
+
+    /// Path and query of every page that has changed since the first sequence, by what happened to it.
+    pub(super) fn changes(&self, name: &str) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
+        let mut changes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        directory::records(&self.folder.join(name))?.changes(Since::Sequence(1), false, |line| {
+            changes.entry(line.change).or_default().insert(self.path(&line.url));
+            true
+        })?;
+        Ok(changes)
     }
 
     /// Path and query of a URL of the site; of another, the URL.
-    pub(super) fn path(&self, url: &str) -> String {
+    fn path(&self, url: &str) -> String {
         let site = self.server.url();
         url.strip_prefix(site.trim_end_matches('/')).unwrap_or(url).to_owned()
     }
