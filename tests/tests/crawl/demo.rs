@@ -1,6 +1,11 @@
 //! `webloom demo`: what it states holds, and what it leaves is what it says.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    path::Path,
+};
 
 use rustix::process::Signal;
 use webloom_tests::webloom::{Run, Webloom};
@@ -63,6 +68,17 @@ fn an_interrupt_ends_it_at_any_point_and_leaves_nothing() {
     }
 }
 
+/// The answer to a POST, as a reader of the demo would send it.
+fn post(url: &str, path: &str) -> String {
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let mut connection = TcpStream::connect(address).expect("the site is served");
+    let head = format!("POST {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    connection.write_all(head.as_bytes()).expect("a request is sent");
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).expect("an answer");
+    answer.split("\r\n\r\n").nth(1).unwrap_or_default().to_owned()
+}
+
 #[test]
 fn a_kept_demo_is_served_again_at_the_same_address() {
     let folder = Folder::new();
@@ -84,8 +100,11 @@ fn a_kept_demo_is_served_again_at_the_same_address() {
     let site = format!("{dir}/site");
     let again = Webloom::new(["crawl", "--json", "--again", "-d", &site]).run().expect(0).json();
     assert_eq!((&again["pages"]["changed"], &again["pages"]["new"]), (&0.into(), &0.into()), "{again}");
+    assert_eq!(post(&url, "/next-version"), "this is version 3 of the site\n");
     running.signal(Signal::INT);
     running.wait().expect(130);
+    let kept = fs::read_to_string(folder.0.path().join("tour/site.json")).expect("the site is kept");
+    assert!(kept.contains("\"version\":3"), "{kept}");
     assert_eq!(entries(folder.0.path()), 1, "what the user named stays");
 }
 

@@ -20,10 +20,7 @@ use serde_json::{Value, json};
 
 use self::{folder::Folder, screen::Screen, tour::Tour};
 use super::{Failure, flags::OutputFlags, outcome, session, signals};
-use crate::{
-    engine::StopSignal,
-    practice::{PracticeServer, PracticeSite, Shape},
-};
+use crate::practice::{PracticeServer, PracticeSite, Shape};
 
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
@@ -49,27 +46,48 @@ impl DemoArgs {
     }
 }
 
+/// What a demo has come to.
+struct Shown {
+    /// Whether every statement holds.
+    holds: bool,
+    /// What is to be served until somebody asks for the end.
+    server: Option<PracticeServer>,
+}
+
 pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let folder = Folder::prepare(args.dir.as_deref(), args.keep, args.serve)?;
     let runtime = session::runtime()?;
-    let shown = runtime.block_on(async {
-        let mut stop = signals::stop_signal()?;
-        let mut asked = stop.clone();
-        tokio::select! {
-            biased;
-            signal = asked.asked() => Ok(ExitCode::from(outcome::signal_code(signal))),
-            shown = show(args, &folder, &mut stop) => shown,
-        }
-    });
+    let ended = runtime.block_on(demo(args, &folder));
     // What still runs of a chapter that was stopped ends before its folder is removed.
     drop(runtime);
     folder.leave()?;
-    shown
+    ended
 }
 
-/// The tour, and the site after it; ends when all has been shown, or with the signal that ends the serving.
-async fn show(args: &DemoArgs, folder: &Folder, stop: &mut StopSignal) -> Result<ExitCode, Failure> {
-    let screen = Screen::new(&args.output);
+/// The tour, then the site until Ctrl-C if that is asked for.
+async fn demo(args: &DemoArgs, folder: &Folder) -> Result<ExitCode, Failure> {
+    let mut stop = signals::stop_signal()?;
+    let shown = tokio::select! {
+        biased;
+        signal = stop.asked() => return Ok(ExitCode::from(outcome::signal_code(signal))),
+        shown = show(args, folder) => shown?,
+    };
+    let mut code = ExitCode::from(u8::from(!shown.holds));
+    if let Some(server) = shown.server {
+        let screen = Screen::new(&args.output);
+        screen.gap()?;
+        screen.text(&format!("The practice site stays at {} until Ctrl-C.", server.url()))?;
+        let signal = stop.asked().await;
+        folder.keep_site(&server)?;
+        if shown.holds {
+            code = ExitCode::from(outcome::signal_code(signal));
+        }
+    }
+    Ok(code)
+}
+
+/// The tour, or the site of an earlier one.
+async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, Failure> {
     let site = PracticeSite::new(Shape::demo());
     if let Some(kept) = folder.site() {
         let server = PracticeServer::start_at(site.in_version(kept.version), kept.address).await;
@@ -77,20 +95,17 @@ async fn show(args: &DemoArgs, folder: &Folder, stop: &mut StopSignal) -> Result
         if args.output.json {
             outcome::document(&json!({"site": server.url(), "directory": folder.path().display().to_string()}))?;
         }
-        return serve(screen, &server, stop).await;
+        return Ok(Shown { holds: true, server: Some(server) });
     }
     let server = PracticeServer::start(site).await.map_err(Failure::system("cannot serve the practice site"))?;
-    let tour = Tour::new(folder.path(), server, screen, &args.output)?;
+    let tour = Tour::new(folder.path(), server, Screen::new(&args.output), &args.output)?;
     let told = tour.all().await?;
     folder.keep_site(tour.server())?;
     if args.output.json {
         outcome::document(&document(&told, args, folder, &tour))?;
     }
-    closing(&told, args, folder, &tour)?;
-    if args.serve {
-        return serve(tour.screen(), tour.server(), stop).await;
-    }
-    Ok(if told.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    closing(&told, args, folder, tour.screen())?;
+    Ok(Shown { holds: told.holds(), server: args.serve.then(|| tour.into_server()) })
 }
 
 fn document(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Value {
@@ -102,8 +117,7 @@ fn document(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) ->
 }
 
 /// What held, and what to do next.
-fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<(), Failure> {
-    let screen = tour.screen();
+fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), Failure> {
     screen.gap()?;
     match told.wrong() {
         0 => screen.good(&format!(
@@ -112,28 +126,23 @@ fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> 
             told.seconds()
         ))?,
         wrong => {
-            screen.bad(&format!("{wrong} of {} statements do not hold: see above", told.statements()))?;
+            screen.bad(&format!("of {} statements {wrong} did not hold: see above", told.statements()))?;
             if args.output.json || args.output.quiet {
-                outcome::tell(&format!("error: {wrong} statements of the demo do not hold"));
+                outcome::tell(&format!("error: of {} statements of the demo {wrong} did not hold", told.statements()));
             }
         }
     }
     let path = tour::quoted(&folder.path().display().to_string());
-    screen.text(&match (folder.stays(), args.serve) {
-        (true, true) => format!("{path} is kept."),
-        (true, false) => format!("{path} is kept. Its site is served again by: webloom demo --serve -d {path}"),
-        (false, true) => format!("{path} is removed when this ends; --keep keeps it."),
+    match (folder.stays(), args.serve) {
+        (true, true) => screen.text(&format!("{path} is kept."))?,
+        (true, false) => {
+            screen.text(&format!("{path} is kept. This serves its site again: webloom demo --serve -d {path}"))?;
+        }
+        (false, true) => screen.text(&format!("{path} is removed when this ends; --keep keeps it."))?,
         (false, false) => {
             screen.text(&format!("{path} is removed now. To repeat the commands, run"))?;
-            "webloom demo --keep --serve, and give each crawl a new -d.".to_owned()
+            screen.text("webloom demo --keep --serve, and give each crawl a new -d.")?;
         }
-    })?;
+    }
     screen.text("Now your own site: webloom crawl https://www.example.org/")
-}
-
-/// Serves until somebody asks for the end.
-async fn serve(screen: Screen, server: &PracticeServer, stop: &mut StopSignal) -> Result<ExitCode, Failure> {
-    screen.gap()?;
-    screen.text(&format!("The practice site stays at {} until Ctrl-C.", server.url()))?;
-    Ok(ExitCode::from(outcome::signal_code(stop.asked().await)))
 }

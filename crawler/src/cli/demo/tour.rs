@@ -111,6 +111,11 @@ impl Tour {
         &self.server
     }
 
+    /// The same, when the tour is over.
+    pub(super) fn into_server(self) -> PracticeServer {
+        self.server
+    }
+
     /// Where the tour is shown.
     pub(super) fn screen(&self) -> Screen {
         self.screen
