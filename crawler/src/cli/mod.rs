@@ -11,6 +11,7 @@ mod access;
 mod among;
 mod changes;
 mod check;
+mod completions;
 mod config_command;
 mod crawl;
 mod demo;
@@ -22,6 +23,7 @@ mod freshness;
 mod jobs;
 mod listing;
 mod loss;
+mod manual;
 mod no_start;
 mod once_more;
 mod open_files;
@@ -60,7 +62,7 @@ enum Command {
     Crawl(Box<crawl::CrawlArgs>),
     /// Crawl a site again and again, on a schedule
     Watch(Box<watch::WatchArgs>),
-    /// Crawl a practice site on this machine, and show what came of it
+    /// Take a tour of five chapters, on a practice site on this machine
     Demo(demo::DemoArgs),
     /// Show the figures of a crawl
     Status(status::StatusArgs),
@@ -78,6 +80,10 @@ enum Command {
     /// Judge URLs, robots.txt files and pages: JSON lines in, JSON lines out
     #[command(subcommand)]
     Explain(explain::ExplainCommand),
+    /// Print what a shell needs to complete commands and flags
+    Completions(completions::CompletionsArgs),
+    /// Write manual pages: one of the program, and one of each command
+    Man(manual::ManArgs),
 }
 
 /// Runs the command that the program's arguments ask for; on failure says why on stderr.
@@ -123,6 +129,8 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Config(command) => config_command::run(command),
         Command::Explain(command) => explain::run(&command),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => manual::run(&args),
     }
 }
 

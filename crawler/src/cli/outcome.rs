@@ -14,13 +14,15 @@ use crate::{
     observe::{escape, progress},
 };
 
-/// Prints lines to stdout. A reader that has gone away (`| head`) is no failure.
+/// Prints lines to stdout.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
-    write(&escape::lines(text))
+    print_bytes(escape::lines(text).as_bytes())
 }
 
-fn write(text: &str) -> Result<(), Failure> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+/// Prints what holds nothing of the network to stdout, as it is. A reader that has gone away (`| head`) is no failure.
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::System { what: "cannot write to stdout", source: error })
         }
@@ -32,7 +34,9 @@ fn write(text: &str) -> Result<(), Failure> {
 pub(super) fn print_summary(summary: &Lines, color: ColorChoice) -> Result<(), Failure> {
     let shown = escape::lines(&summary.text);
     let painted = shown.split_once(':').filter(|_| color.color().on(&io::stdout()));
-    write(&painted.map_or_else(|| shown.to_string(), |(first, rest)| format!("{}:{rest}", summary.tone.paint(first))))
+    let text =
+        painted.map_or_else(|| shown.to_string(), |(first, rest)| format!("{}:{rest}", summary.tone.paint(first)));
+    print_bytes(text.as_bytes())
 }
 
 /// Prints one JSON document to stdout.

@@ -7,6 +7,7 @@ use super::{
     hard_pages::{Charset, HardPage},
     resource::{self, FileKind, Resource},
     spelling::{Anchor, mix},
+    versions,
 };
 
 /// A response, before any compression.
@@ -32,6 +33,9 @@ pub enum Coding {
 }
 
 const UTF8_HTML: &str = "text/html; charset=utf-8";
+
+/// The first paragraph that an edit adds; no page has so many of its own.
+const EDITED: u32 = 500;
 
 const WORDS: [&str; 16] = [
     "web", "loom", "thread", "page", "crawl", "frontier", "link", "host", "visit", "digest", "budget", "lease",
@@ -86,6 +90,10 @@ fn article(site: &PracticeSite, number: u32, anchors: &[Anchor]) -> Answer {
         text.push_str(&prose(site.shape.seed, number, at));
         text.push_str(&tag(anchor, number + at));
         text.push('\n');
+    }
+    let edits = versions::edits(site, number);
+    if edits > 0 {
+        text += &format!("<p>Edit {edits}: {}\n", prose(site.shape.seed, number, EDITED + edits));
     }
     let html = page(&format!("Page {number}"), &format!("{meta}{base}"), &text);
     let coding = if number.is_multiple_of(3) { Coding::GzipIfAccepted } else { Coding::Identity };

@@ -8,7 +8,7 @@ use super::{
 };
 
 /// Children of a page in the tree.
-const FAN_OUT: u32 = 4;
+pub(super) const FAN_OUT: u32 = 4;
 
 /// The address of page `number`: a plain name, a folder, a query, letters beyond ASCII, a space.
 pub(super) fn path(site: &PracticeSite, number: u32) -> String {
@@ -63,7 +63,7 @@ fn base_folder(site: &PracticeSite, number: u32) -> String {
 }
 
 /// What is not an ordinary page: broken and moved addresses, files, forbidden pages.
-fn sights(site: &PracticeSite, number: u32) -> Vec<String> {
+pub(super) fn sights(site: &PracticeSite, number: u32) -> Vec<String> {
     let kind = FileKind::ALL[number as usize / 8 % FileKind::ALL.len()];
     let moved = mix(site.shape.seed, number, 1) % site.shape.pages;
     [

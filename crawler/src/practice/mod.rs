@@ -1,10 +1,11 @@
-//! The practice web: a synthetic site whose pages are a pure function of their URL, with known truth.
+//! The practice web: a synthetic site whose pages are a pure function of their URL and of the site's version, with known
+//! truth.
 //!
-//! Owns: the site ([`PracticeSite`], shaped by a [`Shape`]), what a complete crawl of it must find ([`Truth`]), and a
-//! server for it on loopback ([`PracticeServer`]). `webloom demo`, the end-to-end tests and the benches crawl the same
+//! Owns: the site ([`PracticeSite`], shaped by a [`Shape`]), what a complete crawl of it must find ([`Truth`]), what
+//! differs between two versions ([`SiteChanges`]), and a server for it on loopback ([`PracticeServer`]). `webloom demo`, the end-to-end tests and the benches crawl the same
 //! site.
 //!
-//! Invariants: the same shape, address and path give the same bytes for ever; every address a crawl must follow is
+//! Invariants: the same shape, version, address and path give the same bytes for ever; every address a crawl must follow is
 //! stated by the model that writes the page, never read back out of the page.
 //!
 //! Does not know: the crawler's extractor, robots rules or scope. What they must find is written down here by hand or
@@ -18,10 +19,12 @@ mod resource;
 mod server;
 mod spelling;
 mod truth;
+mod versions;
 
 pub use answer::{Answer, Coding};
-pub use server::{PracticeServer, Request};
+pub use server::{OUTAGE, PracticeServer, Request};
 pub use truth::Truth;
+pub use versions::SiteChanges;
 
 /// Everything under this path is named only where a crawler must not look or must not follow: a request for it is a
 /// fault.
@@ -70,19 +73,44 @@ impl Default for Shape {
 pub struct PracticeSite {
     shape: Shape,
     origin: String,
+    version: u32,
 }
 
 impl PracticeSite {
-    /// The site of this shape, at `http://practice.invalid` until [`PracticeSite::at`] says otherwise.
+    /// The site of this shape in its first version, at `http://practice.invalid` until [`PracticeSite::at`] says otherwise.
     pub fn new(shape: Shape) -> Self {
         let shape = Shape { pages: shape.pages.max(1), ..shape };
-        Self { shape, origin: "http://practice.invalid".to_owned() }
+        Self { shape, origin: "http://practice.invalid".to_owned(), version: 1 }
     }
 
     /// The same site at another origin (`http://host:port`): what its absolute links name.
     #[must_use]
     pub fn at(self, origin: &str) -> Self {
         Self { origin: origin.trim_end_matches('/').to_owned(), ..self }
+    }
+
+    /// The same site in another version, counted from 1. With each version some pages are edited, some are removed (410)
+    /// and some are new.
+    #[must_use]
+    pub fn in_version(self, version: u32) -> Self {
+        Self { version: version.max(1), ..self }
+    }
+
+    /// Which version it is.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// What a complete crawl finds changed since a complete crawl of `before`, which is an earlier version of this site.
+    ///
+    /// ```
+    /// use webloom::practice::{PracticeSite, Shape};
+    /// let first = PracticeSite::new(Shape::demo());
+    /// let second = first.clone().in_version(2);
+    /// assert!(second.changes_since(&first).new.contains("/news/"));
+    /// ```
+    pub fn changes_since(&self, before: &Self) -> SiteChanges {
+        versions::compare(before, self)
     }
 
     /// The shape it was made with.

@@ -5,6 +5,7 @@ use super::{
     hard_pages::{self, HardPage},
     hops::{self, Hop},
     spelling::Anchor,
+    versions,
 };
 
 /// What a path names. Everything that is not named is [`Resource::Broken`].
@@ -18,6 +19,8 @@ pub(super) enum Resource {
     Hub,
     /// One link of the chain, counted from 1.
     Chain(u32),
+    /// `/news/`: what is new since the first version, which does not have it.
+    News,
     /// An ordinary page, by its number.
     Article(u32),
     /// A page written by hand to be difficult.
@@ -72,12 +75,13 @@ pub(super) fn at(site: &PracticeSite, path: &str) -> Resource {
         "/" => Resource::Home,
         "/hard/" => Resource::HardPageIndex,
         "/hub" => Resource::Hub,
+        "/news/" if versions::stories(site) > 0 => Resource::News,
         "/robots.txt" => Resource::Robots,
         "/sitemap.xml" => Resource::Sitemap,
         _ => numbered(site, path)
             .or_else(|| hard_pages::at(path).map(Resource::HardPage))
             .or_else(|| hops::at(site, path).map(Resource::Hop))
-            .or_else(|| articles::number(site, path).map(Resource::Article))
+            .or_else(|| articles::number(site, path).map(|number| article(site, number)))
             .unwrap_or_else(|| by_folder(path)),
     }
 }
@@ -109,6 +113,7 @@ pub(super) fn anchors(site: &PracticeSite, resource: &Resource) -> Vec<Anchor> {
         Resource::Hub => hub(site),
         Resource::Chain(at) if *at < site.shape.chain => vec![Anchor::plain(&format!("/chain/{}", at + 1))],
         Resource::Article(number) => articles::anchors(site, *number),
+        Resource::News => (1..=versions::stories(site)).map(|story| Anchor::plain(&format!("/news/{story}"))).collect(),
         _ => Vec::new(),
     }
 }
@@ -117,6 +122,9 @@ fn home(site: &PracticeSite) -> Vec<Anchor> {
     let mut anchors = vec![Anchor::plain("/hard/"), Anchor::plain("/hub"), Anchor::plain(&articles::path(site, 0))];
     if site.shape.chain > 0 {
         anchors.push(Anchor::plain("/chain/1"));
+    }
+    if versions::stories(site) > 0 {
+        anchors.push(Anchor::plain("/news/"));
     }
     anchors
 }
@@ -130,10 +138,18 @@ fn hub(site: &PracticeSite) -> Vec<Anchor> {
         .collect()
 }
 
-/// `/chain/N` and `/files/N.KIND`.
+/// An ordinary page, or what is left of one that was removed.
+fn article(site: &PracticeSite, number: u32) -> Resource {
+    if versions::is_removed(site, number) { Resource::Broken(410) } else { Resource::Article(number) }
+}
+
+/// `/chain/N`, `/news/N` and `/files/N.KIND`.
 fn numbered(site: &PracticeSite, path: &str) -> Option<Resource> {
     if let Some(at) = path.strip_prefix("/chain/") {
         return plain_number(at).filter(|at| (1..=site.shape.chain).contains(at)).map(Resource::Chain);
+    }
+    if let Some(story) = path.strip_prefix("/news/") {
+        return plain_number(story).filter(|at| (1..=versions::stories(site)).contains(at)).map(|_| Resource::Leaf);
     }
     let name = path.strip_prefix("/files/")?;
     let kind = FileKind::ALL.into_iter().find(|kind| name.ends_with(kind.ending()))?;

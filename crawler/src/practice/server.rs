@@ -1,18 +1,24 @@
 //! [`PracticeServer`]: a practice site on a loopback port, with an access log.
+//!
+//! A POST to `/next-version` has the site change, one to `/outage` closes the port for [`OUTAGE`]: so a reader of the demo can do
+//! by hand what it does. Nothing else depends on the method, and the log has neither of the two.
 
 use std::{
     collections::HashMap,
     convert::Infallible,
     io::{self, Write},
     net::{Ipv4Addr, SocketAddr},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use flate2::{Compression, write::GzEncoder};
 use http_body_util::Full;
 use hyper::{
-    HeaderMap, Request as HttpRequest, Response,
+    HeaderMap, Method, Request as HttpRequest, Response,
     body::{Bytes, Incoming},
     header,
     server::conn::http1,
@@ -21,11 +27,17 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{oneshot, watch},
+    sync::{mpsc, oneshot, watch},
     task::{JoinHandle, JoinSet},
 };
 
 use super::{Answer, Coding, PracticeSite};
+
+/// For how long the port is closed by a POST to `/outage`.
+pub const OUTAGE: Duration = Duration::from_secs(2);
+
+/// Time between two attempts to open the port again.
+const REOPEN: Duration = Duration::from_millis(20);
 
 /// A practice site served on `127.0.0.1`, at a free port, with keep-alive. Dropping it stops it.
 ///
@@ -70,26 +82,41 @@ pub struct Request {
 
 #[derive(Debug)]
 struct Shared {
+    /// In its first version.
     site: PracticeSite,
+    version: AtomicU32,
+    outages: mpsc::Sender<Duration>,
     log: Mutex<Vec<Request>>,
     logged: watch::Sender<usize>,
 }
 
 impl PracticeServer {
-    /// Serves `site`, whose origin becomes the server's.
+    /// Serves `site` at a free port; its origin becomes the server's.
     ///
     /// # Errors
-    /// When no loopback port can be had.
+    /// When no port can be had.
     pub async fn start(site: PracticeSite) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        Self::start_at(site, (Ipv4Addr::LOCALHOST, 0).into()).await
+    }
+
+    /// The same at this address.
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub async fn start_at(site: PracticeSite, address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
+        let (outages, ordered) = mpsc::channel(1);
         let shared = Arc::new(Shared {
+            version: AtomicU32::new(site.version()),
             site: site.at(&format!("http://{address}")),
+            outages,
             log: Mutex::default(),
             logged: watch::Sender::default(),
         });
         let (stop, stopped) = oneshot::channel();
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&shared), stopped));
+        let port = Port { listener, address, shared: Arc::clone(&shared) };
+        let accepting = tokio::spawn(port.accept(stopped, ordered));
         Ok(Self { address, shared, stop: Some(stop), accepting })
     }
 
@@ -98,9 +125,25 @@ impl PracticeServer {
         format!("http://{}/", self.address)
     }
 
-    /// The site, at this server's origin.
-    pub fn site(&self) -> &PracticeSite {
-        &self.shared.site
+    /// The address of the port.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The site as it is now, at this server's origin.
+    pub fn site(&self) -> PracticeSite {
+        self.shared.now()
+    }
+
+    /// Serves the next version of the site from now on.
+    pub fn next_version(&self) {
+        self.shared.next_version();
+    }
+
+    /// Closes the port and every connection for so long; whoever connects meanwhile is refused. While an outage waits to begin,
+    /// no other is taken.
+    pub fn go_down(&self, length: Duration) {
+        self.shared.go_down(length);
     }
 
     /// All requests so far, in the order of arrival. One whose answer a client has read is in it.
@@ -133,10 +176,43 @@ impl Shared {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The site in the version that is served.
+    fn now(&self) -> PracticeSite {
+        self.site.clone().in_version(self.version.load(Ordering::Relaxed))
+    }
+
+    fn next_version(&self) {
+        self.version.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn go_down(&self, length: Duration) {
+        // One that waits already is as good.
+        self.outages.try_send(length).unwrap_or_default();
+    }
+
+    /// Does what a POST asks for, if it is one of the two.
+    fn obey(&self, request: &HttpRequest<Incoming>) -> Option<Response<Full<Bytes>>> {
+        let done = match (request.method(), request.uri().path()) {
+            (&Method::POST, "/next-version") => {
+                self.next_version();
+                format!("this is version {} of the site\n", self.now().version())
+            }
+            (&Method::POST, "/outage") => {
+                self.go_down(OUTAGE);
+                format!("the port is closed for {} s\n", OUTAGE.as_secs())
+            }
+            _ => return None,
+        };
+        Some(Response::new(Full::from(done)))
+    }
+
     fn respond(&self, connection: u64, request: &HttpRequest<Incoming>) -> Response<Full<Bytes>> {
+        if let Some(done) = self.obey(request) {
+            return done;
+        }
         let at = Instant::now();
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-        let (status, response) = written(self.site.answer(path), request.headers());
+        let (status, response) = written(self.now().answer(path), request.headers());
         let bytes = response.body().as_ref().len();
         let log = Request {
             at,
@@ -155,19 +231,48 @@ impl Shared {
     }
 }
 
-/// Takes connections until told to stop; dropping the set ends those that are open.
-async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot::Receiver<()>) {
-    let mut connections = JoinSet::new();
-    for number in 0.. {
-        tokio::select! {
-            _ = &mut stopped => break,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(serve(stream, number, Arc::clone(&shared)))),
-                // One client's broken handshake, or no descriptor left: the next connection may do better.
-                Err(_) => tokio::task::yield_now().await,
-            },
+/// An open port.
+struct Port {
+    listener: TcpListener,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl Port {
+    /// Takes connections until told to stop; dropping the set ends those that are open.
+    async fn accept(mut self, mut stopped: oneshot::Receiver<()>, mut outages: mpsc::Receiver<Duration>) {
+        let mut connections = JoinSet::new();
+        for number in 0.. {
+            tokio::select! {
+                _ = &mut stopped => break,
+                Some(length) = outages.recv() => {
+                    drop(self.listener);
+                    connections.shutdown().await;
+                    tokio::select! {
+                        _ = &mut stopped => break,
+                        listener = reopened(self.address, length) => self.listener = listener,
+                    }
+                }
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => drop(connections.spawn(serve(stream, number, Arc::clone(&self.shared)))),
+                    // One client's broken handshake, or no descriptor left: the next connection may do better.
+                    Err(_) => tokio::task::yield_now().await,
+                },
+            }
+            while connections.try_join_next().is_some() {}
         }
-        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// The port again, after so long.
+async fn reopened(address: SocketAddr, length: Duration) -> TcpListener {
+    tokio::time::sleep(length).await;
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            // Somebody else had it meanwhile.
+            Err(_) => tokio::time::sleep(REOPEN).await,
+        }
     }
 }
 
@@ -258,6 +363,30 @@ mod tests {
         assert_eq!(log[0].headers["user-agent"], "tester");
         server.stop().await;
         assert!(blocking(move || net::TcpStream::connect(address)).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn changes_and_goes_down_when_told_to() {
+        let server = PracticeServer::start(PracticeSite::new(Shape::demo())).await.unwrap();
+        let address = server.address();
+        let ordered = blocking(move || {
+            let mut connection = BufReader::new(net::TcpStream::connect(address).unwrap());
+            write!(connection.get_mut(), "POST /next-version HTTP/1.1\r\nhost: practice\r\n\r\n").unwrap();
+            let mut status = String::new();
+            connection.read_line(&mut status).unwrap();
+            status
+        });
+        assert_eq!(ordered.await, "HTTP/1.1 200 OK\r\n");
+        assert!(server.site().version() == 2 && server.log().is_empty());
+        let kept = TcpStream::connect(address).await.unwrap();
+        server.go_down(Duration::from_millis(50));
+        kept.readable().await.unwrap();
+        assert!(!kept.try_read(&mut [0; 1]).is_ok_and(|bytes| bytes > 0), "it is closed");
+        assert!(TcpStream::connect(address).await.is_err(), "nothing listens");
+        while TcpStream::connect(address).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        server.stop().await;
     }
 
     #[tokio::test]

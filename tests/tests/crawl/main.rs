@@ -8,6 +8,7 @@ mod budgets;
 mod caches;
 mod changes;
 mod clocks;
+mod demo;
 mod descriptors;
 mod escapes;
 mod freshness;

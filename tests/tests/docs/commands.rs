@@ -37,6 +37,7 @@ fn the_commands_of_the_readme_run() {
     let lines = lines();
     let run: Vec<_> = lines.iter().filter(|line| is_run(line)).collect();
     assert!(run.len() > 10, "{run:?}");
+    let mut demos = 0;
     for line in run {
         let output = shell(&line.replace(EXAMPLE, &site.url), dir.path());
         let complaint = String::from_utf8_lossy(&output.stderr);
@@ -45,11 +46,11 @@ fn the_commands_of_the_readme_run() {
             || ["webloom pages", "webloom changes"].iter().any(|lister| line.starts_with(lister));
         assert!(silent || !output.stdout.is_empty(), "{line} prints nothing");
         assert!(!String::from_utf8_lossy(&output.stdout).contains("\"error\":\""), "{line} answers an error");
+        demos += usize::from(line == "webloom demo" && String::from_utf8_lossy(&output.stdout).contains("clean"));
     }
     let check = shell("webloom check docs", dir.path());
     assert!(String::from_utf8_lossy(&check.stdout).contains(" 0 queued "), "the crawl is complete");
-    let demo = shell("webloom demo --dir demo", dir.path());
-    assert!(demo.status.success() && String::from_utf8_lossy(&demo.stdout).contains("clean"));
+    assert_eq!(demos, 1, "the demo shows a clean crawl");
 }
 
 #[test]
@@ -66,6 +67,18 @@ fn what_is_not_run_rests_on_what_is_there() {
         assert!(lines.contains(&format!("cargo install --locked --path {folder}")), "{program} is not installed");
         assert!(read(&format!("{folder}/Cargo.toml")).contains(&format!("name = \"{program}\"\n")), "{folder}");
     }
+}
+
+#[test]
+fn the_picture_is_one_of_the_demo() {
+    let picture = read("docs/demo.svg");
+    let chapters = read("crawler/src/cli/demo/chapters.rs");
+    let headings: Vec<_> = chapters.split("heading(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(headings.len(), 5);
+    for text in headings.into_iter().chain(["Now your own site", "statements were checked"]) {
+        assert!(picture.contains(text), "{text}: run docs/demo-picture");
+    }
+    assert!(read("README.md").contains("](docs/demo.svg)") && picture.contains("prefers-color-scheme: dark"));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod architecture;
 mod commands;
 mod database;
+mod manual;
 mod program;
 mod project;
 mod settings;

@@ -30,9 +30,9 @@ const NO_KEY: &[&str] = &[
 const OF_WATCH: &[&str] = &["jobs", "runs"];
 
 /// Flags in the README that belong to other programs.
-const FOREIGN: &[&str] = &["locked", "max-lost", "path", "release", "rm", "urls"];
+const FOREIGN: &[&str] = &["brief", "locked", "max-lost", "path", "release", "rm", "urls"];
 
-const SUBCOMMANDS: &[&str] = &[
+pub(crate) const SUBCOMMANDS: &[&str] = &[
     "crawl",
     "watch",
     "demo",
@@ -46,6 +46,8 @@ const SUBCOMMANDS: &[&str] = &[
     "explain url",
     "explain robots",
     "explain links",
+    "completions",
+    "man",
 ];
 
 #[test]

@@ -7,16 +7,18 @@ use clap::Args;
 use serde::Serialize;
 use urlcache::{ErrorSide, Snapshot, restore};
 
-use crate::print;
+use crate::{
+    Form,
+    print::{self, Word},
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
     /// A snapshot of a URL cache
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// What is told of a snapshot; the hash seed is not.
@@ -38,16 +40,26 @@ struct Description {
     errs: &'static str,
 }
 
+const WORDS: &[Word] = &[
+    ("URLs held", "how many the cache took in as new"),
+    ("room", "how many it was made for; beyond them its rate is higher than planned"),
+    ("in use", "the share of the bits that are set"),
+    ("errs", "which wrong answers it may give: a new URL called seen is lost, a seen one called new costs a look-up"),
+    ("rate", "the probability that a new URL is called seen, by what the cache holds now"),
+    (
+        "expected lost",
+        "the sum of rate / (1 - rate) over all URLs it took in: how many other URLs it has probably called seen by mistake",
+    ),
+    ("test-and-set", "the question for one URL, which also takes it in"),
+    ("cache line", "64 bytes of memory, which a processor reads at once"),
+];
+
 pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     let name = args.file.display().to_string();
     let bytes = std::fs::read(&args.file).with_context(|| format!("cannot read {name}"))?;
     let cache = restore(&bytes).with_context(|| name.clone())?;
     let description = describe(name, bytes.len(), &*cache);
-    if args.json {
-        print::json(&description)?;
-    } else {
-        print::text(&lines(&description))?;
-    }
+    print::answer(args.form, &description, &lines(&description), WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -32,6 +32,17 @@ enum Command {
     Inspect(inspect::InspectArgs),
 }
 
+/// The form of the answer.
+#[derive(Debug, Clone, Copy, Args)]
+struct Form {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Leave out what the words of the answer mean
+    #[arg(long, conflicts_with = "json")]
+    brief: bool,
+}
+
 /// How many URLs may be lost.
 #[derive(Debug, Clone, Copy, Args)]
 struct Budget {

@@ -5,13 +5,48 @@ use std::io::{ErrorKind, Write};
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::Form;
+
+/// A word of an answer, and what it means.
+pub(crate) type Word = (&'static str, &'static str);
+
+/// Characters of a line of a footer.
+const WIDTH: usize = 100;
+
+/// Prints an answer in the form that is asked for: as a document, or as lines for people with their words explained below.
+pub(crate) fn answer(form: Form, document: &impl Serialize, lines: &str, words: &[Word]) -> Result<()> {
+    match form {
+        Form { json: true, .. } => json(document),
+        Form { brief: true, .. } => text(lines),
+        Form { .. } => text(&format!("{}\n\n{}", lines.trim_end(), footer(words))),
+    }
+}
+
+/// What words mean: each on a line of its own, or on several with their beginnings below each other.
+fn footer(words: &[Word]) -> String {
+    let width = words.iter().map(|(word, _)| word.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (word, meaning) in words {
+        let mut line = format!("{word:<width$} ");
+        for part in meaning.split(' ') {
+            if line.chars().count() + 1 + part.chars().count() > WIDTH {
+                text += &format!("{}\n", line.trim_end());
+                line = format!("{:<width$} ", "");
+            }
+            line += &format!(" {part}");
+        }
+        text += &format!("{line}\n");
+    }
+    text
+}
+
 /// Prints one JSON document.
-pub(crate) fn json(document: &impl Serialize) -> Result<()> {
+fn json(document: &impl Serialize) -> Result<()> {
     text(&serde_json::to_string(document)?)
 }
 
 /// Prints lines; a reader who has seen enough may leave.
-pub(crate) fn text(lines: &str) -> Result<()> {
+fn text(lines: &str) -> Result<()> {
     match writeln!(std::io::stdout(), "{}", lines.trim_end()) {
         Err(gone) if gone.kind() != ErrorKind::BrokenPipe => Err(gone.into()),
         _ => Ok(()),
@@ -38,4 +73,20 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
 /// Three significant digits.
 pub(crate) fn short(value: f64) -> String {
     if value == 0.0 || (1e-3..1e4).contains(&value) { format!("{value:.3}") } else { format!("{value:.2e}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_footer_has_its_meanings_below_each_other() {
+        const LONG: &str = "word word word word word word word word word word word word word word word word word word word \
+                            word word word word word word word word word word word word word word word word word word";
+        let text = footer(&[("rate", "how often"), ("deviation", LONG)]);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[0], "rate       how often");
+        assert!(lines[1].starts_with("deviation  word word") && lines[2].starts_with("           word word"), "{text}");
+        assert!(lines.len() == 4 && lines.iter().all(|line| line.len() <= WIDTH), "{text}");
+    }
 }

@@ -5,12 +5,12 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use urlcache::{CacheConfig, HashSeed, Hashing, Layout, ResetPolicy, Strategy, UrlCache, Verdict};
+use urlcache::{CacheConfig, HashSeed, Hashing, Interval, Layout, ResetPolicy, Strategy, UrlCache, Verdict};
 
 use crate::{
-    Budget,
+    Budget, Form,
     keys::{key, url},
-    print,
+    print::{self, Word},
 };
 
 #[derive(Debug, Args)]
@@ -47,9 +47,8 @@ pub(crate) struct RateArgs {
     /// Write the last cache to a file, as a snapshot
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// What was counted, and what was to be expected.
@@ -72,6 +71,24 @@ struct Measured {
     /// What the cache says of itself when it is full.
     final_rate: f64,
 }
+
+/// Of the interval of the measured rate.
+const CONFIDENCE: f64 = 0.95;
+
+const WORDS: &[Word] = &[
+    ("measured rate", "the share of the offered URLs that were called seen; all were new, so each of these is lost"),
+    ("interval", "where the true rate lies in 95 of 100 such measurements (Clopper and Pearson)"),
+    ("predicted rate", "the same share by the cache's own account: from the bits that were set when each URL came"),
+    (
+        "deviation",
+        "measured minus predicted, in standard errors: of 1000 such measurements 3 are above 3 or below -3, if the prediction is right",
+    ),
+    (
+        "lost a round",
+        "lost URLs of one filled cache: as counted, as the cache's account has it, and as it was sized for",
+    ),
+    ("rate at the end", "the probability that the next new URL is called seen, when all were offered"),
+];
 
 pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
     let offered = args.offer.unwrap_or(args.urls);
@@ -104,11 +121,7 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
         deviation_se: (charged > 0.0).then(|| (lost as f64 - charged) / charged.sqrt()),
         final_rate: final_rate / rounds,
     };
-    if args.json {
-        print::json(&measured)?;
-    } else {
-        print::text(&lines(&measured))?;
-    }
+    print::answer(args.form, &measured, &lines(&measured, lost), WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -138,14 +151,23 @@ fn fill(cache: &mut dyn UrlCache, from: u64, count: u64) -> u64 {
     lost
 }
 
-fn lines(measured: &Measured) -> String {
+fn lines(measured: &Measured, lost: u64) -> String {
     let Measured { strategy, layout, urls, offered, rounds, bits_per_url, .. } = measured;
-    let [lost, charged, planned, rate] =
+    let trials = offered * rounds;
+    let interval = Interval::exact(lost, trials, CONFIDENCE);
+    let predicted = measured.charged / *offered as f64;
+    let [rate, low, high, predicted] =
+        [lost as f64 / trials as f64, interval.low, interval.high, predicted].map(print::short);
+    let [counted, charged, planned, final_rate] =
         [measured.lost, measured.charged, measured.planned, measured.final_rate].map(print::short);
-    let deviation = measured.deviation_se.map_or_else(String::new, |se| format!(", {se:.1} standard errors apart"));
+    let deviation = measured.deviation_se.map_or_else(|| "none".to_owned(), |se| format!("{se:+.1} standard errors"));
     format!(
-        "{strategy} ({layout}) for {urls} URLs, {bits_per_url:.2} bits a URL; {offered} URLs offered, {rounds} rounds\n\
-         lost a round: {lost} counted, {charged} charged{deviation}; {planned} planned for {urls} URLs\n\
-         rate at the end: {rate}"
+        "{strategy} ({layout}) for {urls} URLs, {bits_per_url:.2} bits a URL; {offered} URLs offered, {rounds} rounds\n\n\
+         measured rate    {rate}  ({lost} of {trials} new URLs called seen)\n\
+         interval         {low} to {high}  (95 %)\n\
+         predicted rate   {predicted}\n\
+         deviation        {deviation}\n\
+         lost a round     {counted} counted, {charged} predicted; {planned} planned for {urls} URLs\n\
+         rate at the end  {final_rate}"
     )
 }

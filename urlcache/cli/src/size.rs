@@ -7,7 +7,10 @@ use clap::Args;
 use serde::Serialize;
 use urlcache::{BuildError, CacheConfig, HashSeed, Layout, ResetPolicy, SizingError, Strategy};
 
-use crate::{Budget, print};
+use crate::{
+    Budget, Form,
+    print::{self, Word},
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct SizeArgs {
@@ -25,9 +28,8 @@ pub(crate) struct SizeArgs {
     /// Layers of the multi-layer strategy
     #[arg(long, value_name = "L", default_value_t = 8)]
     layers: u32,
-    /// Print one JSON document
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// What one choice costs.
@@ -58,6 +60,17 @@ struct PriceList {
     rows: Vec<Row>,
 }
 
+const WORDS: &[Word] = &[
+    ("strategy", "which filters are combined; exact is a hash set, and loses nothing"),
+    ("layout", "how a filter arranges its bits; auto takes the cheapest one, which is named in brackets"),
+    ("bits/URL", "memory for each of the URLs that it is made for; MiB: memory in all"),
+    ("rate when full", "the probability that a new URL is called seen, once the cache holds all of them"),
+    ("expected lost", "how many new URLs are called seen by mistake while it fills, in the mean"),
+    ("unbounded", "the strategy keeps no budget: what it loses depends on the URLs"),
+    ("bits set", "bits that one URL sets, or looks at"),
+    ("cache lines", "pieces of 64 bytes of memory that are read for one URL: fewer are faster"),
+];
+
 pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     let (mut rows, mut too_large) = (Vec::new(), 0);
     for strategy in Strategy::ALL {
@@ -78,11 +91,8 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
     }
     let budget = args.budget.budget();
     let (max_lost, max_rate) = (budget.max_lost_urls, budget.max_false_positive_rate);
-    if args.json {
-        print::json(&PriceList { urls: args.urls, max_lost, max_rate, rows })?;
-    } else {
-        print::text(&table(args, &rows))?;
-    }
+    let lines = table(args, &rows);
+    print::answer(args.form, &PriceList { urls: args.urls, max_lost, max_rate, rows }, &lines, WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -97,7 +97,11 @@ fn counted_losses_are_the_charged_ones() {
         let planned = number(&measured, "planned");
         assert!((number(&measured, "charged") / planned - 1.0).abs() < 0.1, "{measured}");
     }
-    assert!(text(&["rate", "--urls", "1000", "--rounds", "2"]).contains("standard errors apart"));
+    let shown = text(&["rate", "--urls", "1000", "--rounds", "20", "--max-rate", "0.02"]);
+    for line in ["measured rate  ", "interval  ", "predicted rate  ", "deviation  "] {
+        assert!(shown.lines().any(|there| there.starts_with(line)), "{line}: {shown}");
+    }
+    assert!(shown.contains(" standard errors\n"), "{shown}");
 }
 
 #[test]
@@ -110,6 +114,33 @@ fn speed_prints_ratios_for_each_rate_peer_and_operation() {
         assert!((number(row, "ratio") / ratio - 1.0).abs() < 1e-9, "{row}");
         assert_eq!(row["keys"], 2_000);
     }
+}
+
+#[test]
+fn answers_explain_their_words_unless_they_are_to_be_brief() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/spatial-line-grow.v1");
+    let answers: [(&[&str], &[&str]); 4] = [
+        (&["size", "--urls", "1000"], &["bits/URL", "rate when full", "expected lost", "cache lines"]),
+        (&["rate", "--urls", "1000", "--rounds", "2"], &["measured rate", "interval", "predicted rate", "deviation"]),
+        (&["speed", "--keys", "1000", "--rounds", "1", "--small-pages"], &["ratio", "ns", "bits/key"]),
+        (&["inspect", golden], &["errs", "rate", "expected lost"]),
+    ];
+    for (arguments, words) in answers {
+        let explained = text(arguments);
+        let brief = text(&[arguments, &["--brief"]].concat());
+        let footer = explained.rsplit("\n\n").next().unwrap();
+        for word in words {
+            assert!(footer.lines().any(|line| line.starts_with(&format!("{word} "))), "{word}: {explained}");
+            assert!(brief.contains(word), "{word} is not in the answer: {brief}");
+        }
+        assert!(!brief.contains(footer.lines().next().unwrap()), "{brief}");
+    }
+    let speeds = text(&["speed", "--keys", "1000", "--rounds", "1", "--small-pages", "--brief"]);
+    assert!(
+        speeds.contains("against fastbloom: ours does ") && speeds.contains("times as many keys a second"),
+        "{speeds}"
+    );
+    assert_eq!(urlcache(&["size", "--urls", "9", "--json", "--brief"]).status.code(), Some(2));
 }
 
 #[test]
