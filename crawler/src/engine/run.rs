@@ -186,6 +186,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
         omitted: None,
+        labels: false,
         now: Box::new(|| Moment::EPOCH),
     }
 }
