@@ -89,7 +89,9 @@ impl Question {
     fn query(&self) -> Result<LinkQuery, Failure> {
         let url = |flag, text: &str| {
             let read = WebUrl::parse(text).map(|url| url.without_credentials());
-            read.map_err(|error| Failure::Usage(format!("{flag} {text:?}: {error}; give a URL as https://example.org/page")))
+            read.map_err(|error| {
+                Failure::Usage(format!("{flag} {text:?}: {error}; give a URL as https://example.org/page"))
+            })
         };
         Ok(match (&self.to, &self.from) {
             (Some(to), _) => LinkQuery::To(url("--to", to)?),

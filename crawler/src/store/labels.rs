@@ -10,6 +10,10 @@
 //!
 //! Does not know: where kept links lead; the fingerprints beside it say that, in the same order.
 
+use std::cell::RefCell;
+
+use zstd::bulk::Compressor;
+
 use crate::extract::{Element, Label};
 
 /// The version that is written.
@@ -106,9 +110,24 @@ impl LabelPacker {
             whole.extend_from_slice(part);
         }
         let marks = if self.refused.count > 0 { HAS_REFUSED } else { 0 };
-        let body = zstd::bulk::compress(&whole, COMPRESSION).unwrap_or_default();
-        [&[VERSION, marks], &body[..]].concat()
+        [&[VERSION, marks], &compressed(&whole)[..]].concat()
     }
+}
+
+thread_local! {
+    /// To make one takes longer than to compress a page.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    COMPRESSOR
+        .with_borrow_mut(|kept| {
+            let fresh = || Compressor::new(COMPRESSION).ok();
+            let compressor = kept.take().or_else(fresh);
+            let compressed = kept.insert(compressor?).compress(bytes);
+            compressed.ok()
+        })
+        .unwrap_or_default()
 }
 
 impl Packed {
@@ -291,7 +310,8 @@ mod tests {
             &[2, 1, 16, 15, 8, 18, 3, 5, 10],
             b"homenofollowmapextawayscopehttp://x/a",
         ];
-        let label = |element, rel: Option<&str>, text: &str| LinkLabel { element, rel: rel.map(Into::into), text: text.into() };
+        let label =
+            |element, rel: Option<&str>, text: &str| LinkLabel { element, rel: rel.map(Into::into), text: text.into() };
         let kept = vec![label(Element::Anchor, None, "home"), label(Element::Area, Some("nofollow"), "map")];
         let away = label(Element::Anchor, Some("ext"), "away");
         let refused = vec![RefusedLink { url: "http://x/a".into(), reason: "scope".into(), label: away }];

@@ -1,6 +1,9 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
-use super::{ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError, SequenceLosses, Since, StoredSummary};
+use super::{
+    ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError, SequenceLosses, Since,
+    StoredSummary,
+};
 use crate::{changes::KeptTexts, queue::Counts};
 
 /// The records of a crawl, open for reading, also while the crawl runs.

@@ -25,6 +25,7 @@ const SUBCOMMANDS: &[&str] = &[
     "demo",
     "status",
     "pages",
+    "links",
     "changes",
     "check",
     "simulate",

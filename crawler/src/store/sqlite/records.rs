@@ -4,12 +4,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{changes, check, directory::DATABASE, error::database_error, links, lost, pages, prune, resume, schema, summary};
+use super::{
+    changes, check, directory::DATABASE, error::database_error, links, lost, pages, prune, resume, schema, summary,
+};
 use crate::{
     changes::KeptTexts,
     store::{
-        ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError, ReadSide, SequenceLosses, Since,
-        StoreError, StoredSummary,
+        ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError,
+        ReadSide, SequenceLosses, Since, StoreError, StoredSummary,
     },
 };
 

@@ -314,7 +314,8 @@ mod tests {
         let labelled = scan(html.as_bytes(), Some("text/html"), &url, &reading.with_labels()).links;
         let proposals = half(LinkRelation::Obey).links(labelled, true, None);
         let labels = Labels::read(&proposals.labels.unwrap()).unwrap();
-        let kept: Vec<_> = labels.kept.iter().map(|label| (label.element, label.rel.as_deref(), &*label.text)).collect();
+        let kept: Vec<_> =
+            labels.kept.iter().map(|label| (label.element, label.rel.as_deref(), &*label.text)).collect();
         assert_eq!(kept, [(Element::Anchor, None, "text"), (Element::Area, None, "map")]);
         assert_eq!(proposals.passed.len(), kept.len());
         let refused = labels.refused.iter().map(|link| (&*link.url, &*link.reason, link.label.rel.as_deref()));

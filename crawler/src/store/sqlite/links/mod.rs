@@ -131,9 +131,14 @@ impl Reader<'_> {
         let lost = LinkEnd { url: Some(asked.text.clone()), outcome: Some("lost".to_owned()), ..LinkEnd::default() };
         self.each_page("kept.labels", |page| {
             let (to, label) = if page.links.contains(&asked.fingerprint.short()) {
-                (end.clone().unwrap_or_else(|| lost.clone()), page.label(asked.fingerprint.short(), page.unpacked().as_ref()))
+                (
+                    end.clone().unwrap_or_else(|| lost.clone()),
+                    page.label(asked.fingerprint.short(), page.unpacked().as_ref()),
+                )
             } else {
-                let Some(link) = page.refused().into_iter().find(|link| *link.url == *asked.text) else { return Ok(true) };
+                let Some(link) = page.refused().into_iter().find(|link| *link.url == *asked.text) else {
+                    return Ok(true);
+                };
                 (end.clone().unwrap_or_else(|| outside(&link)), Some(link.label))
             };
             is_known = true;
@@ -185,11 +190,7 @@ impl Reader<'_> {
     }
 
     /// Shows every page to `each` until it answers `false`, with its labels if that column is asked for.
-    fn each_page(
-        &mut self,
-        labels: &str,
-        mut each: impl FnMut(PageLinks) -> Result<bool, Fault>,
-    ) -> Result<(), Fault> {
+    fn each_page(&mut self, labels: &str, mut each: impl FnMut(PageLinks) -> Result<bool, Fault>) -> Result<(), Fault> {
         // Whether there are labels is asked without reading them.
         let query = format!(
             "SELECT url.id, url.url, kept.links, iif(kept.labels IS NULL, NULL, {labels}), kept.html {PAGES} AND {} ORDER BY url.id",
@@ -214,8 +215,10 @@ impl Reader<'_> {
 
     /// A page that counts.
     fn page(&self, id: u64) -> Result<Option<PageLinks>, Fault> {
-        let query =
-            format!("SELECT url.id, url.url, kept.links, kept.labels, kept.html {PAGES} AND {} AND url.id = ?2", self.current.rows());
+        let query = format!(
+            "SELECT url.id, url.url, kept.links, kept.labels, kept.html {PAGES} AND {} AND url.id = ?2",
+            self.current.rows()
+        );
         let mut select: CachedStatement<'_> = self.connection.prepare_cached(&query)?;
         Ok(select.query_row(params![self.current.sequence, id], page).optional()?)
     }

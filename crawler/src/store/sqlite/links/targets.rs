@@ -31,8 +31,22 @@ pub(super) struct Target {
     /// The leading half of its fingerprint.
     pub(super) link: u64,
     pub(super) end: LinkEnd,
-    /// Where it is redirected to: the address, and the leading half of the fingerprint if that is in the scope.
-    next: Option<(String, Option<u64>)>,
+    next: Option<Next>,
+}
+
+/// A redirect that is being followed.
+struct Way {
+    next: Next,
+    /// What was passed, by fingerprint: redirects may go round.
+    passed: Vec<u64>,
+}
+
+/// Where a redirect leads.
+#[derive(Debug, Clone)]
+struct Next {
+    address: String,
+    /// The leading half of its fingerprint, if it is in the scope.
+    link: Option<u64>,
 }
 
 /// How a URL stands.
@@ -97,36 +111,47 @@ pub(super) fn of_links(connection: &Connection, links: &[u64]) -> Result<Vec<Opt
 
 /// Follows the redirects of all of them, a step of each at a time.
 pub(super) fn follow(connection: &Connection, targets: &mut [Target]) -> Result<()> {
-    // By their places: where each stands now.
-    let mut ways: HashMap<usize, (String, Option<u64>)> = HashMap::new();
+    // By their places.
+    let mut ways: HashMap<usize, Way> = HashMap::new();
     for (place, target) in targets.iter_mut().enumerate() {
-        ways.extend(target.next.take().map(|next| (place, next)));
+        let passed = vec![target.link];
+        ways.extend(target.next.take().map(|next| (place, Way { next, passed })));
     }
-    for step in 1..=MOST_REDIRECTS {
-        if ways.is_empty() {
-            return Ok(());
-        }
-        let links: Vec<_> = ways.values().filter_map(|(_, link)| *link).collect();
+    while !ways.is_empty() {
+        let links: Vec<_> = ways.values().filter_map(|way| way.next.link).collect();
         let found = rows(connection, &links)?;
         let mut onward = HashMap::new();
-        for (place, (address, link)) in ways {
-            let to = link.and_then(|link| found.get(&link));
-            let next = to.and_then(|to| to.next.clone()).filter(|_| step < MOST_REDIRECTS);
-            if let Some(next) = next {
-                onward.insert(place, next);
-                continue;
-            }
-            targets[place].end.redirect = Some(match to {
-                Some(Target { end, .. }) => {
-                    let url = end.url.clone().unwrap_or(address);
-                    LinkFound { url, status: end.status, outcome: end.outcome.clone() }
+        for (place, mut way) in ways {
+            let to = way.next.link.and_then(|link| found.get(&link));
+            match to.and_then(|to| to.next.clone().filter(|next| way.goes_on(next)).map(|next| (to.link, next))) {
+                Some((link, next)) => {
+                    way.passed.push(link);
+                    onward.insert(place, Way { next, ..way });
                 }
-                None => LinkFound { url: address, ..LinkFound::default() },
-            });
+                None => targets[place].end.redirect = Some(way.end(to)),
+            }
         }
         ways = onward;
     }
     Ok(())
+}
+
+impl Way {
+    /// Whether it comes to where it was not before.
+    fn goes_on(&self, next: &Next) -> bool {
+        next.link.is_none_or(|link| !self.passed.contains(&link)) && self.passed.len() < MOST_REDIRECTS
+    }
+
+    /// What is at its end.
+    fn end(self, to: Option<&Target>) -> LinkFound {
+        let address = self.next.address;
+        match to.map(|to| &to.end) {
+            Some(end) => {
+                LinkFound { url: end.url.clone().unwrap_or(address), status: end.status, outcome: end.outcome.clone() }
+            }
+            None => LinkFound { url: address, ..LinkFound::default() },
+        }
+    }
 }
 
 /// The rows that these links lead to, by link.
@@ -160,6 +185,6 @@ fn target(row: &Row<'_>) -> Result<Target> {
             reason: row.get(5)?,
             redirect: None,
         },
-        next: redirect.map(|address| (address, link)),
+        next: redirect.map(|address| Next { address, link }),
     })
 }
