@@ -13,7 +13,7 @@ use html5gum::{Token, Tokenizer};
 use memchr::memchr;
 
 use super::{
-    attributes::{name_end, tag_end},
+    attributes::{Attributes, name_end},
     tags::Tag,
 };
 
@@ -32,18 +32,18 @@ struct Words {
 
 impl Words {
     fn push(&mut self, piece: &str) {
-        for c in piece.chars() {
+        for (number, word) in piece.split(char::is_whitespace).enumerate() {
+            self.space |= number > 0;
             if self.is_full() {
                 return;
             }
-            if c.is_whitespace() {
-                self.space = true;
+            if word.is_empty() {
                 continue;
             }
             if std::mem::take(&mut self.space) && !self.text.is_empty() {
                 self.text.push(' ');
             }
-            self.text.push(c);
+            self.text.push_str(word);
         }
     }
 
@@ -79,10 +79,11 @@ pub(super) fn of_value(value: &[u8]) -> String {
     words.finish()
 }
 
-/// The text where nothing stands between the tags but text as it is, and tags that mean nothing: so it is of most links.
+/// The text where nothing stands between the tags but text as it is, images, and tags that mean nothing: so it is of most links.
 fn plain(html: &[u8]) -> Option<String> {
     let mut rest = window(html);
     let mut words = Words::default();
+    let mut names = Words::default();
     loop {
         let text = &rest[..memchr(b'<', rest)?];
         if text.iter().any(|byte| matches!(byte, b'&' | 0)) {
@@ -93,19 +94,28 @@ fn plain(html: &[u8]) -> Option<String> {
         let closing = rest.get(1)? == &b'/';
         let start = 1 + usize::from(closing);
         let end = name_end(rest, start);
-        let name = rest[start..end].to_ascii_lowercase();
-        let is_read = match Tag::named(&name) {
-            Tag::Anchor if is_link(&name) => return (!words.is_empty()).then(|| words.finish()),
-            Tag::Other => name.first().is_some_and(u8::is_ascii_alphabetic) && !is_hidden(&name),
-            _ => false,
-        };
-        if !is_read {
+        let name = &rest[start..end];
+        let tag = Tag::named(name);
+        if tag == Tag::Anchor && is_link(name) {
+            return Some(if words.is_empty() { names.finish() } else { words.finish() });
+        }
+        let is_read = matches!(tag, Tag::Embedded | Tag::Other) && name.first().is_some_and(u8::is_ascii_alphabetic);
+        if !is_read || is_hidden(name) {
             return None;
         }
-        if divides(&name) {
+        let mut attributes = Attributes::new(rest, end);
+        let mut alt = None;
+        for attribute in (&mut attributes).filter(|attribute| attribute.name.eq_ignore_ascii_case(b"alt")) {
+            alt.get_or_insert(attribute);
+        }
+        if let Some(alt) = alt.filter(|_| !closing && is_image(name)) {
+            names.divide();
+            names.push(&alt.is_plain().then(|| self::text(alt.value))?);
+        }
+        if divides(name) {
             words.divide();
         }
-        rest = &rest[tag_end(rest, end)..];
+        rest = &rest[attributes.end()?..];
     }
 }
 
@@ -124,7 +134,7 @@ fn read(html: &[u8]) -> String {
             }
             Token::StartTag(tag) if is_hidden(&tag.name) && !tag.self_closing => hidden = Some(tag.name),
             Token::StartTag(tag) => match (&**tag.name, tag.attributes.get(&b"alt"[..])) {
-                (b"img" | b"input", Some(alt)) => {
+                (name, Some(alt)) if is_image(name) => {
                     names.divide();
                     names.push(&text(alt));
                 }
@@ -158,22 +168,33 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 fn is_link(name: &[u8]) -> bool {
-    name == b"a"
+    name.eq_ignore_ascii_case(b"a")
+}
+
+/// Whether its `alt` is shown in its place.
+fn is_image(name: &[u8]) -> bool {
+    [&b"img"[..], b"input"].iter().any(|image| name.eq_ignore_ascii_case(image))
 }
 
 /// Elements whose content is no text.
 fn is_hidden(name: &[u8]) -> bool {
-    matches!(name, b"script" | b"style" | b"template")
+    [&b"script"[..], b"style", b"template"].iter().any(|hidden| name.eq_ignore_ascii_case(hidden))
 }
 
 /// Elements that are a line of their own: what stands before and behind them is not one word.
 fn divides(name: &[u8]) -> bool {
-    match name {
+    let mut lower = [0; 3];
+    let Some(lower) = lower.get_mut(..name.len()) else { return false };
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    match &*lower {
         [b'h', b'1'..=b'6'] => true,
-        _ => matches!(
-            name,
-            b"p" | b"br" | b"hr" | b"div" | b"li" | b"ul" | b"ol" | b"dt" | b"dd" | b"td" | b"th" | b"tr"
-        ),
+        name => {
+            matches!(
+                name,
+                b"p" | b"br" | b"hr" | b"div" | b"li" | b"ul" | b"ol" | b"dt" | b"dd" | b"td" | b"th" | b"tr"
+            )
+        }
     }
 }
 

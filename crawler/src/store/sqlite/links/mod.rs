@@ -31,7 +31,7 @@ use crate::{
 const MEMORY: usize = 4 << 20;
 
 /// Targets that are looked for at once.
-const PART: usize = 1 << 14;
+const PART: usize = 1 << 12;
 
 /// What is left of a number for the page, beside the place of a target in its part.
 const PAGE_BITS: u32 = 48;
