@@ -18,7 +18,6 @@ use crate::{
 
 /// Arguments of `links`.
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct LinksArgs {
     /// Crawl directory
     dir: PathBuf,
@@ -88,7 +87,7 @@ pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, Failure> {
 impl Question {
     fn query(&self) -> Result<LinkQuery, Failure> {
         let url = |flag, text: &str| {
-            let read = WebUrl::parse(text).map(|url| url.without_credentials());
+            let read = WebUrl::parse(text).map(WebUrl::without_credentials);
             read.map_err(|error| {
                 Failure::Usage(format!("{flag} {text:?}: {error}; give a URL as https://example.org/page"))
             })

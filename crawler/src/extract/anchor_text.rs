@@ -127,11 +127,8 @@ fn read(html: &[u8]) -> String {
     for token in Tokenizer::new(window(html)) {
         let Ok(token) = token;
         match token {
-            Token::StartTag(tag) if hidden.is_some() || is_link(&tag.name) => {
-                if hidden.is_none() {
-                    break;
-                }
-            }
+            Token::StartTag(_) if hidden.is_some() => {}
+            Token::StartTag(tag) if is_link(&tag.name) => break,
             Token::StartTag(tag) if is_hidden(&tag.name) && !tag.self_closing => hidden = Some(tag.name),
             Token::StartTag(tag) => match (&**tag.name, tag.attributes.get(&b"alt"[..])) {
                 (name, Some(alt)) if is_image(name) => {

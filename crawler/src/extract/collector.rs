@@ -49,9 +49,9 @@ pub(super) fn collect(html: &[u8], wanted: Wanted, links: References) -> Collect
 
 /// Finds links, base, title and robots directives, and the text.
 pub(super) fn collect_with_text(html: &[u8], links: References) -> (Collected, Text) {
-    let mut lines = Lines::default();
-    let found = listen(html, Wanted::Links, links, &mut lines);
-    (found, lines.finish())
+    let mut text = Lines::default();
+    let found = listen(html, Wanted::Links, links, &mut text);
+    (found, text.finish())
 }
 
 /// The text alone of a page whose bytes are UTF-8 (or nearly).

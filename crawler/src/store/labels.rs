@@ -219,11 +219,14 @@ fn cut<'a>(texts: &mut &'a str, length: u64) -> Option<&'a str> {
 
 /// Writes a number, seven bits a byte, the lowest first.
 fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number > 0x7f {
-        out.push((number & 0x7f) as u8 | 0x80);
+    loop {
+        let [.., low] = (number & 0x7f).to_be_bytes();
         number >>= 7;
+        if number == 0 {
+            return out.push(low);
+        }
+        out.push(low | 0x80);
     }
-    out.push(number as u8);
 }
 
 /// Reads one, and takes it off.
@@ -263,8 +266,12 @@ mod tests {
 
     fn packed(kept: &[Link], refused: &[(String, Link)]) -> Vec<u8> {
         let mut packer = LabelPacker::default();
-        kept.iter().for_each(|link| packer.keep(label(link)));
-        refused.iter().for_each(|(url, link)| packer.refuse(url, "scope", label(link)));
+        for link in kept {
+            packer.keep(label(link));
+        }
+        for (url, link) in refused {
+            packer.refuse(url, "scope", label(link));
+        }
         packer.finish()
     }
 

@@ -29,8 +29,14 @@ struct File {
     charset: Option<String>,
 }
 
-/// What a link says of itself, by its page and where it leads.
-type Links = BTreeMap<(String, String), [Option<String>; 3]>;
+/// A page and where a link of it leads.
+type Ends = (String, String);
+
+/// Element, rel and text of a link.
+type Said = [Option<String>; 3];
+
+/// What the links of a site say of themselves.
+type Links = BTreeMap<Ends, Said>;
 
 #[test]
 fn the_broken_links_of_libboost_are_those_in_its_files() -> Result<()> {
@@ -126,21 +132,20 @@ fn seen_by_lxml(pages: &[File]) -> Result<Option<Links>> {
     std::io::Seek::rewind(&mut input)?;
     let output = Command::new(python).arg(script).stdin(input).output()?;
     ensure!(output.status.success(), "links.py: {}", String::from_utf8_lossy(&output.stderr));
-    let lines = std::str::from_utf8(&output.stdout)?.lines();
-    let links: Result<Links> = lines.map(|line| said(&serde_json::from_str(line)?, "")).collect();
-    links.map(Some)
+    let shown = std::str::from_utf8(&output.stdout)?.lines();
+    shown.map(|line| said(&serde_json::from_str(line)?, "")).collect::<Result<_>>().map(Some)
 }
 
 /// The lines of `links`, with paths in the place of URLs.
 fn listed(dir: &Path, question: &str, root: &str) -> Result<Links> {
     let lines = Webloom::new(["links", question, "--format", "jsonl"]).args([dir]).run().expect(0).json_lines();
     let count = lines.len();
-    let links: Links = lines.iter().map(|line| said(line, root)).collect::<Result<_>>()?;
-    ensure!(links.len() == count, "a page and its target have two lines");
-    Ok(links)
+    let found: Links = lines.iter().map(|line| said(line, root)).collect::<Result<_>>()?;
+    ensure!(found.len() == count, "a page and its target have two lines");
+    Ok(found)
 }
 
-fn said(line: &Value, root: &str) -> Result<((String, String), [Option<String>; 3])> {
+fn said(line: &Value, root: &str) -> Result<(Ends, Said)> {
     let text = |name: &str| line[name].as_str().map(|text| text.strip_prefix(root).unwrap_or(text).to_owned());
     let from = text("from").with_context(|| format!("no page: {line}"))?;
     let to = text("to").with_context(|| format!("no target: {line}"))?;
@@ -151,7 +156,7 @@ fn said(line: &Value, root: &str) -> Result<((String, String), [Option<String>; 
 fn agree(listed: &Links, expected: &Links) -> Result<()> {
     let keys: BTreeSet<_> = listed.keys().chain(expected.keys()).collect();
     let unequal: Vec<_> = keys.into_iter().filter(|key| listed.get(*key) != expected.get(*key)).collect();
-    let line = |key: &&(String, String)| format!("{key:?}: {:?}, and lxml: {:?}", listed.get(*key), expected.get(*key));
+    let line = |key: &&Ends| format!("{key:?}: {:?}, and lxml: {:?}", listed.get(*key), expected.get(*key));
     let shown: Vec<_> = unequal.iter().take(20).map(line).collect();
     ensure!(unequal.is_empty(), "{} of {} links differ: {shown:#?}", unequal.len(), expected.len());
     ensure!(!expected.is_empty(), "nothing was compared");

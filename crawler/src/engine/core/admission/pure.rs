@@ -183,7 +183,7 @@ fn pack(packer: &mut LabelPacker, links: &RawLinks, [number, told_by]: [u32; 2],
     let (Some(label), Some(telling)) = (links.label(number), links.label(told_by)) else { return };
     let label = Label { text: telling.text, ..label };
     let Some(reason) = refused else { return packer.keep(label) };
-    let url = links.url(number).map(|url| url.without_credentials());
+    let url = links.url(number).map(WebUrl::without_credentials);
     let url = url.as_ref().map_or("", WebUrl::as_str);
     packer.refuse(&url[..url.floor_char_boundary(LONGEST_REFUSED)], reason, label);
 }
