@@ -185,7 +185,8 @@ fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
     }
     let mut attributes = Attributes::new(html, end);
     let element = element(&html[1..end]);
-    let (mut href, mut rel, mut alt) = (None, None, None);
+    let (mut href, mut rel) = (None, None);
+    let mut alt = None;
     for attribute in &mut attributes {
         let kept = match attribute.name.len() {
             4 if attribute.name.eq_ignore_ascii_case(b"href") => &mut href,

@@ -32,7 +32,6 @@ fn site(asked: &Asked) -> Reply {
         }
         "/b" => "<a href=/gone rel=x>it is</a><a href='//user:word@elsewhere.invalid/y'>user</a><a href=mailto:x@y>mail</a>",
         "/end" => "the end",
-        "/gone" => return Reply::status(404),
         "/down" => return Reply::status(403),
         "/r1" => return Reply::redirect(301, "/r2"),
         "/r2" => return Reply::redirect(302, "/end"),
@@ -57,7 +56,7 @@ fn listed(server: &Server, dir: &Path, arguments: &[&str]) -> Vec<Value> {
     let run =
         links(dir, arguments.iter().chain(&["--format", "jsonl"]).copied().collect::<Vec<_>>().as_slice()).expect(0);
     let shown = run.stdout.replace(server.url("").as_str(), "");
-    shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    shown.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 /// Some columns of each line.
