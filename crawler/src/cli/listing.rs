@@ -14,7 +14,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Failure;
-use crate::observe::{aligned::Aligned, escape, terminal};
+use crate::{
+    observe::{aligned::Aligned, escape, terminal},
+    url::WebUrl,
+};
 
 /// Columns that hold URLs.
 const URLS: [&str; 6] = ["url", "key", "via", "redirect", "from", "to"];
@@ -101,6 +104,12 @@ pub(super) fn is_looked_at(format: Format) -> bool {
 /// Of an object the members with these names, in this order.
 pub(super) fn members(object: &Value, names: &[&str]) -> Value {
     names.iter().map(|name| ((*name).to_owned(), object[*name].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// A URL without user name and password: earlier versions kept those of a start in its row.
+pub(super) fn without_login(url: &str) -> String {
+    let parsed = url.contains('@').then(|| WebUrl::parse(url).ok()).flatten();
+    parsed.map_or_else(|| url.to_owned(), |url| url.without_credentials().as_str().to_owned())
 }
 
 /// A digest as it is shown.

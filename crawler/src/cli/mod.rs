@@ -21,6 +21,7 @@ mod failure;
 pub mod flags;
 mod freshness;
 mod jobs;
+mod links;
 mod listing;
 mod loss;
 mod manual;
@@ -68,6 +69,8 @@ enum Command {
     Status(status::StatusArgs),
     /// List the URLs of a crawl, one a line, in their latest state
     Pages(pages::PagesArgs),
+    /// List links of a crawl with the pages that have them: to or from a URL, broken, redirected, or out of the scope
+    Links(links::LinksArgs),
     /// List what has changed on the pages of a crawl, one change a line, each told once
     Changes(changes::ChangesArgs),
     /// Recount a crawl from its rows, and name whatever does not fit together
@@ -124,6 +127,7 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Demo(args) => demo::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Pages(args) => pages::run(&args),
+        Command::Links(args) => links::run(&args),
         Command::Changes(args) => changes::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),

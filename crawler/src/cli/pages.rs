@@ -11,13 +11,10 @@ use serde_json::{Value, json};
 
 use super::{
     Failure, directory,
-    listing::{self, Format, Listing},
+    listing::{self, Format, Listing, without_login},
     outcome,
 };
-use crate::{
-    store::{PageColumn, PageFilter, PageLine, PageOrder, ReadSide, StoreError},
-    url::WebUrl,
-};
+use crate::store::{PageColumn, PageFilter, PageLine, PageOrder, ReadSide, StoreError};
 
 /// Arguments of `pages`.
 #[derive(Debug, Args)]
@@ -220,18 +217,11 @@ impl PagesArgs {
     }
 }
 
-/// A URL without user name and password: earlier versions kept those of a start in its row.
-fn without_login(url: Option<&str>) -> Option<String> {
-    let text = url?;
-    let parsed = text.contains('@').then(|| WebUrl::parse(text).ok()).flatten();
-    Some(parsed.map_or_else(|| text.to_owned(), |url| url.without_credentials().as_str().to_owned()))
-}
-
 fn object(line: &PageLine) -> Value {
     let digest = line.digest.as_ref().map(listing::digest);
     let fetched_at = line.fetched_at.map(listing::time);
     let [url, key, via, redirect] =
-        [&line.url, &line.key, &line.via, &line.redirect].map(|url| without_login(url.as_deref()));
+        [&line.url, &line.key, &line.via, &line.redirect].map(|url| url.as_deref().map(without_login));
     json!({
         "url": url, "key": key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
         "change": line.change, "content_type": line.content_type, "bytes": line.bytes,

@@ -40,9 +40,9 @@ pub use schema::{
 pub use secret::{SecretText, SecretValue};
 pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits,
-    FrontierSettings, HashSeed, Header, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, Pause,
-    PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings,
-    Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
+    FrontierSettings, HashSeed, Header, LinksChoice, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice,
+    Overlap, Pause, PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind,
+    ScopeSettings, Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::RawValue;

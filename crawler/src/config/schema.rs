@@ -299,6 +299,8 @@ pub struct RawStore {
     pub checkpoint_every: Option<RawValue>,
     /// Sequences that are kept whole.
     pub keep_sequences: Option<RawValue>,
+    /// `fingerprints` or `full`.
+    pub links: Option<RawValue>,
 }
 
 /// `[log]`: what the program says about its work; for one run, never stored.

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     candidate::HostId,
     clock::Clock,
-    config::{ChangeSettings, Settings},
+    config::{ChangeSettings, LinksChoice, Settings},
     extract::{LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     observe::process,
@@ -186,6 +186,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
         omitted: None,
+        labels: settings.store.links == LinksChoice::Full,
         now: Box::new(|| Moment::EPOCH),
     }
 }

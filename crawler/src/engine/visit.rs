@@ -97,6 +97,8 @@ pub(super) struct Visitor<F> {
     pub(super) agent: Arc<str>,
     /// What is left out of the texts of pages; `None` where no text is kept.
     pub(super) omitted: Option<Arc<Omitted>>,
+    /// Whether it is kept what links say of themselves.
+    pub(super) labels: bool,
     /// What the crawl's clock shows.
     pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
 }
@@ -288,7 +290,7 @@ impl<F: Fetcher> Visitor<F> {
             return self.kept(&response, Content::Other(Box::new(record(&response))));
         }
         let agent = Arc::clone(&self.agent);
-        let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone() };
+        let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };
         let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
             let (page, scanned) = page(&url, &response, &agent, &reading);
             (response, page, scanned)

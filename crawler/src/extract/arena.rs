@@ -7,6 +7,7 @@
 
 use super::{
     base::{Base, BaseHashes},
+    labels::Label,
     references::{Marks, References},
 };
 use crate::url::WebUrl;
@@ -98,6 +99,16 @@ impl RawLinks {
     /// Where the link leads, if that is on the web.
     pub fn url(&self, number: u32) -> Option<WebUrl> {
         self.base.join(self.text(number))
+    }
+
+    /// Whether it is known what the links say of themselves.
+    pub fn are_labelled(&self) -> bool {
+        self.references.is_labelled()
+    }
+
+    /// What the link says of itself; none if that was not asked for ([`Reading::labels`](super::Reading::labels)).
+    pub fn label(&self, number: u32) -> Option<Label<'_>> {
+        self.references.label(number)
     }
 
     pub(super) fn base(&self) -> &Base {

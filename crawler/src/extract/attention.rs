@@ -27,11 +27,18 @@ pub(super) struct Attention {
     pub(super) value: Cell<bool>,
     /// How many attributes the tag being read has so far.
     pub(super) attributes: Cell<u32>,
+    /// The link whose content comes next, if its text is wanted.
+    pub(super) link: Cell<Option<u32>>,
 }
 
 impl Attention {
     /// At the start of a document.
     pub(super) fn new() -> Self {
-        Self { region: Cell::new(Region::Markup), value: Cell::new(false), attributes: Cell::new(0) }
+        Self {
+            region: Cell::new(Region::Markup),
+            value: Cell::new(false),
+            attributes: Cell::new(0),
+            link: Cell::new(None),
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::{cell::RefCell, convert::Infallible};
 use html5gum::{Emitter, Error, Reader, State, Tokenizer};
 
 use super::{
+    anchor_text,
     arena::{Element, ReferenceSeed},
     attention::{Attention, Region},
     directives::MetaRobots,
@@ -41,16 +42,16 @@ pub(super) struct Collected {
     pub(super) robots: MetaRobots,
 }
 
-/// Finds what is wanted in a page whose bytes are UTF-8 (or nearly).
-pub(super) fn collect(html: &[u8], wanted: Wanted, limits: LinkLimits, seed: ReferenceSeed) -> Collected {
-    listen(html, wanted, References::within(limits, seed), &mut Deaf)
+/// Finds what is wanted in a page whose bytes are UTF-8 (or nearly); its links go into `links`.
+pub(super) fn collect(html: &[u8], wanted: Wanted, links: References) -> Collected {
+    listen(html, wanted, links, &mut Deaf)
 }
 
 /// Finds links, base, title and robots directives, and the text.
-pub(super) fn collect_with_text(html: &[u8], limits: LinkLimits, seed: ReferenceSeed) -> (Collected, Text) {
-    let mut lines = Lines::default();
-    let found = listen(html, Wanted::Links, References::within(limits, seed), &mut lines);
-    (found, lines.finish())
+pub(super) fn collect_with_text(html: &[u8], links: References) -> (Collected, Text) {
+    let mut text = Lines::default();
+    let found = listen(html, Wanted::Links, links, &mut text);
+    (found, text.finish())
 }
 
 /// The text alone of a page whose bytes are UTF-8 (or nearly).
@@ -202,8 +203,19 @@ impl<'a, L: Listener> Collector<'a, L> {
 
     fn take_anchor(&self, html: bool, found: &mut Collected) {
         let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
-        let nofollow = self.values.get(Slot::Kind).is_some_and(is_nofollow);
-        found.links.offer(self.values.get(Slot::Url).or(other), element(self.name.as_bytes()), nofollow);
+        let rel = self.values.get(Slot::Kind);
+        let element = element(self.name.as_bytes());
+        let offered = self.values.get(Slot::Url).or(other);
+        let number = found.links.offer(offered, element, rel.is_some_and(is_nofollow));
+        let Some(number) = number.filter(|number| found.links.wants_label(*number)) else { return };
+        if element == Element::Area {
+            let text = self.values.get(Slot::Content).map(anchor_text::of_value);
+            found.links.put_label(number, rel, &text.unwrap_or_default());
+        } else {
+            // The text follows. The reader has it.
+            found.links.put_label(number, rel, "");
+            self.attention.link.set(Some(number));
+        }
     }
 
     fn take_meta(&self, found: &mut Collected) {

@@ -18,6 +18,7 @@
 //! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset
 //! (the URL standard would take the document's encoding; the extraction cases, and what sites emit today, are UTF-8).
 
+mod anchor_text;
 mod arena;
 mod attention;
 mod attributes;
@@ -27,6 +28,7 @@ mod collector;
 mod directives;
 mod foreign;
 mod html;
+mod labels;
 mod lines;
 mod omitted;
 mod page;
@@ -44,6 +46,7 @@ mod tree;
 pub use arena::{Element, RawLink, RawLinks, ReferenceHash, ReferenceSeed};
 pub use directives::{MetaRobots, robots_header};
 pub use html::is_html;
+pub use labels::Label;
 pub use omitted::{Omitted, SelectorError};
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, plain_text, scan};
 pub use reading::Reading;

@@ -107,14 +107,20 @@ pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Rea
 fn read(html: &[u8], reading: &Reading) -> (Collected, Option<RuledText>) {
     match &reading.text {
         Some(omitted) if omitted.is_empty() => {
-            let (found, text) = collect_with_text(html, reading.limits, reading.seed);
+            let (found, text) = collect_with_text(html, references(reading));
             (found, Some(whole(text)))
         }
         omitted => {
-            let found = collect(html, Wanted::Links, reading.limits, reading.seed);
+            let found = collect(html, Wanted::Links, references(reading));
             (found, omitted.as_ref().map(|omitted| omitted.text(html)))
         }
     }
+}
+
+/// What the links of a page are put into.
+fn references(reading: &Reading) -> References {
+    let links = References::within(reading.limits, reading.seed);
+    if reading.labels { links.labelled() } else { links }
 }
 
 /// What a response of plain text says; nothing where its `Content-Type` is another one.
@@ -158,7 +164,7 @@ pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.
 pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
     let Decoded { html, charset } = decode(body, content_type, url);
-    let found = collect(&html, Wanted::Everything, LinkLimits::NONE, ReferenceSeed::random());
+    let found = collect(&html, Wanted::Everything, References::default());
     let base = Base::of(&found, url);
     let urls = |references| base.resolve(references, |url, _| url);
     let links = base.resolve(&found.links, |url, marks| (url, marks));

@@ -13,6 +13,8 @@ use html5gum::{Readable, Reader};
 use memchr::memchr;
 
 use super::{
+    anchor_text,
+    arena::Element,
     attention::{Attention, Region},
     attributes::{Attributes, name_end, tag_end},
     collector::{Collected, element, is_nofollow},
@@ -53,11 +55,14 @@ impl<'a> PageReader<'a> {
         let region = self.attention.region.get();
         match needle {
             // Data and RCDATA state.
-            [b'&', b'<', ..] => match region {
-                Region::Markup | Region::Foreign => Some(self.before_wanted_tag(region)),
-                Region::UnwantedText => Some(until(b'<', self.rest)),
-                Region::WantedText | Region::Text => None,
-            },
+            [b'&', b'<', ..] => {
+                self.read_link();
+                match region {
+                    Region::Markup | Region::Foreign => Some(self.before_wanted_tag(region)),
+                    Region::UnwantedText => Some(until(b'<', self.rest)),
+                    Region::WantedText | Region::Text => None,
+                }
+            }
             // Raw text and script data.
             [b'<', 0, ..] => Some(until(b'<', self.rest)),
             // Comment.
@@ -72,6 +77,14 @@ impl<'a> PageReader<'a> {
                 None
             }
             _ => None,
+        }
+    }
+
+    /// Takes the text of a link whose start tag the tokenizer has read.
+    #[inline]
+    fn read_link(&self) {
+        if let Some(number) = self.attention.link.take() {
+            self.found.borrow_mut().links.put_label(number, None, &anchor_text::of_content(self.rest));
         }
     }
 
@@ -171,11 +184,14 @@ fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
         return None;
     }
     let mut attributes = Attributes::new(html, end);
+    let element = element(&html[1..end]);
     let (mut href, mut rel) = (None, None);
+    let mut alt = None;
     for attribute in &mut attributes {
         let kept = match attribute.name.len() {
             4 if attribute.name.eq_ignore_ascii_case(b"href") => &mut href,
             3 if attribute.name.eq_ignore_ascii_case(b"rel") => &mut rel,
+            3 if element == Element::Area && attribute.name.eq_ignore_ascii_case(b"alt") => &mut alt,
             _ => continue,
         };
         if !attribute.is_plain() {
@@ -185,7 +201,14 @@ fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
     }
     // A tag that the page ends in is none.
     let Some(length) = attributes.end() else { return Some(html.len()) };
-    links.offer(href, element(&html[1..end]), rel.is_some_and(is_nofollow));
+    let number = links.offer(href, element, rel.is_some_and(is_nofollow));
+    if let Some(number) = number.filter(|number| links.wants_label(*number)) {
+        let text = match element {
+            Element::Area => alt.map(anchor_text::of_value).unwrap_or_default(),
+            _ => anchor_text::of_content(&html[length..]),
+        };
+        links.put_label(number, rel, &text);
+    }
     Some(length)
 }
 
@@ -200,8 +223,6 @@ mod tests {
         },
         *,
     };
-    use crate::extract::{LinkLimits, ReferenceSeed};
-
     /// Pieces that make up pages, and the spots where tokenizers go wrong.
     const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü -
         <a·href=1>
@@ -246,7 +267,7 @@ mod tests {
             for wanted in [Wanted::Links, Wanted::Everything] {
                 let plainly = RefCell::default();
                 collect_from(html.to_reader(), &Attention::new(), wanted, &plainly, &mut Deaf);
-                let found = collect(&html, wanted, LinkLimits::NONE, ReferenceSeed::random());
+                let found = collect(&html, wanted, References::default());
                 prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             }
         }
@@ -255,12 +276,49 @@ mod tests {
         fn listening_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
             let (mut lines, plainly) = (Lines::default(), RefCell::default());
             collect_from(html.to_reader(), &Attention::new(), Wanted::Links, &plainly, &mut lines);
-            let deaf = collect(&html, Wanted::Links, LinkLimits::NONE, ReferenceSeed::random());
-            let (found, text) = collect_with_text(&html, LinkLimits::NONE, ReferenceSeed::random());
+            let deaf = collect(&html, Wanted::Links, References::default());
+            let (found, text) = collect_with_text(&html, References::default());
             prop_assert_eq!(format!("{found:?}"), format!("{deaf:?}"));
             prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             // Where text is raw, the tokenizer would make another character of a NUL.
             prop_assert!(html.contains(&0) || text == lines.finish());
+        }
+    }
+
+    /// The labels of a page's links, in their order.
+    fn labels(found: &Collected) -> Vec<(Element, String, String)> {
+        let labels = (0..).map_while(|number| found.links.label(number));
+        labels.map(|label| (label.element, label.rel.to_owned(), label.text.to_owned())).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(5_000))]
+        #[test]
+        fn labels_change_nothing_and_are_the_same_with_the_text(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
+            let plainly = collect(&html, Wanted::Links, References::default());
+            let found = collect(&html, Wanted::Links, References::default().labelled());
+            let (heard, _) = collect_with_text(&html, References::default().labelled());
+            prop_assert_eq!(format!("{found:?}"), format!("{plainly:?}"));
+            prop_assert_eq!(labels(&found), labels(&heard));
+            prop_assert!(labels(&plainly).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_label_is_read_with_and_without_the_tokenizer() {
+        for (html, rel, text) in [
+            ("<a href=x rel='a b'>one <b>two</b></a>", "a b", "one two"),
+            ("<a href='x&amp;' rel='a  b'>one <b>two</b></a>", "a b", "one two"),
+            ("<a href=x rel=a></a><a href=x rel=b>later</a>", "a", "later"),
+            ("<a href=x#1>first</a><a href=x#2>second</a>", "", "first"),
+            ("<area href=x alt='a  name'>text", "", "a name"),
+            ("<area href=x alt='a &amp; b'>text", "", "a & b"),
+            ("<svg><a href=x><text>drawn</text></a></svg>", "", "drawn"),
+        ] {
+            let found = collect(html.as_bytes(), Wanted::Links, References::default().labelled());
+            let label = found.links.label(0).unwrap();
+            assert_eq!((label.rel, label.text), (rel, text), "{html}");
+            assert_eq!(label.element == Element::Area, html.starts_with("<area"), "{html}");
         }
     }
 

@@ -14,17 +14,25 @@ pub struct Reading {
     pub seed: ReferenceSeed,
     /// The text is wanted, but for this.
     pub text: Option<Arc<Omitted>>,
+    /// What each link says of itself is wanted ([`RawLinks::label`](super::RawLinks::label)).
+    pub labels: bool,
 }
 
 impl Reading {
     /// For its links.
     pub fn links(limits: LinkLimits, seed: ReferenceSeed) -> Self {
-        Self { limits, seed, text: None }
+        Self { limits, seed, text: None, labels: false }
     }
 
     /// For its text as well.
     #[must_use]
     pub fn with_text(self, omitted: Arc<Omitted>) -> Self {
         Self { text: Some(omitted), ..self }
+    }
+
+    /// For what its links say of themselves as well.
+    #[must_use]
+    pub fn with_labels(self) -> Self {
+        Self { labels: true, ..self }
     }
 }

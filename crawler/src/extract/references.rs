@@ -5,7 +5,10 @@ use std::fmt;
 use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::arena::{Element, ReferenceSeed, trailing_half};
+use super::{
+    arena::{Element, ReferenceSeed, trailing_half},
+    labels::{Label, Labels},
+};
 
 /// How the occurrences of one reference were marked.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +78,8 @@ pub(super) struct References {
     table: HashTable<u32>,
     seed: ReferenceSeed,
     limits: LinkLimits,
+    /// What each says of itself, where that is asked for.
+    labels: Option<Labels>,
     /// Occurrences of references that there was no room for.
     pub(super) beyond: u64,
 }
@@ -97,14 +102,19 @@ impl References {
     pub(super) fn within(limits: LinkLimits, seed: ReferenceSeed) -> Self {
         // Numbers and ends have 32 bits. No body is that long.
         let limits = LinkLimits { links: limits.links.min(MOST), bytes: limits.bytes.min(MOST) };
-        Self { text: Vec::new(), entries: Vec::new(), table: HashTable::new(), seed, limits, beyond: 0 }
+        Self { text: Vec::new(), entries: Vec::new(), table: HashTable::new(), seed, limits, labels: None, beyond: 0 }
     }
 
-    /// Takes an attribute's value, unless it cannot name a web page (`mailto:`, `javascript:`, …).
-    pub(super) fn offer(&mut self, value: Option<&[u8]>, element: Element, nofollow: bool) {
-        let Some(reference) = value.map(trim).filter(|value| !has_other_scheme(value)) else { return };
+    /// The same with what each says of itself; that has as many bytes as they have.
+    pub(super) fn labelled(self) -> Self {
+        Self { labels: Some(Labels::within(self.limits.bytes)), ..self }
+    }
+
+    /// Takes an attribute's value, unless it cannot name a web page (`mailto:`, `javascript:`, …); its number, if it is kept.
+    pub(super) fn offer(&mut self, value: Option<&[u8]>, element: Element, nofollow: bool) -> Option<u32> {
+        let reference = value.map(trim).filter(|value| !has_other_scheme(value))?;
         let marks = Marks { some_nofollow: nofollow, some_follow: !nofollow };
-        self.add(without_fragment(reference), element, marks);
+        self.add(without_fragment(reference), element, marks)
     }
 
     /// Takes the value of an attribute that loads something: an empty one loads nothing.
@@ -112,14 +122,40 @@ impl References {
         self.offer(value.filter(|value| !trim(value).is_empty()), Element::Other, false);
     }
 
-    fn add(&mut self, reference: &[u8], element: Element, marks: Marks) {
+    /// Whether it is asked for what this one says of itself, and not known yet.
+    pub(super) fn wants_label(&self, number: u32) -> bool {
+        self.labels.as_ref().is_some_and(|labels| labels.wants(number))
+    }
+
+    /// Whether labels are asked for.
+    pub(super) fn is_labelled(&self) -> bool {
+        self.labels.is_some()
+    }
+
+    /// Takes what an occurrence of this one says of itself.
+    pub(super) fn put_label(&mut self, number: u32, rel: Option<&[u8]>, text: &str) {
+        if let Some(labels) = &mut self.labels {
+            labels.put(number, rel, text);
+        }
+    }
+
+    /// What this one says of itself, where that was asked for.
+    pub(super) fn label(&self, number: u32) -> Option<Label<'_>> {
+        let [rel, text] = self.labels.as_ref()?.get(number);
+        let element = self.entries.get(number as usize)?.element;
+        Some(Label { element, rel, text })
+    }
+
+    fn add(&mut self, reference: &[u8], element: Element, marks: Marks) -> Option<u32> {
         let hash = xxh3_128_with_seed(reference, self.seed.value());
         let same = |number: &u32| self.entries[*number as usize].hash == hash && self.get(*number) == reference;
         if let Some(&number) = self.table.find(trailing_half(hash), same) {
             let entry = &mut self.entries[number as usize];
             entry.marks = entry.marks.and(marks);
+            Some(number)
         } else if self.len() >= self.limits.links || self.text.len() + reference.len() > self.limits.bytes {
             self.beyond += 1;
+            None
         } else {
             let number = narrow(self.entries.len());
             self.text.extend_from_slice(reference);
@@ -127,6 +163,7 @@ impl References {
             let entries = &self.entries;
             self.table
                 .insert_unique(trailing_half(hash), number, |number| trailing_half(entries[*number as usize].hash));
+            Some(number)
         }
     }
 

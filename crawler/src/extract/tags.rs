@@ -107,7 +107,7 @@ impl Tag {
             (Self::Anchor | Self::Base | Self::Link, b"href") => Some(Slot::Url),
             (Self::Anchor, b"xlink:href") => Some(Slot::OtherUrl),
             (Self::Anchor | Self::Link, b"rel") | (Self::Meta, b"name") => Some(Slot::Kind),
-            (Self::Meta, b"content") => Some(Slot::Content),
+            (Self::Meta, b"content") | (Self::Anchor, b"alt") => Some(Slot::Content),
             _ if wanted == Wanted::Links => None,
             (Self::Embedded | Self::Script | Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
             (Self::Embedded, b"data" | b"poster") => Some(Slot::OtherUrl),
@@ -125,7 +125,7 @@ pub(super) enum Slot {
     OtherUrl,
     /// `rel`, or the `name` of a meta tag.
     Kind,
-    /// `content`.
+    /// `content`, or the `alt` of an area.
     Content,
 }
 

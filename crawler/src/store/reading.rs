@@ -1,6 +1,9 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
-use super::{ChangeLine, ContentTypes, PageFilter, PageLine, ReadError, SequenceLosses, Since, StoredSummary};
+use super::{
+    ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError, SequenceLosses, Since,
+    StoredSummary,
+};
 use crate::{changes::KeptTexts, queue::Counts};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
@@ -47,6 +50,13 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError>;
+
+    /// Shows every link that is asked for, as the latest copies of the pages have it, to `each` until it answers `false`: by its
+    /// target, or by its page where those of a page or those that left the scope are asked for.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
+    fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError>;
 
     /// The settings of the crawl as JSON; `None` before it has begun.
     ///

@@ -221,6 +221,8 @@ pub struct VisitRow {
     pub audited: bool,
     /// [`Fingerprint::short`] of every candidate of the visit that belongs to the scope, in page order.
     pub links: Vec<u64>,
+    /// What these and the refused ones say of themselves, where that is kept ([`LabelPacker`](super::LabelPacker)).
+    pub labels: Option<Vec<u8>>,
 }
 
 impl VisitRow {
@@ -246,6 +248,7 @@ impl VisitRow {
             text: None,
             audited: false,
             links: Vec::new(),
+            labels: None,
         }
     }
 

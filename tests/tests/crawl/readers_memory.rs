@@ -5,6 +5,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use rusqlite::Connection;
 use webloom_tests::{
     grown::grow,
     webloom::{REDISCOVER, Webloom, program},
@@ -45,6 +46,30 @@ fn what_reads_streams() {
     };
     assert_eq!([lines(&[]), lines(&["--sequence", "0"])], [200_004, 160_004]);
     assert_eq!([lines(&["--sequence", "1"]), lines(&["--lost"]), lines(&["--recovered"])], [160_004, 2_000, 2_000]);
+}
+
+/// Of 160,000 pages with four links each one in five is broken, and one in five redirects to a broken one.
+#[test]
+fn links_are_found_part_by_part() {
+    let (server, folder) = (serve(star(3)), Folder::new());
+    let dir = folder.crawl();
+    crawl(&server, &dir, &[]);
+    crawl_again(&dir);
+    grow(&dir, 20_000).expect("rows can be written");
+    let database = Connection::open(dir.join("webloom.sqlite")).expect("it is there");
+    database
+        .execute_batch(
+            "UPDATE visit SET outcome = 'broken', status = 404 WHERE url % 10 = 4 AND url > 10;
+             UPDATE visit SET outcome = 'redirected', status = 301, redirect = 'x',
+                 links = (SELECT substr(fingerprint, 1, 8) FROM url WHERE id = visit.url + 1) WHERE url % 10 = 3 AND url > 10",
+        )
+        .expect("rows can be written");
+    for question in ["--broken", "--redirects"] {
+        let output = within(20, &["links", question], &dir);
+        assert!(output.status.success(), "{question}: {output:?}");
+        let lines = String::from_utf8_lossy(&output.stdout).lines().count();
+        assert!(lines > 60_000, "{lines}");
+    }
 }
 
 fn crawl_again(dir: &Path) {

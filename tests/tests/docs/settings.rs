@@ -38,6 +38,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "demo",
     "status",
     "pages",
+    "links",
     "changes",
     "check",
     "simulate",

@@ -218,6 +218,15 @@ const CASES: &[(&str, &str)] = &[
         "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted, recovered_in)
          SELECT 0, fingerprint, 'audit', 0, 'found', id, 1 FROM url WHERE id = 2",
     ),
+    (
+        "what is kept of a page's links can be read, and is of as many links",
+        "UPDATE visit SET labels = substr(labels, 1, length(labels) - 1) WHERE id = 1",
+    ),
+    (
+        "what is kept of a page's links can be read, and is of as many links",
+        "UPDATE visit SET labels = (SELECT labels FROM visit WHERE id = 1)
+         WHERE id = (SELECT max(id) FROM visit WHERE labels IS NOT NULL)",
+    ),
     ("every value is of its column's type", "UPDATE url SET url = x'ff00' WHERE id = 2"),
     ("every value is of its column's type", "UPDATE url SET state = x'ff00' WHERE id = 2"),
 ];

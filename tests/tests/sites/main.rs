@@ -1,6 +1,7 @@
 //! Real sites: the package, the server and the oracle agree with each other, and crawls agree with the oracle.
 
 mod hosts;
+mod links;
 mod losses;
 mod queued;
 mod versions;

@@ -73,7 +73,7 @@ impl Ending<'_> {
             }
             Some("drained") if summary.pages.broken > 0 => {
                 format!(
-                    "webloom pages {dir} --outcome broken   lists {}",
+                    "webloom links {dir} --broken   lists {} and the pages that link there",
                     counted(summary.pages.broken, "broken URL", "broken URLs")
                 )
             }

@@ -20,6 +20,16 @@ words! {
     }
 }
 
+words! {
+    /// What is kept of the links of a page.
+    LinksChoice {
+        /// Where they lead.
+        Fingerprints = "fingerprints",
+        /// Also their element, relation and text, and those that left the scope.
+        Full = "full",
+    }
+}
+
 /// A fetch that failed and may succeed later.
 #[derive(Debug, Clone)]
 pub struct RetrySettings {
@@ -51,6 +61,8 @@ pub struct StoreSettings {
     pub checkpoint_every: Duration,
     /// Sequences that are kept whole; `None` is all.
     pub keep_sequences: Option<NonZeroU32>,
+    /// What is kept of the links of a page.
+    pub links: LinksChoice,
 }
 
 impl RetrySettings {
@@ -82,6 +94,7 @@ impl StoreSettings {
                 .read("store.checkpoint_every", &Span(Duration::from_millis(10)..=Duration::from_hours(1))),
             keep_sequences: reader
                 .read("store.keep_sequences", &Unless { word: "all", rule: Count(NonZeroU32::MIN..=MOST_SEQUENCES) }),
+            links: reader.read("store.links", &OneOf(PhantomData)),
         }
     }
 }

@@ -16,7 +16,7 @@ mod scope;
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use change::{ChangeSettings, TextChoice};
-pub use crawl::{ExtractSettings, NofollowChoice, RetrySettings, StoreSettings};
+pub use crawl::{ExtractSettings, LinksChoice, NofollowChoice, RetrySettings, StoreSettings};
 pub use fetch::{FetchLimits, Header, Login, UserAgent};
 pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};

@@ -94,6 +94,7 @@ fn words_and_texts_are_checked() {
         ("fetch.allow_private", "[\"10.0.0.0/99\"]"),
         ("fetch.resolve", "[\"example.org\"]"),
         ("extract.nofollow", "\"maybe\""),
+        ("store.links", "\"all\""),
         ("cache.strategy", "\"bloom\""),
         ("cache.layout", "\"table\""),
         ("cache.reset", "\"forget\""),

@@ -197,7 +197,7 @@ impl Core {
         let item = ended.lease.item().clone();
         let mut target = None;
         let mut room = None;
-        let (proposals, hop) = match content {
+        let (mut proposals, hop) = match content {
             Content::Redirect(to) => {
                 let most = self.settings.scope.max_url_length as usize;
                 visit.redirect = Some(shortened(to.as_str(), most).into());
@@ -216,6 +216,7 @@ impl Core {
             Content::Robots { .. } => (Proposals::default(), Hop::Link),
         };
         visit.links = proposals.kept_links();
+        visit.labels = proposals.labels.take().filter(|_| visit.outcome == VisitOutcome::Stored);
         let (depth, redirects) = match hop {
             Hop::Redirect => (item.depth, item.redirects + 1),
             Hop::Start | Hop::Link => (item.depth + 1, 0),

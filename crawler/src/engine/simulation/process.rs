@@ -18,7 +18,7 @@ use super::{
     fetcher::WebFetcher,
 };
 use crate::{
-    config::Settings,
+    config::{LinksChoice, Settings},
     extract::{LinkLimits, ReferenceSeed},
     fetch::{FetchError, Truncation},
     frontier::Lease,
@@ -329,6 +329,7 @@ fn visitor(fetcher: WebFetcher, settings: &Settings) -> Visitor<WebFetcher> {
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from("webloom"),
         omitted: settings.keeps_texts().then(Arc::default),
+        labels: settings.store.links == LinksChoice::Full,
         now: Box::new(move || Moment::from_millis(BEGIN + moments.lock().unwrap().at)),
     }
 }

@@ -3,6 +3,7 @@
 //! Invariant: memory does not grow with the crawl. Rules are answered row by row, and what must be compared whole is
 //! sorted in temporary files: in the crawl directory, or where that cannot be written in the system's folder for them.
 
+mod labels;
 mod links;
 mod rules;
 mod urls;
@@ -15,7 +16,11 @@ use self::{
     links::KeptLinks,
     rules::{LOST_RULES, RULES, STAND},
 };
-use super::{error::Fault, prune, runs::Sorter};
+use super::{
+    error::Fault,
+    prune,
+    runs::{self, Sorter},
+};
 use crate::{
     queue::Counts,
     store::{CheckReport, Counters, Finding},
@@ -32,11 +37,12 @@ const OWN_HOST: &str = "a URL's host is the host it names";
 const FINGERPRINT: &str = "a fingerprint is the hash of its key";
 const ONCE: &str = "a key is admitted once";
 const KEPT: &str = "under an exact cache every kept link has a row";
+const LABELS: &str = "what is kept of a page's links can be read, and is of as many links";
 const RECORDED: &str = "after a sweep every kept link has a row or is recorded as lost";
 
 /// Every invariant that `webloom check` can find broken.
 pub fn invariants() -> impl Iterator<Item = &'static str> {
-    let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, RECORDED];
+    let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, LABELS, RECORDED];
     RULES.iter().chain(LOST_RULES).map(|(invariant, _)| *invariant).chain(others)
 }
 
@@ -66,8 +72,7 @@ struct Source<'c> {
 
 impl<'c> Source<'c> {
     fn new(connection: &'c Connection) -> Self {
-        let beside = connection.path().and_then(|path| PathBuf::from(path).parent().map(PathBuf::from));
-        Self { connection, folders: beside.into_iter().chain([std::env::temp_dir()]).collect() }
+        Self { connection, folders: runs::folders(connection) }
     }
 
     fn sorter(&self) -> Sorter {
@@ -120,6 +125,7 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
         kept.read(&source, &sequence)?;
     }
     findings.extend(urls::findings(&source)?);
+    findings.extend(labels::finding(connection)?);
     if let Some(example) = kept.example {
         findings.push(Finding { invariant: KEPT, count: kept.unexplained, example });
     }

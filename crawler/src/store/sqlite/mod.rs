@@ -18,6 +18,7 @@ mod directory;
 mod error;
 mod failpoint;
 mod freshness;
+mod links;
 mod lost;
 mod pages;
 mod prepare;

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{changes, check, directory::DATABASE, error::database_error, lost, pages, prune, resume, schema, summary};
+use super::{
+    changes, check, directory::DATABASE, error::database_error, links, lost, pages, prune, resume, schema, summary,
+};
 use crate::{
     changes::KeptTexts,
     store::{
-        ChangeLine, CheckReport, ContentTypes, PageFilter, PageLine, ReadError, ReadSide, SequenceLosses, Since,
-        StoreError, StoredSummary,
+        ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError,
+        ReadSide, SequenceLosses, Since, StoreError, StoredSummary,
     },
 };
 
@@ -74,6 +76,10 @@ impl ReadSide for Records {
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {
         Ok(changes::changes(&self.connection, since, with_texts, each)?)
+    }
+
+    fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {
+        Ok(links::links(&self.connection, query, each)?)
     }
 
     fn settings(&self) -> Result<Option<String>, ReadError> {

@@ -14,6 +14,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rusqlite::Connection;
+
 use super::directory::OWN;
 
 /// Names that a file may have for the moment between its making and its unlinking.
@@ -191,6 +193,12 @@ fn nameless(folder: &Path) -> io::Result<File> {
         break;
     }
     made
+}
+
+/// Where readers of a database sort: beside it, or where that cannot be written in the system's folder for temporary files.
+pub(super) fn folders(connection: &Connection) -> Vec<PathBuf> {
+    let beside = connection.path().and_then(|path| PathBuf::from(path).parent().map(PathBuf::from));
+    beside.into_iter().chain([std::env::temp_dir()]).collect()
 }
 
 /// Shows each of `some` that is not among `others` to `each`.

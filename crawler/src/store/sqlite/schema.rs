@@ -248,6 +248,9 @@ const MIGRATIONS: &[&str] = &[
     );
     INSERT INTO revisit_class SELECT class, count(*) FROM revisit GROUP BY class;
 ",
+    "
+    ALTER TABLE visit ADD COLUMN labels BLOB; -- what the links say of themselves, and those that left the scope; null: not kept
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
@@ -256,7 +259,7 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW url AS SELECT *, NULL AS readmission, id AS ticket, NULL AS copy FROM main.url;
     CREATE TEMP VIEW visit AS SELECT *, iif(outcome = 'stored', 'new', NULL) AS change, NULL AS same, NULL AS etag,
-        NULL AS last_modified, NULL AS audited, NULL AS text, NULL AS before, NULL AS steady FROM main.visit;
+        NULL AS last_modified, NULL AS audited, NULL AS text, NULL AS before, NULL AS steady, NULL AS labels FROM main.visit;
     CREATE TEMP TABLE history (url, sequence, hop, via, depth, state, reason, visit);
 ",
     "
@@ -278,14 +281,14 @@ const STAND_INS: &[&str] = &[
     CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS revisit, n AS links_since, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS url AS SELECT *, NULL AS copy FROM main.url;
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS same, NULL AS etag, NULL AS last_modified, NULL AS audited,
-        NULL AS text, NULL AS before, NULL AS steady FROM main.visit;
+        NULL AS text, NULL AS before, NULL AS steady, NULL AS labels FROM main.visit;
 ",
     "
     CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS looked_at, NULL AS pruned_to, NULL AS learnt, NULL AS classed_by,
         NULL AS weighed FROM main.crawl;
     CREATE TEMP VIEW IF NOT EXISTS sequence AS SELECT *, NULL AS text_rule, NULL AS pruned, NULL AS revisited FROM main.sequence;
     CREATE TEMP VIEW IF NOT EXISTS host AS SELECT *, NULL AS wrong_since, NULL AS robots_seen FROM main.host;
-    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before, NULL AS steady FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS audited, NULL AS text, NULL AS before, NULL AS steady, NULL AS labels FROM main.visit;
     CREATE TEMP TABLE change (id, sequence, at, url, address, change, before, after, before_text, after_text, target, count,
         edit);
     CREATE TEMP TABLE text (id, url, rule, digest, body);
@@ -294,11 +297,14 @@ const STAND_INS: &[&str] = &[
     CREATE TEMP TABLE revisit (url, class, visited_at, state, weight);
 ",
     "
-    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS steady FROM main.visit;
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS steady, NULL AS labels FROM main.visit;
     CREATE TEMP VIEW IF NOT EXISTS crawl AS SELECT *, NULL AS classed_by, NULL AS weighed FROM main.crawl;
     CREATE TEMP VIEW IF NOT EXISTS revisit AS SELECT *, 0 AS weight FROM main.revisit;
     CREATE TEMP VIEW revisit_class AS SELECT class, count(*) AS pages FROM revisit GROUP BY class;
     CREATE TEMP TABLE revisit_section (section, pages, rates);
+",
+    "
+    CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS labels FROM main.visit;
 ",
 ];
 

@@ -24,15 +24,15 @@ pub(super) struct Written {
 /// link. A page that says in its headers that its links are not to be followed has other links than before, and the same
 /// digest. What was kept under another scope, or came with other validators, is written anew: it is known to hold under this
 /// scope then, and the next sequence asks by validators of today. So is what the copy has no text of, or one by another
-/// rule: the next copy is compared with that of today.
+/// rule: the next copy is compared with that of today. So is what the copy does not tell of its links.
 const INSERT: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, reason, content_type, html, bytes, wire_bytes,
                         digest, title, redirect, truncated, links, change, etag, last_modified, same, audited, text, before,
-                        steady)
+                        steady, labels)
      SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, iif(same IS NULL, ?15, x''), ?16, ?17, ?18, same, ?20, ?21,
-            iif(?16 IS 'unchanged', NULL, ?19), ?22
+            iif(?16 IS 'unchanged', NULL, ?19), ?22, iif(same IS NULL, ?23, NULL)
      FROM (SELECT (SELECT id FROM visit WHERE id = ?19 AND digest = ?11 AND links = ?15 AND etag IS ?17 AND last_modified IS ?18
-                       AND (?21 IS NULL OR text IS ?21) AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
+                       AND (?21 IS NULL OR text IS ?21) AND (?23 IS NULL OR labels IS NOT NULL) AND sequence >= (SELECT links_since FROM sequence WHERE n = ?2)) AS same) RETURNING same";
 
 /// What the copy says of a page that was not modified.
 const INSERT_NOT_MODIFIED: &str =
@@ -83,6 +83,7 @@ fn insert(connection: &Connection, row: &VisitRow, url: StoredUrl, current: Curr
         row.audited.then_some(true),
         text,
         row.steady,
+        row.labels,
     ];
     connection.prepare_cached(INSERT)?.query_row(values, |row| row.get(0))
 }

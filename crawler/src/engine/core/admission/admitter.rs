@@ -77,7 +77,7 @@ impl Admitter {
         step: &mut Step,
     ) -> Vec<Ticket> {
         step.counters.candidates += proposals.candidates();
-        let Proposals { passed, refused } = proposals;
+        let Proposals { passed, refused, labels: _ } = proposals;
         for (reason, count) in refused {
             *step.counters.refused.entry(reason.to_owned()).or_default() += count;
         }

@@ -11,8 +11,9 @@ use super::{
     memo::{Memo, Target},
 };
 use crate::{
-    extract::{RawLink, RawLinks},
+    extract::{Label, RawLink, RawLinks},
     scope::{Refusal, Scope},
+    store::LabelPacker,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
 };
 
@@ -21,6 +22,9 @@ const NOFOLLOW: &str = "nofollow";
 
 /// The reason under which links are counted that are more than are kept of a page.
 const MAX_LINKS: &str = "max_links";
+
+/// How many bytes of a refused URL are kept.
+const LONGEST_REFUSED: usize = 2048;
 
 /// Which links with `nofollow` are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +51,8 @@ struct Judged {
     number: u32,
     fingerprint: Fingerprint,
     nofollow: bool,
+    /// The link that has the text of those that lead there.
+    told_by: u32,
     /// What the scope says.
     allowed: Result<(), Refusal>,
 }
@@ -58,6 +64,8 @@ pub(in crate::engine) struct Proposals {
     pub(in crate::engine) passed: Passed,
     /// How many were refused, by reason.
     pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
+    /// What a page's links say of themselves, packed, where that is kept.
+    pub(in crate::engine) labels: Option<Vec<u8>>,
 }
 
 impl PureHalf {
@@ -83,8 +91,13 @@ impl PureHalf {
         let (different, left) = self.different(&links, memo);
         let mut proposals = Proposals::default();
         let mut passed = Vec::with_capacity(different.len());
-        for Judged { number, fingerprint, nofollow, allowed } in different {
+        let mut labels = links.are_labelled().then(LabelPacker::default);
+        for Judged { number, fingerprint, nofollow, told_by, allowed } in different {
             let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
+            if let Some(packer) = &mut labels {
+                let reason = allowed.map_or_else(|refusal| Some(refusal.as_str()), |()| forbidden.then_some(NOFOLLOW));
+                pack(packer, &links, [number, told_by], reason);
+            }
             match allowed {
                 _ if forbidden => proposals.refuse(NOFOLLOW),
                 Ok(()) => passed.push(Proposal { fingerprint, number }),
@@ -92,6 +105,7 @@ impl PureHalf {
             }
         }
         proposals.leave_out(links.beyond() + left);
+        proposals.labels = labels.map(LabelPacker::finish);
         proposals.passed = Passed::of_page(passed, links, self.rules);
         proposals
     }
@@ -107,12 +121,18 @@ impl PureHalf {
             let Target::Url { fingerprint, length, judged } = target else { continue };
             let RawLink { number, nofollow, .. } = link;
             match places.entry(fingerprint) {
-                Entry::Occupied(at) => different[*at.get()].nofollow &= nofollow,
+                Entry::Occupied(at) => {
+                    let first = &mut different[*at.get()];
+                    first.nofollow &= nofollow;
+                    if links.label(first.told_by).is_some_and(|label| label.text.is_empty()) {
+                        first.told_by = number;
+                    }
+                }
                 Entry::Vacant(_) if length as usize > links.most_bytes() - bytes => left += 1,
                 Entry::Vacant(at) => {
                     bytes += length as usize;
                     at.insert(different.len());
-                    different.push(Judged { number, fingerprint, nofollow, allowed: judged });
+                    different.push(Judged { number, fingerprint, nofollow, told_by: number, allowed: judged });
                 }
             }
         }
@@ -155,6 +175,17 @@ impl PureHalf {
         let fingerprint = self.rules.fingerprint(url, self.seed);
         Target::Url { fingerprint, length, judged: self.scope.judge(url) }
     }
+}
+
+/// Packs what a link says of itself; the text may be that of another one to the same URL. Of a refused one also where it leads,
+/// because nothing else tells that.
+fn pack(packer: &mut LabelPacker, links: &RawLinks, [number, told_by]: [u32; 2], refused: Option<&str>) {
+    let (Some(label), Some(telling)) = (links.label(number), links.label(told_by)) else { return };
+    let label = Label { text: telling.text, ..label };
+    let Some(reason) = refused else { return packer.keep(label) };
+    let url = links.url(number).map(WebUrl::without_credentials);
+    let url = url.as_ref().map_or("", WebUrl::as_str);
+    packer.refuse(&url[..url.floor_char_boundary(LONGEST_REFUSED)], reason, label);
 }
 
 /// Takes a fingerprint for its own hash: it is one, under a secret seed.
@@ -230,7 +261,8 @@ impl Proposals {
             if refused.is_none() && passed.is_none() {
                 return None;
             }
-            Some(Self { passed: passed.unwrap_or_default(), refused: refused.unwrap_or_default() })
+            let (passed, refused) = (passed.unwrap_or_default(), refused.unwrap_or_default());
+            Some(Self { passed, refused, labels: None })
         })
     }
 
@@ -249,8 +281,9 @@ impl Proposals {
 mod tests {
     use super::*;
     use crate::{
-        extract::{LinkLimits, Reading, ReferenceSeed, scan},
+        extract::{Element, LinkLimits, Reading, ReferenceSeed, scan},
         scope::{Reach, ScopeRules},
+        store::Labels,
     };
 
     fn half(relation: LinkRelation) -> PureHalf {
@@ -269,6 +302,25 @@ mod tests {
 
     fn links() -> RawLinks {
         page("<a href=/a><a href=//h/b rel=nofollow><a href=http://x/c>", 1000)
+    }
+
+    #[test]
+    fn labels_are_those_of_what_is_kept_and_of_what_is_refused() {
+        let html = "<a href=a><img src=x></a><a href=./a rel=x>text</a><a href=//me:x@x/c rel='nofollow me'>away</a>\
+                    <area href=b alt=map><a href=c rel=nofollow>no</a><a href=mailto:x>mail</a>";
+        let url = WebUrl::parse("http://h/d/").unwrap();
+        let reading = Reading::links(LinkLimits::of(100), ReferenceSeed::random());
+        assert_eq!(half(LinkRelation::Obey).links(page(html, 1000), true, None).labels, None);
+        let labelled = scan(html.as_bytes(), Some("text/html"), &url, &reading.with_labels()).links;
+        let proposals = half(LinkRelation::Obey).links(labelled, true, None);
+        let labels = Labels::read(&proposals.labels.unwrap()).unwrap();
+        let kept: Vec<_> =
+            labels.kept.iter().map(|label| (label.element, label.rel.as_deref(), &*label.text)).collect();
+        assert_eq!(kept, [(Element::Anchor, None, "text"), (Element::Area, None, "map")]);
+        assert_eq!(proposals.passed.len(), kept.len());
+        let refused = labels.refused.iter().map(|link| (&*link.url, &*link.reason, link.label.rel.as_deref()));
+        let expected = [("http://x/c", "scope", Some("nofollow me")), ("http://h/d/c", "nofollow", Some("nofollow"))];
+        assert_eq!(refused.collect::<Vec<_>>(), expected);
     }
 
     fn urls(proposals: &Proposals) -> Vec<String> {

@@ -1,0 +1,156 @@
+//! `webloom links`.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{
+    Failure, directory,
+    listing::{self, Format, Listing, without_login},
+    outcome,
+};
+use crate::{
+    extract::Element,
+    store::{LinkLabel, LinkLine, LinkQuery, LinksRead, ReadSide, StoreError},
+    url::WebUrl,
+};
+
+/// Arguments of `links`.
+#[derive(Debug, Args)]
+pub(super) struct LinksArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    #[command(flatten)]
+    question: Question,
+    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
+    /// cell that a spreadsheet would take for a formula begins with '
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// Which links are listed: exactly one of these.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Question {
+    /// Links that lead to this URL, from all pages that have one
+    #[arg(long, value_name = "URL")]
+    to: Option<String>,
+    /// Links of this page
+    #[arg(long, value_name = "URL")]
+    from: Option<String>,
+    /// Links to what answers with an error (4xx, 5xx) or not at all, also where a redirect leads there
+    #[arg(long)]
+    broken: bool,
+    /// Links to what redirects, with the end of the redirects
+    #[arg(long)]
+    redirects: bool,
+    /// Links that left the scope; they are kept with store.links = "full" alone
+    #[arg(long)]
+    external: bool,
+}
+
+const COLUMNS: [&str; 11] = [
+    "to",
+    "status",
+    "outcome",
+    "reason",
+    "redirect",
+    "redirect_status",
+    "redirect_outcome",
+    "from",
+    "element",
+    "rel",
+    "text",
+];
+
+/// What a table has on a terminal.
+const SHORT: [&str; 4] = ["status", "to", "from", "text"];
+
+pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, Failure> {
+    let records = directory::records(&args.dir)?;
+    records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
+    let query = args.question.query()?;
+    let columns: &[&str] = if listing::is_looked_at(args.format) { &SHORT } else { &COLUMNS };
+    let mut listing = None;
+    let read = records.links(&query, |line| {
+        listing.get_or_insert_with(|| Listing::begin(columns, args.format)).add(&object(&line))
+    })?;
+    if !read.is_known
+        && let LinkQuery::To(url) | LinkQuery::From(url) = &query
+    {
+        return Err(args.unknown(url, read));
+    }
+    if listing.is_none() {
+        outcome::tell("no link matches");
+    }
+    args.tell_what_is_not_kept(read);
+    listing.unwrap_or_else(|| Listing::begin(columns, args.format)).end()
+}
+
+impl Question {
+    fn query(&self) -> Result<LinkQuery, Failure> {
+        let url = |flag, text: &str| {
+            let read = WebUrl::parse(text).map(WebUrl::without_credentials);
+            read.map_err(|error| {
+                Failure::Usage(format!("{flag} {text:?}: {error}; give a URL as https://example.org/page"))
+            })
+        };
+        Ok(match (&self.to, &self.from) {
+            (Some(to), _) => LinkQuery::To(url("--to", to)?),
+            (_, Some(from)) => LinkQuery::From(url("--from", from)?),
+            _ if self.broken => LinkQuery::Broken,
+            _ if self.redirects => LinkQuery::Redirects,
+            _ => LinkQuery::External,
+        })
+    }
+}
+
+impl LinksArgs {
+    /// A URL that the crawl does not know is a slip.
+    fn unknown(&self, url: &WebUrl, read: LinksRead) -> Failure {
+        let flag = if self.question.to.is_some() { "--to" } else { "--from" };
+        let outside = if read.unlabelled > 0 && self.question.to.is_some() {
+            " Links that leave the scope are kept with store.links = \"full\" alone."
+        } else {
+            ""
+        };
+        Failure::Usage(format!(
+            "{flag} {url}: {} has no such URL. `webloom pages` lists those it has, and `webloom explain url` shows how a URL is \
+             written there.{outside}",
+            self.dir.display()
+        ))
+    }
+
+    /// Says what could not be listed.
+    fn tell_what_is_not_kept(&self, read: LinksRead) {
+        if read.unlabelled == 0 || !self.question.external {
+            return;
+        }
+        outcome::tell(&format!(
+            "of {} of {} pages the links that left the scope are not kept: set store.links = \"full\" and crawl again",
+            read.unlabelled, read.pages
+        ));
+    }
+}
+
+fn object(line: &LinkLine) -> Value {
+    let LinkLine { from, to, label } = line;
+    let redirect = to.redirect.as_ref();
+    let [from, to_url] = [Some(from), to.url.as_ref()].map(|url| url.map(|url| without_login(url)));
+    json!({
+        "from": from, "to": to_url, "element": label.as_ref().map(element),
+        "rel": label.as_ref().and_then(|label| label.rel.as_deref()),
+        "text": label.as_ref().map(|label| &label.text), "status": to.status, "outcome": to.outcome, "reason": to.reason,
+        "redirect": redirect.map(|to| without_login(&to.url)), "redirect_status": redirect.and_then(|to| to.status),
+        "redirect_outcome": redirect.and_then(|to| to.outcome.as_deref()),
+    })
+}
+
+fn element(label: &LinkLabel) -> &'static str {
+    match label.element {
+        Element::Anchor => "a",
+        Element::Area => "area",
+        Element::Other => "other",
+    }
+}

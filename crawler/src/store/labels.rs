@@ -1,0 +1,339 @@
+//! [`Labels`]: what the links of a page say of themselves, as bytes that are kept with a visit.
+//!
+//! Owns: the format. One byte with its version, one with marks (1: it has links that were refused), and a zstd frame. In that, two
+//! numbers: how many links were kept, and how many refused. Then each of them, the kept ones first, in page order: a number made
+//! of the length of its text, whether it has a `rel`, and whether it is an `area`; the length of the `rel`, if it has one; for a
+//! refused one the lengths of reason and URL. Then, in the same order, rel, text, reason and URL of each, one behind the other.
+//! Numbers are LEB128.
+//!
+//! Invariants: what was written reads back the same; no bytes make reading panic, or take more than [`MOST_BYTES`] of memory.
+//!
+//! Does not know: where kept links lead; the fingerprints beside it say that, in the same order.
+
+use std::cell::RefCell;
+
+use zstd::bulk::Compressor;
+
+use crate::extract::{Element, Label};
+
+/// The version that is written.
+const VERSION: u8 = 1;
+
+/// Some links were refused.
+const HAS_REFUSED: u8 = 1;
+
+/// How hard it is compressed: more takes time on each page that is fetched.
+const COMPRESSION: i32 = 1;
+
+/// The most that is unpacked.
+const MOST_BYTES: usize = 256 << 20;
+
+/// Packs the links of one page.
+///
+/// ```
+/// use webloom::{extract::{Element, Label}, store::{LabelPacker, Labels}};
+/// let mut packer = LabelPacker::default();
+/// packer.keep(Label { element: Element::Anchor, rel: "", text: "next page" });
+/// let labels = Labels::read(&packer.finish()).ok_or("not packed by us")?;
+/// assert_eq!(labels.kept[0].text, "next page");
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct LabelPacker {
+    kept: Packed,
+    refused: Packed,
+}
+
+/// Links of one kind.
+#[derive(Debug, Default)]
+struct Packed {
+    count: u64,
+    lengths: Vec<u8>,
+    texts: Vec<u8>,
+}
+
+/// What the links of a page say of themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Labels {
+    /// Those of the kept links, in their order.
+    pub kept: Vec<LinkLabel>,
+    /// Those of the links that were refused, in page order.
+    pub refused: Vec<RefusedLink>,
+}
+
+/// What a link says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkLabel {
+    /// Its element.
+    pub element: Element,
+    /// Its `rel`, if it has one.
+    pub rel: Option<Box<str>>,
+    /// Its text.
+    pub text: Box<str>,
+}
+
+/// A link that is no candidate of the crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedLink {
+    /// Where it leads.
+    pub url: Box<str>,
+    /// Why it was refused: it left the scope, or is not to be followed.
+    pub reason: Box<str>,
+    /// What it says of itself.
+    pub label: LinkLabel,
+}
+
+impl LabelPacker {
+    /// The next link that was kept.
+    pub fn keep(&mut self, label: Label<'_>) {
+        self.kept.add(label);
+        self.kept.texts.extend_from_slice(label.text.as_bytes());
+    }
+
+    /// The next link that was refused.
+    pub fn refuse(&mut self, url: &str, reason: &str, label: Label<'_>) {
+        self.refused.add(label);
+        for text in [reason, url] {
+            put(&mut self.refused.lengths, text.len() as u64);
+        }
+        for text in [label.text, reason, url] {
+            self.refused.texts.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    /// The bytes.
+    pub fn finish(self) -> Vec<u8> {
+        let mut whole = Vec::with_capacity(self.kept.size() + self.refused.size() + 8);
+        put(&mut whole, self.kept.count);
+        put(&mut whole, self.refused.count);
+        for part in [&self.kept.lengths, &self.refused.lengths, &self.kept.texts, &self.refused.texts] {
+            whole.extend_from_slice(part);
+        }
+        let marks = if self.refused.count > 0 { HAS_REFUSED } else { 0 };
+        [&[VERSION, marks], &compressed(&whole)[..]].concat()
+    }
+}
+
+thread_local! {
+    /// To make one takes longer than to compress a page.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    COMPRESSOR
+        .with_borrow_mut(|kept| {
+            let fresh = || Compressor::new(COMPRESSION).ok();
+            let compressor = kept.take().or_else(fresh);
+            let compressed = kept.insert(compressor?).compress(bytes);
+            compressed.ok()
+        })
+        .unwrap_or_default()
+}
+
+impl Packed {
+    /// All but the text.
+    fn add(&mut self, label: Label<'_>) {
+        let has_rel = u64::from(!label.rel.is_empty());
+        let is_area = u64::from(label.element == Element::Area);
+        put(&mut self.lengths, (label.text.len() as u64) << 2 | has_rel << 1 | is_area);
+        if has_rel == 1 {
+            put(&mut self.lengths, label.rel.len() as u64);
+        }
+        self.texts.extend_from_slice(label.rel.as_bytes());
+        self.count += 1;
+    }
+
+    fn size(&self) -> usize {
+        self.lengths.len() + self.texts.len()
+    }
+}
+
+impl Labels {
+    /// Reads what a packer made; `None` where it is something else.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let (head, body) = bytes.split_at_checked(2)?;
+        let (&[VERSION, marks], true) = (head, !body.is_empty()) else { return None };
+        let whole = zstd::bulk::decompress(body, MOST_BYTES).ok()?;
+        let mut lengths = &whole[..];
+        let counts = [take(&mut lengths)?, take(&mut lengths)?];
+        let mut sizes = Vec::new();
+        for (count, is_refused) in counts.into_iter().zip([false, true]) {
+            for _ in 0..count {
+                sizes.push(Sizes::take(&mut lengths, is_refused)?);
+            }
+        }
+        let mut texts = std::str::from_utf8(lengths).ok()?;
+        let mut labels = Self::default();
+        for sizes in sizes {
+            let label = sizes.label(&mut texts)?;
+            match sizes.refused {
+                None => labels.kept.push(label),
+                Some([reason, url]) => {
+                    let reason = cut(&mut texts, reason)?.into();
+                    labels.refused.push(RefusedLink { reason, url: cut(&mut texts, url)?.into(), label });
+                }
+            }
+        }
+        let agrees = texts.is_empty() && marks == u8::from(!labels.refused.is_empty()) * HAS_REFUSED;
+        agrees.then_some(labels)
+    }
+
+    /// Whether there may be links that were refused, without unpacking.
+    pub fn may_have_refused(bytes: &[u8]) -> bool {
+        bytes.get(1).is_some_and(|marks| marks & HAS_REFUSED != 0)
+    }
+}
+
+/// The lengths of a link's texts.
+struct Sizes {
+    element: Element,
+    rel: Option<u64>,
+    text: u64,
+    refused: Option<[u64; 2]>,
+}
+
+impl Sizes {
+    fn take(from: &mut &[u8], is_refused: bool) -> Option<Self> {
+        let head = take(from)?;
+        let element = if head & 1 == 1 { Element::Area } else { Element::Anchor };
+        let rel = if head & 2 == 2 { Some(take(from)?) } else { None };
+        let refused = if is_refused { Some([take(from)?, take(from)?]) } else { None };
+        Some(Self { element, rel, text: head >> 2, refused })
+    }
+
+    fn label(&self, texts: &mut &str) -> Option<LinkLabel> {
+        let rel = match self.rel {
+            Some(length) => Some(cut(texts, length)?.into()),
+            None => None,
+        };
+        Some(LinkLabel { element: self.element, rel, text: cut(texts, self.text)?.into() })
+    }
+}
+
+/// The first so many bytes of a text, which are taken off it.
+fn cut<'a>(texts: &mut &'a str, length: u64) -> Option<&'a str> {
+    let (text, rest) = texts.split_at_checked(usize::try_from(length).ok()?)?;
+    *texts = rest;
+    Some(text)
+}
+
+/// Writes a number, seven bits a byte, the lowest first.
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let [.., low] = (number & 0x7f).to_be_bytes();
+        number >>= 7;
+        if number == 0 {
+            return out.push(low);
+        }
+        out.push(low | 0x80);
+    }
+}
+
+/// Reads one, and takes it off.
+fn take(from: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = from.split_first()?;
+        *from = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Link = (bool, String, String);
+
+    fn link() -> impl Strategy<Value = Link> {
+        (any::<bool>(), "[a-z ]{0,12}", ".{0,40}")
+    }
+
+    fn label((is_area, rel, text): &Link) -> Label<'_> {
+        Label { element: if *is_area { Element::Area } else { Element::Anchor }, rel, text }
+    }
+
+    fn unpacked(link: &Link) -> LinkLabel {
+        let Label { element, rel, text } = label(link);
+        LinkLabel { element, rel: (!rel.is_empty()).then(|| rel.into()), text: text.into() }
+    }
+
+    fn packed(kept: &[Link], refused: &[(String, Link)]) -> Vec<u8> {
+        let mut packer = LabelPacker::default();
+        for link in kept {
+            packer.keep(label(link));
+        }
+        for (url, link) in refused {
+            packer.refuse(url, "scope", label(link));
+        }
+        packer.finish()
+    }
+
+    proptest! {
+        #[test]
+        fn reads_what_was_written(
+            kept in prop::collection::vec(link(), 0..20),
+            refused in prop::collection::vec((".{0,30}", link()), 0..5),
+        ) {
+            let bytes = packed(&kept, &refused);
+            let labels = Labels::read(&bytes).unwrap();
+            prop_assert_eq!(Labels::may_have_refused(&bytes), !refused.is_empty());
+            prop_assert_eq!(labels.kept, kept.iter().map(unpacked).collect::<Vec<_>>());
+            let expected = refused.iter().map(|(url, link)| RefusedLink {
+                url: url.as_str().into(), reason: "scope".into(), label: unpacked(link),
+            });
+            prop_assert_eq!(labels.refused, expected.collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn foreign_bytes_are_refused_or_read(
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+            inside in prop::collection::vec(any::<u8>(), 0..60),
+            kept in prop::collection::vec(link(), 1..4),
+            at in any::<prop::sample::Index>(),
+        ) {
+            Labels::read(&bytes);
+            Labels::may_have_refused(&bytes);
+            Labels::read(&[&[VERSION, 0][..], &zstd::bulk::compress(&inside, 1).unwrap()].concat());
+            let mut damaged = packed(&kept, &[]);
+            let at = at.index(damaged.len());
+            damaged[at] ^= 0x55;
+            Labels::read(&damaged);
+            prop_assert_eq!(Labels::read(&damaged[..at]), None);
+        }
+    }
+
+    /// Directories that are written today must be read by later versions.
+    #[test]
+    fn the_first_version_is_read_for_ever() {
+        let golden = [
+            &[1, 1, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 46, 0x71, 0x01, 0x00][..],
+            &[2, 1, 16, 15, 8, 18, 3, 5, 10],
+            b"homenofollowmapextawayscopehttp://x/a",
+        ];
+        let label =
+            |element, rel: Option<&str>, text: &str| LinkLabel { element, rel: rel.map(Into::into), text: text.into() };
+        let kept = vec![label(Element::Anchor, None, "home"), label(Element::Area, Some("nofollow"), "map")];
+        let away = label(Element::Anchor, Some("ext"), "away");
+        let refused = vec![RefusedLink { url: "http://x/a".into(), reason: "scope".into(), label: away }];
+        assert_eq!(Labels::read(&golden.concat()), Some(Labels { kept, refused }));
+    }
+
+    #[test]
+    fn what_is_no_label_is_refused() {
+        for bytes in [&b""[..], &[1], &[1, 0], &[2, 0, 1], &[1, 0, 0x28, 0xb5, 0x2f, 0xfd]] {
+            assert_eq!(Labels::read(bytes), None);
+        }
+        // More links than there are lengths, and a text beyond the end.
+        for inside in [&[200, 1, 0, 4][..], &[1, 0, 40, b'a'], &[0xff; 12], &[0, 0, 7]] {
+            let bytes = [&[VERSION, 0][..], &zstd::bulk::compress(inside, 1).unwrap()].concat();
+            assert_eq!(Labels::read(&bytes), None, "{inside:?}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What is kept of links besides where they lead.
+
+use rusqlite::{Connection, Result};
+
+use super::{Finding, LABELS};
+use crate::store::Labels;
+
+/// Each is unpacked, one at a time.
+pub(super) fn finding(connection: &Connection) -> Result<Option<Finding>> {
+    let mut select = connection.prepare("SELECT id, length(links), labels FROM visit WHERE labels IS NOT NULL")?;
+    let mut rows = select.query([])?;
+    let mut count = 0;
+    let mut example = None;
+    while let Some(row) = rows.next()? {
+        let bytes: usize = row.get(1)?;
+        let labels = row.get_ref(2)?.as_blob().ok().and_then(Labels::read);
+        if labels.is_none_or(|labels| labels.kept.len() != bytes / 8) {
+            count += 1;
+            let visit: i64 = row.get(0)?;
+            example.get_or_insert_with(|| format!("visit {visit}"));
+        }
+    }
+    Ok(example.map(|example| Finding { invariant: LABELS, count, example }))
+}

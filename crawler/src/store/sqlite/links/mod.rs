@@ -1,0 +1,264 @@
+//! `links`: which pages link to what, and what the links say of themselves.
+//!
+//! Owns: which pages count (those of the last sequence, with their latest copies), and the order of the lines.
+//!
+//! Invariants: memory grows neither with the links of the crawl nor with its URLs. Targets are taken in parts, and each part is
+//! looked for in the kept links of all pages, one page at a time; what is found is sorted in a temporary file. One moment of a
+//! crawl that may be running is shown.
+//!
+//! Does not know: how lines are shown.
+
+mod targets;
+
+use std::collections::HashMap;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
+
+use self::targets::{Target, Which};
+use super::{
+    again::Current,
+    error::Fault,
+    resume,
+    runs::{self, Sorter},
+    summary,
+};
+use crate::{
+    store::{Labels, LinkEnd, LinkLabel, LinkLine, LinkQuery, LinksRead, RefusedLink},
+    url::{Canonicalizer, Fingerprint, WebUrl},
+};
+
+/// Memory for one sort.
+const MEMORY: usize = 4 << 20;
+
+/// Targets that are looked for at once.
+const PART: usize = 1 << 12;
+
+/// What is left of a number for the page, beside the place of a target in its part.
+const PAGE_BITS: u32 = 48;
+
+/// The reason of links that left no scope.
+const NOFOLLOW: &str = "nofollow";
+
+/// Reads the links of one crawl.
+struct Reader<'c> {
+    connection: &'c Connection,
+    current: Current,
+    read: LinksRead,
+}
+
+/// A page with its latest copy.
+struct PageLinks {
+    id: u64,
+    url: String,
+    /// Leading halves of fingerprints.
+    links: Vec<u64>,
+    labels: Option<Vec<u8>>,
+    html: bool,
+}
+
+/// The pages that count, with their copies. What failed has the copy before it; what is gone, or redirected, has none.
+const PAGES: &str = "FROM url JOIN visit ON visit.id = url.visit
+         JOIN visit AS kept ON kept.id = coalesce(url.copy, visit.same, visit.id) AND kept.outcome = 'stored'
+    WHERE visit.outcome IN ('stored', 'failed') AND url.state <> 'abandoned'";
+
+/// Shows every link that is asked for to `each` until it answers `false`.
+pub(super) fn links(
+    connection: &Connection,
+    query: &LinkQuery,
+    mut each: impl FnMut(LinkLine) -> bool,
+) -> Result<LinksRead, Fault> {
+    let _snapshot = connection.unchecked_transaction()?;
+    let Some(sequence) = summary::last_sequence(connection)? else { return Ok(LinksRead::default()) };
+    let current = Current::of(connection, sequence)?;
+    let mut reader = Reader { connection, current, read: LinksRead::default() };
+    match query {
+        LinkQuery::To(url) => reader.to(url, &mut each)?,
+        LinkQuery::From(url) => reader.from(url, &mut each)?,
+        LinkQuery::Broken => reader.of_targets(Which::Broken, &mut each)?,
+        LinkQuery::Redirects => reader.of_targets(Which::Redirects, &mut each)?,
+        LinkQuery::External => reader.external(&mut each)?,
+    }
+    Ok(reader.read)
+}
+
+impl Reader<'_> {
+    /// Shows the links to each target, in the order of their admission, pages in that of theirs.
+    fn of_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        let mut last = 0;
+        loop {
+            let (mut part, end) = targets::part(self.connection, which, last, PART)?;
+            targets::follow(self.connection, &mut part)?;
+            part.retain(|target| which.takes(target));
+            if !part.is_empty() && !self.of_part(&part, each)? {
+                return Ok(());
+            }
+            match end {
+                Some(end) => last = end,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Whether more can be shown.
+    fn of_part(&mut self, part: &[Target], each: &mut impl FnMut(LinkLine) -> bool) -> Result<bool, Fault> {
+        let places: HashMap<u64, u64> = (0..).zip(part).map(|(place, target)| (target.link, place)).collect();
+        let folders = runs::folders(self.connection);
+        let mut found = Sorter::new(&folders.iter().map(|folder| &**folder).collect::<Vec<_>>(), MEMORY);
+        self.each_page("x''", |page| {
+            for place in page.links.iter().filter_map(|link| places.get(link)) {
+                found.push(place << PAGE_BITS | (page.id & ((1 << PAGE_BITS) - 1)))?;
+            }
+            Ok(true)
+        })?;
+        let mut found = found.sorted()?;
+        while let Some(pair) = found.next()? {
+            let target = usize::try_from(pair >> PAGE_BITS).ok().and_then(|place| part.get(place));
+            let page = self.page(pair & ((1 << PAGE_BITS) - 1))?;
+            let Some((target, page)) = target.zip(page) else { continue };
+            let label = page.label(target.link, page.unpacked().as_ref());
+            if !each(LinkLine { from: page.url, to: target.end.clone(), label }) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Shows the links to a URL, whether that is in the scope or not.
+    fn to(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        let Some(asked) = self.asked(url)? else { return Ok(()) };
+        let end = asked.target.as_ref().map(|target| target.end.clone());
+        let mut is_known = end.is_some();
+        let lost = LinkEnd { url: Some(asked.text.clone()), outcome: Some("lost".to_owned()), ..LinkEnd::default() };
+        self.each_page("kept.labels", |page| {
+            let (to, label) = if page.links.contains(&asked.fingerprint.short()) {
+                (
+                    end.clone().unwrap_or_else(|| lost.clone()),
+                    page.label(asked.fingerprint.short(), page.unpacked().as_ref()),
+                )
+            } else {
+                let Some(link) = page.refused().into_iter().find(|link| *link.url == *asked.text) else {
+                    return Ok(true);
+                };
+                (end.clone().unwrap_or_else(|| outside(&link)), Some(link.label))
+            };
+            is_known = true;
+            Ok(each(LinkLine { from: page.url, to, label }))
+        })?;
+        self.read.is_known = is_known;
+        Ok(())
+    }
+
+    /// Shows the links of a page: those within the scope in their order, then the others.
+    fn from(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        let Some(target) = self.asked(url)?.and_then(|asked| asked.target) else { return Ok(()) };
+        self.read.is_known = true;
+        let Some(page) = self.page(target.id)? else { return Ok(()) };
+        self.count(&page);
+        let labels = page.unpacked();
+        for links in page.links.chunks(PART) {
+            let ends = targets::of_links(self.connection, links)?;
+            for (link, end) in links.iter().zip(ends) {
+                let lost = || LinkEnd { outcome: Some("lost".to_owned()), ..LinkEnd::default() };
+                let to = end.unwrap_or_else(lost);
+                if !each(LinkLine { from: page.url.clone(), to, label: page.label(*link, labels.as_ref()) }) {
+                    return Ok(());
+                }
+            }
+        }
+        let refused = page.refused().into_iter();
+        refused.map(|link| line(&page.url, link)).all(each);
+        Ok(())
+    }
+
+    /// Shows the links that left the scope, by their pages.
+    fn external(&mut self, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        self.read.is_known = true;
+        self.each_page("kept.labels", |page| {
+            let left = page.refused().into_iter().filter(|link| &*link.reason != NOFOLLOW);
+            Ok(left.map(|link| line(&page.url, link)).all(&mut *each))
+        })
+    }
+
+    /// What is asked for; `None` before the crawl has begun.
+    fn asked(&self, url: &WebUrl) -> Result<Option<Asked>, Fault> {
+        let rules: Option<Canonicalizer> = resume::key_rules(self.connection)?;
+        let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(self.connection)?) else { return Ok(None) };
+        let key = rules.key(&url.clone().without_credentials());
+        let fingerprint = seed.fingerprint(&key);
+        let target = targets::one(self.connection, fingerprint)?;
+        Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
+    }
+
+    /// Shows every page to `each` until it answers `false`, with its labels if that column is asked for.
+    fn each_page(&mut self, labels: &str, mut each: impl FnMut(PageLinks) -> Result<bool, Fault>) -> Result<(), Fault> {
+        // Whether there are labels is asked without reading them.
+        let query = format!(
+            "SELECT url.id, url.url, kept.links, iif(kept.labels IS NULL, NULL, {labels}), kept.html {PAGES} AND {} ORDER BY url.id",
+            self.current.rows()
+        );
+        let mut select = self.connection.prepare(&query)?;
+        let mut rows = select.query([self.current.sequence])?;
+        while let Some(row) = rows.next()? {
+            let page = page(row)?;
+            self.count(&page);
+            if !each(page)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, page: &PageLinks) {
+        self.read.pages += 1;
+        self.read.unlabelled += u64::from(page.html && page.labels.is_none());
+    }
+
+    /// A page that counts.
+    fn page(&self, id: u64) -> Result<Option<PageLinks>, Fault> {
+        let query = format!(
+            "SELECT url.id, url.url, kept.links, kept.labels, kept.html {PAGES} AND {} AND url.id = ?2",
+            self.current.rows()
+        );
+        let mut select: CachedStatement<'_> = self.connection.prepare_cached(&query)?;
+        Ok(select.query_row(params![self.current.sequence, id], page).optional()?)
+    }
+}
+
+/// A URL that is asked for.
+struct Asked {
+    text: String,
+    fingerprint: Fingerprint,
+    target: Option<Target>,
+}
+
+impl PageLinks {
+    fn unpacked(&self) -> Option<Labels> {
+        self.labels.as_deref().and_then(Labels::read)
+    }
+
+    /// What a kept link says of itself.
+    fn label(&self, link: u64, labels: Option<&Labels>) -> Option<LinkLabel> {
+        let place = self.links.iter().position(|kept| *kept == link)?;
+        labels?.kept.get(place).cloned()
+    }
+
+    /// The links that were refused, as far as they are kept.
+    fn refused(&self) -> Vec<RefusedLink> {
+        let packed = self.labels.as_deref().filter(|labels| Labels::may_have_refused(labels));
+        packed.and_then(Labels::read).map(|labels| labels.refused).unwrap_or_default()
+    }
+}
+
+fn page(row: &Row<'_>) -> Result<PageLinks> {
+    let links = row.get_ref(2)?.as_blob()?.chunks_exact(8);
+    let links = links.map(|link| u64::from_be_bytes(link.try_into().expect("chunks of 8 bytes"))).collect();
+    Ok(PageLinks { id: row.get(0)?, url: row.get(1)?, links, labels: row.get(3)?, html: row.get(4)? })
+}
+
+fn outside(link: &RefusedLink) -> LinkEnd {
+    LinkEnd { url: Some(link.url.to_string()), reason: Some(link.reason.to_string()), ..LinkEnd::default() }
+}
+
+fn line(page: &str, link: RefusedLink) -> LinkLine {
+    LinkLine { from: page.to_owned(), to: outside(&link), label: Some(link.label) }
+}

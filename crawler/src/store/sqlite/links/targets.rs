@@ -1,0 +1,190 @@
+//! What links lead to: rows of the URL table, and where their redirects end.
+//!
+//! Invariant: no more targets are in memory than were asked for at once. The URL table of a first sequence has no index on
+//! fingerprints, so what links lead to is found by reading it once.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+
+use crate::{
+    store::{LinkEnd, LinkFound},
+    url::Fingerprint,
+};
+
+/// Redirects in a row that are followed. A crawl follows fewer: what is longer has no end.
+const MOST_REDIRECTS: usize = 32;
+
+/// Which targets are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// What is broken or failed, and what redirects to that.
+    Broken,
+    /// What redirects.
+    Redirects,
+}
+
+/// A row of the URL table.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) id: u64,
+    /// The leading half of its fingerprint.
+    pub(super) link: u64,
+    pub(super) end: LinkEnd,
+    next: Option<Next>,
+}
+
+/// A redirect that is being followed.
+struct Way {
+    next: Next,
+    /// What was passed, by fingerprint: redirects may go round.
+    passed: Vec<u64>,
+}
+
+/// Where a redirect leads.
+#[derive(Debug, Clone)]
+struct Next {
+    address: String,
+    /// The leading half of its fingerprint, if it is in the scope.
+    link: Option<u64>,
+}
+
+/// How a URL stands.
+const STAND: &str = "SELECT url.id, substr(url.fingerprint, 1, 8), url.url, visit.status,
+        CASE url.state WHEN 'finished' THEN
+            CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE url.state END,
+        coalesce(visit.reason, url.reason), iif(visit.outcome = 'redirected', visit.redirect, NULL),
+        iif(visit.outcome = 'redirected', substr(visit.links, 1, 8), NULL)
+    FROM url LEFT JOIN visit ON visit.id = url.visit AND url.state = 'finished'";
+
+impl Which {
+    fn condition(self) -> &'static str {
+        match self {
+            Self::Broken => {
+                "(visit.outcome IN ('broken', 'failed', 'redirected') OR (url.state, url.reason) = ('abandoned', 'no_name'))"
+            }
+            Self::Redirects => "visit.outcome = 'redirected'",
+        }
+    }
+
+    /// Whether a target is one of these, now that its redirects were followed.
+    pub(super) fn takes(self, target: &Target) -> bool {
+        let redirected = target.end.redirect.as_ref();
+        // At the end of redirects, only what has no end still redirects.
+        self == Self::Redirects || redirected.is_none_or(|to| to.outcome.as_deref().is_some_and(is_bad))
+    }
+}
+
+fn is_bad(outcome: &str) -> bool {
+    matches!(outcome, "broken" | "gone" | "failed" | "redirected")
+}
+
+/// The targets behind a row, so many at most, in the order of admission; the last row, if there may be more.
+pub(super) fn part(
+    connection: &Connection,
+    which: Which,
+    behind: u64,
+    most: usize,
+) -> Result<(Vec<Target>, Option<u64>)> {
+    let query = format!("{STAND} WHERE url.id > ? AND {} ORDER BY url.id LIMIT ?", which.condition());
+    let found = connection.prepare(&query)?.query_map(params![behind, most], target)?.collect::<Result<Vec<_>>>()?;
+    let last = found.last().map(|target| target.id).filter(|_| found.len() == most);
+    Ok((found, last))
+}
+
+/// The row of a fingerprint, its redirects followed.
+pub(super) fn one(connection: &Connection, fingerprint: Fingerprint) -> Result<Option<Target>> {
+    let query = format!("{STAND} WHERE url.fingerprint = ?");
+    let found = connection.query_row(&query, [fingerprint.to_bytes()], target).optional()?;
+    let mut found: Vec<_> = found.into_iter().collect();
+    follow(connection, &mut found)?;
+    Ok(found.pop())
+}
+
+/// What each of these links leads to; `None` where that has no row.
+pub(super) fn of_links(connection: &Connection, links: &[u64]) -> Result<Vec<Option<LinkEnd>>> {
+    let mut found = rows(connection, links)?.into_values().collect::<Vec<_>>();
+    follow(connection, &mut found)?;
+    let ends: HashMap<_, _> = found.into_iter().map(|target| (target.link, target.end)).collect();
+    Ok(links.iter().map(|link| ends.get(link).cloned()).collect())
+}
+
+/// Follows the redirects of all of them, a step of each at a time.
+pub(super) fn follow(connection: &Connection, targets: &mut [Target]) -> Result<()> {
+    // By their places.
+    let mut ways: HashMap<usize, Way> = HashMap::new();
+    for (place, target) in targets.iter_mut().enumerate() {
+        let passed = vec![target.link];
+        ways.extend(target.next.take().map(|next| (place, Way { next, passed })));
+    }
+    while !ways.is_empty() {
+        let links: Vec<_> = ways.values().filter_map(|way| way.next.link).collect();
+        let found = rows(connection, &links)?;
+        let mut onward = HashMap::new();
+        for (place, mut way) in ways {
+            let to = way.next.link.and_then(|link| found.get(&link));
+            match to.and_then(|to| to.next.clone().filter(|next| way.goes_on(next)).map(|next| (to.link, next))) {
+                Some((link, next)) => {
+                    way.passed.push(link);
+                    onward.insert(place, Way { next, ..way });
+                }
+                None => targets[place].end.redirect = Some(way.end(to)),
+            }
+        }
+        ways = onward;
+    }
+    Ok(())
+}
+
+impl Way {
+    /// Whether it comes to where it was not before.
+    fn goes_on(&self, next: &Next) -> bool {
+        next.link.is_none_or(|link| !self.passed.contains(&link)) && self.passed.len() < MOST_REDIRECTS
+    }
+
+    /// What is at its end.
+    fn end(self, to: Option<&Target>) -> LinkFound {
+        let address = self.next.address;
+        match to.map(|to| &to.end) {
+            Some(end) => {
+                LinkFound { url: end.url.clone().unwrap_or(address), status: end.status, outcome: end.outcome.clone() }
+            }
+            None => LinkFound { url: address, ..LinkFound::default() },
+        }
+    }
+}
+
+/// The rows that these links lead to, by link.
+fn rows(connection: &Connection, links: &[u64]) -> Result<HashMap<u64, Target>> {
+    let mut found: HashMap<u64, Option<Target>> = links.iter().map(|link| (*link, None)).collect();
+    if found.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let mut all = connection.prepare("SELECT id, substr(fingerprint, 1, 8) FROM url")?;
+    let mut one = connection.prepare_cached(&format!("{STAND} WHERE url.id = ?"))?;
+    let mut rows = all.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Some(place) = found.get_mut(&u64::from_be_bytes(row.get(1)?)) {
+            *place = Some(one.query_row([row.get::<_, u64>(0)?], target)?);
+        }
+    }
+    Ok(found.into_iter().filter_map(|(link, target)| Some((link, target?))).collect())
+}
+
+fn target(row: &Row<'_>) -> Result<Target> {
+    let redirect: Option<String> = row.get(6)?;
+    let leads: Option<Vec<u8>> = row.get(7)?;
+    let link = leads.and_then(|link| link.try_into().ok()).map(u64::from_be_bytes);
+    Ok(Target {
+        id: row.get(0)?,
+        link: u64::from_be_bytes(row.get(1)?),
+        end: LinkEnd {
+            url: row.get(2)?,
+            status: row.get(3)?,
+            outcome: row.get(4)?,
+            reason: row.get(5)?,
+            redirect: None,
+        },
+        next: redirect.map(|address| Next { address, link }),
+    })
+}
