@@ -35,7 +35,7 @@ const MOST_BYTES: usize = 256 << 20;
 /// let mut packer = LabelPacker::default();
 /// packer.keep(Label { element: Element::Anchor, rel: "", text: "next page" });
 /// let labels = Labels::read(&packer.finish()).ok_or("not packed by us")?;
-/// assert_eq!(labels.kept[0].text, "next page");
+/// assert_eq!(&*labels.kept[0].text, "next page");
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Default)]
