@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::{Cli, Failure, outcome};
+use super::{Failure, help, outcome};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
@@ -17,7 +17,7 @@ pub(super) struct CompletionsArgs {
 
 pub(super) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "webloom", &mut script);
+    clap_complete::generate(args.shell, &mut help::command(), "webloom", &mut script);
     outcome::print_bytes(&script)?;
     Ok(ExitCode::SUCCESS)
 }

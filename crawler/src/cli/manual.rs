@@ -6,10 +6,10 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::{Cli, Failure, outcome};
+use super::{Failure, help, outcome};
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(super) struct ManArgs {
 pub(super) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
     fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder of the manual"))?;
     // Help has no page of its own: each command's page is its help.
-    let program = Cli::command().disable_help_subcommand(true);
+    let program = help::command().disable_help_subcommand(true);
     let mut program = program.mut_subcommands(|command| command.disable_help_subcommand(true));
     program.build();
     let pages = write(&program, &args.dir)?;

@@ -20,6 +20,7 @@ mod explain;
 mod failure;
 pub mod flags;
 mod freshness;
+mod help;
 mod jobs;
 mod links;
 mod listing;
@@ -40,7 +41,7 @@ mod watch;
 
 use std::{borrow::Cow, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 use crate::observe::escape;
 
@@ -91,7 +92,8 @@ enum Command {
 
 /// Runs the command that the program's arguments ask for; on failure says why on stderr.
 pub fn start() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    let parsed = help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = parsed.unwrap_or_else(|error| refuse(&error));
     let quiet = cli.command.is_quiet();
     run(cli).unwrap_or_else(|failure| {
         let why = format!("error: {failure}");
