@@ -1,7 +1,7 @@
 //! From two texts of a page to what has changed.
 //!
 //! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because they stand on every page of a
-//! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them ([`unified`]); when texts
+//! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them (`unified`); when texts
 //! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); when
 //! a change of a page is told, and as what ([`Standing`]); how many changes of a page were to be expected
 //! ([`expected_changes`]); which lines are others at each look, and by which rules they are left out ([`Suggestions`]).

@@ -12,7 +12,7 @@ use super::{
     Failure, access,
     among::Among,
     flags::{CrawlFlags, OutputFlags},
-    session::{self, Round, Session, Shown},
+    session::{self, Program, Round, Session, Shown},
     starts,
 };
 use crate::{engine::Start, store::Revisit};
@@ -83,14 +83,12 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         added,
         round,
         layers,
-        output: args.output,
-        shown: Shown::Last,
         told: false,
         until: None,
         auth,
         lock: None,
         watched: false,
-        among: Among::default(),
+        caller: Program { output: args.output, shown: Shown::Last, next: true, among: Among::default() },
     };
     session.run()
 }

@@ -7,7 +7,6 @@
 //!
 //! Does not know: how pages are fetched or kept.
 
-mod access;
 mod among;
 mod changes;
 mod check;
@@ -15,37 +14,33 @@ mod completions;
 mod config_command;
 mod crawl;
 mod demo;
-mod directory;
 mod explain;
-mod failure;
 pub mod flags;
-mod freshness;
 mod help;
 mod jobs;
 mod links;
 mod listing;
-mod loss;
 mod manual;
 mod no_start;
 mod once_more;
-mod open_files;
 mod outcome;
 mod pages;
 mod session;
 mod signals;
 mod simulate;
-mod starts;
 mod status;
-mod summary;
 mod watch;
 
 use std::{borrow::Cow, process::ExitCode};
 
 use clap::{FromArgMatches, Parser, Subcommand};
 
-use crate::observe::escape;
+use crate::{
+    observe::{escape, summary},
+    session::{access, directory, open_files, starts},
+};
 
-pub use failure::Failure;
+pub use crate::session::Failure;
 
 /// Lines on stderr at most, under `-q`, when a command is refused.
 const MOST_LINES: usize = 8;

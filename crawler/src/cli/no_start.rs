@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Failure, directory, summary};
+use super::{Failure, directory};
 use crate::{
     observe::escape,
     store::{Abandonment, PageFilter, PageLine, ReadSide},
@@ -13,7 +13,7 @@ const NAMED: usize = 5;
 
 /// What became of the starts, in a line, with what to do where they share a reason.
 pub(super) fn why(dir: &Path) -> Result<String, Failure> {
-    let sequence = Some(summary::read(dir)?.sequence);
+    let sequence = Some(directory::summary(dir)?.sequence);
     let records = directory::records(dir)?;
     let (mut starts, mut reasons) = (Vec::new(), Vec::new());
     records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {

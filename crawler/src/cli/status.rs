@@ -7,11 +7,11 @@ use clap::Args;
 use super::{
     Failure, directory,
     flags::ColorChoice,
-    freshness, listing, outcome,
+    listing, outcome,
     summary::{self, View},
 };
 use crate::{
-    observe::{escape, figures},
+    observe::{escape, figures, summary::freshness},
     store::{ReadSide, SequenceLosses},
 };
 
@@ -32,7 +32,7 @@ pub(super) struct StatusArgs {
 }
 
 pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
-    let summary = summary::read(&args.dir)?;
+    let summary = directory::summary(&args.dir)?;
     if args.json {
         outcome::document(&summary::document(&summary))?;
         return Ok(ExitCode::SUCCESS);

@@ -13,6 +13,7 @@ mod core;
 mod gated;
 mod hand_over;
 mod inbox;
+mod page_reader;
 mod progress;
 mod run;
 mod shell;
@@ -26,6 +27,7 @@ use core::ranking as ranking_of;
 
 pub use core::{CacheFailure, End, Start};
 pub use gated::{Gated, Pass, SharedGate};
+pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};
 pub use stop::StopSignal;

@@ -10,7 +10,7 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc::Receiver, watch};
 
 use super::{
-    CacheFailure, End, Progress, Start, StopSignal,
+    CacheFailure, End, PageReader, Progress, Start, StopSignal,
     core::{Memo, Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     inbox::Inbox,
@@ -51,6 +51,8 @@ pub struct Launch<F, S> {
     pub stop: StopSignal,
     /// Where its figures are published.
     pub progress: watch::Sender<Progress>,
+    /// Who is handed each page, if anybody is.
+    pub reader: Option<PageReader>,
 }
 
 /// Why a run failed.
@@ -118,7 +120,7 @@ pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
     let clock = launch.clock;
     let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
-    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), ..visitor };
+    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), reader: launch.reader, ..visitor };
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
@@ -188,6 +190,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         omitted: None,
         labels: settings.store.links == LinksChoice::Full,
         now: Box::new(|| Moment::EPOCH),
+        reader: None,
     }
 }
 

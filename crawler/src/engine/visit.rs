@@ -8,10 +8,13 @@ use std::{
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::core::{Memo, Proposals, PureHalf};
+use super::{
+    core::{Memo, Proposals, PureHalf},
+    page_reader::{FetchedPage, PageReader},
+};
 use crate::{
     extract::{self, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed, ScannedPage},
-    fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody, Truncation},
+    fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody, Truncation},
     frontier::Lease,
     queue::{Purpose, Validators},
     robots,
@@ -53,6 +56,8 @@ pub(super) struct Job {
     pub(super) task: Task,
     /// The pause that the host has between requests.
     pub(super) pause: Duration,
+    /// Of a page that is handed to whoever reads along: links from a start.
+    pub(super) depth: Option<u32>,
 }
 
 /// What is to be fetched.
@@ -77,7 +82,8 @@ impl Job {
                 Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
             }
         };
-        Self { task, pause: lease.delay() }
+        let is_page = matches!(task, Task::Page(..)) && lease.purpose() != Purpose::Rescue;
+        Self { task, pause: lease.delay(), depth: is_page.then_some(lease.item().depth) }
     }
 }
 
@@ -101,6 +107,8 @@ pub(super) struct Visitor<F> {
     pub(super) labels: bool,
     /// What the crawl's clock shows.
     pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
+    /// Who is handed each page, if anybody is.
+    pub(super) reader: Option<PageReader>,
 }
 
 /// What a request came to.
@@ -222,12 +230,12 @@ impl Links {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, pause } = job;
+        let Job { task, pause, depth } = job;
         let get = |url, most| FetchRequest { pause, ..FetchRequest::get(url, most) };
         match task {
             Task::Page(url, validators) => {
                 let request = FetchRequest { validators, ..get(url, self.max_body) };
-                self.page(request, judging).await
+                self.page(request, judging, depth).await
             }
             Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
             Task::Check(url) => {
@@ -248,7 +256,7 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result }
     }
 
-    async fn page(&self, first: FetchRequest, judging: Judging) -> Visited {
+    async fn page(&self, first: FetchRequest, judging: Judging, depth: Option<u32>) -> Visited {
         let has_copy = first.validators != Validators::default();
         let (url, pause) = (first.url.clone(), first.pause);
         let Fetched { mut requests, mut result } = self.fetch(first).await;
@@ -269,7 +277,7 @@ impl<F: Fetcher> Visitor<F> {
             result = second.result;
         }
         let result = match result {
-            Ok(response) => Ok(self.read(url, response, judging).await),
+            Ok(response) => Ok(self.read(url, response, judging, depth).await),
             Err(error) => Err(error),
         };
         Visited { requests, result }
@@ -282,7 +290,7 @@ impl<F: Fetcher> Visitor<F> {
         }
     }
 
-    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging) -> KeptResponse {
+    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging, depth: Option<u32>) -> KeptResponse {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
             return self.kept(&response, Content::Redirect(target));
         }
@@ -291,18 +299,28 @@ impl<F: Fetcher> Visitor<F> {
         }
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };
-        let (mut response, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
+        let (fetched, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
             let (page, scanned) = page(&url, &response, &agent, &reading);
-            (response, page, scanned)
+            (FetchedPage { url, depth: depth.unwrap_or_default(), title: page.title.clone(), response }, page, scanned)
         })
         .await;
-        // Nobody needs the body any more. Its room is held until there is room for its links: so what waits there is little.
-        response.body = Vec::new();
+        let answer = self.kept(&fetched.response, Content::Page(Box::default()));
+        // Held until there is room for its links: so what waits there is little.
+        let _room = self.hand(fetched, depth.is_some()).await;
         let page = match scanned {
             Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
             None => page,
         };
-        self.kept(&response, Content::Page(Box::new(page)))
+        KeptResponse { content: Content::Page(Box::new(page)), ..answer }
+    }
+
+    /// Hands a page to whoever reads along; the memory of its body, which nobody needs any more then.
+    async fn hand(&self, mut page: FetchedPage, is_read: bool) -> BodyRoom {
+        let room = std::mem::take(&mut page.response.room);
+        if let Some(reader) = self.reader.as_ref().filter(|_| is_read) {
+            reader.hand(page).await;
+        }
+        room
     }
 
     /// A page with its links: judged, unless that is to be done later.

@@ -48,6 +48,6 @@ pub use directives::{MetaRobots, robots_header};
 pub use html::is_html;
 pub use labels::Label;
 pub use omitted::{Omitted, SelectorError};
-pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, everything, links, plain_text, scan};
+pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, decoded, everything, links, plain_text, scan};
 pub use reading::Reading;
 pub use references::LinkLimits;

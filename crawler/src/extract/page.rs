@@ -1,6 +1,6 @@
 //! The results: references as written become URLs against the page's base.
 
-use std::{collections::hash_map::RandomState, hash::BuildHasher};
+use std::{borrow::Cow, collections::hash_map::RandomState, hash::BuildHasher};
 
 use hashbrown::HashTable;
 
@@ -159,6 +159,17 @@ impl ScannedPage {
 /// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::resolved`].
 pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
     scan(body, content_type, url, &Reading::links(LinkLimits::NONE, ReferenceSeed::random())).resolved()
+}
+
+/// A body as text, in the charset that its byte order mark, header or `<meta>` names, or else in the one it looks like.
+/// Bytes that are none of its letters become U+FFFD.
+pub fn decoded<'a>(body: &'a [u8], content_type: Option<&str>, url: &WebUrl) -> Cow<'a, str> {
+    match decode(body, content_type, url).html {
+        Cow::Borrowed(text) => String::from_utf8_lossy(text),
+        Cow::Owned(text) => Cow::Owned(
+            String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        ),
+    }
 }
 
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.

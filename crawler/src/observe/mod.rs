@@ -1,6 +1,7 @@
 //! What a run shows of itself.
 //!
-//! Owns: the process's own figures, progress on a terminal or as lines, the set-up of logs, charts, columns, and how figures and foreign text are shown.
+//! Owns: the process's own figures, progress on a terminal or as lines, the set-up of logs, charts, columns, the summary of a sequence,
+//! and how figures and foreign text are shown.
 //!
 //! Does not know: how figures come about.
 
@@ -12,4 +13,5 @@ pub mod logs;
 pub mod pace;
 pub mod process;
 pub mod progress;
+pub mod summary;
 pub mod terminal;

@@ -40,9 +40,20 @@ pub enum Style {
 /// The line on the terminal, which log lines must not run into.
 static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
-/// Shows the figures as they are published, until the task is aborted.
-pub fn show(mut figures: watch::Receiver<Progress>, mut stop: StopSignal, style: Style) -> JoinHandle<()> {
-    tokio::spawn(async move {
+/// A view of progress, until it is dropped.
+#[derive(Debug)]
+pub struct View(JoinHandle<()>);
+
+impl Drop for View {
+    fn drop(&mut self) {
+        self.0.abort();
+        clear();
+    }
+}
+
+/// Shows the figures as they are published.
+pub fn show(mut figures: watch::Receiver<Progress>, mut stop: StopSignal, style: Style) -> View {
+    View(tokio::spawn(async move {
         if style == Style::Hidden {
             return;
         }
@@ -66,7 +77,7 @@ pub fn show(mut figures: watch::Receiver<Progress>, mut stop: StopSignal, style:
                 say(&state.whole());
             }
         }
-    })
+    }))
 }
 
 /// Writes a line to stderr. Where that cannot be written to, nobody reads it, and that is no reason to stop.
@@ -75,7 +86,7 @@ pub fn say(text: &str) {
 }
 
 /// Takes the line off the terminal.
-pub fn clear() {
+fn clear() {
     if let Some(bar) = BAR.get() {
         bar.finish_and_clear();
     }

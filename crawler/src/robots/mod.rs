@@ -1,7 +1,7 @@
 //! What a host's robots.txt permits (RFC 9309), and the two habits beside it: `Crawl-delay` and `Sitemap` lines.
 //!
 //! Owns: [`Robots`] (the rules of one file for one [`ProductToken`]), [`RuleDecision`] (allowed or not, and the line
-//! that decided), [`Availability`] (what the status of the robots.txt fetch means) and [`explain`].
+//! that decided), [`Availability`] (what the status of the robots.txt fetch means) and `explain`.
 //!
 //! Invariants: nothing here fails or panics on any bytes. Reading is linear in the file, of which [`MAX_BYTES`] count;
 //! judging one path costs at most the length of the rules plus, for each different rule, one pass over the path. No

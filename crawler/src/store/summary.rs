@@ -79,6 +79,13 @@ pub struct StoredSummary {
     pub ailing_hosts: u64,
 }
 
+impl StoredSummary {
+    /// Whether a sweep has found every URL that was lost, and none of them is still missing.
+    pub fn is_proved(&self) -> bool {
+        self.lost.sweep.links.is_some() && self.lost.sweep.missing() == 0
+    }
+}
+
 /// A host that is not well.
 #[derive(Debug, Clone)]
 pub struct AilingHost {
@@ -148,4 +155,11 @@ pub struct SweepCounts {
     pub no_longer_linked: u64,
     /// Lost URLs whose pages gave no answer the second time.
     pub parent_unreachable: u64,
+}
+
+impl SweepCounts {
+    /// Lost URLs that are still missing.
+    pub fn missing(&self) -> u64 {
+        self.lost.saturating_sub(self.rescued + self.found + self.no_longer_linked)
+    }
 }

@@ -17,6 +17,7 @@ mod interrupted;
 mod jobs;
 mod keep_alive;
 mod known_first;
+mod library;
 mod links;
 mod loss;
 mod lost_again;

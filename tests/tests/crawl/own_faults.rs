@@ -66,6 +66,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             clock,
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
             progress: watch::channel(Progress::default()).0,
+            reader: None,
         };
         anyhow::Ok(engine::run(launch).await?)
     })?;

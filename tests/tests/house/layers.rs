@@ -41,6 +41,8 @@ const TABLE: &[(&str, Layer)] = &[
     ("fetch/http", Layer::Adapters),
     ("store/sqlite", Layer::Adapters),
     ("cli", Layer::Shell),
+    ("library", Layer::Shell),
+    ("session", Layer::Shell),
     ("config", Layer::Shell),
     ("engine", Layer::Shell),
     ("observe", Layer::Shell),
@@ -78,7 +80,7 @@ const DATABASE: &str = "rusqlite";
 const STORE: &str = "store/sqlite";
 
 /// The one place that says what keeps a crawl: engine and commands know the ports.
-const COMPOSITION: &str = "crawler/src/cli/directory.rs";
+const COMPOSITION: &str = "crawler/src/session/directory.rs";
 
 /// What the deciding core must not use of ours.
 const ADAPTERS: [&[&str]; 4] =

@@ -14,7 +14,7 @@ use super::{
     tour::{FIRST, Tour, command_line, quoted},
 };
 use crate::{
-    cli::{Failure, summary},
+    cli::{Failure, directory},
     practice::OUTAGE,
 };
 
@@ -246,7 +246,7 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
 /// What `webloom status` says while the server is away, as soon as the crawl has noticed.
 async fn while_away(tour: &Tour, dir: &str) -> Result<String, Failure> {
     let began = Instant::now();
-    let has_noticed = || summary::read(dir.as_ref()).is_ok_and(|summary| summary.ailing_hosts > 0);
+    let has_noticed = || directory::summary(dir.as_ref()).is_ok_and(|summary| summary.ailing_hosts > 0);
     while began.elapsed() < OUTAGE && !has_noticed() {
         tokio::time::sleep(LOOK).await;
     }

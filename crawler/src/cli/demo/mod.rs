@@ -19,7 +19,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use self::{folder::Folder, screen::Screen, tour::Tour};
-use super::{Failure, flags::OutputFlags, outcome, session, signals, summary};
+use super::{Failure, directory, flags::OutputFlags, outcome, session, signals, summary};
 use crate::practice::{PracticeServer, PracticeSite, Shape};
 
 /// Arguments of `demo`.
@@ -115,7 +115,7 @@ fn document(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) ->
         "kept": folder.stays(), "served": args.serve, "tour_seconds": told.seconds(), "holds": told.holds(),
         "chapters": told.chapters.iter().map(chapter::Chapter::document).collect::<Vec<_>>(),
     });
-    let mut document = summary::document(&summary::read(folder.path())?);
+    let mut document = summary::document(&directory::summary(folder.path())?);
     if let (Some(members), Value::Object(figures)) = (document.as_object_mut(), figures) {
         members.extend(figures);
     }

@@ -198,7 +198,7 @@ impl Tour {
 
     /// The summary of a crawl, as `--json` prints it.
     pub(super) fn summary(&self, name: &str) -> Result<Value, Failure> {
-        Ok(summary::document(&summary::read(&self.folder_of(name))?))
+        Ok(summary::document(&directory::summary(&self.folder_of(name))?))
     }
 
     /// Path and query of every URL of a crawl with this outcome.

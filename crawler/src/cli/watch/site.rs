@@ -15,7 +15,7 @@ use super::{
         directory::{self, CrawlDirectory},
         flags::OutputFlags,
         once_more::Visits,
-        session::{Ended, Round, Session, Shown},
+        session::{Ended, Program, Round, Session, Shown},
         starts,
     },
     plan::Plan,
@@ -27,6 +27,7 @@ use crate::{
     config::{Layers, SecretText},
     engine::{End, Start, StopSignal},
     schedule::Upcoming,
+    session::Caller as _,
     store::{LastSequence, Revisit},
     time::Moment,
     url::WebUrl,
@@ -82,14 +83,12 @@ impl Given {
             added,
             round: Round::GoOn,
             layers: self.layers.clone(),
-            output: self.output.clone(),
-            shown: Shown::Each,
             told: false,
             until: None,
             auth: access::auth(self.auth.as_ref())?,
             lock: None,
             watched: true,
-            among: among.clone(),
+            caller: Program { output: self.output.clone(), shown: Shown::Each, next: false, among: among.clone() },
         })
     }
 
@@ -191,7 +190,7 @@ impl Subject for Site {
 
     fn has_crawled(&mut self, ended: Ended, now: Moment) -> Result<End, Failure> {
         (self.session.lock, self.session.told) = (Some(ended.lock), true);
-        self.session.show(ended.end)?;
+        self.session.show_summary(ended.end)?;
         if let Some((mut with, revisits)) = self.running.take() {
             with.lock.clone_from(&self.session.lock);
             self.visits = Some(Visits::of(&with, revisits.as_ref(), now));
@@ -233,20 +232,19 @@ impl Subject for Site {
     }
 
     fn tell(&self, line: &str) {
-        if !self.session.output.quiet {
-            self.session.among.voice.tell(line);
-        }
+        self.session.caller.note(line);
     }
 
     fn complain(&self, line: &str) {
-        self.session.among.voice.tell(line);
+        self.session.caller.tell(line);
     }
 
     fn print(&self, line: &str) -> Result<(), Failure> {
-        if self.session.output.json {
+        let Program { output, among, .. } = &self.session.caller;
+        if output.json {
             self.tell(line);
-        } else if !self.session.output.quiet {
-            self.session.among.voice.print(&format!("{line}\n"))?;
+        } else if !output.quiet {
+            among.voice.print(&format!("{line}\n"))?;
         }
         Ok(())
     }

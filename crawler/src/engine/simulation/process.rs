@@ -329,6 +329,7 @@ fn visitor(fetcher: WebFetcher, settings: &Settings) -> Visitor<WebFetcher> {
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from("webloom"),
         omitted: settings.keeps_texts().then(Arc::default),
+        reader: None,
         labels: settings.store.links == LinksChoice::Full,
         now: Box::new(move || Moment::from_millis(BEGIN + moments.lock().unwrap().at)),
     }

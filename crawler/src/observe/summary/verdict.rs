@@ -12,7 +12,7 @@ use crate::{
         figures::{count, counted, size, time, whole_time},
         terminal::Tone,
     },
-    store::{AilingHost, StoredSummary, SweepCounts},
+    store::{AilingHost, StoredSummary},
     time::Moment,
 };
 
@@ -48,7 +48,7 @@ impl Ending<'_> {
     /// Its colour.
     pub(super) fn tone(&self) -> Tone {
         match self.summary.end.as_deref() {
-            Some("drained") if self.is_swept() => Tone::Good,
+            Some("drained") if self.summary.is_proved() => Tone::Good,
             Some("loss" | "unreachable" | "failed") => Tone::Bad,
             _ => Tone::Open,
         }
@@ -61,7 +61,7 @@ impl Ending<'_> {
         match summary.end.as_deref() {
             Some("loss") => format!("webloom crawl -d {dir} --max-lost-urls N   goes on with a larger budget"),
             Some("failed") => format!("webloom crawl -d {dir}   tries the start URLs again"),
-            Some("drained") if !self.is_swept() => {
+            Some("drained") if !self.summary.is_proved() => {
                 format!("webloom crawl -d {dir} --sweep rescue   fetches what was lost")
             }
             Some("drained") if summary.told > 0 => {
@@ -88,19 +88,14 @@ impl Ending<'_> {
         }
     }
 
-    /// Whether the sweep has found every URL that was lost, and none of them is still missing.
-    pub(super) fn is_swept(&self) -> bool {
-        self.summary.lost.sweep.links.is_some() && missing(&self.summary.lost.sweep) == 0
-    }
-
     fn done(&self) -> &'static str {
-        if self.is_swept() { "Complete" } else { "Finished" }
+        if self.summary.is_proved() { "Complete" } else { "Finished" }
     }
 
     /// What keeps a finished sequence from being complete.
     fn doubt(&self) -> String {
         let sweep = &self.summary.lost.sweep;
-        match (sweep.links, missing(sweep)) {
+        match (sweep.links, sweep.missing()) {
             (None, _) => "; nothing proves that no URL was lost".to_owned(),
             (Some(_), 0) => String::new(),
             (Some(_), missing) => format!("; {} missing", counted(missing, "lost URL is", "lost URLs are")),
@@ -165,11 +160,6 @@ impl Ending<'_> {
         let name = origin.split_once("://").map_or(&*origin, |(_, name)| name);
         format!("{name} ({}, since {})", host.health.cause, whole_time(since))
     }
-}
-
-/// Lost URLs that are still missing.
-fn missing(sweep: &SweepCounts) -> u64 {
-    sweep.lost.saturating_sub(sweep.rescued + sweep.found + sweep.no_longer_linked)
 }
 
 /// A word as a shell reads it.

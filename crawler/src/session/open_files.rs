@@ -19,15 +19,15 @@ const MOST_IDLE: u64 = 1_000;
 
 /// Room for idle connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OpenFiles {
+pub(crate) struct OpenFiles {
     /// Origins whose connections are kept.
-    pub(super) kept_origins: usize,
+    pub(crate) kept_origins: usize,
     /// Connections of each.
-    pub(super) kept_per_origin: usize,
+    pub(crate) kept_per_origin: usize,
 }
 
 /// As many files may be open as the system allows.
-pub(super) fn raise() {
+pub(crate) fn raise() {
     let mut files = getrlimit(Resource::Nofile);
     files.current = files.maximum;
     // Where it is not allowed the limit stays as it was, and is reckoned with.
@@ -38,7 +38,7 @@ impl OpenFiles {
     /// Shares the files that may be open between requests and idle connections. Where they are too few, there are fewer
     /// requests at once, and a warning.
     /// What the process has is shared among so many crawls.
-    pub(super) fn for_crawl(politeness: &mut PolitenessSettings, crawls: u64) -> Result<Self, Failure> {
+    pub(crate) fn for_crawl(politeness: &mut PolitenessSettings, crawls: u64) -> Result<Self, Failure> {
         Self::within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / crawls.max(1), politeness)
     }
 

@@ -93,12 +93,12 @@ fn words(span: Span) -> Option<String> {
 }
 
 /// A share as people read it.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
 /// A time as people read it, in the largest unit of which there is one.
-pub(super) fn age(seconds: f64) -> String {
+pub fn age(seconds: f64) -> String {
     let units = [(86_400.0, "d"), (3600.0, "h"), (60.0, "min")];
     let unit = units.into_iter().find(|(length, _)| seconds >= *length);
     let (length, name) = unit.unwrap_or((1.0, "s"));

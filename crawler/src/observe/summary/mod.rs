@@ -5,7 +5,6 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Failure, directory, loss};
 use crate::{
     config::Layers,
     engine::End,
@@ -15,38 +14,34 @@ use crate::{
         figures::{count, counted, size, time},
         terminal::Tone,
     },
-    store::{AilingHost, PageCounts, ReadSide, StoreError, StoredSummary},
+    store::{AilingHost, PageCounts, StoredSummary},
     time::Moment,
 };
 use verdict::Ending;
 
+pub mod freshness;
+mod loss;
 mod losses;
 mod verdict;
 
 /// A summary for people.
-pub(super) struct Lines {
-    pub(super) text: String,
+pub struct Lines {
+    pub text: String,
     /// How the sequence ended.
-    pub(super) tone: Tone,
+    pub tone: Tone,
 }
 
 /// How a summary is shown to people.
-pub(super) struct View<'a> {
-    pub(super) dir: &'a Path,
+pub struct View<'a> {
+    pub dir: &'a Path,
     /// How the run ended, where it has just done so.
-    pub(super) ended: Option<End>,
+    pub ended: Option<End>,
     /// Whether it says what to do next.
-    pub(super) next: bool,
-}
-
-/// Reads the summary of a crawl directory's last sequence.
-pub(super) fn read(dir: &Path) -> Result<StoredSummary, Failure> {
-    let summary = directory::records(dir)?.summary()?;
-    summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
+    pub next: bool,
 }
 
 /// The document of `--json`.
-pub(super) fn document(summary: &StoredSummary) -> Value {
+pub fn document(summary: &StoredSummary) -> Value {
     let StoredSummary { counters, counts, pages, .. } = summary;
     let cache = loss::cache(summary);
     let ran = |figure: f64| (summary.runs > 0).then_some(figure);
@@ -100,7 +95,7 @@ fn rfc3339(moment: Moment) -> String {
 }
 
 /// The hosts that do not answer, with causes and what waits for them.
-pub(super) fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
+pub fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
     let named = summary.hosts.iter().take(most).map(|host| {
         let (origin, cause) = (escape::text(&host.origin), host.health.cause);
         let urls = if host.waiting == 1 { "URL waits" } else { "URLs wait" };
@@ -120,7 +115,7 @@ pub(super) fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
 }
 
 /// The lines for people: a verdict, figures that add up, and what to do next.
-pub(super) fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
+pub fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
     let settings = summary.settings.as_deref().and_then(|text| Layers::new().stored(text).resolve().ok());
     let settings = settings.as_ref().map(|resolved| &resolved.settings);
     let now = Moment::from_millis(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default());

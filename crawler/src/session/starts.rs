@@ -6,7 +6,7 @@ use super::Failure;
 use crate::{engine::Start, url::WebUrl};
 
 /// Reads START arguments; every one that is wrong is named.
-pub(super) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
+pub(crate) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
     let mut starts = Vec::new();
     let mut given = HashSet::new();
     let mut faults = Vec::new();
@@ -20,6 +20,11 @@ pub(super) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
     if faults.is_empty() { Ok(starts) } else { Err(Failure::Usage(faults.join("\n"))) }
 }
 
+/// Reads one start: a URL, or a host without a scheme.
+pub(crate) fn read_one(text: &str) -> Result<Start, Failure> {
+    start(text).map_err(|reason| Failure::Usage(fault("start", text, &reason)))
+}
+
 /// A start's text, and where it stands.
 type Line = (String, String);
 
@@ -27,7 +32,7 @@ type Line = (String, String);
 const STDIN: &str = "-";
 
 /// A list on stdin can be read once.
-pub(super) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+pub(crate) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
     let lists = arguments.filter(|argument| *argument == STDIN).count();
     let twice = || Failure::Usage("- is given more than once: stdin can be read once".to_owned());
     if lists > 1 { Err(twice()) } else { Ok(()) }
@@ -96,10 +101,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-
-    fn read_one(text: &str) -> Result<Start, Failure> {
-        read(&[text.to_owned()]).map(|mut starts| starts.remove(0))
-    }
 
     #[test]
     fn a_scheme_is_guessed_only_where_there_is_none() {

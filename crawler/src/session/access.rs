@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The layer of settings that the passwords in these starts make, besides those `known`; none if there are none.
-pub(super) fn with_logins<'a>(
+pub(crate) fn with_logins<'a>(
     starts: impl Iterator<Item = &'a Start>,
     known: &[Login],
 ) -> Result<Option<RawSettings>, Failure> {
@@ -44,13 +44,13 @@ pub(super) fn with_logins<'a>(
 }
 
 /// What `--auth` gives.
-pub(super) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Failure> {
+pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Failure> {
     let wrong = || Failure::Usage("--auth: give a user name, a colon and a password".to_owned());
     given.map(|text| Credentials::typed(text.reveal()).ok_or_else(wrong)).transpose()
 }
 
 /// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
-pub(super) fn fetcher(
+pub(crate) fn fetcher(
     settings: &Settings,
     files: OpenFiles,
     areas: &[AreaRow],
@@ -89,7 +89,7 @@ fn allowances(texts: &[String]) -> Result<Vec<Allowance>, Failure> {
 }
 
 /// Addresses that the user gave.
-pub(super) fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, Failure> {
+pub(crate) fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, Failure> {
     let read = |text: &String| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}")));
     texts.iter().map(read).collect()
 }

@@ -53,7 +53,7 @@ impl Failure {
     }
 
     /// The same as a number.
-    pub(super) fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Usage(_)
             | Self::Config(_)
@@ -66,7 +66,7 @@ impl Failure {
     }
 
     /// An error of the system while doing `what`.
-    pub(super) fn system(what: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(std::io::Error) -> Self {
         move |source| Self::System { what, source }
     }
 }

@@ -1,0 +1,324 @@
+//! [`Crawl`]: a crawl that a program describes, and runs.
+
+use std::{
+    convert::Infallible,
+    fmt,
+    path::{Path, PathBuf},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use toml::Value;
+
+use super::{
+    CrawlError, Page, StopHandle, Summary,
+    fetcher::Fetcher,
+    runner::{Http, Runner},
+};
+use crate::{
+    clock::Clock,
+    config::{Layers, print_duration},
+    engine::{Handed, PageReader, Start},
+    session::{Failure, Round, Session, starts},
+    store::Revisit,
+    url::Credentials,
+};
+
+/// What these settings are called where one of them is wrong.
+const SETTINGS: &str = "the crawl's settings";
+
+/// Which area around each start belongs to a crawl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole host.
+    Host,
+    /// What lies below the directory of the start URL.
+    Prefix,
+}
+
+/// A crawl: where it starts, how it goes, and where it is kept.
+///
+/// Nothing is checked and nothing happens before [`run`](Self::run): what is wrong is its error.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// # async fn example() -> Result<(), webloom::CrawlError> {
+/// let crawl = webloom::Crawl::new("https://docs.example.org/")
+///     .user_agent("mybot/1.0 (+https://example.org/bot)")
+///     .delay(Duration::from_millis(500))
+///     .dir("docs");
+/// let mut titles = Vec::new();
+/// let summary = crawl.run(|page| titles.extend(page.title().map(str::to_owned))).await?;
+/// println!("{summary}");
+/// assert!(summary.is_complete());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The defaults are those of the program: a host is asked for one page a second, robots.txt is obeyed, addresses that are not
+/// on the public internet are refused unless a start is one, and at most 0.5 URLs are expected to be lost, which the sweep at the
+/// end finds and fetches. Variables of the environment and settings files are not read.
+#[must_use = "a crawl does nothing before it is run"]
+pub struct Crawl<F = Http> {
+    starts: Vec<String>,
+    dir: Option<PathBuf>,
+    again: bool,
+    profile: Option<String>,
+    settings: Vec<(String, Value)>,
+    login: Option<(String, String)>,
+    fetcher: Option<Arc<F>>,
+    stop: StopHandle,
+}
+
+impl Crawl {
+    /// A crawl from this start: a URL, or a host without a scheme (then `https` is tried, then `http`).
+    pub fn new(start: impl Into<String>) -> Self {
+        Self {
+            starts: vec![start.into()],
+            dir: None,
+            again: false,
+            profile: None,
+            settings: Vec::new(),
+            login: None,
+            fetcher: None,
+            stop: StopHandle::new(),
+        }
+    }
+}
+
+impl<F> Crawl<F> {
+    /// One more start.
+    pub fn start(mut self, start: impl Into<String>) -> Self {
+        self.starts.push(start.into());
+        self
+    }
+
+    /// Keeps the crawl in this directory, which is made if it is not there. A crawl that was stopped, killed or has reached
+    /// a budget goes on where it was; one that was complete has nothing left to do, unless it begins [`again`](Self::again).
+    ///
+    /// Without a directory nothing is kept: the crawl lies in a temporary one, which is removed at the end.
+    pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.dir = Some(dir.into());
+        self
+    }
+
+    /// Begins the next crawl sequence of the directory: every known URL is asked for once more, and what a server calls
+    /// unchanged is not sent, and not handed out.
+    pub fn again(mut self) -> Self {
+        self.again = true;
+        self
+    }
+
+    /// The pause of a host between the end of a request and the next (1 s).
+    pub fn delay(self, delay: Duration) -> Self {
+        self.set("politeness.delay", print_duration(delay))
+    }
+
+    /// Requests at once, over all hosts (64). A host has one at a time (`politeness.per_host`).
+    pub fn concurrency(self, requests: u32) -> Self {
+        self.set("politeness.concurrency", requests.to_string())
+    }
+
+    /// Which area around each start belongs to the crawl (its whole host).
+    pub fn scope(self, scope: Scope) -> Self {
+        let kind = match scope {
+            Scope::Host => "host",
+            Scope::Prefix => "prefix",
+        };
+        self.set("scope.kind", kind)
+    }
+
+    /// Only URLs that match this regular expression; of several one must match.
+    pub fn include(self, pattern: impl Into<String>) -> Self {
+        self.add("scope.include", pattern.into())
+    }
+
+    /// No URLs that match this regular expression, or another one given so.
+    pub fn exclude(self, pattern: impl Into<String>) -> Self {
+        self.add("scope.exclude", pattern.into())
+    }
+
+    /// Stops after so many pages (never).
+    pub fn max_pages(self, pages: u64) -> Self {
+        self.set("budget.max_pages", pages.to_string())
+    }
+
+    /// Fetches nothing that is more than so many links away from a start (no limit).
+    pub fn max_depth(self, links: u32) -> Self {
+        self.set("budget.max_depth", links.to_string())
+    }
+
+    /// Stops after so much time (never).
+    pub fn max_time(self, time: Duration) -> Self {
+        self.set("budget.max_time", print_duration(time))
+    }
+
+    /// How many URLs may be expected to be lost in the URL cache (0.5).
+    pub fn max_lost_urls(self, urls: f64) -> Self {
+        self.set("cache.max_lost_urls", urls.to_string())
+    }
+
+    /// Product name and contact, such as `mybot/1.0 (+https://example.org/bot)`. The default names nobody who could be reached.
+    pub fn user_agent(self, agent: impl Into<String>) -> Self {
+        self.set("fetch.user_agent", agent.into())
+    }
+
+    /// A header that is sent with each request to the origin of a start, and to no other.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.add("fetch.headers", format!("{name}: {value}"))
+    }
+
+    /// A user name and a password for the origins of the starts. They are not kept in the directory.
+    pub fn login(mut self, user: impl Into<String>, password: impl Into<String>) -> Self {
+        self.login = Some((user.into(), password.into()));
+        self
+    }
+
+    /// A name or address that may be asked though it is not on the public internet.
+    pub fn allow_private(self, name: impl Into<String>) -> Self {
+        self.add("fetch.allow_private", name.into())
+    }
+
+    /// Settings made for a purpose, by name: `focused`, or `revisit`.
+    pub fn profile(mut self, name: impl Into<String>) -> Self {
+        self.profile = Some(name.into());
+        self
+    }
+
+    /// Any setting by its key, with a value as a settings file has it: `.set("retry.attempts", "6")`. All keys with their
+    /// meanings are printed by `webloom config default`.
+    pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        let key = key.into();
+        self.settings.retain(|(other, _)| *other != key);
+        self.settings.push((key, Value::String(value.into())));
+        self
+    }
+
+    /// One more entry of a setting that is a list.
+    fn add(mut self, key: &str, entry: String) -> Self {
+        match self.settings.iter_mut().find(|(other, _)| other == key) {
+            Some((_, Value::Array(entries))) => entries.push(Value::String(entry)),
+            _ => self.settings.push((key.to_owned(), Value::Array(vec![Value::String(entry)]))),
+        }
+        self
+    }
+
+    /// Fetches with this instead of HTTP. Its answers are taken as they are: no address is refused, and no header or password is
+    /// added. The crawl asks no host more often or earlier than it would by HTTP.
+    pub fn fetcher<O: Fetcher + 'static>(self, fetcher: O) -> Crawl<O> {
+        let Self { starts, dir, again, profile, settings, login, fetcher: _, stop } = self;
+        Crawl { starts, dir, again, profile, settings, login, fetcher: Some(Arc::new(fetcher)), stop }
+    }
+
+    /// What stops the crawl while it runs.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop.clone()
+    }
+}
+
+impl<F: Fetcher + 'static> Crawl<F> {
+    /// Runs the crawl, and gives each page to `handle`, one after the other. It needs a tokio runtime with time and I/O.
+    ///
+    /// A page is recorded as fetched only after `handle` has returned. So each page of the crawl is given out at least once,
+    /// whatever kills the process; one that was under way then, or was cut short and is fetched once more, is given out twice. Pages of
+    /// an earlier run of the same sequence are not given out again, nor are those that a server calls unchanged, nor those that
+    /// are fetched again to look for a lost URL. While `handle` works, the crawl waits: long work belongs on another thread.
+    ///
+    /// Dropping the future ends the crawl as a kill does: what was committed stays, and nothing is lost. To end it in order, there
+    /// is [`stop_handle`](Self::stop_handle).
+    ///
+    /// # Errors
+    /// [`CrawlError`] when something is wrong with what was given, or the directory cannot be used or written. Servers that do not
+    /// answer are no error: see [`Summary::end`].
+    pub async fn run(self, mut handle: impl FnMut(Page)) -> Result<Summary, CrawlError> {
+        let handle = move |page| {
+            handle(page);
+            std::future::ready(())
+        };
+        self.run_async(handle).await
+    }
+
+    /// As [`run`](Self::run), for a function that waits itself: the crawl goes on meanwhile, with pages that wait in its place.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub async fn run_async<H, W>(self, handle: H) -> Result<Summary, CrawlError>
+    where
+        H: FnMut(Page) -> W,
+        W: Future<Output = ()>,
+    {
+        let (dir, _kept_until_the_end) = self.place()?;
+        let (reader, pages) = PageReader::new();
+        let stop = self.stop.signal();
+        let session = self.session(&dir, reader)?;
+        let crawling = pin!(session.sequences(Clock::start(), stop));
+        let ended = tokio::select! {
+            ended = crawling => ended?,
+            never = hand_out(pages, handle) => match never {},
+        };
+        Ok(Summary::read(&dir, ended.end)?)
+    }
+
+    /// Where the crawl is kept; a temporary directory goes with what stands for it.
+    fn place(&self) -> Result<(PathBuf, Option<TempDir>), Failure> {
+        if let Some(dir) = &self.dir {
+            return Ok((dir.clone(), None));
+        }
+        let folder = tempfile::Builder::new().prefix("webloom-").tempdir();
+        let folder = folder.map_err(Failure::system("cannot make a temporary directory"))?;
+        Ok((folder.path().join("crawl"), Some(folder)))
+    }
+
+    fn session(self, dir: &Path, reader: PageReader) -> Result<Session<Runner<F>>, Failure> {
+        let starts: Vec<Start> = self.starts.iter().map(|start| starts::read_one(start)).collect::<Result<_, _>>()?;
+        let auth = self.login.as_ref().map(|(user, password)| {
+            let wrong = || Failure::Usage("login: a user name is not empty, and has no colon".to_owned());
+            Credentials::typed(&format!("{user}:{password}")).filter(|_| !user.contains(':')).ok_or_else(wrong)
+        });
+        Ok(Session {
+            dir: dir.to_owned(),
+            starts: starts.into(),
+            added: Vec::new(),
+            round: if self.again { Round::Next(Revisit::KnownFirst) } else { Round::GoOn },
+            layers: self.layers(),
+            told: false,
+            watched: false,
+            until: None,
+            auth: auth.transpose()?,
+            lock: None,
+            caller: Runner { fetcher: self.fetcher, reader },
+        })
+    }
+
+    fn layers(&self) -> Layers {
+        let layers = match &self.profile {
+            Some(name) => Layers::new().profile(name),
+            None => Layers::new(),
+        };
+        let lines = self.settings.iter().map(|(key, value)| format!("{key} = {value}\n"));
+        layers.file_text(SETTINGS, &lines.collect::<String>())
+    }
+}
+
+/// Starts, headers and the like may hold passwords: none of them prints.
+impl<F> fmt::Debug for Crawl<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Crawl").field("dir", &self.dir).field("again", &self.again).finish_non_exhaustive()
+    }
+}
+
+/// Hands out pages as they come.
+async fn hand_out<W: Future<Output = ()>>(
+    mut pages: mpsc::Receiver<Handed>,
+    mut handle: impl FnMut(Page) -> W,
+) -> Infallible {
+    while let Some(Handed { page, read }) = pages.recv().await {
+        handle(Page::new(page)).await;
+        drop(read);
+    }
+    std::future::pending().await
+}

@@ -1,0 +1,36 @@
+//! The library: a crawl as a value, for programs that crawl.
+//!
+//! Owns: [`Crawl`] and what it hands out, in words that stay the same while the inside changes.
+//!
+//! Does not know: flags, variables of the environment, terminals.
+
+mod crawl;
+mod error;
+mod page;
+mod runner;
+mod stop;
+mod summary;
+
+pub use crawl::{Crawl, Scope};
+pub use error::CrawlError;
+pub use page::Page;
+pub use runner::Http;
+pub use stop::StopHandle;
+pub use summary::{End, Losses, SilentHost, Summary, Urls};
+
+pub use crate::{
+    store::PageCounts,
+    url::{UrlError, WebUrl},
+};
+
+/// What it takes to fetch URLs in another way: [`Fetcher`](fetcher::Fetcher), and what passes through it.
+pub mod fetcher {
+    pub use crate::{
+        fetch::{
+            AsSent, BodyRoom, Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Head, HeadRule,
+            Headers, Keep, Method, OriginCredentials, Phase, RawHead, ReadBody, Timings, Truncation, Validators,
+            decode::DecodeError,
+        },
+        url::{Credentials, Origin},
+    };
+}

@@ -1,0 +1,95 @@
+//! [`Runner`]: the library as one that runs sessions. It says what there is to say by `tracing`.
+
+use std::{convert::Infallible, path::Path, sync::Arc};
+
+use tokio::sync::watch;
+
+use crate::{
+    config::Settings,
+    engine::{End, PageReader, Progress, StopSignal},
+    fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher, http::HttpFetcher},
+    session::{Caller, Failure},
+};
+
+/// Stands for the fetcher that a crawl has where it was given no other: it asks servers by HTTP.
+#[derive(Debug)]
+pub struct Http(Infallible);
+
+impl Fetcher for Http {
+    async fn fetch(&self, _: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        match self.0 {}
+    }
+}
+
+/// What a program that crawls brings to its sessions.
+pub(super) struct Runner<F> {
+    /// A fetcher of its own, if it has one.
+    pub(super) fetcher: Option<Arc<F>>,
+    pub(super) reader: PageReader,
+}
+
+impl<F> Clone for Runner<F> {
+    fn clone(&self) -> Self {
+        Self { fetcher: self.fetcher.clone(), reader: self.reader.clone() }
+    }
+}
+
+/// One of the two.
+pub(super) enum Asks<F> {
+    Http(Box<HttpFetcher>),
+    Own(Arc<F>),
+}
+
+impl<F: Fetcher> Fetcher for Asks<F> {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        match self {
+            Self::Http(standard) => standard.fetch(request).await,
+            Self::Own(own) => own.fetch(request).await,
+        }
+    }
+}
+
+impl<F: Fetcher + 'static> Caller for Runner<F> {
+    type Fetcher = Asks<F>;
+    type View = ();
+
+    fn crawls(&self) -> u64 {
+        1
+    }
+
+    fn begins(&self, _: &Settings) {}
+
+    fn fetcher(
+        &self,
+        standard: impl FnOnce() -> Result<HttpFetcher, Failure>,
+        _: &Settings,
+        _: &StopSignal,
+    ) -> Result<Self::Fetcher, Failure> {
+        Ok(match &self.fetcher {
+            Some(own) => Asks::Own(Arc::clone(own)),
+            None => Asks::Http(Box::new(standard()?)),
+        })
+    }
+
+    fn pages(&self) -> Option<PageReader> {
+        Some(self.reader.clone())
+    }
+
+    fn note(&self, text: &str) {
+        tracing::info!("{text}");
+    }
+
+    fn tell(&self, text: &str) {
+        tracing::info!("{text}");
+    }
+
+    fn complain(&self, text: &str) {
+        tracing::error!("{text}");
+    }
+
+    fn show(&self, _: watch::Receiver<Progress>, _: StopSignal) {}
+
+    fn has_ended(&self, _: &Path, _: End) -> Result<(), Failure> {
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! [`Caller`]: who runs a session, the program or the library.
+
+use std::path::Path;
+
+use tokio::sync::watch;
+
+use super::Failure;
+use crate::{
+    config::Settings,
+    engine::{End, PageReader, Progress, StopSignal},
+    fetch::{Fetcher, http::HttpFetcher},
+};
+
+/// What a session asks of whoever runs it.
+pub(crate) trait Caller: Clone + Send + Sync + 'static {
+    /// What asks servers.
+    type Fetcher: Fetcher + 'static;
+    /// Shows progress until it is dropped.
+    type View: Send;
+
+    /// How many crawls share this process.
+    fn crawls(&self) -> u64;
+
+    /// Settings are known, and nothing was stored yet.
+    fn begins(&self, settings: &Settings);
+
+    /// The fetcher of a sequence; `standard` makes the one that asks servers by HTTP, under the address rules of the settings.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn fetcher(
+        &self,
+        standard: impl FnOnce() -> Result<HttpFetcher, Failure>,
+        settings: &Settings,
+        stop: &StopSignal,
+    ) -> Result<Self::Fetcher, Failure>;
+
+    /// Who is handed each page, if anybody is.
+    fn pages(&self) -> Option<PageReader>;
+
+    /// Says what may be worth knowing.
+    fn note(&self, text: &str);
+
+    /// Says what a run came to.
+    fn tell(&self, text: &str);
+
+    /// Says what went wrong.
+    fn complain(&self, text: &str);
+
+    /// Shows figures as they are published.
+    fn show(&self, figures: watch::Receiver<Progress>, stop: StopSignal) -> Self::View;
+
+    /// A sequence ended, and another follows at once.
+    ///
+    /// # Errors
+    /// When its summary cannot be read or shown.
+    fn has_ended(&self, dir: &Path, end: End) -> Result<(), Failure>;
+}

@@ -1,0 +1,297 @@
+//! The library: a crawl as another program runs it.
+
+use std::{
+    collections::BTreeSet,
+    process::Command,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::runtime::Runtime;
+use webloom::{
+    Crawl, End, Page, Scope,
+    fetcher::{FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher},
+};
+use webloom_tests::{
+    server::{Asked, Reply},
+    webloom::{assert_clean, pages},
+};
+
+use crate::{Folder, assert_asked_once, chain, closing, serve, star};
+
+/// A crawl without pauses.
+fn quick(start: impl Into<String>) -> Crawl {
+    Crawl::new(start).delay(Duration::ZERO).set("politeness.backoff", "20ms").set("retry.backoff", "20ms")
+}
+
+/// A runtime such as other programs have.
+fn runtime() -> Runtime {
+    Runtime::new().expect("a runtime")
+}
+
+#[test]
+fn each_page_is_given_out_once_with_all_that_was_sent() {
+    let server = serve(|asked: &Asked| match asked.target.as_str() {
+        "/" => {
+            Reply::html("<title> Caf\u{e9} </title><a href=/a>a</a><a href=http://other.test/>o</a><a href=/gone>g</a>")
+        }
+        "/a" => Reply::text("<a href=/never>").header("x-answer: 42"),
+        _ => Reply::status(404),
+    });
+    let mut given = Vec::new();
+    let summary = runtime().block_on(quick(server.url("/")).run(|page| given.push(page))).unwrap();
+    assert!(summary.is_complete() && summary.end == End::Drained, "{summary}");
+    assert_eq!((summary.pages.stored, summary.pages.broken, summary.urls.admitted, summary.sequence), (2, 1, 3, 0));
+    assert_eq!((summary.losses.verified_links, summary.losses.missing, summary.losses.budget), (Some(2), 0, Some(0.5)));
+    assert!(summary.to_string().starts_with("Complete: 2 pages in "), "{summary}");
+    let json: serde_json::Value = serde_json::from_str(&summary.to_json()).unwrap();
+    assert_eq!((&json["end"], &json["pages"]["stored"]), (&"drained".into(), &2.into()));
+    let [start, text] = given.as_slice() else { panic!("{given:?}") };
+    assert_eq!((start.url().as_str(), start.depth(), start.title()), (&*server.url("/"), 0, Some("Caf\u{e9}")));
+    assert!(start.is_html() && start.text().contains("Caf\u{e9}") && start.status() == 200);
+    let links: Vec<_> = start.links().iter().map(|link| link.as_str().to_owned()).collect();
+    assert_eq!(links, [&server.url("/a"), "http://other.test/", &server.url("/gone")]);
+    assert_eq!((text.depth(), text.title(), text.header("X-Answer")), (1, None, Some("42")));
+    assert!(text.links().is_empty() && text.body() == b"<a href=/never>" && text.truncated().is_none());
+    assert_asked_once(&server, &["/", "/a", "/gone"]);
+}
+
+#[test]
+fn a_crawl_that_was_stopped_is_resumed_and_gives_out_the_rest() {
+    let server = serve(star(40));
+    let folder = Folder::new();
+    let crawl = || quick(server.url("/")).dir(folder.crawl());
+    let (mut first, mut rest) = (Vec::new(), Vec::new());
+    let stopped = crawl();
+    let stop = stopped.stop_handle();
+    let summary = runtime().block_on(stopped.run(|page| {
+        first.push(page.url().clone());
+        if first.len() == 5 {
+            stop.stop();
+        }
+    }));
+    let summary = summary.unwrap();
+    assert_eq!((summary.end, summary.is_complete()), (End::Stopped, false), "{summary}");
+    assert!((5..41).contains(&summary.pages.stored) && summary.urls.queued > 0, "{summary}");
+    let summary = runtime().block_on(crawl().run(|page| rest.push(page.url().clone()))).unwrap();
+    assert!(summary.is_complete() && summary.pages.stored == 41, "{summary}");
+    assert_eq!(first.len() + rest.len(), 41, "each page once");
+    assert_eq!(first.iter().chain(&rest).collect::<BTreeSet<_>>().len(), 41);
+    let summary = runtime().block_on(crawl().run(|page| panic!("{page:?} again"))).unwrap();
+    assert!(summary.is_complete() && summary.pages.stored == 41, "nothing was left to do");
+    assert_eq!(server.log().len(), 41 + 1, "robots.txt and each page");
+    assert_clean(&folder.crawl());
+}
+
+#[test]
+fn dropping_a_crawl_is_a_kill_that_loses_nothing() {
+    let server = serve(chain(60));
+    let folder = Folder::new();
+    let crawl = || quick(server.url("/")).dir(folder.crawl());
+    let mut given = BTreeSet::new();
+    let runtime = runtime();
+    for most in [3, 10, 20] {
+        let mut count = 0;
+        let (ended, mut end) = tokio::sync::mpsc::unbounded_channel();
+        let dropped = runtime.block_on(async {
+            let crawling = crawl().run(|page| {
+                count += 1;
+                given.insert(page.url().as_str().to_owned());
+                if count == most {
+                    ended.send(()).unwrap();
+                }
+            });
+            tokio::select! {
+                summary = crawling => Some(summary),
+                _ = end.recv() => None,
+            }
+        });
+        assert!(dropped.is_none(), "{dropped:?}");
+        wait_until_free(&folder);
+    }
+    let rest = |page: Page| given.extend([page.url().as_str().to_owned()]);
+    let summary = runtime.block_on(crawl().run(rest)).unwrap();
+    assert!(summary.is_complete() && summary.pages.stored == 61, "{summary}");
+    assert_eq!(given, pages(&folder.crawl()).into_keys().collect(), "each was given out");
+    assert_clean(&folder.crawl());
+}
+
+/// The thread that writes ends a moment after its crawl was dropped.
+fn wait_until_free(folder: &Folder) {
+    let lock = std::fs::File::open(folder.crawl().join("lock")).expect("a lock");
+    lock.lock().expect("it is free sooner or later");
+}
+
+#[test]
+fn another_sequence_gives_out_what_has_changed() {
+    let version = Arc::new(Mutex::new(1));
+    let of_site = Arc::clone(&version);
+    let server = serve(move |asked: &Asked| {
+        let version = *of_site.lock().unwrap();
+        let tag = if asked.target == "/2" { format!("etag: \"{version}\"") } else { "etag: \"1\"".to_owned() };
+        let has_it = asked.headers.iter().any(|line| line.replace("if-none-match", "etag").eq_ignore_ascii_case(&tag));
+        match asked.target.as_str() {
+            "/robots.txt" => Reply::status(404),
+            _ if has_it => Reply::status(304).header(tag),
+            "/" => Reply::links(["/1", "/2", "/3"]).header(tag),
+            _ => Reply::html(format!("<title>{version}</title>")).header(tag),
+        }
+    });
+    let folder = Folder::new();
+    let crawl = || quick(server.url("/")).dir(folder.crawl()).set("revisit.audit_not_modified", "0");
+    assert!(runtime().block_on(crawl().again().run(drop)).unwrap_err().is_refusal(), "there is none to repeat");
+    assert_eq!(runtime().block_on(crawl().run(drop)).unwrap().pages.stored, 4);
+    *version.lock().unwrap() = 2;
+    let mut given = Vec::new();
+    let summary = runtime().block_on(crawl().again().run(|page| given.push(page.url().path().to_owned()))).unwrap();
+    assert_eq!((summary.sequence, summary.pages.changed, summary.pages.unchanged), (1, 1, 3), "{summary}");
+    assert_eq!(given, ["/2"]);
+}
+
+#[test]
+fn a_task_may_run_it_and_a_function_that_waits_may_take_the_pages() {
+    let server = serve(star(30));
+    let start = server.url("/");
+    let summary = runtime().block_on(async {
+        let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
+        let crawling = tokio::spawn(async move {
+            let send = |page: Page| {
+                let (sender, url) = (sender.clone(), page.url().clone());
+                async move { sender.send(url).await.unwrap() }
+            };
+            quick(start).run_async(send).await
+        });
+        let mut given = 0;
+        while receiver.recv().await.is_some() {
+            given += 1;
+        }
+        assert_eq!(given, 31);
+        let start = server.url("/1");
+        let prefix = tokio::spawn(async move { quick(start).exclude("/[2-9]").run(drop).await });
+        assert!(prefix.await.unwrap().unwrap().pages.stored > 1);
+        crawling.await.unwrap()
+    });
+    assert!(summary.unwrap().is_complete());
+}
+
+#[test]
+fn pages_that_are_kept_take_no_room_from_the_others() {
+    let big = "x".repeat(3 << 20);
+    let site = star(12);
+    let server = serve(move |asked: &Asked| match asked.target.as_str() {
+        "/" | "/robots.txt" => site(asked),
+        _ => Reply::text(&big),
+    });
+    let mut kept = Vec::new();
+    let crawl = quick(server.url("/")).set("politeness.per_host", "8");
+    let summary = runtime().block_on(crawl.run(|page| kept.push(page))).unwrap();
+    assert!(summary.is_complete() && kept.len() == 13, "{summary}");
+    assert_eq!(kept.into_iter().map(|page| page.into_body().len() >> 20).sum::<usize>(), 36);
+}
+
+#[test]
+fn what_is_wrong_is_an_error_and_what_does_not_answer_is_none() {
+    let server = serve(star(3));
+    let folder = Folder::new();
+    let run = |crawl: Crawl| runtime().block_on(crawl.run(drop));
+    for (crawl, why) in [
+        (quick(server.url("/")).set("politness.delay", "1s"), "politeness"),
+        (quick(server.url("/")).set("retry.attempts", "many"), "retry.attempts"),
+        (quick(server.url("/")).include("("), "scope.include"),
+        (quick(server.url("/")).profile("none"), "none"),
+        (quick("ftp://h/"), "ftp"),
+        (quick("@/etc/passwd"), "/etc/passwd"),
+        (quick(server.url("/")).login("a:b", "c\nd"), "login"),
+    ] {
+        let error = run(crawl.dir(folder.crawl())).unwrap_err();
+        assert!(error.is_refusal() && error.to_string().contains(why), "{error}");
+    }
+    assert!(!folder.crawl().exists() && server.log().is_empty());
+    let silent = run(quick("http://127.0.0.1:1/").set("politeness.give_up", "100ms")).unwrap();
+    assert_eq!((silent.end, silent.pages.stored), (End::Unreachable, 0), "{silent}");
+    assert_eq!((&*silent.silent_hosts[0].host, silent.silent_hosts[0].waiting), ("http://127.0.0.1:1", 1));
+    let failed = serve(closing(|_| Reply::status(404)));
+    assert_eq!(run(quick(failed.url("/"))).unwrap().end, End::Failed);
+    let few = run(quick(server.url("/")).max_pages(2).dir(folder.crawl())).unwrap();
+    assert_eq!((few.end, few.pages.stored), (End::Budget, 2), "{few}");
+    let _kept =
+        std::fs::File::open(folder.crawl().join("lock")).map(|lock| lock.lock().map(|()| lock)).unwrap().unwrap();
+    assert!(run(quick(server.url("/")).dir(folder.crawl())).unwrap_err().is_refusal(), "it is in use");
+}
+
+#[test]
+fn secrets_and_scope_are_those_of_the_program() {
+    let server = serve(|asked: &Asked| match asked.target.as_str() {
+        _ if !asked.headers.iter().any(|line| line.eq_ignore_ascii_case("authorization: basic Ym9iOmE6Yg==")) => {
+            Reply::status(401)
+        }
+        "/docs/" => Reply::links(["/docs/1", "/other", "/docs/x/2"]),
+        _ => Reply::html(""),
+    });
+    let folder = Folder::new();
+    let crawl = quick(server.url("/docs/")).scope(Scope::Prefix).login("bob", "a:b").header("X-Team", "docs");
+    let summary = runtime().block_on(crawl.dir(folder.crawl()).run(drop)).unwrap();
+    assert!(summary.is_complete() && summary.pages.stored == 3, "{summary}");
+    assert_eq!(server.count("/other"), 0);
+    assert!(server.log().iter().all(|hit| hit.headers.iter().any(|line| line.eq_ignore_ascii_case("x-team: docs"))));
+    let database = std::fs::read(folder.crawl().join("webloom.sqlite")).unwrap();
+    assert!(!database.windows(3).any(|part| part == b"a:b"), "the password is not kept");
+}
+
+/// A web of two pages; a third never answers.
+struct Memory;
+
+impl Fetcher for Memory {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        let body = match request.url.as_str() {
+            "http://memory.test/" => "<a href=two><a href=silent>",
+            "http://memory.test/two" => "<a href=/>",
+            "http://memory.test/silent" => {
+                return Err(FetchError::Protocol(webloom::fetcher::Cause::new("none")).after(1));
+            }
+            _ => return Ok(FetchResponse::new(request.url, 404)),
+        };
+        let headers = vec![("content-type".into(), b"text/html".as_slice().into())];
+        Ok(FetchResponse { headers, body: body.into(), ..FetchResponse::new(request.url, 200) })
+    }
+}
+
+#[test]
+fn another_fetcher_may_take_the_place_of_http() {
+    let mut given = Vec::new();
+    let crawl = quick("http://memory.test/").fetcher(Memory);
+    let summary = runtime().block_on(crawl.run(|page| given.push(page.url().path().to_owned()))).unwrap();
+    assert!(summary.is_complete(), "{summary}");
+    assert_eq!((given.join(" "), summary.pages.failed), ("/ /two".to_owned(), 1));
+}
+
+#[test]
+fn the_examples_do_what_they_say() {
+    let server = serve(|asked: &Asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        "/" => Reply::html("<title>Start</title><a href=/1>one"),
+        _ => Reply::html("<p>no title"),
+    });
+    let (output, told) = example("titles", &server.url("/"));
+    assert_eq!(output, format!("{}\tStart\n{}\t(none)\n", server.url("/"), server.url("/1")));
+    assert!(told.contains("Complete: 2 pages in"), "{told}");
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in
+        [("index.html", "<a href='a%20b.html'>a</a><a href=gone.html>g</a>"), ("a b.html", ""), ("alone.html", "")]
+    {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let (output, told) = example("folder", folder.path().to_str().unwrap());
+    assert_eq!(output, "missing\t/gone.html\nnot linked\t/alone.html\n");
+    assert!(told.contains("Complete: 2 pages in"), "{told}");
+}
+
+/// What an example prints to stdout and stderr.
+fn example(name: &str, argument: &str) -> (String, String) {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "-q", "--locked", "-p", "webloom", "--example", name, "--", argument]);
+    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo");
+    let [shown, told] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+    assert!(output.status.success(), "{told}");
+    (shown, told)
+}
