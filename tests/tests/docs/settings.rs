@@ -109,9 +109,9 @@ fn the_documents_name_every_flag_and_no_other() {
 fn the_table_of_commands_has_every_subcommand_and_no_other() {
     let readme = read("README.md");
     let rows = rows(section(&readme, "## Commands"));
-    let named = rows.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2));
-    let named: Vec<_> = named.map(|command| command.strip_prefix("webloom ").unwrap()).collect();
-    assert_eq!(named, SUBCOMMANDS);
+    let in_table = rows.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2));
+    let in_table: Vec<_> = in_table.map(|command| command.strip_prefix("webloom ").unwrap()).collect();
+    assert_eq!(in_table, SUBCOMMANDS);
     let commands = help("").split("Commands:").nth(1).unwrap().split("Options:").next().unwrap().to_owned();
     let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: BTreeSet<_> = names

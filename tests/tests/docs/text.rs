@@ -19,8 +19,8 @@ pub(crate) fn read(path: &str) -> String {
 /// The README and the pages of `docs/`, by their paths in the workspace.
 pub(crate) fn user_documents() -> Vec<String> {
     let files = fs::read_dir(root().join("docs")).unwrap();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut pages: Vec<_> = names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    let names = files.filter_map(|file| Some(file.unwrap().file_name().to_str()?.strip_suffix(".md")?.to_owned()));
+    let mut pages: Vec<_> = names.map(|name| format!("docs/{name}.md")).collect();
     pages.sort();
     [vec!["README.md".to_owned()], pages].concat()
 }
