@@ -1,14 +1,21 @@
-//! Every command of the README is run, in its order, or named here with the reason why not.
+//! Every command of the README and of the pages of `docs/` is run, or named here with the reason why not.
+//!
+//! The README begins in an empty folder and its commands are run in their order. Each page begins with the crawl that the README
+//! leaves behind, in a folder of its own, so that pages depend on nothing but the README.
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 use crate::{
     program::{Site, shell},
-    text::{blocks, read, root},
+    text::{blocks, read, root, user_documents},
 };
 
-/// The start URL of the README. The test puts a practice site on loopback in its place.
+/// The start URL of the documents. The test puts a practice site on loopback in its place.
 const EXAMPLE: &str = "https://docs.example.org/";
+
+/// What a page finds: the crawl of the README, and another sequence.
+const BEFORE_A_PAGE: [&str; 2] =
+    ["webloom crawl -q https://docs.example.org/ -d docs", "webloom crawl -q -d docs --again"];
 
 /// Lines that are not run, by their beginning; what is checked instead is the test behind each.
 const NOT_RUN: &[(&str, &str)] = &[
@@ -18,46 +25,71 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("tests/run", "would run this test again; its parts are checked"),
     ("cargo install", "builds with the release profile and writes outside the checkout; its folders are checked"),
     ("webloom watch https:", "does not end; the same is run with --runs"),
+    ("cargo run -q --example", "builds from the checkout; the tests of the library run both examples"),
     ("podman ", "needs a registry of images; the Dockerfile is checked for what the commands rely on"),
 ];
 
-fn lines() -> Vec<String> {
-    let documents = ["README.md", "docs/loss.md"].map(read);
-    let blocks = documents.iter().flat_map(|text| blocks(text, "sh"));
-    blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+/// The lines of shell in a document.
+fn lines_of(document: &str) -> Vec<String> {
+    let blocks = blocks(&read(document), "sh");
+    blocks.iter().flat_map(|block| block.lines()).map(str::to_owned).collect()
 }
 
 fn is_run(line: &str) -> bool {
     !NOT_RUN.iter().any(|(beginning, _)| line.starts_with(beginning))
 }
 
+/// Runs a line that must succeed; what it prints on stdout.
+fn run(line: &str, site: &Site, dir: &Path) -> String {
+    let output = shell(&line.replace(EXAMPLE, &site.url), dir);
+    assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Runs the lines of a document in their order; how many these are.
+fn run_all(document: &str, site: &Site, dir: &Path) -> usize {
+    let lines: Vec<_> = lines_of(document).into_iter().filter(|line| is_run(line)).collect();
+    for line in &lines {
+        let printed = run(line, site, dir);
+        let silent = line.contains('>') && !line.contains("explain")
+            || ["webloom pages", "webloom changes", "webloom links"].iter().any(|lister| line.starts_with(lister));
+        assert!(silent || !printed.is_empty(), "{document}: {line} prints nothing");
+        assert!(!printed.contains("\"error\":\""), "{document}: {line} answers an error");
+        assert!(line != "webloom demo" || printed.contains("clean"), "the demo shows a clean crawl");
+    }
+    lines.len()
+}
+
 #[test]
 fn the_commands_of_the_readme_run() {
     let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
-    let lines = lines();
-    let run: Vec<_> = lines.iter().filter(|line| is_run(line)).collect();
-    assert!(run.len() > 10, "{run:?}");
-    let mut demos = 0;
-    for line in run {
-        let output = shell(&line.replace(EXAMPLE, &site.url), dir.path());
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{line}\n{complaint}");
-        let silent = line.contains('>') && !line.contains("explain")
-            || ["webloom pages", "webloom changes", "webloom links"].iter().any(|lister| line.starts_with(lister));
-        assert!(silent || !output.stdout.is_empty(), "{line} prints nothing");
-        assert!(!String::from_utf8_lossy(&output.stdout).contains("\"error\":\""), "{line} answers an error");
-        demos += usize::from(line == "webloom demo" && String::from_utf8_lossy(&output.stdout).contains("clean"));
+    assert!(run_all("README.md", &site, dir.path()) > 5);
+    assert!(lines_of("README.md").contains(&"webloom demo".to_owned()));
+    assert!(run("webloom check docs", &site, dir.path()).contains(" 0 queued "), "the crawl is complete");
+}
+
+#[test]
+fn the_commands_of_the_pages_run() {
+    let site = Site::serve();
+    let mut number = 0;
+    for document in user_documents()
+        .iter()
+        .filter(|document| *document != "README.md" && lines_of(document).iter().any(|line| is_run(line)))
+    {
+        let dir = tempfile::tempdir().unwrap();
+        for line in BEFORE_A_PAGE {
+            run(line, &site, dir.path());
+        }
+        number += run_all(document, &site, dir.path());
     }
-    let check = shell("webloom check docs", dir.path());
-    assert!(String::from_utf8_lossy(&check.stdout).contains(" 0 queued "), "the crawl is complete");
-    assert_eq!(demos, 1, "the demo shows a clean crawl");
+    assert!(number > 30, "{number} commands");
 }
 
 #[test]
 fn what_is_not_run_rests_on_what_is_there() {
-    let lines = lines();
+    let lines: Vec<_> = user_documents().iter().flat_map(|document| lines_of(document)).collect();
     for (beginning, reason) in NOT_RUN {
-        assert!(lines.iter().any(|line| line.starts_with(beginning)), "{beginning} is not in the README ({reason})");
+        assert!(lines.iter().any(|line| line.starts_with(beginning)), "{beginning} is in no document ({reason})");
     }
     for script in ["demo", "tests/run", "tests/prepare", ".ci/run"] {
         assert!(Command::new("bash").arg("-n").arg(root().join(script)).status().unwrap().success(), "{script}");

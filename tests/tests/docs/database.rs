@@ -14,14 +14,14 @@ use crate::{
 const FIND_NOTHING: &[&str] = &[
     "-- Addresses with the same content.",
     "-- Pages without a title.",
-    "-- What was not found again in the last sequence?",
-    "-- What was lost, and what became of it?",
-    "-- Which pages link to what is still lost?",
-    "-- What did a later sequence find that an earlier one had lost?",
-    "-- Which pages say the same?",
-    "-- What did each sequence tell?",
-    "-- What waits for a second look?",
-    "-- Which pages are longest unvisited?",
+    "-- Which URLs did the last sequence not find again?",
+    "-- How many URLs were lost, and what became of them?",
+    "-- Which pages link to URLs that are still lost?",
+    "-- Which URLs did a later sequence find that an earlier one had lost?",
+    "-- Which pages have the same text?",
+    "-- Which changes did each sequence report?",
+    "-- Which pages wait for a second look?",
+    "-- Which pages have waited longest for a visit?",
     "-- How many pages are in each class?",
     "-- How often does a page of each section change",
     "SELECT sequence, count(*) AS lines FROM site_wide",
@@ -38,10 +38,6 @@ fn the_schema_is_described_and_the_queries_run() {
     let document = read("docs/database.md");
     tables_match(&database, &document);
     queries_run(&database, &document);
-    for line in blocks(&document, "sh") {
-        let output = shell(&line, dir.path());
-        assert!(output.status.success() && !output.stdout.is_empty(), "{line}");
-    }
 }
 
 fn tables_match(database: &Connection, document: &str) {

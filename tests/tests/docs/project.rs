@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use crate::text::{first_column, read, root, section};
+use crate::text::{first_column, read, root, section, user_documents};
 
 #[test]
 fn the_changelog_has_the_version() {
@@ -36,21 +36,59 @@ fn the_license_is_the_manifests() {
     assert!(license.contains("LICENSE-MIT") && license.contains("LICENSE-APACHE"));
 }
 
-#[test]
-fn links_between_documents_lead_somewhere() {
-    for document in [
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "CHANGELOG.md",
-        "docs/database.md",
-        "docs/glossary.md",
-        "docs/loss.md",
-    ] {
-        let text = read(document);
-        let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for target in targets.filter(|target| !target.starts_with("http")) {
-            assert!(fs::exists(root().join(target)).unwrap(), "{document} links to {target}");
+/// The targets of the links in a text.
+fn links(text: &str) -> impl Iterator<Item = &str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+/// The anchors of a document's headings, as a reader of Markdown makes them: lower case, no punctuation, dashes for spaces.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let mut headings = Vec::new();
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        if let Some(heading) = line.strip_prefix('#').filter(|_| !fenced) {
+            headings.push(heading.trim_start_matches('#').trim().to_lowercase());
         }
     }
+    let kept = |c: &char| c.is_alphanumeric() || "-_ ".contains(*c);
+    headings.iter().map(|heading| heading.chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn links_between_documents_lead_to_files_and_headings() {
+    let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let mut checked = 0;
+    for document in user_documents().into_iter().chain(others) {
+        let text = read(&document);
+        for link in links(&text).filter(|link| !link.starts_with("http")) {
+            let mut parts = link.splitn(2, '#');
+            let target = match parts.next().unwrap() {
+                "" => root().join(&document),
+                path => root().join(&document).parent().unwrap().join(path),
+            };
+            assert!(fs::exists(&target).unwrap(), "{document} links to {link}: there is no such file");
+            if let Some(anchor) = parts.next() {
+                let there = anchors(&fs::read_to_string(&target).unwrap());
+                assert!(there.contains(anchor), "{document} links to {link}; the headings there are {there:?}");
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 50, "{checked} links");
+}
+
+#[test]
+fn the_readme_leads_to_every_page() {
+    let readme = read("README.md");
+    let linked: BTreeSet<_> = links(&readme).map(|link| link.split('#').next().unwrap().to_owned()).collect();
+    for page in user_documents().into_iter().skip(1) {
+        assert!(linked.contains(&page), "the README does not link to {page}");
+    }
+}
+
+#[test]
+fn makes_anchors_as_readers_do() {
+    let text = "# A b\n```sh\n# c\n```\n## `visit`: the D_e-f\n";
+    assert_eq!(anchors(text), ["a-b", "visit-the-d_e-f"].map(str::to_owned).into());
 }

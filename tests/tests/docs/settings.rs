@@ -1,4 +1,4 @@
-//! Settings and flags: the README names all there are, and none that is not.
+//! Settings, flags and commands: the documents name all there are, and none that is not.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use webloom::config::reference;
 
 use crate::{
     program::help,
-    text::{flags, read},
+    text::{flags, read, rows, section, user_text},
 };
 
 /// Flags of `crawl` that are no setting.
@@ -29,9 +29,10 @@ const NO_KEY: &[&str] = &[
 /// Flags of `watch` besides; it has no `--again`.
 const OF_WATCH: &[&str] = &["jobs", "runs"];
 
-/// Flags in the README that belong to other programs.
-const FOREIGN: &[&str] = &["brief", "locked", "max-lost", "path", "release", "rm", "urls"];
+/// Flags in the documents that belong to other programs.
+const FOREIGN: &[&str] = &["brief", "example", "locked", "max-lost", "open", "path", "release", "rm", "urls"];
 
+/// All subcommands, in the order of the README's table.
 pub(crate) const SUBCOMMANDS: &[&str] = &[
     "crawl",
     "watch",
@@ -59,10 +60,24 @@ fn the_table_is_the_reference() {
         format!("| {} |\n", cells.join(" | "))
     });
     let table = format!("| key | flag | variable | default |\n| --- | --- | --- | --- |\n{}", rows.collect::<String>());
-    let readme = read("README.md");
-    let (_, rest) = readme.split_once("a test compares -->\n").unwrap();
+    let page = read("docs/settings.md");
+    let (_, rest) = page.split_once("a test compares -->\n").unwrap();
     let (there, _) = rest.split_once("<!-- end of settings -->").unwrap();
-    assert_eq!(there, table, "put this table into README.md:\n{table}");
+    assert_eq!(there, table, "put this table into docs/settings.md:\n{table}");
+}
+
+#[test]
+fn the_short_table_agrees_with_the_reference() {
+    let readme = read("README.md");
+    let rows = rows(section(&readme, "## Settings that people change most"));
+    assert!((10..=14).contains(&rows.len()), "{rows:?}");
+    let reference = reference();
+    for row in rows {
+        let key = row[0].trim_matches('`');
+        let setting = reference.iter().find(|setting| setting.key == key).unwrap_or_else(|| panic!("no setting {key}"));
+        let flag = format!("`--{}`", setting.flag.unwrap_or_else(|| panic!("{key} has no flag")));
+        assert_eq!(row[1..3], [flag, format!("`{}`", setting.default)], "{key}");
+    }
 }
 
 #[test]
@@ -81,25 +96,22 @@ fn watch_has_those_of_the_schedule_too() {
 }
 
 #[test]
-fn the_readme_names_every_flag_and_no_other() {
-    let documented: BTreeSet<_> =
-        flags(&read("README.md")).into_iter().filter(|flag| !FOREIGN.contains(&&**flag)).collect();
+fn the_documents_name_every_flag_and_no_other() {
+    let documented: BTreeSet<_> = flags(&user_text()).into_iter().filter(|flag| !FOREIGN.contains(&&**flag)).collect();
     let mut there: BTreeSet<_> = SUBCOMMANDS.iter().flat_map(|subcommand| flags_of(subcommand)).collect();
-    there.remove("help");
-    // The README uses the short form.
+    there.insert("help".to_owned());
+    // The documents use the short form.
     assert!(there.remove("dir") && read("README.md").contains(" -d docs"));
     assert_eq!(documented, there);
 }
 
 #[test]
-fn every_subcommand_is_shown() {
+fn the_table_of_commands_has_every_subcommand_and_no_other() {
     let readme = read("README.md");
-    for subcommand in SUBCOMMANDS {
-        assert!(
-            readme.contains(&format!("webloom {subcommand}")) || readme.contains(&format!("-- {subcommand}\n")),
-            "{subcommand}"
-        );
-    }
+    let rows = rows(section(&readme, "## Commands"));
+    let in_table = rows.iter().flat_map(|row| row[0].split('`').skip(1).step_by(2));
+    let in_table: Vec<_> = in_table.map(|command| command.strip_prefix("webloom ").unwrap()).collect();
+    assert_eq!(in_table, SUBCOMMANDS);
     let commands = help("").split("Commands:").nth(1).unwrap().split("Options:").next().unwrap().to_owned();
     let names = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: BTreeSet<_> = names
@@ -116,8 +128,10 @@ fn the_profiles_are_those_that_are_shipped() {
     let names = profiles.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let names: BTreeSet<_> = names.filter(|name| name != "default.toml").collect();
     assert_eq!(names, ["focused.toml", "revisit.toml"].map(str::to_owned).into());
-    assert!(read("README.md").contains("There are two profiles: `focused`"));
-    assert!(read("README.md").contains("and `revisit`, which `watch` takes"));
+    let page = read("docs/settings.md");
+    let listed = section(&page, "## Profiles").lines().filter_map(|line| line.strip_prefix("- `")?.split('`').next());
+    let listed: BTreeSet<_> = listed.map(|name| format!("{name}.toml")).collect();
+    assert_eq!(listed, names);
 }
 
 /// The flags that the help of a subcommand lists: those at the beginning of a line.

@@ -16,6 +16,26 @@ pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
+/// The README and the pages of `docs/`, by their paths in the workspace.
+pub(crate) fn user_documents() -> Vec<String> {
+    let files = fs::read_dir(root().join("docs")).unwrap();
+    let names = files.filter_map(|file| Some(file.unwrap().file_name().to_str()?.strip_suffix(".md")?.to_owned()));
+    let mut pages: Vec<_> = names.map(|name| format!("docs/{name}.md")).collect();
+    pages.sort();
+    [vec!["README.md".to_owned()], pages].concat()
+}
+
+/// What all of these say.
+pub(crate) fn user_text() -> String {
+    user_documents().iter().map(|path| read(path)).collect()
+}
+
+/// The rows of the table in a text, cell by cell, without its head.
+pub(crate) fn rows(text: &str) -> Vec<Vec<&str>> {
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    rows.skip(2).map(|row| row.split(" | ").collect()).collect()
+}
+
 /// The contents of all fenced blocks in this language.
 pub(crate) fn blocks(document: &str, language: &str) -> Vec<String> {
     let fence = format!("```{language}\n");
@@ -55,5 +75,6 @@ fn finds_blocks_sections_columns_and_flags() {
     assert_eq!(blocks(document, "sh"), ["a\nb"]);
     assert!(section(document, "## B").ends_with("### C"));
     assert_eq!(first_column(document), BTreeSet::from(["x".to_owned()]));
+    assert_eq!(rows("a\n| x | y |\n| --- | --- |\n| `b` | c |\n"), [["`b`", "c"]]);
     assert_eq!(flags(document), BTreeSet::from(["e".to_owned(), "h-i".to_owned()]));
 }
