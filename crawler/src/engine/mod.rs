@@ -23,7 +23,7 @@ mod stop;
 mod visit;
 mod visits;
 
-use core::ranking as ranking_of;
+use core::{ranking as ranking_of, scope as scope_of};
 
 pub use core::{CacheFailure, End, Start};
 pub use gated::{Gated, Pass, SharedGate};
@@ -32,7 +32,15 @@ pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};
 pub use stop::StopSignal;
 
-use crate::{config::Settings, order::Ranking};
+use crate::{config::Settings, order::Ranking, scope::Scope, store::AreaRow};
+
+/// What belongs to a crawl with these areas.
+///
+/// # Errors
+/// [`EngineError::Stored`] when an area is no URL.
+pub fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<Scope, EngineError> {
+    scope_of(settings, areas)
+}
 
 /// How the URLs of a run are ranked.
 pub fn ranking(settings: &Settings) -> Ranking {

@@ -39,7 +39,10 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 2] = ["scope.", "extract."];
+const LINK_KEYS: [&str; 2] = [SCOPE_KEYS, "extract."];
+
+/// What these say decides which URLs belong to the crawl.
+const SCOPE_KEYS: &str = "scope.";
 
 /// Which sequence is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +159,7 @@ impl<C: Caller> Session<C> {
         if self.round != Round::OnceMore {
             directory.retry_abandoned()?;
         }
-        order_queue(&mut directory, &settings, clock.now())?;
+        prepare_queue(&directory, &settings, &changes, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
@@ -384,9 +387,17 @@ fn is_known(start: &Start, areas: &HashSet<&str>) -> bool {
     areas.contains(start.url.as_str()) || http.is_some_and(|http| areas.contains(http.as_str()))
 }
 
-/// Ranks what is queued as the settings have it. A retry waits at most as long as they say, whatever the clock said when it was
+/// Leaves out what is queued and does not belong to the crawl any more, and ranks the rest as the settings have it. A retry waits at most as long as they say, whatever the clock said when it was
 /// written.
-fn order_queue(directory: &mut CrawlDirectory, settings: &Settings, now: Moment) -> Result<(), Failure> {
+fn prepare_queue(
+    directory: &CrawlDirectory,
+    settings: &Settings,
+    changes: &[ChangedKey],
+    now: Moment,
+) -> Result<(), Failure> {
+    if changes.iter().any(|change| change.key.starts_with(SCOPE_KEYS)) {
+        directory.leave_out(&engine::scope(settings, &directory.areas()?)?)?;
+    }
     directory.rank_by(&engine::ranking(settings))?;
     let longest = settings.retry.max_backoff.max(settings.politeness.max_retry_after);
     let clamped = directory.clamp_due(now + longest)?;

@@ -14,6 +14,7 @@ use std::cell::RefCell;
 
 use zstd::bulk::Compressor;
 
+use super::leb128::{put, take};
 use crate::extract::{Element, Label};
 
 /// The version that is written.
@@ -215,32 +216,6 @@ fn cut<'a>(texts: &mut &'a str, length: u64) -> Option<&'a str> {
     let (text, rest) = texts.split_at_checked(usize::try_from(length).ok()?)?;
     *texts = rest;
     Some(text)
-}
-
-/// Writes a number, seven bits a byte, the lowest first.
-fn put(out: &mut Vec<u8>, mut number: u64) {
-    loop {
-        let [.., low] = (number & 0x7f).to_be_bytes();
-        number >>= 7;
-        if number == 0 {
-            return out.push(low);
-        }
-        out.push(low | 0x80);
-    }
-}
-
-/// Reads one, and takes it off.
-fn take(from: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = from.split_first()?;
-        *from = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

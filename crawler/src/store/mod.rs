@@ -13,6 +13,7 @@ mod counters;
 mod crawl;
 mod error;
 mod labels;
+mod leb128;
 mod links;
 mod lost;
 mod message;

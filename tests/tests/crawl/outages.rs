@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use webloom_tests::{
     server::{Asked, Reply, Server},
-    webloom::{Webloom, assert_clean},
+    webloom::{Webloom, assert_clean, pages},
 };
 
 use crate::{Folder, assert_asked_once, assert_counts, chain, serve, star};
@@ -145,6 +145,23 @@ fn a_run_that_is_left_with_silent_hosts_says_so_and_the_next_start_goes_on() {
     let rest = Webloom::go_on(&folder.crawl()).env("WEBLOOM_POLITENESS_BACKOFF", "1h").run().expect(0);
     assert_whole(&rest.json());
     assert_clean(&folder.crawl());
+}
+
+#[test]
+fn a_host_that_is_gone_for_good_can_be_left_out() {
+    for again in [false, true] {
+        let (server, folder) = (serve(star(3)), Folder::new());
+        let dead = "http://127.0.0.1:1/";
+        Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--add", dead]).run().expect(4);
+        let excluded = Webloom::go_on(&folder.crawl()).args(["--exclude", "^http://127.0.0.1:1/"]);
+        let excluded = if again { excluded.args(["--again"]) } else { excluded };
+        let summary = excluded.run().expect(0).json();
+        assert_counts(&summary);
+        assert_eq!((&summary["end"], &summary["urls"]["abandoned"]), (&"drained".into(), &json!({"scope": 1})));
+        assert_eq!((&summary["hosts"], &summary["pages"]["stored"]), (&json!([]), &4.into()));
+        assert_eq!(pages(&folder.crawl())[dead]["outcome"], "abandoned");
+        assert_clean(&folder.crawl());
+    }
 }
 
 #[test]

@@ -44,7 +44,7 @@ use parked::Parked;
 use rescue::Rescues;
 use revisits::{Revisits, VisitRound};
 use robots_book::RobotsBook;
-pub(super) use setup::{Setup, cache_check, ranking};
+pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
 use starts::StartPhase;
 use throttle::Throttle;

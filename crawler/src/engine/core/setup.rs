@@ -16,7 +16,7 @@ use crate::{
     order::Ranking,
     robots::ProductToken,
     scope::{Reach, Scope, ScopeRules},
-    store::{AreaSource, HostState, Resumed},
+    store::{AreaRow, AreaSource, HostState, Resumed},
     time::Moment,
     url::{Origin, UrlError, WebUrl},
 };
@@ -186,6 +186,15 @@ fn relation(settings: &Settings) -> LinkRelation {
         NofollowChoice::Follow => LinkRelation::Ignore,
         NofollowChoice::Obey => LinkRelation::Obey,
     }
+}
+
+/// What belongs to a crawl with these areas.
+pub(in crate::engine) fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<Scope, EngineError> {
+    let mut scope = Scope::new(scope_rules(settings));
+    for area in areas {
+        scope.widen(&stored(&area.url, WebUrl::parse)?);
+    }
+    Ok(scope)
 }
 
 fn scope_rules(settings: &Settings) -> ScopeRules {

@@ -20,6 +20,7 @@ mod failpoint;
 mod freshness;
 mod links;
 mod lost;
+mod narrow;
 mod pages;
 mod prepare;
 mod prune;

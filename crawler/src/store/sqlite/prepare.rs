@@ -2,9 +2,10 @@
 
 use rusqlite::{Connection, params};
 
-use super::{CrawlDirectory, apply, directory::sync_folder, ranks, resume, schema};
+use super::{CrawlDirectory, apply, directory::sync_folder, narrow, ranks, resume, schema};
 use crate::{
     order::Ranking,
+    scope::Scope,
     store::{Abandonment, AreaRow, Counters, Errs, NewCrawl, NextSequence, Revisit, RunStart, StoreError},
     time::Moment,
 };
@@ -104,6 +105,14 @@ impl CrawlDirectory {
     /// [`StoreError`] when the database cannot be written.
     pub fn rank_by(&self, ranking: &Ranking) -> Result<(), StoreError> {
         ranks::rank_by(&self.connection, ranking).map_err(self.failed())
+    }
+
+    /// Leaves out what is queued in the last sequence and is not in the scope any more.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn leave_out(&self, scope: &Scope) -> Result<(), StoreError> {
+        narrow::leave_out(&self.connection, scope).map_err(self.failed())
     }
 
     /// Queues URLs of the last sequence again that were abandoned for what may be mended since: a name that was none, an

@@ -8,13 +8,17 @@
 //!
 //! Does not know: how lines are shown.
 
+mod index;
 mod targets;
 
 use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
 
-use self::targets::{Target, Which};
+use self::{
+    index::{Builder, Counts, Index},
+    targets::{Target, Which},
+};
 use super::{
     again::Current,
     error::Fault,
@@ -33,6 +37,9 @@ const MEMORY: usize = 4 << 20;
 /// Targets that are looked for at once.
 const PART: usize = 1 << 12;
 
+/// Of a crawl with so many URLs an index is made by the first question that wants it: to look at all pages takes long.
+const INDEXED: u64 = 5_000;
+
 /// What is left of a number for the page, beside the place of a target in its part.
 const PAGE_BITS: u32 = 48;
 
@@ -44,6 +51,8 @@ struct Reader<'c> {
     connection: &'c Connection,
     current: Current,
     read: LinksRead,
+    /// Of a crawl with so many URLs an index is made.
+    indexed: u64,
 }
 
 /// A page with its latest copy.
@@ -70,7 +79,7 @@ pub(super) fn links(
     let _snapshot = connection.unchecked_transaction()?;
     let Some(sequence) = summary::last_sequence(connection)? else { return Ok(LinksRead::default()) };
     let current = Current::of(connection, sequence)?;
-    let mut reader = Reader { connection, current, read: LinksRead::default() };
+    let mut reader = Reader { connection, current, read: LinksRead::default(), indexed: INDEXED };
     match query {
         LinkQuery::To(url) => reader.to(url, &mut each)?,
         LinkQuery::From(url) => reader.from(url, &mut each)?,
@@ -84,12 +93,13 @@ pub(super) fn links(
 impl Reader<'_> {
     /// Shows the links to each target, in the order of their admission, pages in that of theirs.
     fn of_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        let index = Index::of(self.connection);
         let mut last = 0;
         loop {
             let (mut part, end) = targets::part(self.connection, which, last, PART)?;
             targets::follow(self.connection, &mut part)?;
             part.retain(|target| which.takes(target));
-            if !part.is_empty() && !self.of_part(&part, each)? {
+            if !part.is_empty() && !self.of_part(&part, index.as_ref(), each)? {
                 return Ok(());
             }
             match end {
@@ -100,21 +110,21 @@ impl Reader<'_> {
     }
 
     /// Whether more can be shown.
-    fn of_part(&mut self, part: &[Target], each: &mut impl FnMut(LinkLine) -> bool) -> Result<bool, Fault> {
-        let places: HashMap<u64, u64> = (0..).zip(part).map(|(place, target)| (target.link, place)).collect();
-        let folders = runs::folders(self.connection);
-        let mut found = Sorter::new(&folders.iter().map(|folder| &**folder).collect::<Vec<_>>(), MEMORY);
-        self.each_page("x''", |page| {
-            for place in page.links.iter().filter_map(|link| places.get(link)) {
-                found.push(place << PAGE_BITS | (page.id & ((1 << PAGE_BITS) - 1)))?;
-            }
-            Ok(true)
-        })?;
-        let mut found = found.sorted()?;
+    fn of_part(
+        &mut self,
+        part: &[Target],
+        index: Option<&Index>,
+        each: &mut impl FnMut(LinkLine) -> bool,
+    ) -> Result<bool, Fault> {
+        let found = index.and_then(|index| self.looked_up(part, index).transpose());
+        let mut found = found.unwrap_or_else(|| self.looked_for(part))?.sorted()?;
         while let Some(pair) = found.next()? {
             let target = usize::try_from(pair >> PAGE_BITS).ok().and_then(|place| part.get(place));
             let page = self.page(pair & ((1 << PAGE_BITS) - 1))?;
-            let Some((target, page)) = target.zip(page) else { continue };
+            let Some((target, page)) = target.zip(page).filter(|(target, page)| page.links.contains(&target.link))
+            else {
+                continue;
+            };
             let label = page.label(target.link, page.unpacked().as_ref());
             if !each(LinkLine { from: page.url, to: target.end.clone(), label }) {
                 return Ok(false);
@@ -123,13 +133,41 @@ impl Reader<'_> {
         Ok(true)
     }
 
+    /// The pages that may link to each target, by its place; `None` where the index cannot be read.
+    fn looked_up(&self, part: &[Target], index: &Index) -> Result<Option<Sorter>, Fault> {
+        let mut found = self.sorter();
+        for (place, target) in (0..).zip(part) {
+            let Some(mut pages) = index.pages(target.link) else { return Ok(None) };
+            pages.try_for_each(|page| found.push(pair(place, page)))?;
+        }
+        Ok(Some(found))
+    }
+
+    /// The pages that link to each target, by its place.
+    fn looked_for(&mut self, part: &[Target]) -> Result<Sorter, Fault> {
+        let places: HashMap<u64, u64> = (0..).zip(part).map(|(place, target)| (target.link, place)).collect();
+        let mut found = self.sorter();
+        self.each_page("x''", |page| {
+            for place in page.links.iter().filter_map(|link| places.get(link)) {
+                found.push(pair(*place, page.id))?;
+            }
+            Ok(true)
+        })?;
+        Ok(found)
+    }
+
+    fn sorter(&self) -> Sorter {
+        let folders = runs::folders(self.connection);
+        Sorter::new(&folders.iter().map(|folder| &**folder).collect::<Vec<_>>(), MEMORY)
+    }
+
     /// Shows the links to a URL, whether that is in the scope or not.
     fn to(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
         let Some(asked) = self.asked(url)? else { return Ok(()) };
         let end = asked.target.as_ref().map(|target| target.end.clone());
         let mut is_known = end.is_some();
         let lost = LinkEnd { url: Some(asked.text.clone()), outcome: Some("lost".to_owned()), ..LinkEnd::default() };
-        self.each_page("kept.labels", |page| {
+        self.each_page_with(asked.fingerprint.short(), |page| {
             let (to, label) = if page.links.contains(&asked.fingerprint.short()) {
                 (
                     end.clone().unwrap_or_else(|| lost.clone()),
@@ -187,6 +225,56 @@ impl Reader<'_> {
         let fingerprint = seed.fingerprint(&key);
         let target = targets::one(self.connection, fingerprint)?;
         Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
+    }
+
+    /// Shows every page that may have a link to `each` until it answers `false`.
+    fn each_page_with(
+        &mut self,
+        link: u64,
+        mut each: impl FnMut(PageLinks) -> Result<bool, Fault>,
+    ) -> Result<(), Fault> {
+        let index = Index::of(self.connection).or_else(|| self.make_index());
+        let Some((counts, pages)) = index.and_then(|index| Some((index.counts, index.pages(link)?))) else {
+            return self.each_page("kept.labels", each);
+        };
+        (self.read.pages, self.read.unlabelled) = (counts.pages, counts.unlabelled);
+        for id in pages {
+            if let Some(page) = self.page(id)?
+                && !each(page)?
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// An index of a crawl that is large, and does not run. Where it cannot be made, the pages are looked at.
+    fn make_index(&mut self) -> Option<Index> {
+        let query = "SELECT coalesce(max(url.id), 0) >= ? AND (SELECT end FROM sequence ORDER BY n DESC LIMIT 1) IS NOT NULL FROM url";
+        let wanted = self.connection.query_row(query, [self.indexed], |row| row.get(0));
+        if !wanted.unwrap_or(false) {
+            return None;
+        }
+        let made = self.write_index();
+        self.read = LinksRead::default();
+        made.inspect_err(|fault| tracing::debug!(%fault, "no index of the links can be made")).ok()?;
+        Index::of(self.connection)
+    }
+
+    fn write_index(&mut self) -> Result<(), Fault> {
+        let Some(mut builder) = Builder::new(self.connection) else { return Ok(()) };
+        let Some((rules, seed)) = resume::key_rules(self.connection)?.zip(resume::fingerprint_seed(self.connection)?)
+        else {
+            return Ok(());
+        };
+        self.each_page("kept.labels", |page| {
+            let refused = page.refused();
+            let outside = refused.iter().filter_map(|link| WebUrl::parse(&link.url).ok());
+            let outside = outside.map(|url| rules.fingerprint(&url, seed).short());
+            page.links.iter().copied().chain(outside).try_for_each(|link| builder.add(page.id, link))?;
+            Ok(true)
+        })?;
+        builder.finish(Counts { pages: self.read.pages, unlabelled: self.read.unlabelled })
     }
 
     /// Shows every page to `each` until it answers `false`, with its labels if that column is asked for.
@@ -255,6 +343,11 @@ fn page(row: &Row<'_>) -> Result<PageLinks> {
     Ok(PageLinks { id: row.get(0)?, url: row.get(1)?, links, labels: row.get(3)?, html: row.get(4)? })
 }
 
+/// A target's place with a page, as one number.
+fn pair(place: u64, page: u64) -> u64 {
+    place << PAGE_BITS | (page & ((1 << PAGE_BITS) - 1))
+}
+
 fn outside(link: &RefusedLink) -> LinkEnd {
     LinkEnd { url: Some(link.url.to_string()), reason: Some(link.reason.to_string()), ..LinkEnd::default() }
 }
@@ -262,3 +355,6 @@ fn outside(link: &RefusedLink) -> LinkEnd {
 fn line(page: &str, link: RefusedLink) -> LinkLine {
     LinkLine { from: page.to_owned(), to: outside(&link), label: Some(link.label) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! [`Index`]: which pages link to a URL, looked up in place of a look at the links of all pages.
+//!
+//! Owns: a file beside the database, made by the first question that wants it, and how one tells whether it still holds. For the
+//! leading bits of a link's fingerprint it has the pages, as differences of their numbers.
+//!
+//! Invariants: it may name a page too many, and none too few; so whoever asks looks at the page itself. It holds as long as no visit
+//! was added: any other one is made anew. The file is made under another name, so that there is a whole one or none; nothing but
+//! speed is lost with it. Where it cannot be made, there is none.
+//!
+//! Does not know: which pages count, and what their links say of themselves.
+
+use std::{
+    fs::File,
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Result, params};
+
+use super::super::{
+    directory::OWN,
+    error::Fault,
+    runs::{Sorted, Sorter},
+};
+use crate::store::leb128;
+
+/// Beside the database.
+const FILE: &str = "links.index";
+
+/// A file of another form does not hold.
+const FORM: u32 = 1;
+
+/// Bits of a page's number; what is left of 64 are those of the fingerprint.
+const PAGE_BITS: u32 = 28;
+
+/// Memory for the sort.
+const MEMORY: usize = 8 << 20;
+
+/// An index that holds.
+#[derive(Debug)]
+pub(super) struct Index {
+    connection: Connection,
+    pub(super) counts: Counts,
+}
+
+/// What the pages come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) pages: u64,
+    pub(super) unlabelled: u64,
+}
+
+/// Takes the links of all pages, pages in ascending order.
+pub(super) struct Builder {
+    path: PathBuf,
+    state: String,
+    links: Sorter,
+}
+
+/// The pages of a link, ascending.
+#[derive(Debug)]
+pub(super) struct Pages {
+    packed: Vec<u8>,
+    at: usize,
+    last: u64,
+}
+
+impl Index {
+    /// The index of the database, if it is there and holds.
+    pub(super) fn of(database: &Connection) -> Option<Self> {
+        let path = path(database)?;
+        let state = state(database).ok()?;
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+        let query = "SELECT pages, unlabelled FROM made WHERE state = ?";
+        let counts =
+            connection.query_row(query, [state], |row| Ok(Counts { pages: row.get(0)?, unlabelled: row.get(1)? }));
+        Some(Self { counts: counts.ok()?, connection })
+    }
+
+    /// The pages that may have a link; `None` where the file cannot be read.
+    pub(super) fn pages(&self, link: u64) -> Option<Pages> {
+        let query = "SELECT pages FROM link WHERE bits = ?";
+        let found = self.connection.query_row(query, [link >> PAGE_BITS], |row| row.get(0)).optional();
+        let packed = found.ok()?.unwrap_or_default();
+        Some(Pages { packed, at: 0, last: 0 })
+    }
+}
+
+impl Builder {
+    /// For the database as it is; `None` where there can be no index.
+    pub(super) fn new(database: &Connection) -> Option<Self> {
+        let path = path(database)?;
+        let links = Sorter::new(&[path.parent()?], MEMORY);
+        Some(Self { state: state(database).ok()?, links, path })
+    }
+
+    /// Takes a link of a page.
+    ///
+    /// # Errors
+    /// When there are too many pages, or the temporary file cannot be written.
+    pub(super) fn add(&mut self, page: u64, link: u64) -> io::Result<()> {
+        if page >> PAGE_BITS > 0 {
+            return Err(io::Error::other("too many pages"));
+        }
+        self.links.push(link >> PAGE_BITS << PAGE_BITS | page)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When it cannot be written; then there is none.
+    pub(super) fn finish(self, counts: Counts) -> Result<(), Fault> {
+        let temporary = self.path.with_extension(format!("{}.tmp", std::process::id()));
+        let written = write(&temporary, &self.state, self.links.sorted()?, counts);
+        let named = written.and_then(|()| Ok(std::fs::rename(&temporary, &self.path)?));
+        named.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+    }
+}
+
+impl Iterator for Pages {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let mut left = self.packed.get(self.at..)?;
+        self.last += leb128::take(&mut left)?;
+        self.at = self.packed.len() - left.len();
+        Some(self.last)
+    }
+}
+
+fn path(database: &Connection) -> Option<PathBuf> {
+    let database = Path::new(database.path().filter(|path| !path.is_empty())?);
+    Some(database.with_file_name(FILE))
+}
+
+/// What tells one state of a crawl's links from the others.
+fn state(database: &Connection) -> Result<String> {
+    database.query_row(
+        "SELECT max(n), began_at, (SELECT coalesce(max(id), 0) FROM visit), (SELECT coalesce(max(id), 0) FROM url) FROM sequence",
+        [],
+        |row| {
+            let numbers = [0, 1, 2, 3].map(|column| row.get::<_, u64>(column).unwrap_or_default());
+            Ok(format!("{FORM} {numbers:?}"))
+        },
+    )
+}
+
+fn write(path: &Path, state: &str, mut links: Sorted, counts: Counts) -> Result<(), Fault> {
+    File::options().create(true).truncate(true).write(true).mode(OWN).open(path)?;
+    let mut connection = Connection::open(path)?;
+    connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(
+        "CREATE TABLE made (state TEXT NOT NULL, pages INTEGER NOT NULL, unlabelled INTEGER NOT NULL) STRICT;
+         CREATE TABLE link (bits INTEGER PRIMARY KEY, pages BLOB NOT NULL) STRICT",
+    )?;
+    let mut insert = transaction.prepare("INSERT INTO link (bits, pages) VALUES (?, ?)")?;
+    let (mut bits, mut last) = (None, 0);
+    let mut packed = Vec::new();
+    while let Some(pair) = links.next()? {
+        let of = pair >> PAGE_BITS;
+        let page = pair & ((1 << PAGE_BITS) - 1);
+        if bits != Some(of) {
+            if let Some(bits) = bits.replace(of) {
+                insert.execute(params![bits, packed])?;
+            }
+            packed.clear();
+            last = 0;
+        }
+        leb128::put(&mut packed, page - last);
+        last = page;
+    }
+    if let Some(bits) = bits {
+        insert.execute(params![bits, packed])?;
+    }
+    drop(insert);
+    let Counts { pages, unlabelled } = counts;
+    transaction.execute("INSERT INTO made VALUES (?, ?, ?)", params![state, pages, unlabelled])?;
+    Ok(transaction.commit()?)
+}

@@ -1,0 +1,141 @@
+//! An index says the same as a look at all pages.
+
+use std::{os::unix::fs::PermissionsExt, path::Path};
+
+use super::*;
+use crate::{
+    extract::{Element, Label},
+    store::LabelPacker,
+    url::FingerprintSeed,
+};
+
+const PAGES: u64 = 60;
+
+fn url(page: u64) -> String {
+    format!("http://h/{page}")
+}
+
+fn link(text: &str) -> u64 {
+    let url = WebUrl::parse(text).unwrap();
+    Canonicalizer::default().fingerprint(&url, FingerprintSeed::new(7)).short()
+}
+
+/// A crawl that has ended: page n links to its multiples and, out of the scope, to its remainder by 7. Those that 9 divides are broken.
+fn crawled(folder: &Path) -> Connection {
+    let mut connection = Connection::open(folder.join("webloom.sqlite")).unwrap();
+    super::super::schema::migrate(&mut connection, 0).unwrap();
+    let rules = Canonicalizer::default();
+    connection
+        .execute(
+            "INSERT INTO crawl (id, created_at, fingerprint_seed, settings, key_rules) VALUES (1, 0, 7, '{}', ?)",
+            [rules.name()],
+        )
+        .unwrap();
+    connection
+        .execute_batch(
+            "INSERT INTO sequence (n, began_at, hash_seed, counters, end) VALUES (0, 0, 0, '{}', 'drained');
+             INSERT INTO host (id, origin) VALUES (0, 'http://h')",
+        )
+        .unwrap();
+    for page in 1..=PAGES {
+        let key = rules.key(&WebUrl::parse(&url(page)).unwrap());
+        let fingerprint = FingerprintSeed::new(7).fingerprint(&key).to_bytes();
+        let insert = "INSERT INTO url (id, host, url, fingerprint, hop, depth, rank, admitted_in, state)
+                      VALUES (?, 0, ?, ?, 'link', 0, 0, 0, 'finished')";
+        connection.execute(insert, params![page, url(page), fingerprint]).unwrap();
+        visit(&connection, page);
+    }
+    connection
+}
+
+fn visit(connection: &Connection, page: u64) {
+    let mut packer = LabelPacker::default();
+    let mut links = Vec::new();
+    for to in (page..=PAGES).step_by(usize::try_from(page).unwrap()) {
+        links.extend(link(&url(to)).to_be_bytes());
+        packer.keep(Label { element: Element::Anchor, rel: "", text: "in" });
+    }
+    packer.refuse(
+        &format!("http://other/{}", page % 7),
+        "scope",
+        Label { element: Element::Area, rel: "", text: "out" },
+    );
+    let (outcome, status) = if page.is_multiple_of(9) { ("broken", 404) } else { ("stored", 200) };
+    let insert =
+        "INSERT INTO visit (url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, links, labels)
+                  VALUES (?, 0, 0, ?, ?, 1, 0, 0, ?, ?)";
+    connection.execute(insert, params![page, outcome, status, links, packer.finish()]).unwrap();
+    connection.execute("UPDATE url SET visit = last_insert_rowid() WHERE id = ?", [page]).unwrap();
+}
+
+/// The lines of a question; `indexed` as the reader has it.
+fn lines(connection: &Connection, query: &LinkQuery, indexed: u64) -> (Vec<LinkLine>, LinksRead) {
+    let current = Current::of(connection, 0).unwrap();
+    let mut reader = Reader { connection, current, read: LinksRead::default(), indexed };
+    let mut lines = Vec::new();
+    let mut each = |line| {
+        lines.push(line);
+        true
+    };
+    match query {
+        LinkQuery::To(url) => reader.to(url, &mut each).unwrap(),
+        _ => reader.of_targets(Which::Broken, &mut each).unwrap(),
+    }
+    let read = reader.read;
+    (lines, read)
+}
+
+fn to(text: &str) -> LinkQuery {
+    LinkQuery::To(WebUrl::parse(text).unwrap())
+}
+
+#[test]
+fn an_index_changes_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = crawled(folder.path());
+    let asked: Vec<_> = (1..=PAGES).map(url).chain((0..8).map(|other| format!("http://other/{other}"))).collect();
+    let answers = |indexed| -> Vec<_> {
+        let mut answers: Vec<_> = asked.iter().map(|text| lines(&connection, &to(text), indexed)).collect();
+        answers.push((lines(&connection, &LinkQuery::Broken, indexed).0, LinksRead::default()));
+        answers
+    };
+    let scanned = answers(u64::MAX);
+    assert!(!folder.path().join("links.index").exists());
+    assert_eq!(answers(PAGES), scanned);
+    assert_eq!(std::fs::metadata(folder.path().join("links.index")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!((scanned[11].0.len(), scanned[11].1.pages), (6, 54), "1, 2, 3, 4, 6 and 12 link to 12");
+    assert_eq!(scanned[60].0.len(), 8, "{:?}", scanned[60]);
+    assert!(!scanned[67].1.is_known && scanned[60].1.is_known);
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.iter().all(|name| !name.to_string_lossy().ends_with(".tmp")), "{names:?}");
+}
+
+#[test]
+fn an_index_of_another_state_or_of_nonsense_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = crawled(folder.path());
+    let whole = lines(&connection, &to(&url(12)), 1).0;
+    connection.execute("UPDATE visit SET links = x'', labels = NULL WHERE url = 3", []).unwrap();
+    visit(&connection, 6);
+    assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), whole.len() - 1, "another visit was made");
+    for nonsense in [&b""[..], b"SQLite format 3\0 and then nothing", &[0; 5_000]] {
+        std::fs::write(folder.path().join("links.index"), nonsense).unwrap();
+        assert_eq!(lines(&connection, &to(&url(12)), u64::MAX).0.len(), whole.len() - 1);
+        assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), whole.len() - 1);
+        assert!(Index::of(&connection).is_some());
+    }
+    connection.execute("UPDATE sequence SET end = NULL", []).unwrap();
+    std::fs::remove_file(folder.path().join("links.index")).unwrap();
+    assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), whole.len() - 1);
+    assert!(!folder.path().join("links.index").exists(), "a crawl that runs has none");
+}
+
+#[test]
+fn where_no_index_can_be_made_the_pages_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = crawled(folder.path());
+    std::fs::create_dir(folder.path().join("links.index")).unwrap();
+    assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), 6);
+    let memory = Connection::open_in_memory().unwrap();
+    assert!(Index::of(&memory).is_none() && Builder::new(&memory).is_none());
+}
