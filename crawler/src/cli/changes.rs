@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, str::FromStr};
 
 use clap::Args;
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ use super::{
 use crate::{
     changes::{Change, KeptTexts, Suggestion, Suggestions, unified},
     config::Layers,
-    observe::escape,
-    store::{ChangeLine, ReadSide, Since, StoreError},
+    observe::{escape, figures::counted},
+    store::{ChangeLine, PendingChange, ReadSide, Since, StoreError},
     text::Text,
     time::Moment,
 };
@@ -33,9 +33,10 @@ pub(super) struct ChangesArgs {
     /// cell that a spreadsheet would take for a formula begins with '
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// Only changes told by this crawl sequence and later ones, or seen at this time (RFC 3339) or later
-    #[arg(long, value_name = "N|TIME", value_parser = since)]
-    since: Option<Since>,
+    /// Only changes told by this crawl sequence and later ones (`last` for the last one), or seen on this day or at this time
+    /// (RFC 3339) or later
+    #[arg(long, value_name = "N|last|TIME", value_parser = since)]
+    since: Option<Asked>,
     /// Only changes of this kind
     #[arg(long, value_parser = Change::ALL.map(Change::as_str))]
     change: Option<String>,
@@ -45,6 +46,9 @@ pub(super) struct ChangesArgs {
     /// Show how the text of each page became another, as far as both texts are kept
     #[arg(long)]
     diff: bool,
+    /// Instead, list the pages whose change is not told before a second look, with the time at which that is due
+    #[arg(long, conflicts_with_all = ["since", "change", "diff", "suggest_ignore"])]
+    pending: bool,
     /// Instead of changes, list rules for --ignore: for lines that were others each time a page was seen (counters, dates, tokens),
     /// as far as they match nothing that stands in any text that is kept; with the number of pages, and an example
     #[arg(long, conflicts_with_all = ["since", "change", "matching", "diff"])]
@@ -58,31 +62,98 @@ const SHORT: [&str; 5] = ["at", "change", "count", "url", "to"];
 
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
-    records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
+    let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     if args.suggest_ignore {
         return suggest_ignore(&records, args.format);
     }
+    if args.pending {
+        return args.list_pending(&records);
+    }
+    let since = args.since(last)?;
     let columns: &[&str] = if listing::is_looked_at(args.format) { &SHORT } else { &COLUMNS };
     let mut listing = Listing::begin(columns, args.format);
-    let mut none = true;
-    records.changes(args.since.unwrap_or_default(), args.diff, |line| {
+    let mut found = 0;
+    let mut texts = 0;
+    records.changes(since, args.diff, |line| {
         if !args.wants(&line) {
             return true;
         }
-        none = false;
+        found += 1;
+        texts += u64::from(line.texts.is_some());
         show(&mut listing, &line, args)
     })?;
-    if none {
-        outcome::tell("no change matches");
+    listing.end()?;
+    match found {
+        0 if last == 0 => {
+            outcome::tell("there is one sequence so far: `webloom crawl --again` makes another to compare with");
+        }
+        0 => outcome::tell("no change matches"),
+        _ if args.diff && texts == 0 => {
+            outcome::tell("no texts of these pages are kept: `watch` keeps them, and `crawl --text on`");
+        }
+        _ => {}
     }
-    listing.end()
+    args.tell_of_pending(&records)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 impl ChangesArgs {
+    /// From where on changes are listed, where `last` is the last sequence.
+    fn since(&self, last: u32) -> Result<Since, Failure> {
+        match self.since {
+            None => Ok(Since::Ever),
+            Some(Asked::Last) => Ok(Since::Sequence(last)),
+            // The next one is what is waited for.
+            Some(Asked::Since(Since::Sequence(asked))) if asked > last + 1 => {
+                let there = listing::sequences(last);
+                Err(Failure::Usage(format!("--since {asked}: {} has {there}", self.dir.display())))
+            }
+            Some(Asked::Since(since)) => Ok(since),
+        }
+    }
+
+    fn list_pending(&self, records: &impl ReadSide) -> Result<ExitCode, Failure> {
+        let mut listing = Listing::begin(&["since", "due", "doubt", "url"], self.format);
+        let mut none = true;
+        each_pending(records, |page| {
+            if self.matching.as_ref().is_some_and(|pattern| !pattern.is_match(&page.url)) {
+                return true;
+            }
+            none = false;
+            let [since, due] = [page.since, page.due].map(listing::time);
+            listing.add(&json!({"url": page.url, "doubt": page.doubt, "since": since, "due": due}))
+        })?;
+        if none {
+            outcome::tell("no change waits for a second look");
+        }
+        listing.end()
+    }
+
+    /// What is not told yet is not what has not changed.
+    fn tell_of_pending(&self, records: &impl ReadSide) -> Result<(), Failure> {
+        let mut pending = 0;
+        each_pending(records, |page| {
+            pending += u64::from(self.matching.as_ref().is_none_or(|pattern| pattern.is_match(&page.url)));
+            true
+        })?;
+        if pending > 0 {
+            let changes = counted(pending, "change waits", "changes wait");
+            outcome::tell(&format!("{changes} for a second look and will be listed after it: --pending shows when"));
+        }
+        Ok(())
+    }
+
     fn wants(&self, line: &ChangeLine) -> bool {
         self.change.as_ref().is_none_or(|change| *change == line.change)
             && self.matching.as_ref().is_none_or(|pattern| pattern.is_match(&line.url))
     }
+}
+
+/// Shows what waits for a second look, as the settings of the crawl have it.
+fn each_pending(records: &impl ReadSide, each: impl FnMut(PendingChange) -> bool) -> Result<(), Failure> {
+    let stored = records.settings()?.unwrap_or_default();
+    let change = Layers::new().stored(&stored).resolve()?.settings.change;
+    Ok(records.pending_changes(change.confirm, change.gone_after, each)?)
 }
 
 /// Lists rules for what rotates and is not ignored yet.
@@ -108,14 +179,29 @@ fn suggest_ignore(records: &impl ReadSide, format: Format) -> Result<ExitCode, F
     listing.end()
 }
 
-/// A sequence, or a time.
-fn since(text: &str) -> Result<Since, String> {
-    if let Ok(sequence) = u32::from_str(text) {
-        return Ok(Since::Sequence(sequence));
+/// From where on changes are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The last sequence.
+    Last,
+    Since(Since),
+}
+
+/// A sequence, a day, or a time.
+fn since(text: &str) -> Result<Asked, String> {
+    if text == "last" {
+        return Ok(Asked::Last);
     }
+    if let Ok(sequence) = u32::from_str(text) {
+        return Ok(Asked::Since(Since::Sequence(sequence)));
+    }
+    let day = || Date::from_str(text).ok()?.to_zoned(TimeZone::UTC).ok().map(|midnight| midnight.timestamp());
     let time = Timestamp::from_str(text)
-        .map_err(|_| "give the number of a sequence, or a time such as 2024-05-01T00:00:00Z")?;
-    Ok(Since::Moment(Moment::from_millis(u64::try_from(time.as_millisecond()).unwrap_or_default())))
+        .ok()
+        .or_else(day)
+        .ok_or("give the number of a sequence, `last`, a day (2024-05-01, UTC), or a time (2024-05-01T12:00:00Z)")?;
+    let millis = u64::try_from(time.as_millisecond()).unwrap_or_default();
+    Ok(Asked::Since(Since::Moment(Moment::from_millis(millis))))
 }
 
 /// Whether more can be shown.

@@ -127,3 +127,8 @@ pub(super) fn time(millis: u64) -> String {
 pub(super) fn seconds(millis: u64) -> String {
     time(millis - millis % 1000)
 }
+
+/// Which sequences there are.
+pub(super) fn sequences(last: u32) -> String {
+    if last == 0 { "only sequence 0".to_owned() } else { format!("the sequences 0 to {last}") }
+}

@@ -11,8 +11,16 @@ use crate::{
 /// Starts that are named.
 const NAMED: usize = 5;
 
-/// What became of the starts, in a line, with what to do where they share a reason.
-pub(super) fn why(dir: &Path) -> Result<String, Failure> {
+/// Why no start gave a page, and what to do about it.
+pub(super) struct NoStart {
+    /// What became of the starts, in a line, with what to do where they share a reason.
+    pub(super) why: String,
+    /// The flag that is missing most likely.
+    pub(super) flag: Option<&'static str>,
+}
+
+/// Why no start of the last sequence gave a page; with a log-in that was given, if one was.
+pub(super) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, Failure> {
     let sequence = Some(directory::summary(dir)?.sequence);
     let records = directory::records(dir)?;
     let (mut starts, mut reasons) = (Vec::new(), Vec::new());
@@ -23,10 +31,28 @@ pub(super) fn why(dir: &Path) -> Result<String, Failure> {
         starts.len() < NAMED
     })?;
     let Some(first) = reasons.first() else {
-        return Ok("the scope rules (include, exclude, max_url_length) refuse every start".to_owned());
+        let why = "the scope rules (include, exclude, max_url_length) refuse every start".to_owned();
+        return Ok(NoStart { why, flag: None });
     };
     let shared = reasons.iter().all(|reason| reason == first);
-    Ok(format!("{}; {}", starts.join(", "), advice(first).filter(|_| shared).unwrap_or(USUAL_ADVICE)))
+    let advice = match first.as_str() {
+        UNAUTHORIZED if logged_in => Some("the user name and password that you gave were refused: check them"),
+        reason => advice(reason),
+    };
+    let why = format!("{}; {}", starts.join(", "), advice.filter(|_| shared).unwrap_or(USUAL_ADVICE));
+    Ok(NoStart { why, flag: flag(first).filter(|_| shared) })
+}
+
+/// The reason of a start that asks for a log-in.
+const UNAUTHORIZED: &str = "answered 401";
+
+fn flag(reason: &str) -> Option<&'static str> {
+    Some(match reason {
+        "robots" => "--ignore-robots HOST",
+        UNAUTHORIZED => "--auth USER:PASS",
+        _ if reason == Abandonment::Address.as_str() => "--allow-private NAME",
+        _ => return None,
+    })
 }
 
 const USUAL_ADVICE: &str = "check the URL and that the server can be reached from here";
@@ -44,7 +70,7 @@ fn advice(reason: &str) -> Option<&'static str> {
     }
     Some(match reason {
         "robots" => "robots.txt forbids it: if the site is yours, give --ignore-robots HOST",
-        "answered 401" => "it asks for a login: give --auth USER:PASS, or a header with --header",
+        UNAUTHORIZED => "it asks for a login: give --auth USER:PASS, or a header with --header",
         "answered 403" => "the server refuses this crawler: ask its owner, or log in with --auth or --header",
         "answered 404" | "answered 410" => "the server has no such page: check the path of the URL",
         _ => return None,

@@ -197,7 +197,7 @@ impl PagesArgs {
     fn check(&self, records: &impl ReadSide) -> Result<(), Failure> {
         let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: self.dir.clone() })?;
         if let Some(asked) = self.sequence.filter(|asked| *asked > last) {
-            let there = if last == 0 { "only sequence 0".to_owned() } else { format!("the sequences 0 to {last}") };
+            let there = listing::sequences(last);
             return Err(Failure::Usage(format!("--sequence {asked}: {} has {there}", self.dir.display())));
         }
         if let Some(old) = self.sequence.filter(|_| !self.lost && !self.recovered)

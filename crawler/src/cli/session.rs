@@ -83,21 +83,23 @@ impl Session {
 
     /// Shows the summary of the last sequence, which ended so.
     pub(super) fn show_summary(&self, end: End) -> Result<(), Failure> {
-        self.caller.show_summary(&self.dir, end)
+        self.caller.show_summary(&self.dir, end, self.auth.is_some())
     }
 }
 
 impl Program {
-    fn show_summary(&self, dir: &Path, end: End) -> Result<(), Failure> {
+    fn show_summary(&self, dir: &Path, end: End, logged_in: bool) -> Result<(), Failure> {
         let summary = directory::summary(dir)?;
+        let no_start = (end == End::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         if self.output.json {
             self.among.voice.document(summary::document(&summary))?;
         } else if !self.output.quiet {
-            let view = View { dir, ended: Some(end), next: self.next };
+            let missing = no_start.as_ref().and_then(|found| found.flag);
+            let view = View { dir, ended: Some(end), next: self.next, missing };
             self.among.voice.print_summary(&summary::lines(&summary, &view), self.output.color)?;
         }
-        if end == End::Failed {
-            self.complain(&format!("no start URL could be fetched: {}", no_start::why(dir)?));
+        if let Some(no_start) = no_start {
+            self.complain(&format!("no start URL could be fetched: {}", no_start.why));
         }
         // The summary for people says it in its first line.
         if end == End::Unreachable && (self.output.quiet || self.output.json) {
@@ -156,7 +158,8 @@ impl Caller for Program {
     fn has_ended(&self, dir: &Path, end: End) -> Result<(), Failure> {
         match self.shown {
             Shown::Last => Ok(()),
-            Shown::Each => self.show_summary(dir, end),
+            // One that failed has no other follow.
+            Shown::Each => self.show_summary(dir, end, false),
         }
     }
 }

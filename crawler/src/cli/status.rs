@@ -7,10 +7,11 @@ use clap::Args;
 use super::{
     Failure, directory,
     flags::ColorChoice,
-    listing, outcome,
+    listing, no_start, outcome,
     summary::{self, View},
 };
 use crate::{
+    engine::End,
     observe::{escape, figures, summary::freshness},
     store::{ReadSide, SequenceLosses},
 };
@@ -37,12 +38,18 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
         outcome::document(&summary::document(&summary))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut lines = summary::lines(&summary, &View { dir: &args.dir, ended: None, next: true });
+    let failed = summary.end.as_deref() == Some(End::Failed.as_str());
+    let no_start = failed.then(|| no_start::why(&args.dir, false)).transpose()?;
+    let missing = no_start.as_ref().and_then(|found| found.flag);
+    let mut lines = summary::lines(&summary, &View { dir: &args.dir, ended: None, next: true, missing });
     let losses = directory::records(&args.dir)?.losses(SHOWN)?;
     if losses.len() > 1 {
         lines.text += &table(&losses);
     }
     outcome::print_summary(&lines, args.color)?;
+    if let Some(no_start) = no_start {
+        outcome::tell(&format!("no start URL could be fetched: {}", no_start.why));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

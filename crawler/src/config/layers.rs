@@ -160,6 +160,9 @@ fn unknown_variable(name: &str) -> Option<Fault> {
     let near = nearest(&as_key, keys().map(|key| key.replace('.', "_")));
     let in_section =
         |key: &String| key.split_once('.').is_some_and(|(table, _)| as_key.starts_with(&format!("{table}_")));
+    // Somebody left the section out.
+    let bare = keys().find(|key| key.split_once('.').is_some_and(|(_, bare)| bare == as_key));
+    let near = bare.cloned().or(near);
     let ours = (near.is_some() || keys().any(in_section)) && !DROPPED.iter().any(|key| variable(key) == name);
     ours.then(|| Fault::unknown(name, "variable", near.map(|near| variable(&near))))
 }

@@ -104,7 +104,7 @@ impl Summary {
     /// That of a directory whose crawl has just ended so.
     pub(super) fn read(dir: &Path, end: engine::End) -> Result<Self, Failure> {
         let stored = directory::summary(dir)?;
-        let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false }).text;
+        let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false, missing: None }).text;
         let document = summary::document(&stored);
         Ok(Self {
             end: End::of(end),

@@ -1,6 +1,6 @@
 //! START arguments: URLs, hosts without a scheme, `@file` lists, and `-` for a list on stdin.
 
-use std::{collections::HashSet, io};
+use std::{collections::HashSet, io, path::Path};
 
 use super::Failure;
 use crate::{engine::Start, url::WebUrl};
@@ -43,12 +43,21 @@ fn lines(argument: &str) -> Vec<Result<Line, String>> {
     let (place, text) = match argument.strip_prefix('@') {
         Some(file) => (file, std::fs::read_to_string(file)),
         None if argument == STDIN => ("stdin", io::read_to_string(io::stdin())),
-        None => return vec![Ok(("START".to_owned(), argument.to_owned()))],
+        None => return vec![not_a_file(argument).map(|()| ("START".to_owned(), argument.to_owned()))],
     };
     match text {
+        Ok(text) if list(place, &text).next().is_none() => vec![Err(format!("the list {place} holds no URL"))],
         Ok(text) => list(place, &text).map(Ok).collect(),
         Err(error) => vec![Err(format!("cannot read the list {place}: {error}"))],
     }
+}
+
+/// A word that is no URL, and the name of a file: it is more likely that than a host.
+fn not_a_file(argument: &str) -> Result<(), String> {
+    if !argument.contains("://") && Path::new(argument).is_file() {
+        return Err(format!("{argument:?} is a file: give @{argument} to read start URLs from it"));
+    }
+    Ok(())
 }
 
 fn fault(place: &str, text: &str, reason: &str) -> String {
@@ -98,8 +107,6 @@ fn list(place: &str, text: &str) -> impl Iterator<Item = Line> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     #[test]

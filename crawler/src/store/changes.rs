@@ -65,6 +65,19 @@ pub enum Since {
     Moment(Moment),
 }
 
+/// A change that is not told before it was seen a second time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PendingChange {
+    /// The page.
+    pub url: String,
+    /// What was seen: `missing`, `shrunk`, or `mass` (one of many that changed at once).
+    pub doubt: String,
+    /// When, in milliseconds since 1970.
+    pub since: u64,
+    /// When the second look is due.
+    pub due: u64,
+}
+
 /// A change that was told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeLine {

@@ -26,7 +26,7 @@ pub mod sqlite;
 mod summary;
 mod writing;
 
-pub use changes::{ChangeLine, ChangeRules, Since, TextRow, text_of};
+pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_of};
 pub use counters::{Counters, UNJUDGED};
 pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};

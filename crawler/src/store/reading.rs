@@ -1,8 +1,10 @@
 //! [`ReadSide`]: what commands read of a crawl.
 
+use std::time::Duration;
+
 use super::{
-    ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError, SequenceLosses, Since,
-    StoredSummary,
+    ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange, ReadError,
+    SequenceLosses, Since, StoredSummary,
 };
 use crate::{changes::KeptTexts, queue::Counts};
 
@@ -50,6 +52,18 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError>;
+
+    /// Shows the changes that wait for a second look, as long after the first as these rules have it, to `each` until it answers
+    /// `false`; those first whose look is due first.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn pending_changes(
+        &self,
+        confirm: Duration,
+        gone_after: Duration,
+        each: impl FnMut(PendingChange) -> bool,
+    ) -> Result<(), ReadError>;
 
     /// Shows every link that is asked for, as the latest copies of the pages have it, to `each` until it answers `false`: by its
     /// target, or by its page where those of a page or those that left the scope are asked for.

@@ -65,6 +65,8 @@ pub struct StoredSummary {
     pub lost: LostCounts,
     /// Changes of pages that it told.
     pub told: u64,
+    /// Changes that wait for a second look.
+    pub pending: u64,
     /// What was checked of its answers "not modified", counted from rows.
     pub checked: CheckedRevisits,
     /// The looks of the last sequences, this one included, from which rates of change are estimated.

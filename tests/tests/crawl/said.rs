@@ -255,6 +255,10 @@ fn a_start_that_failed_is_tried_again_with_a_login() {
     let dir = folder.crawl();
     let failed = Webloom::crawl(&dir, &server.url("/")).run().expect(1);
     assert!(failed.stderr.contains("--auth USER:PASS"), "{}", failed.stderr);
+    let status = Webloom::new(["status"]).args([&dir]).run().expect(0);
+    assert!(status.stderr.contains("answered 401") && status.stdout.contains(" --auth USER:PASS   "), "{status:?}");
+    let refused = Webloom::go_on(&dir).args(["--auth", "bob:wrong"]).run().expect(1);
+    assert!(refused.stderr.contains("user name and password that you gave were refused"), "{}", refused.stderr);
     let summary = Webloom::go_on(&dir).env("WEBLOOM_AUTH", "bob:p:w").run().expect(0).json();
     assert_eq!((&summary["pages"]["stored"], &summary["end"]), (&2.into(), &"drained".into()), "{summary}");
     webloom::assert_clean(&dir);

@@ -49,7 +49,7 @@ fn a_list_is_read_from_stdin() {
         assert!(run.stderr.contains(words) && run.stderr.lines().count() == 1, "{}", run.stderr);
     }
     let run = Webloom::new(["crawl", "-q", "-"]).run_with("# none\n").expect(2);
-    assert!(run.stderr.contains("give a start URL"), "{}", run.stderr);
+    assert!(run.stderr.contains("the list stdin holds no URL"), "{}", run.stderr);
 }
 
 /// The contact of the default user agent is nobody's.

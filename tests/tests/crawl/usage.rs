@@ -30,6 +30,11 @@ fn starts_that_are_none() {
         fails(&[start, "-d", dir], 2, &[start, "http"]);
     }
     fails(&["@/nowhere/list", "-d", dir], 2, &["/nowhere/list"]);
+    let file = folder.0.path().join("list.txt");
+    fs::write(&file, "# nothing yet\n\n").unwrap();
+    let name = file.to_str().unwrap();
+    fails(&[&format!("@{name}"), "-d", dir], 2, &[name, "no URL"]);
+    fails(&[name, "-d", dir], 2, &["is a file", &format!("@{name}")]);
     fails(&["-d", dir], 2, &["start URL"]);
     fails(&[], 2, &["start URL", "--dir"]);
     assert!(!Path::new(dir).join("webloom.sqlite").exists());
@@ -76,6 +81,8 @@ fn settings_that_are_wrong() {
     assert!(unknown.stderr.lines().count() <= 8, "{}", unknown.stderr);
     let variable = Webloom::crawl(Path::new(dir), start[0]).env("WEBLOOM_BUDGET_MAX_PAGE", "3").run().expect(2);
     assert!(variable.stderr.contains("WEBLOOM_BUDGET_MAX_PAGE"), "{}", variable.stderr);
+    let short = Webloom::crawl(Path::new(dir), start[0]).env("WEBLOOM_MAX_PAGES", "3").run().expect(2);
+    assert!(short.stderr.contains("WEBLOOM_BUDGET_MAX_PAGES"), "{}", short.stderr);
     assert!(!Path::new(dir).exists(), "nothing was made");
 }
 

@@ -106,7 +106,7 @@ impl Core {
                 if !self.frontier.answered(lease) {
                     return Heeded::default();
                 }
-                let silent = was.map(|was| at.since(was.since));
+                let silent = was.map(|was| at.since(was.since)).unwrap_or_default();
                 tracing::info!(host = %self.frontier.origin(host), ?silent, "the host answers again");
                 Heeded { fault: None, health: vec![(host, None)] }
             }
@@ -128,6 +128,9 @@ impl Core {
         let pause = health.not_before.since(now);
         let why = cause.explained();
         match health {
+            _ if self.starts.is_guessed(origin) => {
+                tracing::debug!(host = %origin, %cause, ?pause, "a start without a scheme has no answer by https");
+            }
             HealthRow { wait: Wait::Paused, .. } => {
                 tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a longer pause than politeness.max_retry_after: it is left alone until then");
             }
@@ -297,7 +300,11 @@ impl Core {
         self.admission.close(host, why);
         let origin = self.frontier.origin(host).clone();
         let abandoned = self.complete(ended, Outcome::Closed);
-        tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned: {}", why.explained());
+        if why == Abandonment::NoHttps {
+            tracing::info!(host = %origin, "a start without a scheme has no answer by https: http is tried");
+        } else {
+            tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned: {}", why.explained());
+        }
         self.starts.settle_all(&origin);
         self.try_http(&origin, &mut step, at);
         self.send(step);

@@ -38,6 +38,8 @@ pub struct View<'a> {
     pub ended: Option<End>,
     /// Whether it says what to do next.
     pub next: bool,
+    /// The flag that is missing where no start gave a page.
+    pub missing: Option<&'static str>,
 }
 
 /// The document of `--json`.
@@ -71,7 +73,8 @@ pub fn document(summary: &StoredSummary) -> Value {
             "sent": counters.requests, "bytes_in": counters.bytes_in,
             "by_status": counters.by_status, "errors": counters.errors,
         },
-        "told": (summary.sequence > 0).then_some(summary.told), "revisit": loss::revisits(summary),
+        "told": (summary.sequence > 0).then_some(summary.told),
+        "pending": (summary.sequence > 0).then_some(summary.pending), "revisit": loss::revisits(summary),
         "cache": cache,
     })
 }
@@ -135,7 +138,7 @@ pub fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
     }
     text += &format!("kept in     {}\n", escape::text(&shown.dir.display().to_string()));
     if shown.next {
-        text += &format!("next        {}\n", escape::text(&ending.next(shown.dir)));
+        text += &format!("next        {}\n", escape::text(&ending.next(shown.dir, shown.missing)));
     }
     Lines { text, tone: ending.tone() }
 }
@@ -158,7 +161,11 @@ fn changes(summary: &StoredSummary) -> String {
     }
     let PageCounts { new, changed, unchanged, gone, .. } = summary.pages;
     let [new, changed, unchanged, gone] = [new, changed, unchanged, gone].map(count);
-    format!("changes     {new} new, {changed} changed, {unchanged} unchanged, {gone} gone\n")
+    let pending = match summary.pending {
+        0 => String::new(),
+        pending => format!("; {} for a second look", counted(pending, "waits", "wait")),
+    };
+    format!("changes     {new} new, {changed} changed, {unchanged} unchanged, {gone} gone{pending}\n")
 }
 
 /// What became of every URL: the parts add up to the whole.
@@ -173,7 +180,8 @@ fn urls(summary: &StoredSummary) -> String {
         format!("URLs        {} = {} ({html})", count(counts.admitted), counted(pages.stored, "page", "pages"));
     let parts = [
         (redirects, "redirect", "redirects"),
-        (pages.broken, "broken", "broken"),
+        (pages.broken - pages.gone.min(pages.broken), "broken", "broken"),
+        (pages.gone, "gone", "gone"),
         (pages.failed, "without an answer", "without an answer"),
         (counts.abandoned, "left out", "left out"),
         (counts.queued, "waiting", "waiting"),
@@ -212,9 +220,13 @@ fn found(summary: &StoredSummary) -> String {
 fn requests(summary: &StoredSummary) -> String {
     let StoredSummary { counters, .. } = summary;
     let memory = summary.peak_memory.map(|bytes| format!(", {} of memory", size(bytes))).unwrap_or_default();
+    let unanswered = match counters.errors.values().sum() {
+        0 => String::new(),
+        errors => format!(", {} without an answer", count(errors)),
+    };
     let runs = if summary.runs > 1 { format!(", in {} runs", count(summary.runs)) } else { String::new() };
     format!(
-        "requests    {} sent, {} received, {} of CPU time{memory}{runs}\n",
+        "requests    {} sent{unanswered}, {} received, {} of CPU time{memory}{runs}\n",
         count(counters.requests),
         size(counters.bytes_in),
         time(summary.cpu_seconds),

@@ -55,12 +55,15 @@ impl Ending<'_> {
     }
 
     /// The command to type next, and what it does.
-    pub(super) fn next(&self, dir: &Path) -> String {
+    pub(super) fn next(&self, dir: &Path, missing: Option<&str>) -> String {
         let dir = quoted(&dir.display().to_string());
         let summary = self.summary;
         match summary.end.as_deref() {
             Some("loss") => format!("webloom crawl -d {dir} --max-lost-urls N   goes on with a larger budget"),
-            Some("failed") => format!("webloom crawl -d {dir}   tries the start URLs again"),
+            Some("failed") => {
+                let missing = missing.map(|flag| format!(" {flag}")).unwrap_or_default();
+                format!("webloom crawl -d {dir}{missing}   tries the start URLs again")
+            }
             Some("drained") if !self.summary.is_proved() => {
                 format!("webloom crawl -d {dir} --sweep rescue   fetches what was lost")
             }
@@ -69,6 +72,12 @@ impl Ending<'_> {
                     "webloom changes {dir} --since {}   lists {}",
                     summary.sequence,
                     counted(summary.told, "change", "changes")
+                )
+            }
+            Some("drained") if summary.sequence > 0 && summary.pending > 0 => {
+                format!(
+                    "webloom changes {dir} --pending   lists {} for a second look",
+                    counted(summary.pending, "change that waits", "changes that wait")
                 )
             }
             Some("drained") if summary.pages.broken > 0 => {

@@ -1,6 +1,6 @@
 //! [`Records`]: what commands read of a crawl directory.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -10,8 +10,8 @@ use super::{
 use crate::{
     changes::KeptTexts,
     store::{
-        ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, ReadError,
-        ReadSide, SequenceLosses, Since, StoreError, StoredSummary,
+        ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange,
+        ReadError, ReadSide, SequenceLosses, Since, StoreError, StoredSummary,
     },
 };
 
@@ -76,6 +76,15 @@ impl ReadSide for Records {
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {
         Ok(changes::changes(&self.connection, since, with_texts, each)?)
+    }
+
+    fn pending_changes(
+        &self,
+        confirm: Duration,
+        gone_after: Duration,
+        each: impl FnMut(PendingChange) -> bool,
+    ) -> Result<(), ReadError> {
+        Ok(changes::pending(&self.connection, [confirm, gone_after], each)?)
     }
 
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 
-use super::{again::Current, freshness, lost, resume};
+use super::{again::Current, changes, freshness, lost, resume};
 use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},
@@ -44,6 +44,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     cache: row.get(7)?,
                     lost: LostCounts::default(),
                     told: 0,
+                    pending: 0,
                     checked: CheckedRevisits::default(),
                     kept_looks: SiteLooks::default(),
                     page_rates: PageRates::default(),
@@ -61,6 +62,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     summary.lost = lost::counts(connection, summary.sequence)?;
     let told = "SELECT count(*) FROM change WHERE sequence = ?";
     summary.told = connection.query_row(told, [summary.sequence], |row| row.get(0))?;
+    summary.pending = changes::count_pending(connection)?;
     summary.checked = checked_revisits(connection, summary.sequence)?;
     summary.kept_looks = freshness::kept(connection)?;
     summary.page_rates = freshness::page_rates(connection, &summary.kept_looks)?;

@@ -30,6 +30,11 @@ fn changes_are_asked_for_since_a_sequence_or_a_time() {
     assert_eq!(site.told(&["--since", &at[1]]), [second]);
     assert_eq!(site.told(&["--since", "2001-01-01T00:00:00+02:00"]), [first, second]);
     assert!(site.told(&["--since", "2999-01-01T00:00:00Z"]).is_empty());
+    assert_eq!(site.told(&["--since", "last"]), [second]);
+    assert_eq!(site.told(&["--since", &at[0][..10]]), [first, second]);
+    assert!(site.told(&["--since", "2999-01-01"]).is_empty());
+    let beyond = site.changes(&["--since", "4"]).expect(2);
+    assert!(beyond.stderr.contains("the sequences 0 to 2"), "{beyond:?}");
     assert_eq!(site.told(&["--change", "moved"]), [second]);
     assert_eq!(site.told(&["--match", "/3$"]), [first]);
     for bad in [
@@ -45,6 +50,36 @@ fn changes_are_asked_for_since_a_sequence_or_a_time() {
         assert!(run.stdout.is_empty() && run.stderr.lines().count() <= 8, "{run:?}");
     }
     assert_eq!(Webloom::new(["changes", "/nowhere"]).run().code, Some(2));
+}
+
+#[test]
+fn what_waits_for_a_second_look_is_named_before_it_is_told() {
+    let site = Site::numbered(12);
+    site.crawl(&[]);
+    site.status("/3", 404);
+    site.page("/4", "Another text\nof the page /4\nthat is as long");
+    let run = Webloom::new(["crawl", "--again", "-d"]).args([site.dir()]).run().expect(0);
+    assert!(
+        run.stdout.contains("changes     0 new, 1 changed, 11 unchanged, 1 gone; 1 waits for a second look"),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains(" = 12 pages (12 HTML) + 1 gone\n"), "{run:?}");
+    let listed = site.changes(&["--diff"]).expect(0);
+    assert!(listed.stdout.contains("changed") && !listed.stdout.contains("/3"), "{listed:?}");
+    let notes: Vec<_> = listed.stderr.lines().collect();
+    let [no_texts, pending] = notes.as_slice() else { panic!("{notes:?}") };
+    assert!(no_texts.contains("no texts of these pages are kept") && no_texts.contains("--text on"), "{no_texts}");
+    assert!(pending.starts_with("1 change waits for a second look") && pending.contains("--pending"), "{pending}");
+    assert_eq!(site.changes(&["--match", "/4$"]).expect(0).stderr, "");
+    let waiting = site.lines(&["--pending"]);
+    let [line] = waiting.as_slice() else { panic!("{waiting:?}") };
+    assert_eq!((&line["url"], &line["doubt"]), (&site.server.url("/3").into(), &"missing".into()));
+    let [since, due] = ["since", "due"].map(|key| line[key].as_str().unwrap().split_once('T').unwrap());
+    assert!(since.1 == due.1 && since.0 < due.0, "a day later: {line}");
+    site.again(&SOON);
+    assert!(site.lines(&["--pending"]).is_empty());
+    assert_eq!(site.told(&["--since", "last"]), ["gone /3"]);
+    assert!(site.changes(&["--pending"]).expect(0).stderr.contains("no change waits"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-pub(super) use read::{changes, kept_texts};
+pub(super) use read::{changes, count_pending, kept_texts, pending};
 pub(super) use texts::insert as insert_text;
 
 use super::{again::Current, error::Fault};

@@ -1,16 +1,19 @@
 //! What was told, and what pages said, for those who ask.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use rusqlite::{Connection, Result, Row};
 
 use super::texts;
 use crate::{
     changes::KeptTexts,
-    store::{ChangeLine, Since, text_of},
+    store::{ChangeLine, PendingChange, Since, text_of},
     text::Text,
     time::Moment,
 };
+
+/// What waits for a second look.
+const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass')";
 
 /// Shows every change asked for, in the order it was told, to `each` until it answers `false`; with its texts, where these are
 /// asked for.
@@ -39,6 +42,34 @@ pub(in crate::store::sqlite) fn changes(
         }
     }
     Ok(())
+}
+
+/// Shows every change that waits for a second look to `each` until it answers `false`: that at a page that is not found is due as
+/// long after the first as the second of these times, any other as long as the first.
+pub(in crate::store::sqlite) fn pending(
+    connection: &Connection,
+    pauses: [Duration; 2],
+    mut each: impl FnMut(PendingChange) -> bool,
+) -> Result<()> {
+    let [confirm, gone_after] = pauses.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+    let mut select = connection.prepare(&format!(
+        "SELECT url.url, doubt, doubted_since,
+                doubted_since + iif(doubt = 'missing' AND last.status IS NOT 410, ?2, ?1) AS look_at
+         FROM standing JOIN url ON url.id = standing.url LEFT JOIN visit AS last ON last.id = url.visit
+         WHERE {PENDING} ORDER BY look_at, standing.url"
+    ))?;
+    let mut rows = select.query([confirm, gone_after])?;
+    while let Some(row) = rows.next()? {
+        if !each(PendingChange { url: row.get(0)?, doubt: row.get(1)?, since: row.get(2)?, due: row.get(3)? }) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// How many changes wait for a second look.
+pub(in crate::store::sqlite) fn count_pending(connection: &Connection) -> Result<u64> {
+    connection.query_row(&format!("SELECT count(*) FROM standing WHERE {PENDING}"), [], |row| row.get(0))
 }
 
 fn line(row: &Row<'_>) -> Result<ChangeLine> {
