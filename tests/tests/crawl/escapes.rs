@@ -72,7 +72,10 @@ fn what_a_directory_says_is_shown_without_harm() {
         "UPDATE url SET state = ?1 WHERE id = 2",
         "UPDATE sequence SET end = ?1, cache = json_set(cache, '$.strategy', ?1, '$.layout', ?1),
                 counters = json_set(counters, '$.refused', json_object(?1, 1))",
-        "UPDATE host SET origin = origin || ?1",
+        "UPDATE host SET origin = origin || ?1, cause = 'refused', failures = 2, ailing_since = 0, not_before = 0, wait = 'back_off'",
+        "INSERT INTO standing (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
+         SELECT id, ?1, 'mass', 0, 0, 0, 0, 0, 0 FROM url WHERE url LIKE '%' || ?1",
+        "INSERT INTO change (sequence, at, url, address, change, target) VALUES (0, 0, 2, ?1, ?1, ?1), (0, 0, NULL, ?1, ?1, ?1)",
     ] {
         database.execute(update, [&poison]).unwrap_or_else(|error| panic!("{error}: {update}"));
     }
@@ -83,6 +86,11 @@ fn what_a_directory_says_is_shown_without_harm() {
         &["pages", "--format", "jsonl"],
         &["status"],
         &["status", "--json"],
+        &["links", "--broken"],
+        &["links", "--redirects", "--format", "csv"],
+        &["changes"],
+        &["changes", "--format", "csv"],
+        &["changes", "--pending"],
         &["check"],
         &["check", "--json"],
         &["crawl", "-d"],
