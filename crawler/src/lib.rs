@@ -85,3 +85,8 @@ pub mod time;
 pub mod url;
 
 pub use library::*;
+
+/// Has the examples of that page compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/library.md")]
+struct LibraryPage;
