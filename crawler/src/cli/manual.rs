@@ -14,7 +14,7 @@ use super::{Failure, help, outcome};
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
-    /// Folder for the pages, made when it is not there
+    /// Folder for the pages; it is made if it does not exist
     dir: PathBuf,
 }
 
