@@ -141,7 +141,9 @@ impl RawSettings {
             keys => format!("# Left out because they are secret: {}.\n", keys.join(", ")),
         };
         let settings = toml::to_string(&open).expect("settings have only texts and numbers");
-        format!("# Copy of the crawl's settings, for people: it is written and never read.\n{secrets}\n{settings}")
+        format!(
+            "# A copy of the settings of the crawl, for people. Webloom writes it and never reads it.\n{secrets}\n{settings}"
+        )
     }
 }
 

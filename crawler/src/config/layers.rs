@@ -106,7 +106,7 @@ impl Layers {
             match (RawSettings::keys().iter().find(is_key), value.into_string()) {
                 (Some(_), Ok(text)) if text.is_empty() => {}
                 (Some(key), Ok(text)) => drop(values.insert(key.clone(), RawValue::Text(text))),
-                (Some(_), Err(_)) => self.faults.push(Fault::new(name, "is no UTF-8")),
+                (Some(_), Err(_)) => self.faults.push(Fault::new(name, "is not UTF-8")),
                 (None, _) => self.faults.extend(unknown_variable(name)),
             }
         }

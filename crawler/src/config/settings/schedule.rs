@@ -17,7 +17,7 @@ const CRON_LINES: Parsed<Option<CronLine>> =
     Parsed { allowed: "a cron line such as \"0 3 * * *\" or \"@daily\", or \"none\"", parse: cron };
 
 const TIMES: Parsed<Option<Once>> = Parsed {
-    allowed: "a time such as \"2026-03-01T05:00:00Z\", or \"2026-03-01 05:00\" by the clocks of schedule.tz, or \"none\"",
+    allowed: "a time such as \"2026-03-01T05:00:00Z\", or \"2026-03-01 05:00\" in the time zone schedule.tz, or \"none\"",
     parse: once,
 };
 
