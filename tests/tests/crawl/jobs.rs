@@ -206,9 +206,9 @@ fn sighup_adds_removes_pauses_and_keeps_what_was_where_it_is_wrong() {
     // A wrong file: nothing is another, in one line.
     jobs.set(&[often("one", &first, "colour = 1\n"), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
-    let line = running.line_with("not used");
+    let line = running.line_with("have a fault");
     assert!(
-        line.contains("all stays as it was") && line.contains("jobs.toml:4: job.one.colour: unknown key"),
+        line.contains("all jobs stay as they were") && line.contains("jobs.toml:4: job.one.colour: unknown key"),
         "{line}"
     );
     running.line_with("[two] Complete: sequence 2");
@@ -216,7 +216,7 @@ fn sighup_adds_removes_pauses_and_keeps_what_was_where_it_is_wrong() {
     // One is paused, one ends, one begins.
     jobs.set(&[often("one", &first, "paused = true\n"), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
-    running.line_with("[two] the job is not in the file any more: it ends");
+    running.line_with("[two] the job is no longer in the file: it ends");
     running.line_with("[three] Complete: ");
     running.line_with("[three] Complete: sequence 1");
     let (paused, ended) = (first.log().len(), second.log().len());
@@ -311,7 +311,7 @@ fn a_signal_ends_all_at_once_also_those_that_wait_for_their_turn() {
     running.signal(Signal::USR1);
     running.line_with("[two] a sequence is running");
     let said = stop(running, 143);
-    assert!(!said.contains("no request can be made"), "{said}");
+    assert!(!said.contains("this machine can make no request"), "{said}");
     for name in ["one", "two", "three"] {
         assert_clean(&jobs.dir(name));
         let summary: Value = Webloom::new(["status", "--json"]).args([jobs.dir(name)]).run().expect(0).json();

@@ -548,7 +548,7 @@ fn a_budget_holds_for_pages_fetched_again() {
     let spent = go_on(&server, &dir, &["--sweep", "rescue", "--max-pages", &stored]).json();
     assert_eq!((&spent["end"], &spent["cache"]["sweep"]), (&"budget".into(), &Value::Null));
     let words = Webloom::new(["status"]).args([&dir]).run().expect(0).stdout;
-    assert!(words.contains("found so far; the sweep has not come to its end"), "{words}");
+    assert!(words.contains("found so far; the sweep has not finished"), "{words}");
     assert_eq!(asked(&server), asked_before);
     let rest = go_on(&server, &dir, &["--max-pages", "none"]).json();
     assert_eq!(
