@@ -136,7 +136,7 @@ fn bytes(text: Option<String>, base64: Option<String>, name: &str) -> Result<Vec
         (None, Some(encoded)) => {
             BASE64.decode(encoded.as_bytes()).map_err(|error| format!("{name}_b64 is not base64: {error}"))
         }
-        _ => Err(format!("give {name} or {name}_b64, one of them")),
+        _ => Err(format!("give either {name} or {name}_b64")),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
-    fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder of the manual"))?;
+    fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder for the manual pages"))?;
     // Help has no page of its own: each command's page is its help.
     let program = help::command().disable_help_subcommand(true);
     let mut program = program.mut_subcommands(|command| command.disable_help_subcommand(true));

@@ -96,7 +96,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
 fn lines(figures: &Figures) -> String {
     let or_none = |figure: Option<f64>, digits| figure.map_or("-".to_owned(), |figure| format!("{figure:.digits$}"));
     format!(
-        "over the second half of the trace's time\n\
+        "in the second half of the trace\n\
          freshness  {}\nage        {} days\nvisits     {}, {} of them wasted\nmissed     {} changes and deletions\n",
         or_none(figures.freshness, 4),
         or_none(figures.age_days, 2),

@@ -105,7 +105,7 @@ impl Document {
         } else if !value.is_null() {
             match schema::read(value) {
                 Some(value) => self.set(source, key, value),
-                None => self.faults.push(Fault::new(source.place(key), "give a text, a number or a list of texts")),
+                None => self.faults.push(Fault::new(source.place(key), "give a string, a number or a list of strings")),
             }
         }
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn names_line_or_key_of_what_it_cannot_read() {
         assert!(faults("[log]\nlevel = \n")[0].starts_with("a.toml: line 2: "));
-        let expected = "a.toml: log.level: give a text, a number or a list of texts";
+        let expected = "a.toml: log.level: give a string, a number or a list of strings";
         for value in ["true", "{ a = 1 }", "[[1]]", "2020-01-01"] {
             assert_eq!(faults(&format!("[log]\nlevel = {value}\n")), [expected], "{value}");
         }

@@ -116,7 +116,7 @@ mod tests {
                 "windows = [\"mon\"]",
                 "f: schedule.windows: [\"mon\"] is not allowed: entry 1: not a window: there are no times",
             ),
-            ("overlap = \"stop\"", "f: schedule.overlap: \"stop\" is not allowed: this version has \"skip\" or"),
+            ("overlap = \"stop\"", "f: schedule.overlap: \"stop\" is not allowed: give \"skip\" or"),
         ] {
             let faults =
                 Layers::new().file_text("f", &format!("[schedule]\n{text}")).resolve().unwrap_err().to_string();

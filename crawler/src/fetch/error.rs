@@ -65,7 +65,7 @@ pub enum FetchError {
     #[error("given up before it was sent")]
     Withdrawn,
     /// A fault of this program, which the log describes.
-    #[error("a fault of this program")]
+    #[error("a bug in Webloom")]
     Internal,
     /// The body is not in the content coding that the headers announce.
     #[error("cannot decode the body: {0}")]

@@ -275,8 +275,8 @@ impl<C: Caller> Session<C> {
         let heard = self.told || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard && all.any(|url| !is_loopback(&url)) {
             self.caller.note(
-                "nobody can be reached at the contact of the default user agent; \
-                 give your own with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
+                "the default user agent has no contact address of yours; \
+                 give one with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
             );
         }
         Ok(())

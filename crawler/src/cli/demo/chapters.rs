@@ -140,7 +140,7 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     let stored = tour.paths("killed", "stored")?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && repeated <= MOST_REPEATED;
     let again = format!(
-        "all {} pages are stored; {repeated} requests were made again, because their results were not written yet",
+        "all {} pages are stored; {repeated} requests were made again, as their results were not saved",
         stored.len()
     );
     tour.state(&mut chapter, &again, is_whole)?;

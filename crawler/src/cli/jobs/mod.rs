@@ -174,7 +174,7 @@ impl AllJobs {
     fn has_ended(&mut self, id: Id, code: u8) {
         let Some(job) = self.running.remove(&id) else { return };
         match code {
-            PANICKED => job.voice.tell("error: a fault of this program ended the job; please report it"),
+            PANICKED => job.voice.tell("error: a bug in Webloom ended the job; please report it"),
             LOSS if !job.leaves => {
                 job.voice.tell("error: the loss policy ended the job; send SIGHUP to begin it again")
             }

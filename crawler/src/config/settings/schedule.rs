@@ -25,7 +25,7 @@ const ZONES: Parsed<Zone> =
     Parsed { allowed: "a name such as Europe/Berlin or UTC", parse: |text| shown(Zone::parse(text)) };
 
 const WINDOWS: Each<Window> =
-    Each(Parsed { allowed: "one such as \"mon-fri 22:00-06:00\"", parse: |text| shown(Window::parse(text)) });
+    Each(Parsed { allowed: "a window such as \"mon-fri 22:00-06:00\"", parse: |text| shown(Window::parse(text)) });
 
 words! {
     /// What becomes of a start that is due while a sequence runs.

@@ -96,7 +96,7 @@ impl Ending<'_> {
     fn doubt(&self) -> String {
         let sweep = &self.summary.lost.sweep;
         match (sweep.links, sweep.missing()) {
-            (None, _) => "; nothing proves that no URL was lost".to_owned(),
+            (None, _) => "; not checked for lost URLs".to_owned(),
             (Some(_), 0) => String::new(),
             (Some(_), missing) => format!("; {} missing", counted(missing, "lost URL is", "lost URLs are")),
         }
