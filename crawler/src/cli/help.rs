@@ -113,7 +113,8 @@ fn with_help(command: Command, path: &str) -> Command {
         command.mut_subcommand(name, |below| with_help(below, format!("{path} {name}").trim_start()))
     });
     let help = Arg::new("help").short('h').long("help").action(ArgAction::Help).hide_short_help(true);
-    let command = command.disable_help_flag(true).arg(help.help("Print this help; -h prints a short form"));
+    let command =
+        command.disable_help_flag(true).arg(help.help("Print this help; -h prints a short form").help_heading(None));
     let examples = examples(path);
     let short = if names.is_empty() {
         // What a flag takes is known only of a command that is built.

@@ -171,7 +171,7 @@ fn what_goes_wrong_in_one_job_ends_no_other() {
     assert!(run.stdout.contains("[dead] Not reachable: ") && run.stdout.contains("job=dead"), "{}", run.stdout);
     let held = "[held] error: ";
     assert_eq!(run.stdout.matches(held).count(), 1, "{}", run.stdout);
-    assert!(run.stdout.contains("is in use by another webloom process") && run.stdout.contains("tried again at 2"));
+    assert!(run.stdout.contains("is in use by another webloom process") && run.stdout.contains("the next try is at 2"));
     assert_clean(&jobs.dir("well"));
     stop(holding, 143);
 }
@@ -270,7 +270,7 @@ fn a_file_that_is_wrong_is_refused_as_a_whole() {
     let one = job("one", &server.url("/"), "");
     let two = job("two", &server.url("/"), "");
     for (text, named) in [
-        (String::new(), "jobs.toml: job: there is no job"),
+        (String::new(), "jobs.toml: job: there are no jobs"),
         (format!("{one}[job.one]\n"), "jobs.toml:6: "),
         (format!("colour = 1\n{one}"), "jobs.toml:1: colour: unknown key"),
         (format!("{one}{}", two.replace("DIR/two", "DIR/./one")), "job.two.dir: "),

@@ -33,7 +33,7 @@ pub(super) struct DemoArgs {
     dir: Option<PathBuf>,
     /// Keep the folder with all crawls
     ///
-    /// With --serve and --dir, you can later serve the same site from it at the same address.
+    /// Later, `webloom demo --serve --dir DIR` serves the same site from this folder, at the same address.
     #[arg(long)]
     keep: bool,
     /// Serve the practice site after the tour, until Ctrl-C

@@ -245,9 +245,9 @@ struct CacheFlags {
     expected_urls: Option<String>,
     /// What to do when the loss budget would be exceeded [default: rebuild]
     ///
-    /// `rebuild` rebuilds the cache larger from the table of all URLs. `grow` adds to the filter. `rotate` forgets the
-    /// older half of the URLs and keeps its size. `restart` fetches what is queued and begins the next sequence with a
-    /// larger filter. `stop` ends the crawl with exit code 3. `none` goes on.
+    /// `rebuild` rebuilds the cache larger from the table of all URLs. `grow` adds to the filter. `rotate` keeps its
+    /// size and forgets the older half of the URLs. `restart` fetches what is queued and begins the next sequence with
+    /// a larger filter. `stop` ends the crawl with exit code 3. `none` goes on.
     #[arg(long, value_name = "rebuild|grow|rotate|restart|stop|none")]
     reset: Option<String>,
     /// Most memory that the URL cache may take [default: unlimited]
