@@ -184,17 +184,16 @@ mod tests {
     const SCREEN: usize = 24;
 
     /// All commands with what follows `webloom`, and the program itself.
-    fn all(command: Command, path: &str) -> Vec<(String, Command)> {
+    fn all(command: &Command, path: &str) -> Vec<(String, Command)> {
         let below = command.get_subcommands().filter(|below| below.get_name() != "help");
-        let below: Vec<_> = below.map(|below| (format!("{path} {}", below.get_name()), below.clone())).collect();
-        let below = below.into_iter().flat_map(|(path, below)| all(below, path.trim_start()));
+        let below = below.flat_map(|below| all(below, format!("{path} {}", below.get_name()).trim_start()));
         [(path.to_owned(), command.clone())].into_iter().chain(below).collect()
     }
 
     fn at_width(columns: usize) -> Vec<(String, Command)> {
         let mut program = command().term_width(columns).max_term_width(110);
         program.build();
-        all(program, "").into_iter().map(|(path, command)| (path, command.term_width(columns))).collect()
+        all(&program, "").into_iter().map(|(path, command)| (path, command.term_width(columns))).collect()
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl AllJobs {
         match code {
             PANICKED => job.voice.tell("error: a bug in Webloom ended the job; please report it"),
             LOSS if !job.leaves => {
-                job.voice.tell("error: the loss policy ended the job; send SIGHUP to begin it again")
+                job.voice.tell("error: the loss policy ended the job; send SIGHUP to begin it again");
             }
             _ => {}
         }
