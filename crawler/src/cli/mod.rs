@@ -75,7 +75,7 @@ enum Command {
     ///
     /// Each line is one change; Webloom reports each change once.
     Changes(changes::ChangesArgs),
-    /// Recount a crawl and report everything that does not fit
+    /// Recount a crawl and report what does not fit together
     ///
     /// The exit code is 1 if there is a finding.
     Check(check::CheckArgs),
