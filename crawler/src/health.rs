@@ -51,16 +51,16 @@ impl Cause {
     /// What a person is told, with what can be done about it.
     pub fn explained(self) -> &'static str {
         match self {
-            Self::NoName => "no such name: check its spelling, and that names can be looked up from here",
-            Self::LookUp => "its name cannot be looked up now",
-            Self::NoRoute => "no network leads to it from here",
-            Self::Refused => "the connection is refused: is a server running there, at this port?",
+            Self::NoName => "no such name: check its spelling, and whether this machine can look up names",
+            Self::LookUp => "its name cannot be looked up at the moment",
+            Self::NoRoute => "this machine has no route to it",
+            Self::Refused => "it refuses the connection: is a server running on this port?",
             Self::TimedOut => "no answer in time",
-            Self::Tls => "no secure connection: the certificate may be expired, or made for another name",
-            Self::Closed => "connections are closed before an answer",
-            Self::Address => "its address is not on the public internet: name it with --allow-private if it is yours",
+            Self::Tls => "no secure connection: the certificate may be expired, or be for another name",
+            Self::Closed => "it closes connections before it answers",
+            Self::Address => "its address is not on the public internet: if it is yours, give it with --allow-private",
             Self::Status(429) => "it asks for fewer requests (429): a longer --delay may help",
-            Self::Status(_) => "it answers that it cannot serve now",
+            Self::Status(_) => "it answers with a server error",
         }
     }
 }

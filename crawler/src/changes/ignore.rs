@@ -42,13 +42,13 @@ enum Marker {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum IgnoreError {
     /// It begins with no known word.
-    #[error("ignore rule {0:?} is of no known kind: begin it with css:, re:, before: or after:")]
+    #[error("ignore rule {0:?} has an unknown kind: begin it with css:, re:, before: or after:")]
     Kind(Box<str>),
     /// Nothing follows that word.
-    #[error("ignore rule {0:?} names nothing: write what is to be ignored behind the colon")]
+    #[error("ignore rule {0:?} is empty: write what to ignore after the colon")]
     Empty(Box<str>),
     /// What follows `re:` is no regular expression.
-    #[error("ignore rule {rule:?} is no regular expression")]
+    #[error("ignore rule {rule:?} is not a regular expression")]
     Pattern {
         /// The rule.
         rule: Box<str>,
@@ -175,10 +175,10 @@ mod tests {
 
     #[test]
     fn a_bad_rule_is_named() {
-        assert!(error("nav").contains("\"nav\" is of no known kind"));
-        assert!(error("xpath://nav").contains("\"xpath://nav\" is of no known kind"));
-        assert!(error("css: ").contains("\"css: \" names nothing"));
-        assert!(error("before:").contains("names nothing"));
-        assert!(error("re:a(").contains("\"re:a(\" is no regular expression"));
+        assert!(error("nav").contains("\"nav\" has an unknown kind"));
+        assert!(error("xpath://nav").contains("\"xpath://nav\" has an unknown kind"));
+        assert!(error("css: ").contains("\"css: \" is empty"));
+        assert!(error("before:").contains("is empty"));
+        assert!(error("re:a(").contains("\"re:a(\" is not a regular expression"));
     }
 }

@@ -29,28 +29,38 @@ const CONTEXT: usize = 3;
 pub(super) struct ChangesArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
-    /// cell that a spreadsheet would take for a formula begins with '
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    /// Format of the list
+    ///
+    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
+    /// would read as a formula begins with '.
+    #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
     format: Format,
-    /// Only changes told by this crawl sequence and later ones (`last` for the last one), or seen on this day or at this time
-    /// (RFC 3339) or later
+    /// Only changes since this sequence, day or time
+    ///
+    /// The number of a crawl sequence, which is included, `last` for the last one, a day such as 2026-03-01 (UTC), or a time such as
+    /// 2026-03-01T00:00:00Z.
     #[arg(long, value_name = "N|last|TIME", value_parser = since)]
     since: Option<Asked>,
     /// Only changes of this kind
     #[arg(long, value_parser = Change::ALL.map(Change::as_str))]
     change: Option<String>,
-    /// Only pages whose URL matches this regular expression
-    #[arg(long = "match", value_name = "RE")]
+    /// Only URLs that match this regular expression
+    #[arg(long = "match", value_name = "REGEX")]
     matching: Option<Regex>,
-    /// Show how the text of each page became another, as far as both texts are kept
+    /// Show how the text of each page has changed
+    ///
+    /// Webloom shows a diff if it has kept both texts.
     #[arg(long)]
     diff: bool,
-    /// Instead, list the pages whose change is not told before a second look, with the time at which that is due
+    /// List the changes that wait for a second look instead
+    ///
+    /// Each line has the time when the second look is due. A change is listed as such after it.
     #[arg(long, conflicts_with_all = ["since", "change", "diff", "suggest_ignore"])]
     pending: bool,
-    /// Instead of changes, list rules for --ignore: for lines that were others each time a page was seen (counters, dates, tokens),
-    /// as far as they match nothing that stands in any text that is kept; with the number of pages, and an example
+    /// Suggest rules for --ignore instead
+    ///
+    /// The rules match lines that were different each time Webloom fetched a page, such as counters, dates and tokens,
+    /// and nothing else in the kept texts. The list has the number of pages for each rule, and an example.
     #[arg(long, conflicts_with_all = ["since", "change", "matching", "diff"])]
     suggest_ignore: bool,
 }
@@ -171,7 +181,7 @@ fn suggest_ignore(records: &impl ReadSide, format: Format) -> Result<ExitCode, F
     records.kept_texts(|page| trial.add(&compared(page)))?;
     let offered = trial.offered();
     if offered.is_empty() {
-        outcome::tell("no line is another each time its page is seen, as far as texts are kept");
+        outcome::tell("no rule to suggest: in the texts that are kept, no line differs each time its page is fetched");
     }
     let mut listing = Listing::begin(&["rule", "pages", "url", "before", "after"], format);
     let line = |one: &Suggestion| json!({"rule": one.rule, "pages": one.pages, "url": one.url, "before": one.before, "after": one.after});

@@ -10,7 +10,7 @@ use super::{Failure, help, outcome};
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
-    /// The shell
+    /// Shell that reads the completions
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -10,9 +10,11 @@ use crate::{config::DEFAULT_TOML, observe::escape};
 /// The commands under `config`.
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
-    /// Print every key with its unit, default and consequence: a configuration file to begin with
+    /// Print all settings, with defaults and explanations
+    ///
+    /// The output is a settings file to begin with.
     Default,
-    /// Print the settings that the given flags, variables and files come to, and where each comes from
+    /// Print the settings in effect, and where each value comes from
     Show(Box<ShowArgs>),
 }
 

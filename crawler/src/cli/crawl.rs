@@ -20,22 +20,29 @@ use crate::{engine::Start, store::Revisit};
 /// Arguments of `crawl`.
 #[derive(Debug, Args)]
 pub(super) struct CrawlArgs {
-    /// Start URL, a host (https is tried, then http), or @FILE with one of them a line; - reads such a list from stdin
+    /// Start URL, @FILE with a list, or - for stdin
+    ///
+    /// Without a scheme, Webloom tries https first, then http. A list has one URL a line; `#` begins a comment. Without
+    /// a start URL, the command resumes the crawl in --dir.
     #[arg(value_name = "START")]
     starts: Vec<String>,
-    /// Crawl directory, made when it is not there [default: ./crawls/HOST of the first start]
+    /// Crawl directory [default: ./crawls/HOST]
+    ///
+    /// It is made if it does not exist. HOST is the host of the first start URL.
     #[arg(short, long)]
     dir: Option<PathBuf>,
-    /// Add a start URL to the crawl, whatever the directory holds; may be given several times, and as @FILE or - like a start
+    /// Add a start URL to the crawl; may be repeated
+    ///
+    /// Takes @FILE and - like START.
     #[arg(long, value_name = "URL")]
     add: Vec<String>,
-    /// Crawl it again: begin the next crawl sequence, in which every known URL is asked for once more
+    /// Crawl the site again, as the next sequence
+    ///
+    /// Webloom asks for every known URL once more and follows new links.
     #[arg(long)]
     again: bool,
-    /// How the next sequence finds its pages. known-first: every known URL is asked for, and only what has changed is sent,
-    /// if the server can tell; links lead to new ones. rediscover: by links from the starts, as if nothing were known
-    /// [default: known-first]
-    #[arg(long, value_enum, value_name = "HOW", requires = "again")]
+    /// How the next sequence finds its pages [default: known-first]
+    #[arg(long, value_enum, value_name = "known-first|rediscover", requires = "again")]
     revisit: Option<RevisitChoice>,
     #[command(flatten)]
     flags: CrawlFlags,
@@ -52,7 +59,9 @@ impl CrawlArgs {
 /// How a further sequence finds its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum RevisitChoice {
+    /// Ask for every known URL, and follow links to new ones; only what has changed is sent, if the server can tell.
     KnownFirst,
+    /// Follow links from the start URLs, as if nothing were known.
     Rediscover,
 }
 
@@ -95,14 +104,13 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
 
 /// A new folder directly below `crawls`, whatever the host is called.
 pub(super) fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
-    let first =
-        first.ok_or_else(|| Failure::Usage("give a start URL, or --dir with a crawl to go on with".to_owned()))?;
+    let first = first.ok_or_else(|| Failure::Usage("give a start URL, or --dir with a crawl to resume".to_owned()))?;
     let name = first.url.authority().replace(':', "_");
     let mut parts = Path::new(&name).components();
     let one = parts.next() == Some(Component::Normal(OsStr::new(&name))) && parts.next().is_none();
     if !one || name.chars().all(|c| c == '.') || name.contains(['\\', '%']) {
         let start = first.url.as_str();
-        return Err(Failure::Usage(format!("{start}: no crawl directory can be named after its host; give --dir")));
+        return Err(Failure::Usage(format!("{start}: a crawl directory cannot have the name of its host; give --dir")));
     }
     Ok(Path::new("crawls").join(name))
 }

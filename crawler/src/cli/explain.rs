@@ -21,11 +21,19 @@ use crate::{
 /// What is explained.
 #[derive(Debug, Subcommand)]
 pub(super) enum ExplainCommand {
-    /// How a URL is fetched and what identifies it: `{"url", "base"?}`
+    /// Show what a URL is fetched as, and what identifies it
+    ///
+    /// Each line of stdin is a JSON object `{"url", "base"?}`; each line of stdout is the answer.
     Url,
-    /// What a robots.txt says of a URL: `{"robots" or "robots_b64", "user_agent", "url", "status"?}`
+    /// Show what a robots.txt says about a URL
+    ///
+    /// Each line of stdin is a JSON object `{"robots" or "robots_b64", "user_agent", "url", "status"?}`; each line of
+    /// stdout is the answer.
     Robots,
-    /// What a page links to: `{"html" or "html_b64", "base", "content_type"?}`
+    /// Show what a page links to
+    ///
+    /// Each line of stdin is a JSON object `{"html" or "html_b64", "base", "content_type"?}`; each line of stdout is
+    /// the answer.
     Links,
 }
 
@@ -128,7 +136,7 @@ fn bytes(text: Option<String>, base64: Option<String>, name: &str) -> Result<Vec
         (None, Some(encoded)) => {
             BASE64.decode(encoded.as_bytes()).map_err(|error| format!("{name}_b64 is not base64: {error}"))
         }
-        _ => Err(format!("give {name} or {name}_b64, one of them")),
+        _ => Err(format!("give either {name} or {name}_b64")),
     }
 }
 

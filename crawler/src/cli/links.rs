@@ -23,9 +23,11 @@ pub(super) struct LinksArgs {
     dir: PathBuf,
     #[command(flatten)]
     question: Question,
-    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
-    /// cell that a spreadsheet would take for a formula begins with '
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    /// Format of the list
+    ///
+    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
+    /// would read as a formula begins with '.
+    #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
     format: Format,
 }
 
@@ -33,19 +35,25 @@ pub(super) struct LinksArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Question {
-    /// Links that lead to this URL, from all pages that have one
+    /// Links from all pages to this URL
     #[arg(long, value_name = "URL")]
     to: Option<String>,
-    /// Links of this page
+    /// Links on this page
     #[arg(long, value_name = "URL")]
     from: Option<String>,
-    /// Links to what answers with an error (4xx, 5xx) or not at all, also where a redirect leads there
+    /// Links to URLs that answer with an error
+    ///
+    /// An error is a 4xx, a 5xx, or no answer at all. The list includes links to redirects that end at such a URL.
     #[arg(long)]
     broken: bool,
-    /// Links to what redirects, with the end of the redirects
+    /// Links to URLs that redirect
+    ///
+    /// The list has the end of the redirects.
     #[arg(long)]
     redirects: bool,
-    /// Links that left the scope; they are kept with store.links = "full" alone
+    /// Links that leave the scope
+    ///
+    /// Webloom keeps them only if `store.links` is "full", the default.
     #[arg(long)]
     external: bool,
 }
@@ -93,7 +101,7 @@ impl Question {
         let url = |flag, text: &str| {
             let read = WebUrl::parse(text).map(WebUrl::without_credentials);
             read.map_err(|error| {
-                Failure::Usage(format!("{flag} {text:?}: {error}; give a URL as https://example.org/page"))
+                Failure::Usage(format!("{flag} {text:?}: {error}; give a URL such as https://example.org/page"))
             })
         };
         Ok(match (&self.to, &self.from) {
@@ -111,13 +119,13 @@ impl LinksArgs {
     fn unknown(&self, url: &WebUrl, read: LinksRead) -> Failure {
         let flag = if self.question.to.is_some() { "--to" } else { "--from" };
         let outside = if read.unlabelled > 0 && self.question.to.is_some() {
-            " Links that leave the scope are kept with store.links = \"full\" alone."
+            " Webloom keeps links that leave the scope only if store.links is \"full\"."
         } else {
             ""
         };
         Failure::Usage(format!(
-            "{flag} {url}: {} has no such URL. `webloom pages` lists those it has, and `webloom explain url` shows how a URL is \
-             written there.{outside}",
+            "{flag} {url}: {} has no such URL. `webloom pages` lists those it has, and `webloom explain url` shows how Webloom \
+             writes a URL.{outside}",
             self.dir.display()
         ))
     }
@@ -128,7 +136,7 @@ impl LinksArgs {
             return;
         }
         outcome::tell(&format!(
-            "of {} of {} pages the links that left the scope are not kept: set store.links = \"full\" and crawl again",
+            "the links that leave the scope are not kept for {} of {} pages: set store.links = \"full\" and crawl again",
             read.unlabelled, read.pages
         ));
     }

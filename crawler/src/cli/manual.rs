@@ -14,12 +14,12 @@ use super::{Failure, help, outcome};
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
-    /// Folder for the pages, made when it is not there
+    /// Folder for the pages; it is made if it does not exist
     dir: PathBuf,
 }
 
 pub(super) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
-    fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder of the manual"))?;
+    fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder for the manual pages"))?;
     // Help has no page of its own: each command's page is its help.
     let program = help::command().disable_help_subcommand(true);
     let mut program = program.mut_subcommands(|command| command.disable_help_subcommand(true));

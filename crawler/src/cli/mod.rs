@@ -45,7 +45,7 @@ pub use crate::session::Failure;
 /// Lines on stderr at most, under `-q`, when a command is refused.
 const MOST_LINES: usize = 8;
 
-/// Crawls an area of the web completely, and tells what it may have missed
+/// Crawls whole web sites politely, and checks that no page is missing
 #[derive(Debug, Parser)]
 #[command(name = "webloom", version, max_term_width = 110)]
 pub struct Cli {
@@ -55,33 +55,46 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Crawl a site, or go on with what the crawl directory holds
+    /// Crawl a site, resume a crawl, or crawl the site again
     Crawl(Box<crawl::CrawlArgs>),
-    /// Crawl a site again and again, on a schedule
+    /// Crawl one or many sites again and again, on a schedule
     Watch(Box<watch::WatchArgs>),
-    /// Take a tour of five chapters, on a practice site on this machine
+    /// Take a ten-second tour on a practice site on this machine
     Demo(demo::DemoArgs),
-    /// Show the figures of a crawl
+    /// Show the summary of a crawl
     Status(status::StatusArgs),
-    /// List the URLs of a crawl, one a line, in their latest state
+    /// List the URLs of a crawl
+    ///
+    /// Each line is one URL in its latest state.
     Pages(pages::PagesArgs),
-    /// List links of a crawl with the pages that have them: to or from a URL, broken, redirected, or out of the scope
+    /// List broken links, redirects, external links and referrers
+    ///
+    /// Each line is one link, with the page that has it.
     Links(links::LinksArgs),
-    /// List what has changed on the pages of a crawl, one change a line, each told once
+    /// List what has changed on the pages, with diffs
+    ///
+    /// Each line is one change; Webloom reports each change once.
     Changes(changes::ChangesArgs),
-    /// Recount a crawl from its rows, and name whatever does not fit together
+    /// Recount a crawl and report what does not fit together
+    ///
+    /// The exit code is 1 if there is a finding.
     Check(check::CheckArgs),
-    /// Replay when the pages of a recorded site changed, and tell how fresh a policy of revisits would have kept it
+    /// Show how fresh a revisit policy would have kept a site
+    ///
+    /// Webloom replays a record of when the pages of a site changed. It learns from the first half and measures in the
+    /// second.
     Simulate(simulate::SimulateArgs),
-    /// Show the settings there are, or those that given flags and files come to
+    /// Print all settings, or those in effect
     #[command(subcommand)]
     Config(config_command::ConfigCommand),
-    /// Judge URLs, robots.txt files and pages: JSON lines in, JSON lines out
+    /// Show how Webloom reads a URL, a robots.txt or a page
+    ///
+    /// JSON lines in, JSON lines out.
     #[command(subcommand)]
     Explain(explain::ExplainCommand),
-    /// Print what a shell needs to complete commands and flags
+    /// Print completions for a shell
     Completions(completions::CompletionsArgs),
-    /// Write manual pages: one of the program, and one of each command
+    /// Write manual pages of the program and of each command
     Man(manual::ManArgs),
 }
 

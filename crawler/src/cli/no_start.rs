@@ -31,7 +31,7 @@ pub(super) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, Failure> {
         starts.len() < NAMED
     })?;
     let Some(first) = reasons.first() else {
-        let why = "the scope rules (include, exclude, max_url_length) refuse every start".to_owned();
+        let why = "the scope rules (include, exclude, max_url_length) refuse every start URL".to_owned();
         return Ok(NoStart { why, flag: None });
     };
     let shared = reasons.iter().all(|reason| reason == first);
@@ -55,7 +55,7 @@ fn flag(reason: &str) -> Option<&'static str> {
     })
 }
 
-const USUAL_ADVICE: &str = "check the URL and that the server can be reached from here";
+const USUAL_ADVICE: &str = "check the URL, and whether this machine can reach the server";
 
 fn reason(line: &PageLine) -> String {
     let status = line.status.map(|status| format!("answered {status}"));
@@ -70,7 +70,7 @@ fn advice(reason: &str) -> Option<&'static str> {
     }
     Some(match reason {
         "robots" => "robots.txt forbids it: if the site is yours, give --ignore-robots HOST",
-        UNAUTHORIZED => "it asks for a login: give --auth USER:PASS, or a header with --header",
+        UNAUTHORIZED => "the server asks for a log-in: give --auth USER:PASS, or a header with --header",
         "answered 403" => "the server refuses this crawler: ask its owner, or log in with --auth or --header",
         "answered 404" | "answered 410" => "the server has no such page: check the path of the URL",
         _ => return None,

@@ -21,47 +21,64 @@ use crate::store::{PageColumn, PageFilter, PageLine, PageOrder, ReadSide, StoreE
 pub(super) struct PagesArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Form of the lines; in each of them, characters that could steer a terminal or disguise text are escaped, and in csv a
-    /// cell that a spreadsheet would take for a formula begins with '
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    /// Format of the list
+    ///
+    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
+    /// would read as a formula begins with '.
+    #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
     format: Format,
     /// Only URLs whose last answer had this status
     #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(100..=999))]
     status: Option<u16>,
-    /// Only URLs in this state
+    /// Only URLs with this outcome, such as broken
     #[arg(long, value_parser = OUTCOMES)]
     outcome: Option<String>,
-    /// Only URLs whose page was new, changed or unchanged when it was fetched last
+    /// Only new, changed or unchanged pages
+    ///
+    /// This is what the last visit found.
     #[arg(long, value_parser = CHANGES)]
     change: Option<String>,
-    /// Only URLs whose content type begins with this, such as text/html
+    /// Only URLs of this type, such as text/html
+    ///
+    /// The content type begins with this text.
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
-    /// Only URLs at most so many links from a start
+    /// Only URLs that are at most N links from a start URL
     #[arg(long, value_name = "N")]
     max_depth: Option<u32>,
     /// Only URLs that match this regular expression
-    #[arg(long = "match", value_name = "RE")]
+    #[arg(long = "match", value_name = "REGEX")]
     matching: Option<Regex>,
-    /// The URLs of this crawl sequence, in the state it left them in, instead of all in their latest state
+    /// Show the state after this crawl sequence
+    ///
+    /// Without it, all URLs are listed in their latest state.
     #[arg(long, value_name = "N")]
     sequence: Option<u32>,
-    /// Only URLs that the URL cache refused by mistake in the last sequence, or in that of --sequence, whatever became of them
+    /// Only URLs that the last sequence lost
+    ///
+    /// The URL cache refused them by mistake. With --sequence, the list has those that this sequence lost. It has all
+    /// of them, whether they were found again or not.
     #[arg(long)]
     lost: bool,
-    /// Only URLs lost in an earlier sequence and found in the last one, or in that of --sequence
+    /// Only URLs that the last sequence recovered
+    ///
+    /// An earlier sequence had lost them. With --sequence, the list has those that this sequence recovered.
     #[arg(long, conflicts_with = "lost")]
     recovered: bool,
-    /// The columns, in this order, separated by commas [default: all; as a table on a terminal status,outcome,title,url]
+    /// Columns to show, separated by commas
+    ///
+    /// [default: all; in a table on a terminal: status,outcome,title,url]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = COLUMNS)]
     columns: Vec<String>,
-    /// Order the lines by this column, with - before its name the greatest first [default: as the URLs were found]
+    /// Sort by this column; -COLUMN reverses
+    ///
+    /// Write --sort=-bytes to have the greatest first. [default: the order in which the URLs were found]
     #[arg(long, value_name = "COLUMN", value_parser = order(), allow_hyphen_values = true)]
     sort: Option<PageOrder>,
-    /// So many lines at most
+    /// Show at most N lines
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Print the number of URLs, and not their lines
+    /// Print only the number of URLs
     #[arg(long, conflicts_with_all = ["columns", "sort", "limit"])]
     count: bool,
 }
@@ -204,7 +221,7 @@ impl PagesArgs {
             && records.is_pruned(old)?
         {
             outcome::tell(&format!(
-                "of sequence {old} only those pages are kept that were not as before (store.keep_sequences)"
+                "sequence {old} is kept only in part, without the visits that found nothing new (store.keep_sequences)"
             ));
         }
         let Some(prefix) = &self.content_type else { return Ok(()) };
@@ -212,8 +229,8 @@ impl PagesArgs {
         if types.is_match {
             return Ok(());
         }
-        let there = if types.others.is_empty() { "none has any".to_owned() } else { types.others.join(", ") };
-        Err(Failure::Usage(format!("--type {prefix:?}: no page is of such a type; there are: {there}")))
+        let there = if types.others.is_empty() { "none".to_owned() } else { types.others.join(", ") };
+        Err(Failure::Usage(format!("--type {prefix:?}: no page has this type; the types are: {there}")))
     }
 }
 

@@ -104,9 +104,7 @@ impl Program {
         // The summary for people says it in its first line.
         if end == End::Unreachable && (self.output.quiet || self.output.json) {
             let hosts = summary::silent_hosts(&summary, 5);
-            self.complain(&format!(
-                "nothing is left but hosts that do not answer: {hosts}; the next start asks them again"
-            ));
+            self.complain(&format!("only hosts that do not answer are left: {hosts}; the next start asks them again"));
         }
         Ok(())
     }

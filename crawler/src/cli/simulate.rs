@@ -34,20 +34,21 @@ const WINDOW_LOG: u32 = 27;
 /// Arguments of `simulate`.
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
-    /// When the pages of a site appeared, changed and went: JSON lines `{"t": unix seconds, "path", "event":
-    /// "new"|"changed"|"deleted"}`, plain or compressed as .zst
+    /// Record of when the pages of a site changed
+    ///
+    /// JSON lines `{"t": unix seconds, "path": "/a", "event": "new"|"changed"|"deleted"}`, plain or compressed as .zst
     #[arg(long, value_name = "FILE")]
     trace: PathBuf,
     /// How the visits are divided among the pages
     #[arg(long, value_enum, default_value_t = PolicyName::Optimal)]
     policy: PolicyName,
-    /// How many visits there may be: N/day or N/hour
+    /// Number of visits, such as 100/day or 5/hour
     #[arg(long, value_name = "N/day")]
     budget: Budget,
     /// Print the figures as one JSON document
     #[arg(long)]
     json: bool,
-    /// Draw freshness over time into this file, as SVG
+    /// Draw freshness over time into this SVG file
     #[arg(long, value_name = "FILE.svg")]
     chart: Option<PathBuf>,
 }
@@ -55,11 +56,11 @@ pub(super) struct SimulateArgs {
 /// A policy of revisits.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum PolicyName {
-    /// Every page at the same interval
+    /// All pages in turn, at the same interval.
     Fixed,
-    /// Each page at its own interval, shorter after a change and longer without one
+    /// An interval for each page, shorter after a change and longer without one.
     Multiplicative,
-    /// By the rate of change of each page, for the greatest expected freshness
+    /// By the estimated rate of change of each page, for the greatest expected freshness.
     Optimal,
 }
 
@@ -95,7 +96,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
 fn lines(figures: &Figures) -> String {
     let or_none = |figure: Option<f64>, digits| figure.map_or("-".to_owned(), |figure| format!("{figure:.digits$}"));
     format!(
-        "over the second half of the trace's time\n\
+        "in the second half of the trace\n\
          freshness  {}\nage        {} days\nvisits     {}, {} of them wasted\nmissed     {} changes and deletions\n",
         or_none(figures.freshness, 4),
         or_none(figures.age_days, 2),
@@ -142,7 +143,7 @@ impl Trace {
             outcome::tell(&format!("{}: {} broken lines in all", file.display(), trace.broken));
         }
         if trace.events.is_empty() {
-            return Err(Failure::Usage(format!("{}: holds no event", file.display())));
+            return Err(Failure::Usage(format!("{}: has no events", file.display())));
         }
         trace.events.sort_by_key(|event| event.at);
         Ok(trace)

@@ -27,8 +27,8 @@ pub(super) struct StatusArgs {
     /// Print the summary as one JSON document
     #[arg(long)]
     json: bool,
-    /// Colour: on a terminal without the variable `NO_COLOR`, always, or never
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    /// When to use colour
+    #[arg(long, value_enum, value_name = "auto|always|never", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
 }
 

@@ -105,7 +105,7 @@ impl Document {
         } else if !value.is_null() {
             match schema::read(value) {
                 Some(value) => self.set(source, key, value),
-                None => self.faults.push(Fault::new(source.place(key), "give a text, a number or a list of texts")),
+                None => self.faults.push(Fault::new(source.place(key), "give a string, a number or a list of strings")),
             }
         }
     }
@@ -141,7 +141,9 @@ impl RawSettings {
             keys => format!("# Left out because they are secret: {}.\n", keys.join(", ")),
         };
         let settings = toml::to_string(&open).expect("settings have only texts and numbers");
-        format!("# Copy of the crawl's settings, for people: it is written and never read.\n{secrets}\n{settings}")
+        format!(
+            "# A copy of the settings of the crawl, for people. Webloom writes it and never reads it.\n{secrets}\n{settings}"
+        )
     }
 }
 
@@ -194,7 +196,7 @@ mod tests {
     #[test]
     fn names_line_or_key_of_what_it_cannot_read() {
         assert!(faults("[log]\nlevel = \n")[0].starts_with("a.toml: line 2: "));
-        let expected = "a.toml: log.level: give a text, a number or a list of texts";
+        let expected = "a.toml: log.level: give a string, a number or a list of strings";
         for value in ["true", "{ a = 1 }", "[[1]]", "2020-01-01"] {
             assert_eq!(faults(&format!("[log]\nlevel = {value}\n")), [expected], "{value}");
         }

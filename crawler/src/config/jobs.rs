@@ -168,7 +168,7 @@ impl Reader<'_> {
 
     fn jobs(&mut self, table: Option<&Value>) -> Vec<JobEntry> {
         let Some(Value::Object(jobs)) = table else {
-            self.fault(&["job"], "there is no job: give each as [job.NAME] with dir and starts");
+            self.fault(&["job"], "there are no jobs: give each as [job.NAME] with dir and starts");
             return Vec::new();
         };
         jobs.iter().filter_map(|(name, job)| self.job(name, job)).collect()
@@ -180,7 +180,7 @@ impl Reader<'_> {
         if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
             self.fault(
                 &path,
-                format!("a name has letters, digits, dots, dashes and underscores, {LONGEST_NAME} at most"),
+                format!("a name consists of letters, digits, dots, dashes and underscores, at most {LONGEST_NAME}"),
             );
         }
         let Value::Object(job) = job else {
@@ -207,7 +207,7 @@ impl Reader<'_> {
     fn text(&mut self, name: &str, job: &Map<String, Value>, key: &str) -> Option<String> {
         let given = job.get(key)?;
         if !given.is_string() {
-            self.fault(&["job", name, key], "give a text");
+            self.fault(&["job", name, key], "give a string");
         }
         given.as_str().map(str::to_owned)
     }
@@ -215,7 +215,7 @@ impl Reader<'_> {
     fn starts(&mut self, name: &str, job: &Map<String, Value>) -> Vec<String> {
         let Some(given) = job.get("starts") else { return Vec::new() };
         serde_json::from_value(given.clone()).unwrap_or_else(|_| {
-            self.fault(&["job", name, "starts"], "give a list of texts");
+            self.fault(&["job", name, "starts"], "give a list of strings");
             Vec::new()
         })
     }
@@ -282,12 +282,12 @@ mod tests {
             j.toml:2: shared.max_rat: unknown key, did you mean max_rate?\n\
             j.toml:3: shared.max_bandwidth: \"fast\" is not allowed: give a size from 1B to 1TiB, or \"unlimited\"\n\
             j.toml:7: job.a.start: unknown key, did you mean starts?\n\
-            j.toml:9: job.b c: a name has letters, digits, dots, dashes and underscores, 64 at most\n\
+            j.toml:9: job.b c: a name consists of letters, digits, dots, dashes and underscores, at most 64\n\
             j.toml:9: job.b c: it has no directory: give dir\n\
-            j.toml:11: job.b c.starts: give a list of texts\n\
+            j.toml:11: job.b c.starts: give a list of strings\n\
             j.toml:10: job.b c.paused: give true or false";
         assert_eq!(faults(text), expected);
-        assert_eq!(faults(""), "j.toml: job: there is no job: give each as [job.NAME] with dir and starts");
+        assert_eq!(faults(""), "j.toml: job: there are no jobs: give each as [job.NAME] with dir and starts");
         assert!(
             faults("[job.a]\ndir = \"a\"\n[job.a]\n").starts_with("j.toml:3: "),
             "{}",

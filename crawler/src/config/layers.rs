@@ -59,7 +59,7 @@ impl Layers {
             return self.document(text, source);
         }
         let names: Vec<_> = PROFILES.iter().map(|(name, _)| *name).collect();
-        let problem = format!("unknown profile, this version has {}", names.join(", "));
+        let problem = format!("unknown profile; this version has {}", names.join(", "));
         self.faults.push(Fault::new(source.to_string(), problem));
         self
     }
@@ -82,7 +82,7 @@ impl Layers {
         match std::fs::read_to_string(path) {
             Ok(text) => self.file_text(&name, &text),
             Err(error) => {
-                self.faults.push(Fault::new(name, format!("cannot read the configuration: {error}")));
+                self.faults.push(Fault::new(name, format!("cannot read the settings: {error}")));
                 self
             }
         }
@@ -106,7 +106,7 @@ impl Layers {
             match (RawSettings::keys().iter().find(is_key), value.into_string()) {
                 (Some(_), Ok(text)) if text.is_empty() => {}
                 (Some(key), Ok(text)) => drop(values.insert(key.clone(), RawValue::Text(text))),
-                (Some(_), Err(_)) => self.faults.push(Fault::new(name, "is no UTF-8")),
+                (Some(_), Err(_)) => self.faults.push(Fault::new(name, "is not UTF-8")),
                 (None, _) => self.faults.extend(unknown_variable(name)),
             }
         }
@@ -218,11 +218,11 @@ mod tests {
         );
         let number = "give a whole number from 1 to 9223372036854775807, or \"unlimited\"";
         let expected = [
-            "profile broad: unknown profile, this version has focused, revisit".to_owned(),
-            "/nowhere/webloom.toml: cannot read the configuration: No such file or directory (os error 2)".to_owned(),
+            "profile broad: unknown profile; this version has focused, revisit".to_owned(),
+            "/nowhere/webloom.toml: cannot read the settings: No such file or directory (os error 2)".to_owned(),
             "a.toml: budget.max_dept: unknown key, did you mean budget.max_depth?".to_owned(),
             "WEBLOOM_CACHE_SIZE: unknown variable, see `webloom config default` for all of them".to_owned(),
-            "a.toml: scope.kind: \"domain\" is not allowed: this version has \"host\" or \"prefix\"".to_owned(),
+            "a.toml: scope.kind: \"domain\" is not allowed: give \"host\" or \"prefix\"".to_owned(),
             "a.toml: scope.include: [\"(\"] is not allowed: entry 1: unclosed group; give a regular expression"
                 .to_owned(),
             format!("a.toml: budget.max_pages: 0 is not allowed: {number}"),

@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn each_fault_names_its_entry() {
-        let weight = "give a number between 0.001 and 1000 as weight";
+        let weight = "give a weight between 0.001 and 1000";
         for (tables, faults) in [
             ("match = '('\nweight = 1", vec!["match: unclosed group; give a regular expression".to_owned()]),
             ("weight = 1", vec!["match: give a regular expression".to_owned()]),
@@ -131,7 +131,7 @@ mod tests {
             ("match = 'b'\nweight = inf", vec![format!("weight: {weight}")]),
             ("match = 'b'\nweight = 99999999999", vec![format!("weight: {weight}")]),
             ("match = 'b'\nweight = [1]", vec![format!("weight: {weight}")]),
-            ("match = 'a'\nweight = 2", vec!["match: entry 1 has the same pattern, and decides before it".to_owned()]),
+            ("match = 'a'\nweight = 2", vec!["match: entry 1 has the same pattern and comes first".to_owned()]),
             (
                 "match = 'b'\nwieght = 2\ncolour = 3",
                 vec![

@@ -76,8 +76,8 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
 
 fn wider(place: &str, ChangedKey { before, after, .. }: &ChangedKey) -> Fault {
     let problem = format!(
-        "{after} lets in what the stored {before} refused, and links refused from finished pages are gone: crawl \
-         again from the starts (--again) or into a new directory (--dir), or keep {before}"
+        "{after} is a wider scope than the stored {before}, and the links of finished pages that were out of scope are \
+         not kept: crawl the site again (--again), crawl into a new directory (--dir), or keep {before}"
     );
     Fault::new(place, problem)
 }
@@ -150,6 +150,6 @@ mod tests {
         let mut flags = RawSettings::default();
         flags.scope.kind = Some(RawValue::text("host"));
         let faults = resume_check(&stored, &Layers::new().flags(&flags).resolve().unwrap()).unwrap_err();
-        assert!(faults.to_string().starts_with("--scope: \"host\" lets in"), "{faults}");
+        assert!(faults.to_string().starts_with("--scope: \"host\" is a wider scope"), "{faults}");
     }
 }

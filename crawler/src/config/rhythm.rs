@@ -18,7 +18,7 @@ impl Resolved {
         let slow = rules.filter(|rule| rule.interval >= every).map(|rule| {
             let [interval, every] = [rule.interval, every].map(print_duration);
             let problem = format!(
-                "\"{}={interval}\" has no effect: each sequence asks for all pages, and they begin every {every}; give a shorter \
+                "\"{}={interval}\" has no effect, because each sequence asks for all pages and one begins every {every}; give a shorter \
                  interval than that, or leave the entry out",
                 rule.pattern
             );
@@ -48,7 +48,7 @@ impl Layers {
             std::cmp::Ordering::Greater => weaker.schedule.cron = Some(RawValue::text("none")),
             std::cmp::Ordering::Equal => {
                 let place = every.unwrap_or(Source::Default).place(EVERY);
-                let problem = format!("{CRON} is set as well: say how often or when, not both");
+                let problem = format!("{CRON} is set too: say how often or when, not both");
                 ConfigFaults::check(vec![Fault::new(place, problem)])?;
             }
         }
@@ -84,7 +84,7 @@ mod tests {
     fn a_layer_that_gives_both_is_refused() {
         let both = Layers::new().file_text("f", "[schedule]\nevery = \"1h\"\ncron = \"@daily\"");
         let refused = both.weaker_rhythm().unwrap_err().to_string();
-        assert_eq!(refused, "f: schedule.every: schedule.cron is set as well: say how often or when, not both");
+        assert_eq!(refused, "f: schedule.every: schedule.cron is set too: say how often or when, not both");
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
         with(DAILY).unwrap();
         with("[schedule]\nevery = \"2d\"").unwrap();
         let refused = with(EVERY_HOUR).unwrap_err();
-        let first = "f: revisit.sections: \"/b=1h\" has no effect: each sequence asks for all pages, and they begin every 1h; \
+        let first = "f: revisit.sections: \"/b=1h\" has no effect, because each sequence asks for all pages and one begins every 1h; \
                      give a shorter interval than that, or leave the entry out";
         assert_eq!((refused.faults().len(), &*refused.faults()[0].to_string()), (2, first));
     }
@@ -106,17 +106,17 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, named) in [
             ("every = 0", "f: schedule.every: 0 is not allowed: give a duration from 1s to 3650d, or \"none\""),
-            ("cron = \"61 3 * * *\"", "f: schedule.cron: \"61 3 * * *\" is not allowed: no cron line: "),
+            ("cron = \"61 3 * * *\"", "f: schedule.cron: \"61 3 * * *\" is not allowed: not a cron line: "),
             ("cron = \"0 0 30 2 *\"", "f: schedule.cron: \"0 0 30 2 *\" is not allowed: "),
             (
                 "tz = \"Mars\"",
-                "f: schedule.tz: \"Mars\" is not allowed: there is no time zone of this name; give a name",
+                "f: schedule.tz: \"Mars\" is not allowed: there is no time zone with this name; give a name",
             ),
             (
                 "windows = [\"mon\"]",
-                "f: schedule.windows: [\"mon\"] is not allowed: entry 1: no window: there are no times",
+                "f: schedule.windows: [\"mon\"] is not allowed: entry 1: not a window: there are no times",
             ),
-            ("overlap = \"stop\"", "f: schedule.overlap: \"stop\" is not allowed: this version has \"skip\" or"),
+            ("overlap = \"stop\"", "f: schedule.overlap: \"stop\" is not allowed: give \"skip\" or"),
         ] {
             let faults =
                 Layers::new().file_text("f", &format!("[schedule]\n{text}")).resolve().unwrap_err().to_string();

@@ -152,7 +152,7 @@ impl<T: Words> Rule for OneOf<T> {
 
     fn check(&self, raw: &RawValue) -> Result<Checked<T>, String> {
         let found = raw.as_text().and_then(|text| T::ALL.iter().find(|variant| variant.word() == text));
-        let value = *found.ok_or_else(|| format!("this version has {}", self.allowed()))?;
+        let value = *found.ok_or_else(|| format!("give {}", self.allowed()))?;
         Ok(Checked { value, canonical: RawValue::text(value.word()) })
     }
 }

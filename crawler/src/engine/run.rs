@@ -68,10 +68,10 @@ pub enum EngineError {
     #[error(transparent)]
     Cache(#[from] CacheFailure),
     /// The User-Agent has no product token for robots.txt.
-    #[error("the User-Agent: {0}")]
+    #[error("the user agent: {0}")]
     Agent(#[from] TokenError),
     /// A stored host or start is no URL.
-    #[error("the crawl directory holds {text:?}, which is no URL ({source}); run `webloom check` on it")]
+    #[error("the crawl directory holds {text:?}, which is not a URL ({source}); run `webloom check` on it")]
     Stored {
         /// What it holds.
         text: String,
@@ -82,7 +82,7 @@ pub enum EngineError {
     #[error("the crawl directory is damaged: there is no host {}; run `webloom check` on it", .0.0)]
     HostGap(HostId),
     /// There can be no thread for the writer.
-    #[error("cannot start the thread that writes: {0}")]
+    #[error("cannot start the writer thread: {0}")]
     Thread(#[source] io::Error),
     /// The writer ended; its own error says why.
     #[error("the writer ended")]

@@ -58,6 +58,6 @@ fn broken_off(lease: Lease, error: JoinError) -> Ended {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let panic = text.as_deref().unwrap_or("it does not say why");
-    tracing::error!(url = %lease.url(), panic, "a fault of this program: the URL counts as failed; please report it");
+    tracing::error!(url = %lease.url(), panic, "a bug in Webloom: the URL counts as failed; please report it");
     Ended::Came(Box::new(Report { lease, requests: 1, result: Err(FetchError::Internal) }))
 }

@@ -22,7 +22,7 @@ const COSTLY: [&str; 3] = [" ~ ", ":has(", ":nth-last-"];
 /// assert!(Omitted::parse(&["nav", ".ad > img, #clock"]).is_ok());
 /// assert_eq!(
 ///     Omitted::parse(&["nav", "p["]).unwrap_err().to_string(),
-///     "\"p[\" is no CSS selector that is understood here"
+///     "\"p[\" is not a CSS selector that Webloom understands"
 /// );
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -35,7 +35,7 @@ pub struct Omitted {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
     /// It is none, or has parts that mean something in a browser only.
-    #[error("{0:?} is no CSS selector that is understood here")]
+    #[error("{0:?} is not a CSS selector that Webloom understands")]
     Unknown(Box<str>),
     /// It takes more than linear time.
     #[error("{0:?} would take too long on large pages: use no `~`, `:has()` or `:nth-last-…`")]

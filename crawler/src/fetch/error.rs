@@ -32,7 +32,7 @@ pub enum FetchError {
     #[error("no such name: {0}")]
     NoName(#[source] Cause),
     /// Every address of the host is one that the crawl may not connect to; this is the first.
-    #[error("address {0} is not on the public internet: name it with --allow-private if it is yours")]
+    #[error("address {0} is not on the public internet: if it is yours, give it with --allow-private")]
     AddressRefused(IpAddr),
     /// The request is pinned to no address, or to others than the one its URL spells.
     #[error("the host has no address that the request is pinned to")]
@@ -56,7 +56,7 @@ pub enum FetchError {
     #[error("connection closed before an answer: {0}")]
     Closed(#[source] Cause),
     /// What came is not HTTP, or headers beyond all bounds; or the URL cannot be put in a request line.
-    #[error("no valid HTTP: {0}")]
+    #[error("not valid HTTP: {0}")]
     Protocol(#[source] Cause),
     /// This machine cannot ask: no file descriptor or memory is left. Nobody else's fault.
     #[error("this machine cannot connect: {0}")]
@@ -65,7 +65,7 @@ pub enum FetchError {
     #[error("given up before it was sent")]
     Withdrawn,
     /// A fault of this program, which the log describes.
-    #[error("a fault of this program")]
+    #[error("a bug in Webloom")]
     Internal,
     /// The body is not in the content coding that the headers announce.
     #[error("cannot decode the body: {0}")]

@@ -276,7 +276,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
     fn session(self, dir: &Path, reader: PageReader) -> Result<Session<Runner<F>>, Failure> {
         let starts: Vec<Start> = self.starts.iter().map(|start| starts::read_one(start)).collect::<Result<_, _>>()?;
         let auth = self.login.as_ref().map(|(user, password)| {
-            let wrong = || Failure::Usage("login: a user name is not empty, and has no colon".to_owned());
+            let wrong = || Failure::Usage("login: the user name must not be empty or have a colon".to_owned());
             Credentials::typed(&format!("{user}:{password}")).filter(|_| !user.contains(':')).ok_or_else(wrong)
         });
         Ok(Session {

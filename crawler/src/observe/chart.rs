@@ -38,7 +38,7 @@ pub fn curve(points: &[Point]) -> String {
     }
     let _ = writeln!(
         svg,
-        "<text x=\"{half}\" y=\"290\" text-anchor=\"middle\">freshness (judged from here)</text>\n</svg>"
+        "<text x=\"{half}\" y=\"290\" text-anchor=\"middle\">freshness (measured from here)</text>\n</svg>"
     );
     svg
 }

@@ -199,7 +199,7 @@ impl State<'_> {
     }
 
     fn last_words(&self) -> String {
-        format!("finishing {}; again to quit", counted(self.now.in_flight, "request", "requests"))
+        format!("finishing {}; Ctrl-C again to quit", counted(self.now.in_flight, "request", "requests"))
     }
 }
 
@@ -241,6 +241,6 @@ mod tests {
         assert!(line.contains("discovering") && !line.contains('%'), "{line}");
         assert!(line.contains(r"no answer from http://docs.example.org\u{1b} and 2 other hosts"), "{line}");
         let stopping = State { stopping: true, ..state };
-        assert_eq!(stopping.fitted(80), "finishing 4 requests; again to quit");
+        assert_eq!(stopping.fitted(80), "finishing 4 requests; Ctrl-C again to quit");
     }
 }

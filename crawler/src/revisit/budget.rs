@@ -26,7 +26,7 @@ pub struct Budget {
 
 /// A text that is no budget.
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
-#[error("`{0}` is no budget of visits: give a number above 0 and at most 10^9 a day, as in 200/day or 5/hour")]
+#[error("`{0}` is not a budget of visits: give a number above 0 and at most 10^9 a day, such as 200/day or 5/hour")]
 pub struct BadBudget(String);
 
 impl Budget {

@@ -18,7 +18,7 @@ pub struct ProductToken(Box<str>);
 
 /// The text is no product token.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0:?} is no product token: give the bare name, such as webloom, without version, spaces or slashes")]
+#[error("{0:?} is not a product token: give the bare name, such as webloom, without version, spaces or slashes")]
 pub struct TokenError(Box<str>);
 
 impl ProductToken {

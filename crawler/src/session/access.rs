@@ -29,7 +29,7 @@ pub(crate) fn with_logins<'a>(
         let (origin, Some(credentials)) = (start.url.origin(), start.credentials.clone()) else { continue };
         let login = Login { origin: origin.clone(), credentials };
         if given.insert(origin.clone(), login.clone()).is_some_and(|before| before != login) {
-            let why = "is given two passwords: all starts of an origin share one";
+            let why = "has two passwords: give one password for all start URLs of an origin";
             return Err(Failure::Usage(format!("{origin} {why}")));
         }
     }
@@ -45,7 +45,7 @@ pub(crate) fn with_logins<'a>(
 
 /// What `--auth` gives.
 pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Failure> {
-    let wrong = || Failure::Usage("--auth: give a user name, a colon and a password".to_owned());
+    let wrong = || Failure::Usage("--auth: give a user name and a password as USER:PASS".to_owned());
     given.map(|text| Credentials::typed(text.reveal()).ok_or_else(wrong)).transpose()
 }
 

@@ -100,7 +100,7 @@ impl<C: Caller> Session<C> {
         while matches!(ended.end, End::Restart | End::Aged { .. }) {
             let before = std::mem::replace(&mut admitted, directory::summary(&self.dir)?.counts.admitted);
             if ended.end == End::Restart && admitted <= before {
-                let why = "a larger URL cache was full before it held more URLs: allow more memory or losses";
+                let why = "the new URL cache was full with no more URLs than the old one: allow more memory (--max-cache-memory) or more losses (--max-lost-urls)";
                 self.caller.complain(why);
                 ended.end = End::Loss;
                 break;
@@ -183,7 +183,7 @@ impl<C: Caller> Session<C> {
     fn try_failed_starts_again(&mut self, directory: &CrawlDirectory) -> Result<(), Failure> {
         let last = directory.last_sequence()?.filter(|last| last.end.as_deref() == Some("failed"));
         if self.round == Round::GoOn && last.is_some() {
-            self.caller.note("no start URL gave a page before: they are asked for again, in the next sequence");
+            self.caller.note("no start URL gave a page before: the next sequence asks for them again");
             self.round = Round::Next(Revisit::KnownFirst);
         }
         Ok(())
@@ -278,8 +278,8 @@ impl<C: Caller> Session<C> {
         let heard = self.told || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard && all.any(|url| !is_loopback(&url)) {
             self.caller.note(
-                "nobody can be reached at the contact of the default user agent; \
-                 give your own with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
+                "the default user agent has no contact address of yours; \
+                 give one with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
             );
         }
         Ok(())
@@ -293,7 +293,7 @@ impl<C: Caller> Session<C> {
 
     fn nothing_to_repeat(&self) -> Failure {
         let dir = self.dir.display();
-        Failure::Usage(format!("{dir} holds no crawl that could be crawled again: leave --again out"))
+        Failure::Usage(format!("{dir} holds no crawl to crawl again: leave out --again"))
     }
 
     /// A sequence begins when the one before it has come to its end: what that has left would never be fetched.
@@ -305,7 +305,7 @@ impl<C: Caller> Session<C> {
         let dir = self.dir.display();
         let why = if last.end.is_some() { "was stopped" } else { "was killed, or has not run yet" };
         Err(Failure::Usage(format!(
-            "{dir}: sequence {} is not finished (it {why}); `webloom crawl -d {dir}` goes on with it, without --again",
+            "{dir}: sequence {} is not finished (it {why}); resume it first, without --again: `webloom crawl -d {dir}`",
             last.number
         )))
     }
@@ -320,7 +320,7 @@ impl<C: Caller> Session<C> {
         let shown = |area: &AreaRow| WebUrl::parse(&area.url).map_or_else(|_| area.url.clone(), |url| url.to_string());
         let known: Vec<_> = areas.iter().take(3).map(|area| escape::text(&shown(area)).into_owned()).collect();
         Err(Failure::Usage(format!(
-            "{} holds the crawl of {}; give one of its start URLs, another --dir, or --add URL",
+            "{} holds the crawl of {}; give one of its start URLs, add yours with --add URL, or give another --dir",
             self.dir.display(),
             known.join(", ")
         )))
@@ -402,7 +402,10 @@ fn prepare_queue(
     let longest = settings.retry.max_backoff.max(settings.politeness.max_retry_after);
     let clamped = directory.clamp_due(now + longest)?;
     if clamped > 0 {
-        tracing::warn!(urls = clamped, "retries were to wait longer than they ever should: was the clock ahead?");
+        tracing::warn!(
+            urls = clamped,
+            "some retries were due too late, perhaps because the clock was wrong; they are made sooner"
+        );
     }
     Ok(())
 }

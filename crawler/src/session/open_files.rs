@@ -48,14 +48,14 @@ impl OpenFiles {
         let Some(most) = NonZeroU32::new(most) else {
             let least = OTHERS + A_REQUEST + 1;
             let why =
-                format!("only {limit} files may be open at once, {least} are needed: raise the limit (ulimit -n)");
+                format!("only {limit} files may be open at once, but {least} are needed: raise the limit (ulimit -n)");
             return Err(Failure::Usage(why));
         };
         if politeness.concurrency > most {
             let wanted = politeness.concurrency;
             tracing::warn!(
                 files = limit,
-                "{most} requests at once instead of {wanted}: few files may be open (ulimit -n)"
+                "at most {most} requests in flight instead of {wanted}, because few files may be open (ulimit -n)"
             );
             politeness.concurrency = most;
         }

@@ -34,7 +34,7 @@ const STDIN: &str = "-";
 /// A list on stdin can be read once.
 pub(crate) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
     let lists = arguments.filter(|argument| *argument == STDIN).count();
-    let twice = || Failure::Usage("- is given more than once: stdin can be read once".to_owned());
+    let twice = || Failure::Usage("- is given more than once, but stdin can be read only once".to_owned());
     if lists > 1 { Err(twice()) } else { Ok(()) }
 }
 
@@ -62,7 +62,7 @@ fn not_a_file(argument: &str) -> Result<(), String> {
 
 fn fault(place: &str, text: &str, reason: &str) -> String {
     let text = shown(text);
-    format!("{place}: {text:?} is no start URL: {reason}; give http:// or https:// and a host")
+    format!("{place}: {text:?} is not a start URL: {reason}; give http:// or https:// and a host")
 }
 
 fn start(text: &str) -> Result<Start, String> {
@@ -71,7 +71,7 @@ fn start(text: &str) -> Result<Start, String> {
     let whole = if guessed { format!("https://{text}") } else { text.to_owned() };
     let (url, credentials) = WebUrl::parse(&whole).map_err(|error| error.to_string())?.split_credentials();
     if guessed && ["http", "https"].contains(&url.host()) {
-        return Err("its scheme has no colon".to_owned());
+        return Err("there is no colon after its scheme".to_owned());
     }
     Ok(Start { url, guessed, credentials })
 }

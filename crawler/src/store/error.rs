@@ -21,7 +21,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// Something else lives there.
-    #[error("{} is not a crawl directory and not empty; give an empty or new one with --dir", path.display())]
+    #[error("{} is not a crawl directory, and it is not empty; give a new or empty one with --dir", path.display())]
     Foreign {
         /// The directory.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Written by a newer program.
-    #[error("{} was written by a newer webloom (schema {found}, this one knows {known}); use that version", path.display())]
+    #[error("{} was written by a newer version of webloom (schema {found}, this version knows {known}); use that version", path.display())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The sweep has no place for its temporary file.
-    #[error("the sweep for lost URLs cannot use a temporary file in {}: {source}; everything fetched is kept: start again when this is mended, or with --sweep off", path.display())]
+    #[error("the sweep for lost URLs cannot use a temporary file in {}: {source}; everything fetched is kept: fix this and start again, or start with --sweep off", path.display())]
     Sweep {
         /// The crawl directory.
         path: PathBuf,
@@ -93,6 +93,6 @@ pub enum ReadError {
     #[error("cannot read the crawl directory: {0}")]
     Database(#[source] Reason),
     /// What does not fit into memory has no other place.
-    #[error("no temporary file can be used: {0}; set TMPDIR to a folder with room that can be written")]
+    #[error("cannot use a temporary file: {0}; set TMPDIR to a writable folder with enough room")]
     Temporary(#[source] Reason),
 }

@@ -145,7 +145,7 @@ impl Abandonment {
         match self {
             Self::Scope => "the scope is narrower than it was",
             Self::Robots => "robots.txt forbids it",
-            Self::NoHttps => "no answer by https",
+            Self::NoHttps => "no answer over https",
             Self::Address => Cause::Address.explained(),
             Self::NoName => Cause::NoName.explained(),
         }

@@ -241,7 +241,7 @@ fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
     let run = run.args(["--audit-rescue", "off", "--sweep", "off"]).run().expect(0);
     let summary = run.json();
     assert_eq!(summary["cache"]["bits"], 8_192);
-    assert!(run.stderr.contains("may not be as large as the loss budget asks"), "{}", run.stderr);
+    assert!(run.stderr.contains("the memory limit keeps the URL cache smaller"), "{}", run.stderr);
     let (lost, expected) = (2_000.0 - stored(&summary), number(&summary, "expected_lost"));
     assert!(expected > 100.0 && (lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} lost, {expected} expected");
     // The table of 2,001 URLs has 4,096 slots of 17 bytes; as many as half of that lie beside it while it is made.

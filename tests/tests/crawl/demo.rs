@@ -85,7 +85,7 @@ fn a_kept_demo_is_served_again_at_the_same_address() {
     let dir = folder.0.path().join("tour").to_str().expect("a plain path").to_owned();
     let served = |arguments: &[&str]| {
         let mut running = demo(folder.0.path(), arguments).spawn();
-        let line = running.line_with("until Ctrl-C");
+        let line = running.line_with("until you press Ctrl-C");
         let url = line.split(' ').find(|word| word.starts_with("http://")).expect("a URL").to_owned();
         (running, url)
     };

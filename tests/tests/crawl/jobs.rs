@@ -171,7 +171,7 @@ fn what_goes_wrong_in_one_job_ends_no_other() {
     assert!(run.stdout.contains("[dead] Not reachable: ") && run.stdout.contains("job=dead"), "{}", run.stdout);
     let held = "[held] error: ";
     assert_eq!(run.stdout.matches(held).count(), 1, "{}", run.stdout);
-    assert!(run.stdout.contains("is in use by another webloom process") && run.stdout.contains("tried again at 2"));
+    assert!(run.stdout.contains("is in use by another webloom process") && run.stdout.contains("the next try is at 2"));
     assert_clean(&jobs.dir("well"));
     stop(holding, 143);
 }
@@ -206,9 +206,9 @@ fn sighup_adds_removes_pauses_and_keeps_what_was_where_it_is_wrong() {
     // A wrong file: nothing is another, in one line.
     jobs.set(&[often("one", &first, "colour = 1\n"), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
-    let line = running.line_with("not used");
+    let line = running.line_with("have a fault");
     assert!(
-        line.contains("all stays as it was") && line.contains("jobs.toml:4: job.one.colour: unknown key"),
+        line.contains("all jobs stay as they were") && line.contains("jobs.toml:4: job.one.colour: unknown key"),
         "{line}"
     );
     running.line_with("[two] Complete: sequence 2");
@@ -216,7 +216,7 @@ fn sighup_adds_removes_pauses_and_keeps_what_was_where_it_is_wrong() {
     // One is paused, one ends, one begins.
     jobs.set(&[often("one", &first, "paused = true\n"), often("three", &third, "")].concat());
     running.signal(Signal::HUP);
-    running.line_with("[two] the job is not in the file any more: it ends");
+    running.line_with("[two] the job is no longer in the file: it ends");
     running.line_with("[three] Complete: ");
     running.line_with("[three] Complete: sequence 1");
     let (paused, ended) = (first.log().len(), second.log().len());
@@ -270,7 +270,7 @@ fn a_file_that_is_wrong_is_refused_as_a_whole() {
     let one = job("one", &server.url("/"), "");
     let two = job("two", &server.url("/"), "");
     for (text, named) in [
-        (String::new(), "jobs.toml: job: there is no job"),
+        (String::new(), "jobs.toml: job: there are no jobs"),
         (format!("{one}[job.one]\n"), "jobs.toml:6: "),
         (format!("colour = 1\n{one}"), "jobs.toml:1: colour: unknown key"),
         (format!("{one}{}", two.replace("DIR/two", "DIR/./one")), "job.two.dir: "),
@@ -311,7 +311,7 @@ fn a_signal_ends_all_at_once_also_those_that_wait_for_their_turn() {
     running.signal(Signal::USR1);
     running.line_with("[two] a sequence is running");
     let said = stop(running, 143);
-    assert!(!said.contains("no request can be made"), "{said}");
+    assert!(!said.contains("this machine can make no request"), "{said}");
     for name in ["one", "two", "three"] {
         assert_clean(&jobs.dir(name));
         let summary: Value = Webloom::new(["status", "--json"]).args([jobs.dir(name)]).run().expect(0).json();

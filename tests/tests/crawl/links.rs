@@ -238,7 +238,7 @@ fn where_links_lead_is_known_without_their_labels() {
     let to: Vec<_> = listed(&server, &dir, &["--to", &server.url("/gone")]);
     assert_eq!(columns(&to, ["from"]), [json!(["/"]), json!(["/a"]), json!(["/b"])]);
     let external = links(&dir, &["--external"]).expect(0);
-    assert!(external.stderr.contains("of 4 of 4 pages") && external.stderr.contains("store.links"), "{external:?}");
+    assert!(external.stderr.contains("for 4 of 4 pages") && external.stderr.contains("store.links"), "{external:?}");
     let unknown = links(&dir, &["--to", "http://elsewhere.invalid/x"]).expect(2);
     assert!(unknown.stderr.contains("store.links"), "{unknown:?}");
     // What a page is sent anew with is kept with it from now on.

@@ -138,7 +138,7 @@ fn a_sequence_that_is_due_ends_visits_in_between_and_makes_those_that_are_left()
     assert_counts(&summary);
     let ended = [&summary["end"], &summary["sequence"], &summary["pages"]["stored"]];
     assert_eq!(ended, [&Value::from("drained"), &1.into(), &10.into()], "{}", run.stdout);
-    assert!(run.stdout.contains("visited once more"), "{}", run.stdout);
+    assert!(run.stdout.contains("visited the pages that were due"), "{}", run.stdout);
     let asked = asked(&server.log());
     let sum: usize = asked.values().sum();
     assert!(asked.values().all(|times| (2..=3).contains(times)) && sum > 20 && sum < 30, "{asked:?}");

@@ -186,7 +186,7 @@ fn rules_that_cannot_be_heeded_are_refused_before_the_first_request() {
             "--priority: [\"/docs/\"] is not allowed: entry 1: it has no weight",
         ),
         (&["--order", "best", "--priority", "(=1"], "entry 1: unclosed group; give a regular expression"),
-        (&["--order", "best", "--priority", "a=-1"], "entry 1: give a number between 0.001 and 1000 as weight"),
+        (&["--order", "best", "--priority", "a=-1"], "entry 1: give a weight between 0.001 and 1000"),
     ] {
         let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["-q"]).args(given).run().expect(2);
         assert!(run.stderr.contains(why), "{given:?}: {}", run.stderr);

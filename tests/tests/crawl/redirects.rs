@@ -78,7 +78,7 @@ fn the_target_of_a_start_belongs_to_the_crawl() {
     let run = Webloom::crawl(&folder.crawl(), &start.url("/")).args(arguments).run().expect(0);
     assert_eq!(run.json()["pages"]["stored"], 3);
     assert!(
-        run.stderr.lines().any(|line| line.contains("redirected") && line.contains(&site.url("/"))),
+        run.stderr.lines().any(|line| line.contains("redirects") && line.contains(&site.url("/"))),
         "{}",
         run.stderr
     );

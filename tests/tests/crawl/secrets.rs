@@ -110,7 +110,7 @@ fn a_header_does_not_follow_a_guessed_start_to_http() {
     let run = Webloom::crawl(&folder.crawl(), &without_scheme(&server)).args(["--header", "X-Key: s3cret"]);
     let run = run.run().expect(0);
     assert_eq!(run.json()["pages"]["stored"], 2);
-    assert!(run.stderr.contains("not sent there"), "{}", run.stderr);
+    assert!(run.stderr.contains("are not sent to this URL"), "{}", run.stderr);
     // Nor does it when the crawl goes on.
     Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0);
     let keyed = |hit: &webloom_tests::server::Hit| has(&hit.headers, "x-key: s3cret");
@@ -130,7 +130,7 @@ fn a_header_does_not_follow_a_redirect_to_another_port() {
     assert_eq!(run.json()["pages"]["stored"], 2);
     let keyed = |server: &Server| server.log().iter().filter(|hit| has(&hit.headers, "x-key: s3cret")).count();
     assert_eq!((keyed(&server), keyed(&other)), (2, 0));
-    assert!(run.stderr.contains("not sent there"), "{}", run.stderr);
+    assert!(run.stderr.contains("are not sent to this URL"), "{}", run.stderr);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn an_origin_that_is_given_later_gets_them_from_then_on() {
     Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--again"]).run().expect(0);
     assert_eq!(keyed(), 2, "two pages; robots.txt is young enough");
     let third = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0);
-    assert_eq!((keyed(), third.stderr.contains("not sent there")), (4, false), "{}", third.stderr);
+    assert_eq!((keyed(), third.stderr.contains("are not sent to this URL")), (4, false), "{}", third.stderr);
     // The same where the crawl goes on.
     let (server, folder) = (serve(star(1)), Folder::new());
     let run = Webloom::crawl(&folder.crawl(), &without_scheme(&server)).args(["--header", "X-Key: s3cret"]);

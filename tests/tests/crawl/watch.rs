@@ -224,12 +224,12 @@ fn a_site_that_is_away_at_a_start_is_whole_at_a_later_one() {
 
 #[test]
 fn a_sequence_that_outlasts_its_interval_is_warned_of_and_dealt_with() {
-    for (overlap, said) in [("skip", "left out"), ("queue", "right after"), ("restart", "in flight has ended")] {
+    for (overlap, said) in [("skip", "left out"), ("queue", "right after"), ("restart", "the running one stops")] {
         let (server, folder) = (serve(chain(12)), Folder::new());
         let dir = folder.crawl();
         let slow = ["--every", "1s", "--overlap", overlap, "--delay", "120ms", "--runs", "2"];
         let run = watch(&dir, &server.url("/"), &slow).run().expect(0);
-        assert_eq!(run.stdout.matches("outlasts its interval").count(), 2, "{}", run.stdout);
+        assert_eq!(run.stdout.matches("is still running when the next one is due").count(), 2, "{}", run.stdout);
         assert!(run.stdout.contains(said), "{}", run.stdout);
         assert_eq!(run.stdout.contains(WAITS), overlap == "skip", "{}", run.stdout);
         let ends = if overlap == "restart" { "Reached " } else { "Complete: " };
@@ -309,7 +309,7 @@ fn settings_are_read_again_on_sighup_and_kept_where_they_are_wrong() {
     set("every = \"1h\"\ntz = \"Mars\"");
     running.signal(Signal::HUP);
     let error = running.line_with("error");
-    assert!(error.contains("those before stay") && error.contains("schedule.tz"), "{error}");
+    assert!(error.contains("the old ones stay") && error.contains("schedule.tz"), "{error}");
     set("cron = \"* * * * * *\"");
     running.signal(Signal::HUP);
     running.line_with("read again");
@@ -359,7 +359,7 @@ fn it_is_paused_asked_for_and_given_more_starts_without_a_restart() {
     fs::remove_file(&list).unwrap();
     running.signal(Signal::HUP);
     let error = running.line_with("error");
-    assert!(error.contains("those before stay") && error.contains("cannot read the list"), "{error}");
+    assert!(error.contains("the old ones stay") && error.contains("cannot read the list"), "{error}");
     stop(running);
     assert_eq!((server.count("/1"), server.count("/2")), (3, 2));
     assert_clean(&dir);

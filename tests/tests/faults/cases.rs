@@ -25,13 +25,13 @@ const CASES: &[(&str, &str)] = &[
     ("a drained sequence has left nothing queued", "UPDATE url SET state = 'queued' WHERE id = 2"),
     ("a drained sequence has left nothing queued", "UPDATE history SET state = 'queued' WHERE url = 2"),
     (
-        "a visit belongs to a finished URL, once a sequence that was not revisited",
+        "a visit belongs to a finished URL, which has at most one in a sequence that was not revisited",
         "CREATE TEMP TABLE again AS SELECT * FROM visit WHERE id = 2;
          UPDATE again SET id = (SELECT max(id) + 1 FROM visit);
          INSERT INTO visit SELECT * FROM again",
     ),
     (
-        "a visit belongs to a finished URL, once a sequence that was not revisited",
+        "a visit belongs to a finished URL, which has at most one in a sequence that was not revisited",
         "UPDATE history SET visit = NULL, state = 'abandoned', reason = 'x' WHERE url = 2",
     ),
     ("a finished URL has a visit of its own", "UPDATE history SET visit = visit + 1 WHERE url = 2"),
@@ -46,30 +46,33 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("as many pages of each class are due as are counted", "INSERT INTO revisit_class (class, pages) VALUES (7, 1)"),
     (
-        "a visit tells what changed since the copy before it",
+        "a visit says what changed since the copy before it",
         "UPDATE visit SET change = 'new' WHERE change = 'unchanged'",
     ),
-    ("a visit tells what changed since the copy before it", "UPDATE visit SET change = NULL WHERE id = 1"),
+    ("a visit says what changed since the copy before it", "UPDATE visit SET change = NULL WHERE id = 1"),
     (
-        "a visit tells what changed since the copy before it",
+        "a visit says what changed since the copy before it",
         "UPDATE visit SET digest = zeroblob(32) WHERE id = (SELECT visit FROM history WHERE url = 2)",
     ),
     (
-        "a visit tells what changed since the copy before it",
+        "a visit says what changed since the copy before it",
         "UPDATE visit SET change = 'gone' WHERE outcome = 'redirected'",
     ),
     (
-        "a visit tells what changed since the copy before it",
+        "a visit says what changed since the copy before it",
         "UPDATE visit SET links = zeroblob(8) WHERE same IS NOT NULL",
     ),
-    ("a visit tells what changed since the copy before it", "UPDATE visit SET same = id WHERE same IS NOT NULL"),
-    ("a URL's copy is an earlier visit of it that stored the page, with its links", "UPDATE url SET copy = visit"),
+    ("a visit says what changed since the copy before it", "UPDATE visit SET same = id WHERE same IS NOT NULL"),
+    ("the copy of a URL is an earlier visit to it that stored the page with its links", "UPDATE url SET copy = visit"),
     (
-        "a URL's copy is an earlier visit of it that stored the page, with its links",
+        "the copy of a URL is an earlier visit to it that stored the page with its links",
         "UPDATE url SET copy = (SELECT copy FROM url WHERE id = 3) WHERE id = 2",
     ),
-    ("an earlier state of a URL is of a sequence before its latest", "UPDATE history SET sequence = 1 WHERE url = 2"),
-    ("an earlier state of a URL is of a sequence before its latest", "DELETE FROM url WHERE id = 2"),
+    (
+        "an earlier state of a URL belongs to a sequence before its latest one",
+        "UPDATE history SET sequence = 1 WHERE url = 2",
+    ),
+    ("an earlier state of a URL belongs to a sequence before its latest one", "DELETE FROM url WHERE id = 2"),
     (
         "a URL that was admitted again has a later number than its first, and an earlier state",
         "DELETE FROM history WHERE url = 2",
@@ -96,14 +99,14 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("a URL was admitted in a sequence that exists", "UPDATE url SET admitted_in = 9 WHERE id = 2"),
     ("a visit was made in a sequence that exists", "UPDATE visit SET sequence = 9 WHERE id = 2"),
-    ("a start has depth 0 and was found nowhere", "UPDATE url SET depth = 1, rank = 1 WHERE hop = 'start'"),
-    ("a start has depth 0 and was found nowhere", "UPDATE url SET via = 2 WHERE hop = 'start'"),
+    ("a start URL has depth 0 and was found on no page", "UPDATE url SET depth = 1, rank = 1 WHERE hop = 'start'"),
+    ("a start URL has depth 0 and was found on no page", "UPDATE url SET via = 2 WHERE hop = 'start'"),
     (
-        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "a link is one level deeper than its page, and the target of a redirect is as deep as the redirect",
         "UPDATE url SET depth = depth + 1, rank = rank + 1 WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
     ),
     (
-        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "a link is one level deeper than its page, and the target of a redirect is as deep as the redirect",
         "UPDATE url SET via = NULL WHERE hop = 'redirect'",
     ),
     ("a URL's place in the order follows from its depth and its weight", "UPDATE url SET rank = rank + 9 WHERE id = 2"),
@@ -146,19 +149,19 @@ const CASES: &[(&str, &str)] = &[
          SELECT (SELECT max(id) + 1 FROM url), host, url, fingerprint, hop, via, depth, rank, admitted_in, 'queued'
          FROM url WHERE id = 2",
     ),
-    ("under an exact cache every kept link has a row", "UPDATE visit SET links = x'0102030405060708' WHERE id = 1"),
+    ("with an exact cache, every kept link has a row", "UPDATE visit SET links = x'0102030405060708' WHERE id = 1"),
     (
-        "under an exact cache every kept link has a row",
+        "with an exact cache, every kept link has a row",
         "DELETE FROM url WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
     ),
     (
-        "under an exact cache every kept link has a row",
+        "with an exact cache, every kept link has a row",
         "CREATE TEMP TABLE last AS SELECT max(id) AS id FROM url WHERE hop = 'link';
          DELETE FROM history WHERE url = (SELECT id FROM last);
          UPDATE url SET admitted_in = 0, readmission = NULL WHERE id = (SELECT id FROM last)",
     ),
     (
-        "after a sweep every kept link has a row or is recorded as lost",
+        "after a sweep, every kept link has a row or is recorded as lost",
         "UPDATE visit SET links = x'0102030405060708' WHERE id = 1",
     ),
     (
@@ -209,26 +212,26 @@ const CASES: &[(&str, &str)] = &[
          DELETE FROM history WHERE url = 2; UPDATE url SET readmission = NULL WHERE id = 2",
     ),
     (
-        "what was lost in a sequence and not admitted in it has no state in it",
+        "a URL that a sequence lost and did not admit has no state in it",
         "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state)
          SELECT 0, fingerprint, 'audit', 0, 'lost' FROM url WHERE id = 2",
     ),
     (
-        "what was lost in a sequence and not admitted in it has no state in it",
+        "a URL that a sequence lost and did not admit has no state in it",
         "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted, recovered_in)
          SELECT 0, fingerprint, 'audit', 0, 'found', id, 1 FROM url WHERE id = 2",
     ),
     (
-        "what is kept of a page's links can be read, and is of as many links",
+        "the kept links of a page can be read, and their number is right",
         "UPDATE visit SET labels = substr(labels, 1, length(labels) - 1) WHERE id = 1",
     ),
     (
-        "what is kept of a page's links can be read, and is of as many links",
+        "the kept links of a page can be read, and their number is right",
         "UPDATE visit SET labels = (SELECT labels FROM visit WHERE id = 1)
          WHERE id = (SELECT max(id) FROM visit WHERE labels IS NOT NULL)",
     ),
-    ("every value is of its column's type", "UPDATE url SET url = x'ff00' WHERE id = 2"),
-    ("every value is of its column's type", "UPDATE url SET state = x'ff00' WHERE id = 2"),
+    ("every value has the type of its column", "UPDATE url SET url = x'ff00' WHERE id = 2"),
+    ("every value has the type of its column", "UPDATE url SET state = x'ff00' WHERE id = 2"),
 ];
 
 #[test]

@@ -14,7 +14,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// A snapshot of a URL cache
+    /// File with a snapshot of a URL cache
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -41,17 +41,20 @@ struct Description {
 }
 
 const WORDS: &[Word] = &[
-    ("URLs held", "how many the cache took in as new"),
-    ("room", "how many it was made for; beyond them its rate is higher than planned"),
+    ("URLs held", "how many URLs the cache took as new"),
+    ("room", "how many URLs it was made for; with more, its rate is higher than planned"),
     ("in use", "the share of the bits that are set"),
-    ("errs", "which wrong answers it may give: a new URL called seen is lost, a seen one called new costs a look-up"),
-    ("rate", "the probability that a new URL is called seen, by what the cache holds now"),
+    (
+        "errs",
+        "which wrong answers it may give: a new URL that it calls seen is lost; a seen URL that it calls new costs a look-up",
+    ),
+    ("rate", "the probability that the cache now calls a new URL seen"),
     (
         "expected lost",
-        "the sum of rate / (1 - rate) over all URLs it took in: how many other URLs it has probably called seen by mistake",
+        "the sum of rate / (1 - rate) over all URLs that it took as new: how many other URLs it has probably called seen by mistake",
     ),
-    ("test-and-set", "the question for one URL, which also takes it in"),
-    ("cache line", "64 bytes of memory, which a processor reads at once"),
+    ("test-and-set", "asks whether one URL was seen, and adds it"),
+    ("cache line", "64 bytes of memory that a processor reads at once"),
 ];
 
 pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {

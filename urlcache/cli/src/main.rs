@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use urlcache::LossBudget;
 
-/// Sizes, measures and describes URL caches that work under a loss budget.
+/// Computes, measures and describes URL caches that keep a loss budget.
 #[derive(Debug, Parser)]
 #[command(name = "urlcache", version, max_term_width = 100)]
 struct Program {
@@ -22,13 +22,17 @@ struct Program {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// The price list: bits, rate, expected losses and cost of every strategy and layout
+    /// List memory, rate and expected losses of every strategy and layout
+    #[command(after_help = "Example:\n  urlcache size --urls 1000000 --max-lost 0.5")]
     Size(size::SizeArgs),
-    /// Measures a cache's false positives and sets them beside the predicted ones
+    /// Measure the false positives of a cache, and compare them with the prediction
+    #[command(after_help = "Example:\n  urlcache rate --urls 100000 --layout line")]
     Rate(rate::RateArgs),
-    /// Measures test-and-set against a plain Bloom filter, as ratios in one run
+    /// Measure the speed of a cache, and compare it with a plain Bloom filter
+    #[command(after_help = "Example:\n  urlcache speed --keys 1000000")]
     Speed(speed::SpeedArgs),
-    /// Describes a snapshot
+    /// Describe a snapshot of a cache
+    #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
     Inspect(inspect::InspectArgs),
 }
 
@@ -38,7 +42,7 @@ struct Form {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Leave out what the words of the answer mean
+    /// Leave out the explanation of the words
     #[arg(long, conflicts_with = "json")]
     brief: bool,
 }
@@ -46,10 +50,10 @@ struct Form {
 /// How many URLs may be lost.
 #[derive(Debug, Clone, Copy, Args)]
 struct Budget {
-    /// URLs that may be expected to be lost while the cache fills [default: 0.5, unless --max-rate is given]
+    /// Loss budget: how many URLs may be expected to be lost while the cache fills [default: 0.5, unless --max-rate is given]
     #[arg(long, value_name = "X")]
     max_lost: Option<f64>,
-    /// False-positive rate that the full cache may have
+    /// Highest false-positive rate of the full cache
     #[arg(long, value_name = "P")]
     max_rate: Option<f64>,
 }

@@ -15,13 +15,13 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct RateArgs {
-    /// URLs the cache is made for
+    /// Number of URLs that the cache is made for
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     urls: u64,
-    /// URLs that are offered [default: as many as it is made for]
+    /// Number of URLs to offer [default: as many as the cache is made for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000_000))]
     offer: Option<u64>,
-    /// Caches that are filled, each with a hash seed of its own
+    /// Number of caches to fill, each with its own hash seed
     #[arg(long, value_name = "R", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rounds: u64,
     /// Strategy: exact, single, spatial, temporal, spatio-temporal, multilayer, multilayer-plain or segment-set
@@ -30,21 +30,21 @@ pub(crate) struct RateArgs {
     /// Layout: auto, classic, line or fingerprint
     #[arg(long, value_name = "LAYOUT", default_value = "auto")]
     layout: Layout,
-    /// Where positions come from: fingerprint, xxh3, lookup2, murmur2, md5, sha1 or functions
+    /// Hash functions: fingerprint, xxh3, lookup2, murmur2, md5, sha1 or functions
     #[arg(long, value_name = "HASHING", default_value = "fingerprint")]
     hashing: Hashing,
-    /// When more URLs come: none goes on, rotate forgets the oldest
+    /// What to do with more URLs: none goes on, rotate forgets the oldest
     #[arg(long, value_name = "POLICY", default_value = "none", value_parser = ["none", "rotate"])]
     reset: String,
-    /// Filters of the spatial strategies
+    /// Number of filters of the spatial strategies
     #[arg(long, value_name = "F", default_value_t = 2)]
     filters: u32,
-    /// Layers of the multi-layer strategy
+    /// Number of layers of the strategy multilayer
     #[arg(long, value_name = "L", default_value_t = 8)]
     layers: u32,
     #[command(flatten)]
     budget: Budget,
-    /// Write the last cache to a file, as a snapshot
+    /// Write a snapshot of the last cache to this file
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     #[command(flatten)]
@@ -76,18 +76,18 @@ struct Measured {
 const CONFIDENCE: f64 = 0.95;
 
 const WORDS: &[Word] = &[
-    ("measured rate", "the share of the offered URLs that were called seen; all were new, so each of these is lost"),
-    ("interval", "where the true rate lies in 95 of 100 such measurements (Clopper and Pearson)"),
-    ("predicted rate", "the same share by the cache's own account: from the bits that were set when each URL came"),
+    (
+        "measured rate",
+        "the share of the offered URLs that the cache called seen; all were new, so each of these is lost",
+    ),
+    ("interval", "holds the true rate in 95 of 100 such measurements (Clopper and Pearson)"),
+    ("predicted rate", "the same share as the cache computes it, from the bits that were set when each URL came"),
     (
         "deviation",
-        "measured minus predicted, in standard errors: of 1000 such measurements 3 are above 3 or below -3, if the prediction is right",
+        "measured minus predicted rate, in standard errors; if the prediction is right, 3 of 1000 such measurements are above 3 or below -3",
     ),
-    (
-        "lost a round",
-        "lost URLs of one filled cache: as counted, as the cache's account has it, and as it was sized for",
-    ),
-    ("rate at the end", "the probability that the next new URL is called seen, when all were offered"),
+    ("lost a round", "lost URLs of one filled cache: as counted, as the cache computes them, and as it was sized for"),
+    ("rate at the end", "the probability that the cache calls the next new URL seen, after all were offered"),
 ];
 
 pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {

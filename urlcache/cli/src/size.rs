@@ -14,18 +14,18 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(crate) struct SizeArgs {
-    /// URLs the cache is to have room for
+    /// Number of URLs that the cache must hold
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     urls: u64,
     #[command(flatten)]
     budget: Budget,
-    /// When more URLs come: none, stop, restart and rebuild begin with this size; grow adds to it; rotate forgets the oldest
+    /// What to do with more URLs: none, stop, restart and rebuild begin with this size; grow adds to it; rotate forgets the oldest
     #[arg(long, value_name = "POLICY", default_value = "none")]
     reset: ResetPolicy,
-    /// Filters of the spatial strategies
+    /// Number of filters of the spatial strategies
     #[arg(long, value_name = "F", default_value_t = 2)]
     filters: u32,
-    /// Layers of the multi-layer strategy
+    /// Number of layers of the strategy multilayer
     #[arg(long, value_name = "L", default_value_t = 8)]
     layers: u32,
     #[command(flatten)]
@@ -61,14 +61,14 @@ struct PriceList {
 }
 
 const WORDS: &[Word] = &[
-    ("strategy", "which filters are combined; exact is a hash set, and loses nothing"),
-    ("layout", "how a filter arranges its bits; auto takes the cheapest one, which is named in brackets"),
-    ("bits/URL", "memory for each of the URLs that it is made for; MiB: memory in all"),
-    ("rate when full", "the probability that a new URL is called seen, once the cache holds all of them"),
-    ("expected lost", "how many new URLs are called seen by mistake while it fills, in the mean"),
-    ("unbounded", "the strategy keeps no budget: what it loses depends on the URLs"),
-    ("bits set", "bits that one URL sets, or looks at"),
-    ("cache lines", "pieces of 64 bytes of memory that are read for one URL: fewer are faster"),
+    ("strategy", "which filters are combined; exact is a hash set and loses nothing"),
+    ("layout", "how a filter arranges its bits; auto takes the cheapest layout, which follows in brackets"),
+    ("bits/URL", "memory for each of the URLs that the cache is made for; MiB: all memory"),
+    ("rate when full", "the probability that the full cache calls a new URL seen"),
+    ("expected lost", "how many new URLs the cache calls seen by mistake while it fills, on average"),
+    ("unbounded", "the strategy keeps no budget; its losses depend on the URLs"),
+    ("bits set", "how many bits each URL sets or reads"),
+    ("cache lines", "pieces of 64 bytes of memory that are read for each URL; fewer are faster"),
 ];
 
 pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &SizeArgs) -> Result<ExitCode> {
         }
     }
     if too_large > 0 {
-        eprintln!("{too_large} of the choices are left out: they would be too large");
+        eprintln!("{too_large} of the choices are left out because they would be too large");
     }
     let budget = args.budget.budget();
     let (max_lost, max_rate) = (budget.max_lost_urls, budget.max_false_positive_rate);
@@ -121,7 +121,7 @@ fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row, Build
         errs: match (strategy, args.reset) {
             (Strategy::Exact, ResetPolicy::Rotate) => "seen called new",
             (Strategy::Exact, _) => "never",
-            _ if !strategy.keeps_a_budget() => "new called seen, most of all what is made of known segments",
+            _ if !strategy.keeps_a_budget() => "new called seen, above all URLs that consist of known segments",
             (_, ResetPolicy::Rotate) => "new called seen, and seen called new",
             _ => "new called seen",
         },

@@ -34,13 +34,13 @@ const HUGE_PAGES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
 
 #[derive(Debug, Args)]
 pub(crate) struct SpeedArgs {
-    /// Keys of the full filters
+    /// Number of keys of the full filters
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1_000..=1_000_000_000))]
     keys: u64,
-    /// Times everything is done; the median counts
+    /// Number of rounds; the result is their median
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     rounds: u32,
-    /// Pages of the ordinary size for both sides
+    /// Use memory pages of the ordinary size on both sides
     #[arg(long)]
     small_pages: bool,
     #[command(flatten)]
@@ -71,21 +71,21 @@ struct Speeds {
 }
 
 const WORDS: &[Word] = &[
-    (
-        "test-and-set",
-        "the question for one URL, which also takes it in; new URLs were never offered before, seen ones were",
-    ),
+    ("test-and-set", "asks whether one URL was seen, and adds it; new URLs were never offered before, seen ones were"),
     (
         "against",
-        "the plain Bloom filter of the crate fastbloom, with xxh3 as its hasher; fastbloom-hashed is given ready hashes",
+        "the plain Bloom filter of the crate fastbloom, with xxh3 as its hasher; fastbloom-hashed gets hashes that are computed before",
     ),
-    ("rate", "the probability of a false positive for which both filters are made"),
+    ("rate", "the false-positive rate that both filters are made for"),
     (
         "ratio",
-        "time of the other filter divided by time of ours: 2.00 means that ours takes half the time, 0.50 twice the time",
+        "the time of the other filter divided by the time of ours: 2.00 means that ours takes half the time, 0.50 twice the time",
     ),
-    ("ns", "nanoseconds a key with ours, the median of all rounds; they depend on the machine, the ratio hardly does"),
-    ("bits/key", "memory of our filter for each key"),
+    (
+        "ns",
+        "nanoseconds per key of our filter, the median of all rounds; they depend on the machine, the ratio hardly does",
+    ),
+    ("bits/key", "memory of our filter per key"),
 ];
 
 pub(crate) fn run(args: &SpeedArgs) -> Result<ExitCode> {

@@ -163,7 +163,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let cases: [(&[&str], &str); 6] = [
         (&["inspect", "/nonexistent"], "cannot read /nonexistent"),
-        (&["inspect", readme], "this is no snapshot of a URL cache"),
+        (&["inspect", readme], "this is not a snapshot of a URL cache"),
         (&["size", "--urls", "1000", "--max-lost", "0"], "max_lost_urls is 0 but must be above 0"),
         (&["size", "--urls", "0"], "0 is not in 1..="),
         (&["size", "--urls", "1000", "--filters", "65"], "65 filters are outside 1..=64"),

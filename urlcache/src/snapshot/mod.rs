@@ -51,7 +51,7 @@ pub trait Snapshot: UrlCache {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SnapshotError {
     /// They do not begin like one.
-    #[error("this is no snapshot of a URL cache")]
+    #[error("this is not a snapshot of a URL cache")]
     Foreign,
     /// They were written by a later version of the library.
     #[error("the snapshot has format {found}, this library reads {VERSION}")]
@@ -60,7 +60,7 @@ pub enum SnapshotError {
         found: u32,
     },
     /// They are cut short or changed.
-    #[error("the snapshot is damaged: its checksum does not fit")]
+    #[error("the snapshot is damaged: its checksum does not match")]
     Damaged,
     /// The checksum fits, and yet it means nothing.
     #[error("the snapshot makes no sense: {0}")]

@@ -56,11 +56,11 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
     let broken = tour.paths(FIRST, "broken")?;
     let is_whole = stored.iter().eq(truth.stored.keys()) && broken.iter().eq(truth.broken.keys());
     let text =
-        format!("all {} pages of the site are stored, and its {} broken links named", stored.len(), broken.len());
+        format!("all {} pages of the site are stored, and its {} broken links are named", stored.len(), broken.len());
     tour.state(&mut chapter, &text, is_whole)?;
     let obeyed = truth.forbidden.iter().all(|path| !asked.contains(path.as_str()));
     let forbidden = truth.forbidden.len();
-    let text = format!("no URL was asked for twice, and none of the {forbidden} that robots.txt forbids");
+    let text = format!("no URL was asked for twice, and none of the {forbidden} URLs that robots.txt forbids");
     tour.state(&mut chapter, &text, obeyed && asked.len() == log.len())?;
     chapter.set("pages", stored.len());
     chapter.set("broken", truth.broken.len());
@@ -72,12 +72,10 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
 /// A filter that loses pages.
 pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("2. A filter that is far too small")?;
-    tour.screen().text(
-        "A full filter takes new URLs for known ones: they are lost. The audit counts them while the crawl runs,",
-    )?;
-    tour.screen().text(
-        "and the sweep over all links finds them at the end. Here it only reports them first, then fetches them.",
-    )?;
+    tour.screen()
+        .text("A full filter takes new URLs for seen ones: these are lost. The audit counts them during the crawl,")?;
+    tour.screen()
+        .text("and the sweep finds them at the end. The first run only reports them, the second one fetches them.")?;
     let mut chapter = Chapter::begin("tiny filter");
     let url = tour.server().url();
     let dir = tour.dir("tiny");
@@ -92,9 +90,8 @@ pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     let cache = tour.summary("tiny")?["cache"].take();
     let seen = cache["audit"]["false_positives"].as_u64().unwrap_or_default();
     let agree = seen > 0 && missing > 0 && cache["sweep"]["lost"] == seen;
-    let text = format!(
-        "{seen} URLs are lost, by the audit and by the sweep; with them {missing} of {pages} pages are missing"
-    );
+    let text =
+        format!("audit and sweep both find {seen} lost URLs; because of them {missing} of {pages} pages are missing");
     tour.state(&mut chapter, &text, agree)?;
     let output = tour.run(&mut chapter, &["crawl", "-d", &dir, "--sweep", "rescue"]).await?;
     tour.excerpt(&output, &["Complete", "swept"])?;
@@ -103,7 +100,7 @@ pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     let swept = tour.summary("tiny")?["cache"]["sweep"].take();
     let meanwhile = swept["lost"].as_u64().unwrap_or_default().saturating_sub(seen);
     let text = format!(
-        "all {missing} are fetched, though the filter lost {meanwhile} more URLs meanwhile: {} of {pages} are stored",
+        "all {missing} are fetched, although the filter lost {meanwhile} more URLs meanwhile: {} of {pages} are stored",
         stored.len()
     );
     tour.state(&mut chapter, &text, is_whole)?;
@@ -117,9 +114,8 @@ pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
 
 /// A crawl that is killed, and goes on.
 pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
-    tour.screen().heading("3. Kill it in mid-crawl")?;
-    tour.screen()
-        .text("Everything it knows is in one SQLite file. The same command goes on where the killed one stood.")?;
+    tour.screen().heading("3. Kill it during the crawl")?;
+    tour.screen().text("Everything that the crawl knows is in one SQLite file. The same command resumes the crawl.")?;
     let mut chapter = Chapter::begin("kill");
     let url = tour.server().url();
     let dir = tour.dir("killed");
@@ -144,7 +140,7 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     let stored = tour.paths("killed", "stored")?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && repeated <= MOST_REPEATED;
     let again = format!(
-        "all {} pages are stored; {repeated} requests were made again, for what was not written yet",
+        "all {} pages are stored; {repeated} requests were made again, as their results were not saved",
         stored.len()
     );
     tour.state(&mut chapter, &again, is_whole)?;
@@ -159,9 +155,8 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
 /// The site changes.
 pub(super) async fn change(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("4. The site changes")?;
-    tour.screen().text(
-        "Pages are edited, removed and new. --again asks for every known page once more and tells what changed.",
-    )?;
+    tour.screen()
+        .text("Pages are edited, removed and added. --again asks for every known page and shows what has changed.")?;
     let mut chapter = Chapter::begin("change");
     let url = tour.server().url();
     let dir = tour.dir(FIRST);
@@ -180,7 +175,7 @@ pub(super) async fn change(tour: &Tour) -> Result<Chapter, Failure> {
         told.len() == expected.len() && told.iter().all(|(kind, paths)| expected.get(&**kind) == Some(&paths));
     tour.state(
         &mut chapter,
-        &format!("{changed} pages changed, {gone} gone and {new} new: these were told, and no other"),
+        &format!("{changed} pages changed, {gone} are gone and {new} are new: these were listed, and no others"),
         is_told,
     )?;
     chapter.set("changed", changed);
@@ -206,7 +201,7 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
     let seconds = OUTAGE.as_secs();
     tour.screen().heading("5. An outage")?;
     tour.screen().text(&format!(
-        "The server refuses every connection for {seconds} s in mid-crawl. The crawl waits, and no page is given up."
+        "The server refuses every connection for {seconds} s during the crawl. The crawl waits and gives up no page."
     ))?;
     let mut chapter = Chapter::begin("outage");
     let url = tour.server().url();
@@ -231,10 +226,8 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
         figures["requests"]["errors"].as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum();
     let stored = tour.paths("outage", "stored")?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && failed == Some(0) && refused > 0;
-    let text = format!(
-        "{refused} requests got no answer; all {} pages are stored all the same, none has failed",
-        stored.len()
-    );
+    let text =
+        format!("{refused} requests got no answer, but all {} pages are stored and none has failed", stored.len());
     tour.state(&mut chapter, &text, is_whole)?;
     chapter.set("away_seconds", seconds);
     chapter.set("pages", stored.len());

@@ -25,15 +25,21 @@ use crate::practice::{PracticeServer, PracticeSite, Shape};
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
 pub(super) struct DemoArgs {
-    /// Folder for the crawls of the tour, the first in the folder itself, which is kept: a new one, or that of an earlier demo together with --serve
-    /// [default: one below the system's folder for temporary files, which is removed at the end]
+    /// Folder for the crawls, which is kept [default: a temporary one]
+    ///
+    /// The folder must be new. With --serve, it may be the folder of an earlier demo. A temporary folder is removed at
+    /// the end, unless you give --keep.
     #[arg(short, long)]
     dir: Option<PathBuf>,
-    /// Keep the folder, with all crawls and with what --serve needs to serve the same site at the same address again
+    /// Keep the folder with all crawls
+    ///
+    /// Later, `webloom demo --serve --dir DIR` serves the same site from this folder, at the same address.
     #[arg(long)]
     keep: bool,
-    /// Serve the practice site after the tour until Ctrl-C, so that its commands can be repeated; with the --dir of an
-    /// earlier demo, without another tour
+    /// Serve the practice site after the tour, until Ctrl-C
+    ///
+    /// So you can repeat the commands of the tour. With the --dir of an earlier demo, the site is served without
+    /// another tour.
     #[arg(long)]
     serve: bool,
     #[command(flatten)]
@@ -76,7 +82,7 @@ async fn demo(args: &DemoArgs, folder: &Folder) -> Result<ExitCode, Failure> {
     if let Some(server) = shown.server {
         let screen = Screen::new(&args.output);
         screen.gap()?;
-        screen.text(&format!("The practice site stays at {} until Ctrl-C.", server.url()))?;
+        screen.text(&format!("The practice site stays at {} until you press Ctrl-C.", server.url()))?;
         let signal = stop.asked().await;
         folder.keep_site(&server)?;
         if shown.holds {
@@ -127,14 +133,14 @@ fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, screen: Screen) 
     screen.gap()?;
     match told.wrong() {
         0 => screen.good(&format!(
-            "all {} statements were checked against the site and hold; {:.1} s",
+            "all {} statements were checked against the site and are true; {:.1} s",
             told.statements(),
             told.seconds()
         ))?,
         wrong => {
-            screen.bad(&format!("of {} statements {wrong} did not hold: see above", told.statements()))?;
+            screen.bad(&format!("{wrong} of {} statements are wrong: see above", told.statements()))?;
             if args.output.json || args.output.quiet {
-                outcome::tell(&format!("error: of {} statements of the demo {wrong} did not hold", told.statements()));
+                outcome::tell(&format!("error: {wrong} of {} statements of the demo are wrong", told.statements()));
             }
         }
     }
@@ -142,9 +148,9 @@ fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, screen: Screen) 
     match (folder.stays(), args.serve) {
         (true, true) => screen.text(&format!("{path} is kept."))?,
         (true, false) => {
-            screen.text(&format!("{path} is kept. This serves its site again: webloom demo --serve -d {path}"))?;
+            screen.text(&format!("{path} is kept. To serve its site again: webloom demo --serve -d {path}"))?;
         }
-        (false, true) => screen.text(&format!("{path} is removed when this ends; --keep keeps it."))?,
+        (false, true) => screen.text(&format!("{path} is removed at the end; --keep keeps it."))?,
         (false, false) => {
             screen.text(&format!("{path} is removed now. To repeat the commands, run"))?;
             screen.text("webloom demo --keep --serve, and give each crawl a new -d.")?;

@@ -68,7 +68,7 @@ impl Tries<'_> {
             return;
         }
         let when = next.map_or_else(String::new, |(moment, plan)| {
-            format!("; it is tried again at {}", plan.schedule.local(*moment).strftime("%Y-%m-%dT%H:%M:%S%:z"))
+            format!("; the next try is at {}", plan.schedule.local(*moment).strftime("%Y-%m-%dT%H:%M:%S%:z"))
         });
         self.among.voice.tell(&format!("error: {text}{when}"));
         self.told = Some(text);
@@ -94,7 +94,7 @@ impl Tries<'_> {
                         self.given = *given;
                         self.among.voice.tell("the settings were read again");
                     }
-                    Order::Begin if plan.paused => self.among.voice.tell("paused: no sequence is begun"),
+                    Order::Begin if plan.paused => self.among.voice.tell("paused: no sequence begins"),
                     Order::Begin => return None,
                 },
                 woken = outside.time.until(due) => {

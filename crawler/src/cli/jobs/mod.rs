@@ -147,7 +147,7 @@ impl AllJobs {
         for job in free {
             let name = job.name.clone();
             if let Err(failure) = self.begin(job) {
-                Voice::of_job(&name).tell(&format!("error: {failure}; SIGHUP tries again"));
+                Voice::of_job(&name).tell(&format!("error: {failure}; send SIGHUP to try again"));
                 self.ended.insert(name, failure.code());
             }
         }
@@ -174,8 +174,10 @@ impl AllJobs {
     fn has_ended(&mut self, id: Id, code: u8) {
         let Some(job) = self.running.remove(&id) else { return };
         match code {
-            PANICKED => job.voice.tell("error: a fault of this program ended the job; please report it"),
-            LOSS if !job.leaves => job.voice.tell("error: the loss policy ended the job; SIGHUP begins it again"),
+            PANICKED => job.voice.tell("error: a bug in Webloom ended the job; please report it"),
+            LOSS if !job.leaves => {
+                job.voice.tell("error: the loss policy ended the job; send SIGHUP to begin it again");
+            }
             _ => {}
         }
         if !job.leaves {
@@ -189,7 +191,7 @@ impl AllJobs {
             Ok(jobs) => jobs,
             Err(failure) => {
                 let why = failure.to_string().replace('\n', "; ");
-                outcome::tell(&format!("error: the jobs read again are not used, all stays as it was: {why}"));
+                outcome::tell(&format!("error: the new jobs have a fault, so all jobs stay as they were: {why}"));
                 return;
             }
         };
@@ -198,7 +200,7 @@ impl AllJobs {
         let stays = |running: &Running| jobs.list.iter().any(|job| job.name == running.name && job.dir == running.dir);
         for job in self.running.values_mut().filter(|job| !job.leaves && !stays(job)) {
             job.end(signals::termination());
-            job.voice.tell("the job is not in the file any more: it ends");
+            job.voice.tell("the job is no longer in the file: it ends");
         }
         self.waiting.clear();
         for job in jobs.list {
@@ -224,7 +226,7 @@ impl Running {
 
     fn order(&self, order: Order<Given>) {
         if self.orders.try_send(order).is_err() {
-            self.voice.tell("error: the job is busy and does not listen; send the signal again");
+            self.voice.tell("error: the job is busy; send the signal again");
         }
     }
 }

@@ -92,7 +92,10 @@ fn shared_directories(jobs: &[Job]) -> Vec<String> {
     for job in jobs {
         if let Some(other) = owners.insert(&job.dir, &job.name) {
             let dir = job.dir.display();
-            faults.push(format!("job.{}.dir: {dir} is that of job.{other}: give each job its own", job.name));
+            faults.push(format!(
+                "job.{}.dir: {dir} is also the directory of job.{other}: give each job its own",
+                job.name
+            ));
         }
     }
     faults

@@ -40,25 +40,34 @@ pub(super) const PROFILE: &str = "revisit";
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
 pub(super) struct WatchArgs {
-    /// Start URL, a host (https is tried, then http), or @FILE with one of them a line; - reads such a list from stdin
+    /// Start URL, @FILE with a list, or - for stdin
+    ///
+    /// Without a scheme, Webloom tries https first, then http. A list has one URL a line; `#` begins a comment. Without
+    /// a start URL, the command goes on with the crawl in --dir.
     #[arg(value_name = "START", conflicts_with = "jobs")]
     starts: Vec<String>,
-    /// Crawl directory, made when it is not there [default: ./crawls/HOST of the first start]
+    /// Crawl directory [default: ./crawls/HOST]
+    ///
+    /// It is made if it does not exist. HOST is the host of the first start URL.
     #[arg(short, long, conflicts_with = "jobs")]
     dir: Option<PathBuf>,
-    /// Add a start URL to the crawl, whatever the directory holds; may be given several times, and as @FILE or - like a start
+    /// Add a start URL to the crawl; may be repeated
+    ///
+    /// Takes @FILE and - like START.
     #[arg(long, value_name = "URL", conflicts_with = "jobs")]
     add: Vec<String>,
-    /// TOML file with several crawls, each with its own directory, starts and schedule, that are watched by this one process;
-    /// settings given here and in variables hold for all of them
+    /// TOML file with several crawls to watch
+    ///
+    /// Each has its own directory, start URLs and schedule. Flags and environment variables hold for all of them.
     #[arg(long, value_name = "FILE")]
     jobs: Option<PathBuf>,
-    /// How each sequence after the first finds its pages: asking for every known URL, or by links from the starts, as if nothing
-    /// were known [default: known-first]
-    #[arg(long, value_enum, value_name = "HOW")]
+    /// How each sequence after the first finds its pages [default: known-first]
+    #[arg(long, value_enum, value_name = "known-first|rediscover")]
     revisit: Option<RevisitChoice>,
-    /// End after so many sequences (with --jobs, of each), one that is gone on with included, with the exit code of the last
-    /// [default: never]
+    /// End after N sequences [default: never]
+    ///
+    /// A sequence that is resumed counts too. With --jobs, N holds for each crawl. The exit code is that of the last
+    /// sequence.
     #[arg(long, value_name = "N", help_heading = "Schedule")]
     runs: Option<NonZeroU64>,
     #[command(flatten)]
@@ -102,7 +111,7 @@ impl WatchArgs {
 pub(super) fn run(args: WatchArgs) -> Result<ExitCode, Failure> {
     if let Some(file) = &args.jobs {
         if args.flags.crawl.auth().is_some() {
-            let why = "--auth and WEBLOOM_AUTH would reach all jobs: give each its own fetch.credentials";
+            let why = "--auth and WEBLOOM_AUTH would apply to all jobs: set fetch.credentials for each job instead";
             return Err(Failure::Usage(why.to_owned()));
         }
         let (revisit, most) = (args.revisit(), args.runs);

@@ -37,7 +37,9 @@ impl Plan {
         engine::check(&settings, None)?;
         let schedule = settings.schedule.schedule(name).map_err(|error| {
             Failure::Usage(match error {
-                ScheduleError::NoRhythm => "say how often (--every 6h) or when (--cron '0 3 * * *')".to_owned(),
+                ScheduleError::NoRhythm => {
+                    "say how often to crawl (--every 6h) or when (--cron '0 3 * * *')".to_owned()
+                }
                 other => other.to_string(),
             })
         })?;

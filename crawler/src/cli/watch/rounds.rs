@@ -177,7 +177,7 @@ impl<S: Subject> Rounds<S> {
             return Ok(None);
         }
         let end = self.visit_once_more(outside).await?;
-        tracing::info!(due = queued, end = end.as_str(), "pages were visited once more");
+        tracing::info!(due = queued, end = end.as_str(), "visited the pages that were due");
         Ok(Some(end))
     }
 
@@ -234,7 +234,7 @@ impl<S: Subject> Rounds<S> {
 
     fn heed_while_running(&mut self, order: Order<S::Given>) {
         if matches!(order, Order::Begin) {
-            self.subject.tell("a sequence is running: the next begins right after it");
+            self.subject.tell("a sequence is running: the next one begins right after it");
         }
         self.heed(order);
     }
@@ -242,15 +242,15 @@ impl<S: Subject> Rounds<S> {
     /// Takes new settings over, where they are right.
     fn heed(&mut self, order: Order<S::Given>) {
         match order {
-            Order::Begin if self.plan.paused => self.subject.tell("paused: no sequence is begun"),
+            Order::Begin if self.plan.paused => self.subject.tell("paused: no sequence begins"),
             Order::Begin => self.asked = true,
             Order::Settings(given) => match self.subject.read_again(*given) {
                 Ok(plan) => {
                     self.plan = plan;
-                    self.subject.tell("the settings were read again: they hold from the next sequence on");
+                    self.subject.tell("the settings were read again: they apply from the next sequence on");
                 }
                 Err(failure) => {
-                    let why = "error: the settings read again are not used, those before stay";
+                    let why = "error: the new settings have a fault, so the old ones stay";
                     self.subject.complain(&format!("{why}: {failure}"));
                 }
             },
@@ -259,11 +259,11 @@ impl<S: Subject> Rounds<S> {
 
     fn warn_of_overlap(&self, due: Moment) {
         let what = match self.plan.overlap {
-            Overlap::Skip => "it is left out",
-            Overlap::Queue => "it begins right after",
-            Overlap::Restart => "it begins when what is in flight has ended",
+            Overlap::Skip => "the next one is left out",
+            Overlap::Queue => "the next one begins right after it",
+            Overlap::Restart => "the running one stops, and the next one begins",
         };
-        tracing::warn!(due = %self.shown(due), "a sequence outlasts its interval; the next is due: {what}");
+        tracing::warn!(due = %self.shown(due), "a sequence is still running when the next one is due: {what}");
     }
 
     /// What clocks in the zone of the schedule show, to the second.

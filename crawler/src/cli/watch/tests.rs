@@ -344,7 +344,7 @@ fn a_pause_holds_all_back_and_what_it_missed_is_made_up_for_once() {
     ];
     let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
     assert_eq!(came.shown("UTC", "%H:%M")[..5], ["00:00", "01:00", "02:00", "10:30", "11:00"]);
-    assert_eq!((came.has("paused: nothing begins"), came.has("paused: no sequence is begun")), (1, 1));
+    assert_eq!((came.has("paused: nothing begins"), came.has("paused: no sequence begins")), (1, 1));
     let all = watched("every = \"1h\"\npause = \"on\"", "2026-01-01T00:00:00Z", 30, &[]);
     assert_eq!((all.begun.len(), all.end), (0, End::Signal(15)));
     let first = [(5 * HOUR, Deed::Settings("every = \"1h\""))];
@@ -378,7 +378,7 @@ fn what_is_asked_for_begins_now_or_right_after_what_runs() {
     let script = [(3 * HOUR, Deed::Begin), (3 * HOUR + MINUTE, Deed::Begin)];
     let came = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 1, &script);
     assert_eq!(came.shown("UTC", "%H:%M")[..4], ["00:00", "03:00", "03:10", "09:10"]);
-    assert_eq!(came.has("the next begins right after it"), 1);
+    assert_eq!(came.has("the next one begins right after it"), 1);
 }
 
 #[test]
@@ -386,5 +386,5 @@ fn wrong_settings_change_nothing() {
     let script = [(90 * MINUTE, Deed::Settings("every = \"soon\"")), (200 * MINUTE, Deed::Settings("every = \"2h\""))];
     let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
     assert_eq!(came.shown("UTC", "%H:%M")[..6], ["00:00", "01:00", "02:00", "03:00", "05:00", "07:00"]);
-    assert_eq!((came.has("those before stay"), came.has("hold from the next")), (1, 1));
+    assert_eq!((came.has("the old ones stay"), came.has("apply from the next")), (1, 1));
 }

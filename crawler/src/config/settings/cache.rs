@@ -141,5 +141,5 @@ impl CacheSettings {
 fn hash_seed(text: &str) -> Result<HashSeed, String> {
     let hexadecimal = (1..=16).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
     let value = hexadecimal.then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    value.map(HashSeed).ok_or_else(|| "it is none".to_owned())
+    value.map(HashSeed).ok_or_else(|| "it is not hexadecimal".to_owned())
 }

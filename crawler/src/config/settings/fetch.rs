@@ -130,10 +130,10 @@ fn user_agent(text: &str) -> Result<UserAgent, String> {
     let token_length = text.find('/').ok_or("there is no / after the product name")?;
     let is_token = |b: u8| b.is_ascii_alphabetic() || b == b'-' || b == b'_';
     if token_length == 0 || !text[..token_length].bytes().all(is_token) {
-        return Err("the product name has more than letters, - and _".into());
+        return Err("the product name has characters other than letters, - and _".into());
     }
     if !text.bytes().all(|b| (b' '..=b'~').contains(&b)) {
-        return Err("it has more than visible ASCII".into());
+        return Err("it has characters other than visible ASCII".into());
     }
     let contact = ["http://", "https://"].iter().any(|scheme| text.contains(scheme));
     let mail = text.split([' ', '(', ')', '<', '>', ';', ',']).any(is_mail_address);
@@ -154,14 +154,14 @@ fn header(text: &str) -> Result<Header, String> {
     let (name, value) = text.split_once(':').ok_or("there is no colon after the name")?;
     let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     if name.is_empty() || !name.bytes().all(is_token) {
-        return Err("the name is not a header's".into());
+        return Err("this is not the name of a header".into());
     }
     if OWN_HEADERS.contains(&&*name.to_ascii_lowercase()) {
         return Err(format!("{name} is set by the program"));
     }
     let value = value.trim();
     if !value.bytes().all(|b| (b' '..=b'~').contains(&b)) {
-        return Err("the value has more than visible ASCII".into());
+        return Err("the value has characters other than visible ASCII".into());
     }
     Ok(Header { name: name.to_owned(), value: value.to_owned() })
 }
@@ -170,7 +170,7 @@ fn header(text: &str) -> Result<Header, String> {
 fn login(text: &str) -> Result<Login, String> {
     let (url, credentials) = WebUrl::parse(text).map_err(|error| error.to_string())?.split_credentials();
     if url.path_and_query() != "/" {
-        return Err("it has more than an origin".into());
+        return Err("it has more than scheme, login, host and port".into());
     }
     let credentials = credentials.ok_or("there is no user name")?;
     Ok(Login { origin: url.origin(), credentials })

@@ -78,7 +78,7 @@ impl Rule for Priorities {
     }
 }
 
-const WEIGHTS: &str = "the weight a number between 0.001 and 1000";
+const WEIGHTS: &str = "with a weight between 0.001 and 1000";
 
 /// What is wrong with a rule.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,10 +87,10 @@ pub(in crate::config) enum PriorityFault {
     #[error("{0}; give a regular expression")]
     Pattern(String),
     /// With its weight.
-    #[error("give a number between 0.001 and 1000 as weight")]
+    #[error("give a weight between 0.001 and 1000")]
     Weight,
     /// It can never decide.
-    #[error("entry {0} has the same pattern, and decides before it")]
+    #[error("entry {0} has the same pattern and comes first")]
     Repeated(usize),
 }
 
@@ -144,18 +144,18 @@ mod tests {
     #[test]
     fn what_is_no_entry_is_refused() {
         for (entry, why) in [
-            ("/docs/", "entry 2: it has no weight; give REGEX=WEIGHT, the weight a number between 0.001 and 1000"),
-            ("/docs/=", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=0", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=-1", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=0.0006", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=1000.0004", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=1001", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=NaN", "entry 2: give a number between 0.001 and 1000 as weight"),
-            ("a=inf", "entry 2: give a number between 0.001 and 1000 as weight"),
+            ("/docs/", "entry 2: it has no weight; give REGEX=WEIGHT, with a weight between 0.001 and 1000"),
+            ("/docs/=", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=0", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=-1", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=0.0006", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=1000.0004", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=1001", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=NaN", "entry 2: give a weight between 0.001 and 1000"),
+            ("a=inf", "entry 2: give a weight between 0.001 and 1000"),
             ("(=1", "entry 2: unclosed group; give a regular expression"),
             ("=1", "entry 2: the pattern is empty; give a regular expression"),
-            ("x=2", "entry 2: entry 1 has the same pattern, and decides before it"),
+            ("x=2", "entry 2: entry 1 has the same pattern and comes first"),
         ] {
             assert_eq!(read(&["x=1", entry]), Err(why.to_owned()), "{entry}");
         }

@@ -11,7 +11,7 @@ use crate::config::{
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 const DIRECTIVES: Parsed<String> = Parsed {
-    allowed: "off, error, warn, info, debug or trace, in all or after MODULE=, with commas between",
+    allowed: "off, error, warn, info, debug or trace, for everything or as MODULE=LEVEL, separated by commas",
     parse: directives,
 };
 
@@ -48,7 +48,7 @@ fn directives(text: &str) -> Result<String, String> {
     for directive in text.split(',') {
         let (module, level) = directive.split_once('=').unwrap_or(("all", directive));
         if !LEVELS.contains(&level) || !is_module(module) {
-            return Err(format!("\"{directive}\" is none"));
+            return Err(format!("\"{directive}\" is not a level"));
         }
     }
     Ok(text.to_owned())

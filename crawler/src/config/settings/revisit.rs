@@ -111,7 +111,7 @@ impl RevisitSettings {
 struct SectionIntervals;
 
 /// What an interval of a section is.
-const ENTRY_INTERVAL: &str = "the interval a duration of 1s to 3650d";
+const ENTRY_INTERVAL: &str = "with an interval of 1s to 3650d";
 
 impl Rule for SectionIntervals {
     type Value = GivenIntervals;
@@ -142,10 +142,10 @@ fn section(others: &[GivenInterval], text: &str) -> Result<GivenInterval, String
     }
     let pattern = pattern(regex).map_err(|why| format!("{why}; give a regular expression"))?;
     if let Some(same) = others.iter().position(|other| other.pattern.as_str() == regex) {
-        return Err(format!("entry {} has the same pattern, and decides before it", same + 1));
+        return Err(format!("entry {} has the same pattern and comes first", same + 1));
     }
     let interval = interval.filter(|interval| INTERVALS.contains(interval));
-    let interval = interval.ok_or_else(|| format!("give {}", ENTRY_INTERVAL.replace("the interval", "as interval")))?;
+    let interval = interval.ok_or_else(|| "give an interval from 1s to 3650d".to_owned())?;
     Ok(GivenInterval { pattern, interval })
 }
 
@@ -169,16 +169,16 @@ mod tests {
 
     #[test]
     fn what_is_no_entry_is_refused() {
-        let interval = "entry 2: give as interval a duration of 1s to 3650d";
+        let interval = "entry 2: give an interval from 1s to 3650d";
         for (entry, why) in [
-            ("/a/", "entry 2: it has no interval; give REGEX=INTERVAL, the interval a duration of 1s to 3650d"),
+            ("/a/", "entry 2: it has no interval; give REGEX=INTERVAL, with an interval of 1s to 3650d"),
             ("/a/=", interval),
             ("/a/=soon", interval),
             ("/a/=999ms", interval),
             ("/a/=3651d", interval),
             ("(=1h", "entry 2: unclosed group; give a regular expression"),
             ("=1h", "entry 2: the pattern is empty; give a regular expression"),
-            ("x=2h", "entry 2: entry 1 has the same pattern, and decides before it"),
+            ("x=2h", "entry 2: entry 1 has the same pattern and comes first"),
         ] {
             assert_eq!(read(&["x=1h", entry]), Err(why.to_owned()), "{entry}");
         }

@@ -17,7 +17,7 @@ const CRON_LINES: Parsed<Option<CronLine>> =
     Parsed { allowed: "a cron line such as \"0 3 * * *\" or \"@daily\", or \"none\"", parse: cron };
 
 const TIMES: Parsed<Option<Once>> = Parsed {
-    allowed: "a time such as \"2026-03-01T05:00:00Z\", or \"2026-03-01 05:00\" by the clocks of schedule.tz, or \"none\"",
+    allowed: "a time such as \"2026-03-01T05:00:00Z\", or \"2026-03-01 05:00\" in the time zone schedule.tz, or \"none\"",
     parse: once,
 };
 
@@ -25,7 +25,7 @@ const ZONES: Parsed<Zone> =
     Parsed { allowed: "a name such as Europe/Berlin or UTC", parse: |text| shown(Zone::parse(text)) };
 
 const WINDOWS: Each<Window> =
-    Each(Parsed { allowed: "one such as \"mon-fri 22:00-06:00\"", parse: |text| shown(Window::parse(text)) });
+    Each(Parsed { allowed: "a window such as \"mon-fri 22:00-06:00\"", parse: |text| shown(Window::parse(text)) });
 
 words! {
     /// What becomes of a start that is due while a sequence runs.

@@ -80,7 +80,7 @@ impl Core {
     /// Starts given without a scheme are tried with `http` when `https` gives no answer.
     pub(super) fn try_http(&mut self, failed: &Origin, step: &mut Step, now: Moment) {
         for url in self.starts.instead(failed) {
-            tracing::warn!(start = %url, "no answer by https, trying http");
+            tracing::warn!(start = %url, "no answer over https, trying http");
             self.warn_of_secrets(&url);
             self.enter_start(url, AreaSource::Fallback, step, now);
         }
@@ -89,7 +89,7 @@ impl Core {
     /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere hears of it.
     pub(super) fn warn_of_secrets(&self, url: &WebUrl) {
         if has_secrets(&self.settings) && !self.starts.is_given(&url.origin()) {
-            tracing::warn!(%url, "headers and passwords that were given are not sent there: if they should be, give it as a start URL");
+            tracing::warn!(%url, "the given headers and passwords are not sent to this URL; to send them, give it as a start URL");
         }
     }
 
@@ -129,13 +129,13 @@ impl Core {
         let why = cause.explained();
         match health {
             _ if self.starts.is_guessed(origin) => {
-                tracing::debug!(host = %origin, %cause, ?pause, "a start without a scheme has no answer by https");
+                tracing::debug!(host = %origin, %cause, ?pause, "the start URL has no scheme, and https gives no answer");
             }
             HealthRow { wait: Wait::Paused, .. } => {
-                tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a longer pause than politeness.max_retry_after: it is left alone until then");
+                tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a pause longer than politeness.max_retry_after; it is left alone until then");
             }
             HealthRow { failures: 1, .. } => {
-                tracing::warn!(host = %origin, %cause, why, ?pause, "the host gives no answer; its URLs wait, and it is asked again");
+                tracing::warn!(host = %origin, %cause, why, ?pause, "the host does not answer; its URLs stay queued, and it is asked again later");
             }
             _ => tracing::debug!(host = %origin, %cause, ?pause, "still no answer"),
         }
@@ -208,7 +208,7 @@ impl Core {
             self.starts.answered(lease.url());
         }
         if let Err(error) = &result {
-            tracing::debug!(url = %lease.url(), %error, "robots.txt has no answer");
+            tracing::debug!(url = %lease.url(), %error, "no answer for robots.txt");
         }
         let counters = counted(requests, &result);
         let guess = self.starts.is_guessed(&lease.url().origin());
@@ -301,9 +301,9 @@ impl Core {
         let origin = self.frontier.origin(host).clone();
         let abandoned = self.complete(ended, Outcome::Closed);
         if why == Abandonment::NoHttps {
-            tracing::info!(host = %origin, "a start without a scheme has no answer by https: http is tried");
+            tracing::info!(host = %origin, "the start URL has no scheme, and https gives no answer: http is tried");
         } else {
-            tracing::warn!(host = %origin, why = why.as_str(), abandoned, "what is queued on the host is abandoned: {}", why.explained());
+            tracing::warn!(host = %origin, why = why.as_str(), abandoned, "the queued URLs of the host are abandoned: {}", why.explained());
         }
         self.starts.settle_all(&origin);
         self.try_http(&origin, &mut step, at);

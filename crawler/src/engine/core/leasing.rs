@@ -70,7 +70,7 @@ impl Core {
     fn unreachable(&self) -> End {
         let (counts, hosts) = (self.frontier.counts(), self.frontier.ailing());
         let waiting = counts.queued;
-        tracing::warn!(hosts, waiting, "nothing is left but hosts that do not answer: their URLs stay queued");
+        tracing::warn!(hosts, waiting, "only hosts that do not answer are left; their URLs stay queued");
         End::Unreachable
     }
 
@@ -117,7 +117,7 @@ impl Core {
     fn end_by_budget(&self) -> Then {
         if self.budget.has_fetched_too_much(self.frontier.fetched()) {
             let (pages, urls) = (self.outbox.counters().stored, self.frontier.fetched());
-            tracing::warn!(pages, urls, "--max-pages ends the crawl: few of the URLs that were fetched are pages");
+            tracing::warn!(pages, urls, "--max-pages ends the crawl, although few of the fetched URLs are pages");
             if pages == 0 {
                 return Then::End(End::Failed);
             }

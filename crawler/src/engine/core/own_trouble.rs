@@ -34,7 +34,7 @@ impl OwnTrouble {
         self.most = Some(((in_flight / 2).max(1), now + CAUTION));
         let pause = self.pause.map_or(FIRST, |before| (before * 2).min(LONGEST));
         (self.until, self.pause) = (Some(now + pause), Some(pause));
-        tracing::warn!(%why, pause = ?pause, "no request can be made; the crawl waits and tries again");
+        tracing::warn!(%why, pause = ?pause, "this machine can make no request; the crawl waits and tries again");
     }
 
     /// A request could be made.

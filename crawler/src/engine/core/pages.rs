@@ -128,7 +128,7 @@ impl Core {
         let again = match decide(&result, fault, item.attempts, &self.settings.retry) {
             Decision::Final { outcome, reason } => {
                 if outcome == VisitOutcome::Failed {
-                    tracing::warn!(url = %item.url, reason = reason.as_deref(), "no answer, for good");
+                    tracing::warn!(url = %item.url, reason = reason.as_deref(), "no answer after the last attempt");
                 }
                 let mut visit = VisitRow::new(item.id, at, outcome, reason);
                 let Ok(answer) = result else {
@@ -179,7 +179,7 @@ impl Core {
             Outcome::Abandoned
         } else {
             let Again { due, attempts, failed, reason } = again;
-            tracing::debug!(url = %lease.url(), %reason, attempts, "to be fetched again");
+            tracing::debug!(url = %lease.url(), %reason, attempts, "will be fetched again");
             step.change = Some((id, UrlChange::Retry { attempts, due, failed, reason }));
             Outcome::Retry { due, attempts, failed }
         };
@@ -310,7 +310,7 @@ impl Core {
         }
         // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
         if item.depth == 0 {
-            tracing::warn!(from = %item.url, to = %target, "the start URL is redirected; its target belongs to the crawl");
+            tracing::warn!(from = %item.url, to = %target, "the start URL redirects; its target belongs to the scope too");
             if target.as_str().len() > self.settings.scope.max_url_length as usize {
                 return Proposals::refused(Refusal::TooLong);
             }

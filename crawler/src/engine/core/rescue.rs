@@ -121,7 +121,7 @@ impl Core {
     pub(super) fn forgo_lease(&mut self, lease: Lease, now: Moment) {
         let parent = lease.item().clone();
         self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
-        tracing::debug!(url = %parent.url, "robots.txt or the scope forbids to fetch it again for lost links");
+        tracing::debug!(url = %parent.url, "robots.txt or the scope forbids fetching it again for lost links");
         self.forgo(vec![parent]);
     }
 
@@ -146,7 +146,7 @@ impl Core {
             }
         };
         if let Some(again) = again.filter(|_| !self.frontier.is_closed(lease.host())) {
-            tracing::debug!(url = %parent.url, "to be fetched again once more");
+            tracing::debug!(url = %parent.url, "will be fetched again once more");
             self.frontier.complete(lease, again, asked, at);
             self.send(step);
             return Ok(None);

@@ -55,7 +55,7 @@ impl Figures {
     /// A line for people; none where there is no figure.
     pub(super) fn line(&self) -> String {
         let measured = self.measured.and_then(words).map(|words| {
-            let found = self.at_looks.map(|share| format!(" ({} when looked at)", percent(share)));
+            let found = self.at_looks.map(|share| format!(" ({} when visited)", percent(share)));
             format!("measured {words}{}", found.unwrap_or_default())
         });
         let expected = self.expected.and_then(words).map(|words| format!("expected until the next sequence {words}"));
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(times, json!({"expected_seconds": null, "measured_seconds": null}));
         let measured = Some(Span { seconds: 100.0, fresh: 97.5, age: 12_000.0 });
         let line = Figures { at_looks: Some(0.9), measured, expected: None }.line();
-        assert_eq!(line, "fresh       measured 97.5 %, age 2.0 min (90.0 % when looked at)\n");
+        assert_eq!(line, "fresh       measured 97.5 %, age 2.0 min (90.0 % when visited)\n");
     }
 
     #[test]

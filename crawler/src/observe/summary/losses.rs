@@ -70,7 +70,7 @@ fn audit_line(audit: &Value) -> String {
     };
     let rescued = match audit["rescued"].as_u64() {
         None | Some(0) => String::new(),
-        Some(rescued) => format!(", {} of them let in after all", count(rescued)),
+        Some(rescued) => format!(", {} of them admitted after all", count(rescued)),
     };
     let [found, checked] = [found, checked].map(count);
     format!(
@@ -83,10 +83,9 @@ fn verified_line(summary: &StoredSummary) -> String {
         summary.lost.sweep;
     let mut text = match (links, lost) {
         (None, 0) => return format!("unverified  {}\n", why_no_sweep(summary)),
-        (None, _) => format!(
-            "unverified  {} found so far; the sweep has not come to its end",
-            counted(lost, "lost URL", "lost URLs")
-        ),
+        (None, _) => {
+            format!("unverified  {} found so far; the sweep has not finished", counted(lost, "lost URL", "lost URLs"))
+        }
         (Some(0), 0) => return "verified    there are no in-scope links to check\n".to_owned(),
         (Some(links), 0) => {
             return format!(

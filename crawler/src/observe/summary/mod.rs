@@ -149,7 +149,7 @@ fn note(summary: &StoredSummary) -> &'static str {
     match summary.pages.html {
         _ if summary.pages.stored == 0 => "",
         0 => "note        none of the pages is HTML: no links were followed\n",
-        _ if no_links => "note        no links were found: what scripts add to a page is not seen\n",
+        _ if no_links => "note        no links were found: Webloom does not see links that scripts add\n",
         _ => "",
     }
 }

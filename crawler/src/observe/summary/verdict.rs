@@ -34,7 +34,7 @@ impl Ending<'_> {
         let spent = time(summary.seconds);
         let stopped = |how: &str| format!("{how} after {spent}: {sequence}{pages}{}", self.waiting());
         match summary.end.as_deref() {
-            None => format!("Not finished, it still runs or was killed: {sequence}{pages} so far{}", self.waiting()),
+            None => format!("Not finished (still running, or killed): {sequence}{pages} so far{}", self.waiting()),
             Some("drained") => format!("{}: {sequence}{pages} in {spent}{}", self.done(), self.doubt()),
             Some("budget") => stopped(&self.budget()),
             Some("loss") => stopped("Loss budget exhausted"),
@@ -87,13 +87,13 @@ impl Ending<'_> {
                 )
             }
             Some("drained") => {
-                format!("webloom crawl -d {dir} --again   asks for every page once more, and tells what has changed")
+                format!("webloom crawl -d {dir} --again   crawls the site again and shows what has changed")
             }
             Some("budget") => match self.reached().first() {
                 Some((flag, _)) => format!("webloom crawl -d {dir} {flag} unlimited   goes on without this budget"),
-                None => format!("webloom crawl -d {dir}   resumes it"),
+                None => format!("webloom crawl -d {dir}   resumes the crawl"),
             },
-            _ => format!("webloom crawl -d {dir}   resumes it"),
+            _ => format!("webloom crawl -d {dir}   resumes the crawl"),
         }
     }
 
@@ -105,7 +105,7 @@ impl Ending<'_> {
     fn doubt(&self) -> String {
         let sweep = &self.summary.lost.sweep;
         match (sweep.links, sweep.missing()) {
-            (None, _) => "; nothing proves that no URL was lost".to_owned(),
+            (None, _) => "; not checked for lost URLs".to_owned(),
             (Some(_), 0) => String::new(),
             (Some(_), missing) => format!("; {} missing", counted(missing, "lost URL is", "lost URLs are")),
         }

@@ -30,15 +30,15 @@ use crate::{
 const MEMORY: usize = 4 << 20;
 
 const WHOLE: &str = "the database file is whole";
-const READABLE: &str = "every value is of its column's type";
+const READABLE: &str = "every value has the type of its column";
 const SUMS: &str = "candidates = admitted + duplicate + refused, and pages stored are counted";
 const IS_URL: &str = "a URL is an http(s) URL";
 const OWN_HOST: &str = "a URL's host is the host it names";
 const FINGERPRINT: &str = "a fingerprint is the hash of its key";
 const ONCE: &str = "a key is admitted once";
-const KEPT: &str = "under an exact cache every kept link has a row";
-const LABELS: &str = "what is kept of a page's links can be read, and is of as many links";
-const RECORDED: &str = "after a sweep every kept link has a row or is recorded as lost";
+const KEPT: &str = "with an exact cache, every kept link has a row";
+const LABELS: &str = "the kept links of a page can be read, and their number is right";
+const RECORDED: &str = "after a sweep, every kept link has a row or is recorded as lost";
 
 /// Every invariant that `webloom check` can find broken.
 pub fn invariants() -> impl Iterator<Item = &'static str> {

@@ -74,7 +74,7 @@ fn visited(site: &Site, budget: &str, page: &str) -> (Vec<String>, bool) {
     let run = run.env("WEBLOOM_CHANGE_MASS_SHARE", "0.2");
     let mut running = run.env("WEBLOOM_REVISIT_MIN_INTERVAL", "1m").within("exec 2>&1").spawn();
     while !matches!(last_visit(site, page), (visit, true) if visit > before) {
-        running.line_with("visited once more");
+        running.line_with("visited the pages that were due");
     }
     running.signal(Signal::TERM);
     let output = running.wait().expect(143).stdout;

@@ -52,7 +52,7 @@ fn watched(site: &Site, arguments: &[&str]) -> Running {
 /// Waits until a page was asked for so often, and what was found is written.
 fn wait_for(site: &Site, running: &mut Running, page: &str, times: usize) {
     while site.server.count(page) < times {
-        running.line_with("visited once more");
+        running.line_with("visited the pages that were due");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_second_look_outlives_a_kill() {
         let mut running = watch(&site, &[]).spawn();
         running.line_with("next sequence at");
         while site.told(&[]) != ["gone /3"] {
-            running.line_with("visited once more");
+            running.line_with("visited the pages that were due");
         }
         assert_eq!(ended(&site, running), thrice(["/3"]), "{point}");
         assert_eq!(site.again(&[]), NOTHING, "{point}");
@@ -144,7 +144,7 @@ fn a_sequence_that_comes_first_is_the_second_look() {
     let rounds = Webloom::new(["watch", "--no-progress", "--every", "2s", "--runs", "3", "-d"]).args([site.dir()]);
     let pauses = ["--gone-after", "1h", "--confirm", "1h"];
     let rounds = rounds.args(pauses).within("exec 2>&1").run().expect(0);
-    assert!(!rounds.stdout.contains("visited once more"), "{}", rounds.stdout);
+    assert!(!rounds.stdout.contains("visited the pages that were due"), "{}", rounds.stdout);
     assert_eq!(site.told(&[]), NOTHING);
     let log = site.server.targets();
     assert!((1..=20).all(|page| log.iter().filter(|target| **target == format!("/{page}")).count() == 4), "{log:?}");

@@ -95,7 +95,7 @@ impl Admitter {
                 tracing::debug!(url = %candidate.url, "the audit found it lost");
                 step.lost.push(lost_row(&candidate, found, None));
             } else if lost {
-                tracing::debug!(url = %candidate.url, "the audit found it lost and lets it in");
+                tracing::debug!(url = %candidate.url, "the audit found it lost and admits it");
                 step.lost.push(lost_row(&candidate, found, Some(Ticket(self.last + 1))));
                 admitted.push(self.enter(candidate, found, frontier, step));
             } else {

@@ -131,7 +131,7 @@ impl BudgetedCache {
             if self.config.reset != ResetPolicy::Stop {
                 return Err(failure.into());
             }
-            tracing::warn!(%failure, items = held.items, "the URL cache may hold no more URLs");
+            tracing::warn!(%failure, items = held.items, "the URL cache cannot hold more URLs");
             return Ok(Room::Spent);
         }
         let trigger = self.ledger.trigger(&held, answers).map(Trigger::name);
@@ -150,7 +150,7 @@ impl BudgetedCache {
                 Ok(Room::Aged)
             }
             ResetPolicy::Stop if trigger == "age" => {
-                tracing::warn!("the URL cache is as old as it may become");
+                tracing::warn!("the URL cache has reached its age limit (cache.reset_every)");
                 Ok(Room::Spent)
             }
             ResetPolicy::Stop | ResetPolicy::Restart => {
@@ -181,7 +181,10 @@ impl BudgetedCache {
             tracing::info!(times = new, items, rate, expected_lost, "the URL cache has dropped its oldest URLs");
             let is_over = self.budget().is_some_and(|budget| expected_lost > budget);
             if is_over && !std::mem::replace(&mut self.said_overrun, true) {
-                tracing::warn!(expected_lost, "rotating keeps the rate, but the lost URLs are more than allowed");
+                tracing::warn!(
+                    expected_lost,
+                    "rotating keeps the false-positive rate, but the expected losses exceed the loss budget"
+                );
             }
         }
         new
@@ -229,7 +232,7 @@ impl BudgetedCache {
             if !self.cache.growing_bits().is_some_and(fits) || !self.cache.grow()? {
                 self.ledger.hold();
                 let items = self.cache.occupancy().items;
-                tracing::warn!(items, "the URL cache cannot grow any more: it will lose more");
+                tracing::warn!(items, "the URL cache cannot grow any more, so it will lose more URLs");
                 break;
             }
             times += 1;
@@ -240,7 +243,10 @@ impl BudgetedCache {
         let expected_lost = self.expected_lost();
         tracing::info!(times, items, bits, expected_lost, "the URL cache has grown");
         if self.budget().is_some_and(|budget| expected_lost > budget) {
-            tracing::warn!(expected_lost, "growing keeps the rate, but the lost URLs are more than allowed");
+            tracing::warn!(
+                expected_lost,
+                "growing keeps the false-positive rate, but the expected losses exceed the loss budget"
+            );
         }
         Ok(Room::Grown { times })
     }
@@ -254,8 +260,8 @@ impl BudgetedCache {
             tracing::warn!(
                 urls,
                 expected_lost,
-                "the URL cache may not be as large as the loss budget asks: until it holds so many URLs it is expected \
-                 to lose so many; allow it more memory, or more losses"
+                "the memory limit keeps the URL cache smaller than the loss budget needs; with this number of URLs, this \
+                 number is expected to be lost: allow more memory (--max-cache-memory) or more losses (--max-lost-urls)"
             );
             self.ledger.hold();
         }

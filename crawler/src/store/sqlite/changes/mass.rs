@@ -79,8 +79,8 @@ pub(super) fn mark(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
         tracing::warn!(
             pages,
             example,
-            "more than {} of the pages of a host or section changed or vanished at once: what changed is told after a \
-             second look (change.mass_share)",
+            "more than {} of the pages of a host or section changed or vanished at once: the changes are reported \
+             after a second look (change.mass_share)",
             most
         );
     }

@@ -23,7 +23,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
              AND NOT EXISTS (SELECT 1 FROM sequence WHERE n = url.admitted_in AND revisited IS NOT NULL)",
     ),
     (
-        "a visit belongs to a finished URL, once a sequence that was not revisited",
+        "a visit belongs to a finished URL, which has at most one in a sequence that was not revisited",
         "SELECT 'visit ' || id || ' of url ' || url FROM visit
          WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND url.visit = visit.id AND state = 'finished')
              AND NOT EXISTS (SELECT 1 FROM history AS past
@@ -36,7 +36,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
                              WHERE url.id = visit.url AND url.visit >= visit.id)",
     ),
     (
-        "a visit tells what changed since the copy before it",
+        "a visit says what changed since the copy before it",
         "SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
          WHERE outcome = 'stored' AND same IS NULL AND change IS NOT CASE digest = (
                  SELECT copy.digest FROM history AS past CROSS JOIN visit AS copy ON copy.id = past.visit
@@ -53,12 +53,12 @@ pub(super) const RULES: &[(&str, &str)] = &[
          WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
     ),
     (
-        "a URL's copy is an earlier visit of it that stored the page, with its links",
+        "the copy of a URL is an earlier visit to it that stored the page with its links",
         "SELECT 'url ' || url.id FROM url LEFT JOIN visit AS kept ON kept.id = url.copy
          WHERE copy IS NOT NULL AND ((kept.url, kept.outcome, kept.same) IS NOT (url.id, 'stored', NULL) OR kept.id >= url.visit)",
     ),
     (
-        "an earlier state of a URL is of a sequence before its latest",
+        "an earlier state of a URL belongs to a sequence before its latest one",
         "SELECT 'url ' || history.url || ' in sequence ' || sequence FROM history LEFT JOIN url ON url.id = history.url
          WHERE url.id IS NULL OR sequence >= admitted_in OR sequence NOT IN (SELECT n FROM sequence)",
     ),
@@ -101,11 +101,11 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
     ),
     (
-        "a start has depth 0 and was found nowhere",
+        "a start URL has depth 0 and was found on no page",
         "SELECT 'url ' || url FROM stand WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
     ),
     (
-        "a link is one deeper than the page it was found at, a redirect's target as deep",
+        "a link is one level deeper than its page, and the target of a redirect is as deep as the redirect",
         "SELECT 'url ' || stand.url FROM stand
          WHERE hop <> 'start' AND depth IS NOT (hop = 'link') + coalesce(
              (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
@@ -183,7 +183,7 @@ pub(super) const LOST_RULES: &[(&str, &str)] = &[
                  AND NOT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL))",
     ),
     (
-        "what was lost in a sequence and not admitted in it has no state in it",
+        "a URL that a sequence lost and did not admit has no state in it",
         "SELECT 'lost ' || lost.id FROM url
          CROSS JOIN lost ON substr(lost.fingerprint, 1, 8) = substr(url.fingerprint, 1, 8)
          WHERE (lost.admitted IS NULL OR lost.recovered_in IS NOT NULL) AND (url.admitted_in = lost.sequence

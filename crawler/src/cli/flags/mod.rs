@@ -8,6 +8,8 @@
 //!
 //! Does not know: subcommands, START arguments, the crawl directory.
 
+mod schedule;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
@@ -17,8 +19,14 @@ use crate::{
     observe::{progress::Style, terminal::Color},
 };
 
-const USER_AGENT_HELP: &str = "Product name and contact, {version} standing for the program's version \
+pub use self::schedule::ScheduleFlags;
+
+const USER_AGENT_HELP: &str = "Name and contact address that servers see \
     [default: webloom/{version} (+https://webloom.example/bot)]";
+
+const USER_AGENT_LONG_HELP: &str = "Name and contact address that servers see \
+    [default: webloom/{version} (+https://webloom.example/bot)]\n\n\
+    Give a URL or a mail address of your own, so that site owners can reach you. {version} stands for the version of Webloom.";
 
 /// The flags that set a crawl up.
 ///
@@ -39,11 +47,22 @@ const USER_AGENT_HELP: &str = "Product name and contact, {version} standing for 
 /// ```
 #[derive(Debug, Clone, Args)]
 pub struct CrawlFlags {
-    /// TOML file with settings; variables and flags win over it
-    #[arg(long, value_name = "FILE", env = "WEBLOOM_CONFIG", help_heading = "Settings")]
+    /// TOML file with settings
+    ///
+    /// Flags and environment variables win over the file.
+    #[arg(long, value_name = "FILE", env = "WEBLOOM_CONFIG", hide_env_values = true, help_heading = "Settings")]
     pub config: Option<PathBuf>,
-    /// Settings made for a purpose; a file, variables and flags win over them
-    #[arg(long, value_name = "focused|revisit", env = "WEBLOOM_PROFILE", help_heading = "Settings")]
+    /// Set of defaults for a purpose
+    ///
+    /// `focused` covers a small area completely. `revisit` crawls a site again and again; `watch` uses it if you give
+    /// no profile. A settings file, environment variables and flags win over the profile.
+    #[arg(
+        long,
+        value_name = "focused|revisit",
+        env = "WEBLOOM_PROFILE",
+        hide_env_values = true,
+        help_heading = "Settings"
+    )]
     pub profile: Option<String>,
     #[command(flatten)]
     scope: ScopeFlags,
@@ -59,75 +78,38 @@ pub struct CrawlFlags {
     change: ChangeFlags,
 }
 
-/// When sequences begin.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Schedule")]
-pub struct ScheduleFlags {
-    /// Time from the start of a sequence to that of the next, such as 6h or 1d [default: none]
-    #[arg(long, value_name = "DURATION", conflicts_with = "cron")]
-    every: Option<String>,
-    /// When sequences begin: minute, hour, day of the month, month and day of the week, such as '0 3 * * *', or @daily
-    /// [default: none]
-    #[arg(long, value_name = "LINE")]
-    cron: Option<String>,
-    /// Time zone of --cron and --window, such as Europe/Berlin [default: UTC]
-    #[arg(long, value_name = "ZONE")]
-    tz: Option<String>,
-    /// A part of the week in which sequences may begin, such as 'mon-fri 22:00-06:00'; may be repeated. A start outside waits
-    /// until the next one opens; a sequence that runs when one closes goes on [default: none]
-    #[arg(long, value_name = "WINDOW")]
-    window: Vec<String>,
-    /// When a sequence still runs as the next is due: leave that one out, begin it right after, or stop the running one
-    /// [default: skip]
-    #[arg(long, value_name = "skip|queue|restart")]
-    overlap: Option<String>,
-    /// Move starts by up to a tenth of the interval, so that many crawls do not begin all at once [default: off]
-    #[arg(long, value_name = "on|off")]
-    spread: Option<String>,
-    /// Visit single pages between the sequences, those most likely to have changed; =off ends that [default: off]
-    #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "on", require_equals = true)]
-    adaptive: Option<String>,
-    /// How these visits are divided among the pages: each in turn, by an interval that grows and shrinks, or for the greatest
-    /// expected freshness [default: optimal]
-    #[arg(long, value_name = "fixed|multiplicative|optimal")]
-    policy: Option<String>,
-    /// How many of them there may be [default: 1000/day]
-    #[arg(long, value_name = "N/day|N/hour")]
-    budget: Option<String>,
-    /// Visit the pages that match so often, whatever --budget allows; may be repeated, the first that matches decides
-    /// [default: none]
-    #[arg(long, value_name = "REGEX=INTERVAL")]
-    section: Vec<String>,
-}
-
 /// What is printed during and after a run.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputFlags {
-    /// Print the summary as one JSON document on stdout, and nothing else there
+    /// Print the summary as one JSON document
+    ///
+    /// Stdout has nothing else; progress and log go to stderr.
     #[arg(long)]
     pub json: bool,
-    /// Print nothing but the document of --json and, on failure, why
+    /// Print only the --json document, and errors
+    ///
+    /// If the command fails, it prints the reason on stderr.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Log more: -v debug messages of the crawler, -vv all of them
+    /// Log more: -v for debug messages of the crawler, -vv for everything
     #[arg(short, long, action = ArgAction::Count)]
     pub verbose: u8,
-    /// Form of log lines, which go to stderr [default: text]
+    /// Format of the log, which goes to stderr [default: text]
     #[arg(long, value_name = "text|json")]
     log_format: Option<String>,
-    /// Do not show the progress of the crawl
+    /// Do not show progress
     #[arg(long)]
     pub no_progress: bool,
-    /// Colour of the summary and of log lines: on a terminal without the variable `NO_COLOR`, always, or never
-    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    /// When to use colour in the summary and the log
+    #[arg(long, value_enum, value_name = "auto|always|never", default_value_t = ColorChoice::Auto)]
     pub color: ColorChoice,
 }
 
 /// When output has colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal that can show it, unless the variable `NO_COLOR` is set.
+    /// On a terminal that supports it, unless `NO_COLOR` is set.
     Auto,
     /// Always.
     Always,
@@ -149,42 +131,60 @@ impl ColorChoice {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What belongs to the crawl")]
 struct ScopeFlags {
-    /// Area around each start URL: its whole host, or only what lies under its directory [default: host]
+    /// Area to crawl around each start URL [default: host]
+    ///
+    /// `host` crawls the whole host of the start URL. `prefix` crawls only what lies below its directory, and does not
+    /// find a page there if only pages outside link to it.
     #[arg(long, value_name = "host|prefix")]
     scope: Option<String>,
-    /// Only URLs that match this regular expression; may be repeated, one of them must match [default: all]
+    /// Crawl only URLs that match; may be repeated [default: all]
+    ///
+    /// Webloom searches the whole URL for the regular expression. If you give several, one of them must match.
     #[arg(long, value_name = "REGEX")]
     include: Vec<String>,
-    /// No URLs that match this regular expression; may be repeated [default: none]
+    /// Leave out URLs that match; may be repeated [default: none]
+    ///
+    /// Webloom searches the whole URL for the regular expression. A URL that matches is left out, whatever else is set.
     #[arg(long, value_name = "REGEX")]
     exclude: Vec<String>,
-    /// Treat rel=nofollow links as links, or leave them out [default: follow]
+    /// Follow links with rel=nofollow, or obey and leave them out [default: follow]
     #[arg(long, value_name = "follow|obey")]
     nofollow: Option<String>,
-    /// Fetch what is nearest to a start URL first, what is farthest, or what --priority gives the most weight
-    /// [default: breadth]
+    /// Which URL of a host comes first [default: breadth]
+    ///
+    /// `breadth` takes the URL that is nearest to a start URL, `depth` the farthest one, and `best` the one with the
+    /// greatest weight (see --priority).
     #[arg(long, value_name = "breadth|depth|best")]
     order: Option<String>,
-    /// With --order best, the weight (0.001 to 1000) of URLs that match; may be repeated, the first that matches decides,
-    /// and what matches none has weight 1 [default: none]
+    /// Weight of matching URLs for --order best; may be repeated [default: none]
+    ///
+    /// Such as '/guide/=10'. A weight is a number from 0.001 to 1000. The first rule that matches a URL sets its
+    /// weight; a URL that no rule matches has weight 1.
     #[arg(long, value_name = "REGEX=WEIGHT")]
     priority: Vec<String>,
 }
 
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_field_names, reason = "fields are named as their flags are")]
-#[command(next_help_heading = "Budgets (what is over them stays queued)")]
+#[command(next_help_heading = "Budgets (the rest stays queued)")]
 struct BudgetFlags {
-    /// Pages stored in one sequence; at most twice as many URLs, and ten, are fetched for them [default: unlimited]
+    /// Stop after N stored pages [default: unlimited]
+    ///
+    /// The budget counts for one crawl sequence. At most 2N + 10 URLs are fetched, so that the crawl also ends on a
+    /// site of errors and redirects.
     #[arg(long, value_name = "N")]
     max_pages: Option<String>,
-    /// Links followed from a start URL; 0 fetches the start URLs alone [default: unlimited]
+    /// Levels of links to follow [default: unlimited]
+    ///
+    /// 0 fetches only the start URLs, 1 also the pages that they link to.
     #[arg(long, value_name = "N")]
     max_depth: Option<String>,
-    /// Time of this run, such as 90s or 1h30m [default: unlimited]
+    /// End the run after this time, such as 90s or 1h30m [default: unlimited]
     #[arg(long, value_name = "DURATION")]
     max_time: Option<String>,
-    /// Bytes received in one sequence, such as 10MB or 64MiB [default: unlimited]
+    /// Stop after so many received bytes, such as 10MB or 64MiB [default: unlimited]
+    ///
+    /// The budget counts for one crawl sequence.
     #[arg(long, value_name = "SIZE")]
     max_bytes: Option<String>,
 }
@@ -192,20 +192,24 @@ struct BudgetFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Politeness")]
 struct PolitenessFlags {
-    /// Pause between the end of a request and the next to the same host; a longer Crawl-delay wins; 0 is for one's own
-    /// server [default: 1s]
+    /// Pause between requests to a host [default: 1s]
+    ///
+    /// The pause begins when a request ends. A longer Crawl-delay in robots.txt wins, up to one minute. Use 0 only for
+    /// your own server.
     #[arg(long, value_name = "DURATION")]
     delay: Option<String>,
     /// Requests in flight to one host [default: 1]
     #[arg(long, value_name = "N")]
     per_host: Option<String>,
-    /// Requests in flight in all [default: 64]
+    /// Requests in flight to all hosts [default: 64]
     #[arg(long, value_name = "N")]
     concurrency: Option<String>,
-    /// Requests a second in all [default: unlimited]
+    /// Requests per second to all hosts [default: unlimited]
     #[arg(long, value_name = "N")]
     max_rate: Option<String>,
-    /// A host (HOST or HOST:PORT) whose robots.txt does not count; may be repeated [default: none]
+    /// Do not read the robots.txt of this host; may be repeated [default: none]
+    ///
+    /// Give HOST or HOST:PORT. Use it only for your own hosts.
     #[arg(long, value_name = "HOST")]
     ignore_robots: Vec<String>,
 }
@@ -213,37 +217,63 @@ struct PolitenessFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "URL cache")]
 struct CacheFlags {
-    /// One filter of a few bytes a URL that may lose some, several of them, or an exact set [default: single]
+    /// How to remember which URLs were seen [default: single]
+    ///
+    /// `single` is one filter; it takes a few bytes per URL and may lose some URLs. `spatial` is several filters that
+    /// must all agree. `temporal` and `spatio-temporal` are the same, but use other hash functions in each sequence.
+    /// `multilayer` has one filter for each level of the path and one for the whole URL. `exact` loses no URL and takes
+    /// several times the memory.
     #[arg(long, value_name = "exact|single|spatial|temporal|spatio-temporal|multilayer")]
     cache: Option<String>,
-    /// How the filter's bits are arranged [default: auto]
+    /// How the bits of the filter are arranged [default: auto]
+    ///
+    /// `classic` spreads the bits of a URL over the whole filter. `line` keeps them within one or two cache lines,
+    /// which is fastest. `fingerprint` keeps 32-bit tags. `auto` takes the layout that needs the least memory, or a
+    /// faster one that needs at most a tenth more.
     #[arg(long, value_name = "auto|classic|line|fingerprint")]
     cache_layout: Option<String>,
-    /// URLs that one sequence may be expected to lose; none: no budget, and the cache keeps the rate that is allowed it, or
-    /// 1 % [default: 0.5]
+    /// Loss budget: how many URLs a sequence may be expected to lose [default: 0.5]
+    ///
+    /// Less takes more memory. Without a budget (none), the cache keeps the false-positive rate that
+    /// `cache.max_false_positive_rate` allows, or 1 % if that is not set either.
     #[arg(long, value_name = "X|none")]
     max_lost_urls: Option<String>,
-    /// URLs the cache is made for at first [default: auto]
+    /// Number of URLs that the cache is first made for [default: auto]
+    ///
+    /// `auto` takes a tenth more than the last sequence admitted, and at least 65536.
     #[arg(long, value_name = "N|auto")]
     expected_urls: Option<String>,
-    /// When the loss budget would be overrun: make a larger filter, add to it, forget the oldest, begin anew, end, or go
-    /// on [default: rebuild]
+    /// What to do when the loss budget would be exceeded [default: rebuild]
+    ///
+    /// `rebuild` rebuilds the cache larger from the table of all URLs. `grow` adds to the filter. `rotate` keeps its
+    /// size and forgets the older half of the URLs. `restart` fetches what is queued and begins the next sequence with
+    /// a larger filter. `stop` ends the crawl with exit code 3. `none` goes on.
     #[arg(long, value_name = "rebuild|grow|rotate|restart|stop|none")]
     reset: Option<String>,
-    /// Memory the cache may have [default: unlimited]
+    /// Most memory that the URL cache may take [default: unlimited]
+    ///
+    /// If that is too little, the cache loses more URLs than the loss budget allows, and the log says how many.
     #[arg(long, value_name = "SIZE")]
     max_cache_memory: Option<String>,
-    /// What the filter's hash functions start from, 1 to 16 hexadecimal digits; for repeatable experiments
-    /// [default: random]
+    /// Hash seed of the filter, for repeatable experiments [default: random]
+    ///
+    /// 1 to 16 hexadecimal digits. A site that knows the seed can choose pages that get lost.
     #[arg(long, value_name = "HEX")]
     hash_seed: Option<SecretText>,
-    /// URLs of a sample whose verdicts are checked exactly; 0 checks none [default: 65536]
+    /// Number of URLs in the sample of the audit [default: 65536]
+    ///
+    /// The audit measures how many URLs of the sample are really lost. 0 switches it off.
     #[arg(long, value_name = "N")]
     audit_sample: Option<String>,
-    /// Admit a URL at once that the audit finds lost, or only count it [default: on]
+    /// Admit a URL at once if the audit finds it lost [default: on]
+    ///
+    /// `off` only counts it and leaves it to the sweep.
     #[arg(long, value_name = "on|off")]
     audit_rescue: Option<String>,
-    /// At the end find all lost URLs and fetch them, only name them, or do neither [default: rescue]
+    /// What to do about lost URLs when nothing is left to fetch [default: rescue]
+    ///
+    /// The sweep compares every in-scope link with the table of all URLs. `rescue` fetches the lost ones, `report` only
+    /// names them, and `off` does not compare.
     #[arg(long, value_name = "rescue|report|off")]
     sweep: Option<String>,
 }
@@ -252,18 +282,27 @@ struct CacheFlags {
 #[command(next_help_heading = "Access")]
 struct AccessFlags {
     /// Who asks.
-    #[arg(long, value_name = "TEXT", help = USER_AGENT_HELP)]
+    #[arg(long, value_name = "TEXT", help = USER_AGENT_HELP, long_help = USER_AGENT_LONG_HELP)]
     user_agent: Option<String>,
-    /// A header sent to the origins (scheme, host, port) of the start URLs; may be repeated [default: none]
+    /// Header for the servers of the start URLs; may be repeated [default: none]
+    ///
+    /// It goes only to the origins (scheme, host and port) of the start URLs.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<SecretText>,
-    /// User name and password for the origins of the start URLs. They are not kept: give them for each run [default: none]
+    /// User name and password for the start URLs' servers [default: none]
+    ///
+    /// They go only to the origins (scheme, host and port) of the start URLs. The crawl directory does not keep them:
+    /// give them for each run.
     #[arg(long, value_name = "USER:PASS", env = "WEBLOOM_AUTH", hide_env_values = true)]
     auth: Option<SecretText>,
-    /// A private network, address or name that may be asked; may be repeated [default: none]
+    /// Private network, address or name to connect to; may be repeated [default: none]
+    ///
+    /// Without it, Webloom refuses private and loopback addresses, unless one is a start URL.
     #[arg(long, value_name = "CIDR|NAME[:PORT]")]
     allow_private: Vec<String>,
-    /// An address to use instead of asking DNS; may be repeated [default: none]
+    /// Address to use instead of asking DNS; may be repeated [default: none]
+    ///
+    /// Such as example.org:443:192.0.2.7.
     #[arg(long, value_name = "NAME:PORT:ADDRESS")]
     resolve: Vec<String>,
 }
@@ -271,18 +310,27 @@ struct AccessFlags {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Changes")]
 struct ChangeFlags {
-    /// Keep the visible text of pages, to tell a changed text from changed bytes; auto: in a crawl that is watched
-    /// [default: auto]
+    /// Keep the visible text of pages [default: auto]
+    ///
+    /// Webloom compares the texts to tell a changed text from changed bytes, and shows diffs of them. `auto` keeps them
+    /// if the crawl is watched.
     #[arg(long, value_name = "auto|on|off")]
     text: Option<String>,
-    /// What is no part of a page's text: elements, what matches within a line, all up to a line with a text, or all from there
-    /// on; may be repeated [default: none]
+    /// Leave part of a page out of its text; may be repeated [default: none]
+    ///
+    /// `css:` leaves out elements, and `re:` what matches within a line. `before:` leaves out everything up to the
+    /// first line with this text, and `after:` everything from the first line with this text on.
     #[arg(long, value_name = "css:SELECTOR|re:REGEX|before:TEXT|after:TEXT")]
     ignore: Vec<String>,
-    /// Report a text that shrank to a quarter after a second look, so long after the first [default: 10m]
+    /// How long to wait for a second look at a text that shrank to a quarter [default: 10m]
+    ///
+    /// Webloom reports the change only if the second look confirms it.
     #[arg(long, value_name = "DURATION")]
     confirm: Option<String>,
-    /// The same for a page that is not found any more [default: 1d]
+    /// How long to wait for a second look at a page that is not found [default: 1d]
+    ///
+    /// Webloom reports that the page is gone only if the second look confirms it. It reports a page that answers 410 at
+    /// once.
     #[arg(long, value_name = "DURATION")]
     gone_after: Option<String>,
 }
@@ -302,24 +350,6 @@ impl CrawlFlags {
         self.cache.apply(&mut raw);
         self.access.apply(&mut raw);
         self.change.apply(&mut raw);
-        raw
-    }
-}
-
-impl ScheduleFlags {
-    /// The layer of settings that these flags are.
-    pub fn overlay(&self) -> RawSettings {
-        let mut raw = RawSettings::default();
-        raw.schedule.every = text(self.every.as_ref());
-        raw.schedule.cron = text(self.cron.as_ref());
-        raw.schedule.tz = text(self.tz.as_ref());
-        raw.schedule.windows = list(&self.window);
-        raw.schedule.overlap = text(self.overlap.as_ref());
-        raw.schedule.spread = text(self.spread.as_ref());
-        raw.revisit.adaptive = text(self.adaptive.as_ref());
-        raw.revisit.policy = text(self.policy.as_ref());
-        raw.revisit.budget = text(self.budget.as_ref());
-        raw.revisit.sections = list(&self.section);
         raw
     }
 }
