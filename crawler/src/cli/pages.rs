@@ -1,6 +1,6 @@
 //! `webloom pages`.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{ops::RangeInclusive, path::PathBuf, process::ExitCode};
 
 use clap::{
     Args,
@@ -27,9 +27,9 @@ pub(super) struct PagesArgs {
     /// would read as a formula begins with '.
     #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
     format: Format,
-    /// Only URLs whose last answer had this status
-    #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(100..=999))]
-    status: Option<u16>,
+    /// Only URLs whose last answer had this status, such as 404 or 4xx
+    #[arg(long, value_name = "CODE", value_parser = status)]
+    status: Option<StatusRange>,
     /// Only URLs with this outcome, such as broken
     #[arg(long, value_parser = OUTCOMES)]
     outcome: Option<String>,
@@ -178,6 +178,19 @@ fn count(args: &PagesArgs, records: &impl ReadSide) -> Result<ExitCode, Failure>
     Ok(ExitCode::SUCCESS)
 }
 
+/// Statuses, from the first to the last.
+type StatusRange = RangeInclusive<u16>;
+
+/// Reads a status, or all that begin with a digit.
+fn status(text: &str) -> Result<StatusRange, String> {
+    let hundred = text.strip_suffix("xx").and_then(|digit| digit.parse::<u16>().ok()).filter(|digit| *digit < 10);
+    let one = text.parse::<u16>().ok().map(|code| code..=code);
+    let range = hundred.map(|digit| digit * 100..=digit * 100 + 99).or(one);
+    range
+        .filter(|range| *range.start() >= 100 && *range.end() <= 999)
+        .ok_or_else(|| "give a status such as 404, or 4xx".to_owned())
+}
+
 /// Reads a column, and whether the order is reversed.
 fn order() -> impl TypedValueParser<Value = PageOrder> {
     PossibleValuesParser::new(ORDERS).map(|text: String| {
@@ -197,7 +210,7 @@ impl PagesArgs {
 
     fn filter(&self) -> PageFilter {
         PageFilter {
-            status: self.status,
+            status: self.status.clone(),
             outcome: self.outcome.clone(),
             change: self.change.clone(),
             content_type: self.content_type.clone(),

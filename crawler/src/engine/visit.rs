@@ -188,6 +188,8 @@ pub(super) struct Page {
     pub(super) links: Links,
     /// What tells of this copy.
     pub(super) validators: Validators,
+    /// It redirects to itself.
+    pub(super) leads_to_itself: bool,
     /// What it says, where that is kept.
     pub(super) text: Option<TextRow>,
     /// Given back when the page was taken in.
@@ -295,7 +297,8 @@ impl<F: Fetcher> Visitor<F> {
             return self.kept(&response, Content::Redirect(target));
         }
         if !(200..300).contains(&response.status) {
-            return self.kept(&response, Content::Other(Box::new(record(&response))));
+            let leads_to_itself = redirect_target(&url, &response).is_some();
+            return self.kept(&response, Content::Other(Box::new(Page { leads_to_itself, ..record(&response) })));
         }
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };

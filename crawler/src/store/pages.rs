@@ -1,5 +1,7 @@
 //! [`PageLine`]: how a URL stands, and which URLs are asked for.
 
+use std::ops::RangeInclusive;
+
 use regex::Regex;
 
 /// A URL in its latest state, or that of a sequence.
@@ -46,8 +48,8 @@ pub struct PageLine {
 /// Which lines are shown: all that pass every filter given.
 #[derive(Debug, Clone, Default)]
 pub struct PageFilter {
-    /// Last status.
-    pub status: Option<u16>,
+    /// Last status, from the first of these to the last.
+    pub status: Option<RangeInclusive<u16>>,
     /// Outcome.
     pub outcome: Option<String>,
     /// What came of the visit beside the one before: `new`, `changed` or `unchanged`.

@@ -52,7 +52,13 @@ fn a_redirect_to_itself_is_asked_for_a_second_time_and_no_third() {
     let summary = crawl(&server, &folder.crawl(), &[]);
     assert_asked_once(&server, &["/", "/cookie", "/cookie", "/for-ever", "/for-ever"]);
     assert_eq!(pages(&folder.crawl())[&server.url("/cookie")]["outcome"], "stored");
-    assert_ne!(pages(&folder.crawl())[&server.url("/for-ever")]["outcome"], "stored");
+    let for_ever = &pages(&folder.crawl())[&server.url("/for-ever")];
+    assert_eq!((&for_ever["outcome"], &for_ever["reason"]), (&"broken".into(), &"redirect_to_itself".into()));
+    let count = |status| Webloom::new(["pages", "--count", "--status", status]).args([folder.crawl()]).run();
+    assert_eq!(["3xx", "302", "2xx", "4xx"].map(|status| count(status).expect(0).stdout), ["1\n", "1\n", "2\n", "0\n"]);
+    for wrong in ["4x", "xxx", "99", "1000", "0xx", "10xx"] {
+        assert!(count(wrong).expect(2).stderr.contains("4xx"), "{wrong}");
+    }
     assert_eq!(summary["requests"]["sent"], server.log().len());
 }
 

@@ -85,7 +85,7 @@ pub(super) fn decide(
             Content::Redirect(_) => last(VisitOutcome::Redirected, None),
             Content::Other(_) | Content::Robots { .. } => {
                 let busy = is_passing(answer.status).then(|| again(&answer.status.to_string(), answer.retry_after));
-                busy.flatten().unwrap_or_else(|| last(VisitOutcome::Broken, broken_reason(answer.status)))
+                busy.flatten().unwrap_or_else(|| last(VisitOutcome::Broken, broken_reason(answer)))
             }
         },
     }
@@ -131,8 +131,10 @@ fn is_of_the_host(status: u16) -> bool {
     matches!(status, 429 | 500 | 502..=504 | 507..=509 | 520..=530)
 }
 
-fn broken_reason(status: u16) -> Option<&'static str> {
-    (300..400).contains(&status).then_some("redirect_without_target")
+fn broken_reason(answer: &KeptResponse) -> Option<&'static str> {
+    let to_itself = matches!(&answer.content, Content::Other(page) if page.leads_to_itself);
+    let reason = if to_itself { "redirect_to_itself" } else { "redirect_without_target" };
+    (300..400).contains(&answer.status).then_some(reason)
 }
 
 /// Whether a host was asked, so that its delay begins.

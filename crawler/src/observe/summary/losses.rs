@@ -12,10 +12,14 @@ use crate::{
     store::{Counters, StoredSummary, SweepCounts},
 };
 
+/// Of fewer URLs that were checked, the interval of the rate is wide, and the summary says why.
+const FEW: u64 = 30;
+
 /// The lines; none where there is no URL cache yet.
 pub(super) fn lines(summary: &StoredSummary, cache: &Value) -> Option<String> {
     let audit = audit_line(&cache["audit"]);
-    Some(format!("{}{}{audit}{}", cache_line(summary, cache)?, lost_line(cache)?, verified_line(summary)))
+    let lost = lost_line(cache, summary.is_proved())?;
+    Some(format!("{}{lost}{audit}{}", cache_line(summary, cache)?, verified_line(summary)))
 }
 
 fn cache_line(summary: &StoredSummary, cache: &Value) -> Option<String> {
@@ -41,11 +45,12 @@ fn resets(counters: &Counters) -> String {
     text
 }
 
-/// Expected losses beside their budget.
-fn lost_line(cache: &Value) -> Option<String> {
+/// Expected losses beside their budget; `proved`, where the sweep has found all of them.
+fn lost_line(cache: &Value, proved: bool) -> Option<String> {
     let lost = cache["expected_lost"].as_f64()?;
     let budget = match cache["budget_lost"].as_f64() {
         None => "no budget".to_owned(),
+        Some(budget) if lost > budget && proved => format!("budget {budget}: OVER BUDGET, but none is missing"),
         Some(budget) if lost > budget => format!("budget {budget}: OVER BUDGET"),
         Some(budget) => format!("budget {budget}"),
     };
@@ -72,9 +77,10 @@ fn audit_line(audit: &Value) -> String {
         None | Some(0) => String::new(),
         Some(rescued) => format!(", {} of them admitted after all", count(rescued)),
     };
+    let few = if checked < FEW { "; so few say little" } else { "" };
     let [found, checked] = [found, checked].map(count);
     format!(
-        "audited     measured false-positive rate {rate}: {found} of {checked}{sampled} new URLs refused{rescued}\n"
+        "audited     measured false-positive rate {rate}: {found} of {checked}{sampled} new URLs refused{rescued}{few}\n"
     )
 }
 

@@ -57,8 +57,9 @@ pub(super) fn pages(
     let sequence = sequence(connection, filter)?;
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
     let mut conditions = vec!["1".to_owned()];
-    let filters: [(&str, Option<&dyn ToSql>); 5] = [
-        ("visit.status = ?", filter.status.as_ref().map(|value| value as _)),
+    let filters: [(&str, Option<&dyn ToSql>); 6] = [
+        ("visit.status >= ?", filter.status.as_ref().map(|range| range.start() as _)),
+        ("visit.status <= ?", filter.status.as_ref().map(|range| range.end() as _)),
         (&format!("{OUTCOME} = ?"), filter.outcome.as_ref().map(|value| value as _)),
         (&format!("{CHANGE} = ?"), filter.change.as_ref().map(|value| value as _)),
         ("substr(lower(visit.content_type), 1, length(?1)) = lower(?1)", filter.content_type.as_ref().map(|v| v as _)),
