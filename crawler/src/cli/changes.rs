@@ -52,7 +52,7 @@ pub(super) struct ChangesArgs {
     /// Webloom shows a diff if it has kept both texts.
     #[arg(long)]
     diff: bool,
-    /// List the changes that wait for a second look instead
+    /// List what waits for a second look instead
     ///
     /// Each line has the time when the second look is due. A change is listed as such after it.
     #[arg(long, conflicts_with_all = ["since", "change", "diff", "suggest_ignore"])]

@@ -27,7 +27,7 @@ pub(super) struct PagesArgs {
     /// would read as a formula begins with '.
     #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
     format: Format,
-    /// Only URLs whose last answer had this status, such as 404 or 4xx
+    /// Only URLs with this status: 404, or 4xx
     #[arg(long, value_name = "CODE", value_parser = status)]
     status: Option<StatusRange>,
     /// Only URLs with this outcome, such as broken

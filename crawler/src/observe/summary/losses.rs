@@ -77,7 +77,7 @@ fn audit_line(audit: &Value) -> String {
         None | Some(0) => String::new(),
         Some(rescued) => format!(", {} of them admitted after all", count(rescued)),
     };
-    let few = if checked < FEW { "; so few say little" } else { "" };
+    let few = if checked < FEW { "; too few to tell much" } else { "" };
     let [found, checked] = [found, checked].map(count);
     format!(
         "audited     measured false-positive rate {rate}: {found} of {checked}{sampled} new URLs refused{rescued}{few}\n"
