@@ -188,7 +188,7 @@ fn status(text: &str) -> Result<StatusRange, String> {
     let range = hundred.map(|digit| digit * 100..=digit * 100 + 99).or(one);
     range
         .filter(|range| *range.start() >= 100 && *range.end() <= 999)
-        .ok_or_else(|| "give a status such as 404, or 4xx".to_owned())
+        .ok_or_else(|| "give a status from 100 to 999, such as 404, or 4xx".to_owned())
 }
 
 /// Reads a column, and whether the order is reversed.
