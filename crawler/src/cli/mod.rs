@@ -21,7 +21,6 @@ mod jobs;
 mod links;
 mod listing;
 mod manual;
-mod no_start;
 mod once_more;
 mod outcome;
 mod pages;
@@ -37,7 +36,7 @@ use clap::{FromArgMatches, Parser, Subcommand};
 
 use crate::{
     observe::{escape, summary},
-    session::{access, directory, open_files, starts},
+    session::{access, directory, no_start, open_files, starts},
 };
 
 pub use crate::session::Failure;

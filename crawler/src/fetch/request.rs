@@ -14,8 +14,7 @@ use crate::{
 /// One request. Most are plain:
 ///
 /// ```
-/// use webloom::fetch::{FetchRequest, HeadRule, Keep, Method, ReadBody};
-/// use webloom::url::WebUrl;
+/// use webloom::{WebUrl, fetcher::{FetchRequest, HeadRule, Keep, Method, ReadBody}};
 /// let url = WebUrl::parse("http://example.org/")?;
 /// let plain = FetchRequest::get(url.clone(), 1 << 20);
 /// assert_eq!((plain.method, plain.max_body), (Method::Get, 1 << 20));
@@ -26,7 +25,7 @@ use crate::{
 /// });
 /// let short = FetchRequest { rule: Some(html_only), ..archived };
 /// assert!(short.keep.raw_head);
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::UrlError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct FetchRequest {

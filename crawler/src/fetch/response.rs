@@ -17,15 +17,13 @@ pub type Headers = Vec<(Box<str>, Box<[u8]>)>;
 /// A status with headers, and as much of the body as came within the limits.
 ///
 /// ```
-/// use std::time::Duration;
-/// use webloom::{fetch::FetchResponse, time::Moment, url::WebUrl};
+/// use webloom::{WebUrl, fetcher::FetchResponse};
 /// let response = FetchResponse {
 ///     headers: vec![("retry-after".into(), b"120".as_slice().into())],
 ///     ..FetchResponse::new(WebUrl::parse("http://example.org/")?, 503)
 /// };
 /// assert_eq!(response.header("retry-after"), Some("120"));
-/// assert_eq!(response.retry_after(Moment::EPOCH), Some(Duration::from_secs(120)));
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::UrlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchResponse {

@@ -22,7 +22,11 @@ use crate::{
     clock::Clock,
     config::{Layers, print_duration},
     engine::{Handed, PageReader, Start},
-    session::{Failure, Round, Session, starts},
+    session::{
+        Failure, Round, Session,
+        directory::{self, CrawlDirectory, DirectoryLock},
+        starts,
+    },
     store::Revisit,
     url::Credentials,
 };
@@ -106,8 +110,9 @@ impl<F> Crawl<F> {
         self
     }
 
-    /// Begins the next crawl sequence of the directory: every known URL is asked for once more, and what a server calls
-    /// unchanged is not sent, and not handed out.
+    /// Crawls the site again if the directory holds a crawl that has ended: the next crawl sequence asks for every known URL once more.
+    /// A page that a server calls unchanged (304) is not sent, and not given out, but for the few that are checked
+    /// (`revisit.audit_not_modified`). A sequence that was stopped or killed is resumed, and the first one begins where there is none.
     pub fn again(mut self) -> Self {
         self.again = true;
         self
@@ -115,7 +120,7 @@ impl<F> Crawl<F> {
 
     /// The pause of a host between the end of a request and the next (1 s).
     pub fn delay(self, delay: Duration) -> Self {
-        self.set("politeness.delay", print_duration(delay))
+        self.set("politeness.delay", print_duration(whole_millis(delay)))
     }
 
     /// Requests at once, over all hosts (64). A host has one at a time (`politeness.per_host`).
@@ -154,7 +159,7 @@ impl<F> Crawl<F> {
 
     /// Stops after so much time (never).
     pub fn max_time(self, time: Duration) -> Self {
-        self.set("budget.max_time", print_duration(time))
+        self.set("budget.max_time", print_duration(whole_millis(time)))
     }
 
     /// How many URLs may be expected to be lost in the URL cache (0.5).
@@ -189,8 +194,8 @@ impl<F> Crawl<F> {
         self
     }
 
-    /// Any setting by its key, with a value as a settings file has it: `.set("retry.attempts", "6")`. All keys with their
-    /// meanings are printed by `webloom config default`.
+    /// Any setting by its key, with a value as a settings file has it: `.set("retry.attempts", "6")`. A list has one entry a line. All
+    /// keys with their meanings are printed by `webloom config default`.
     pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         let key = key.into();
         self.settings.retain(|(other, _)| *other != key);
@@ -202,7 +207,11 @@ impl<F> Crawl<F> {
     fn add(mut self, key: &str, entry: String) -> Self {
         match self.settings.iter_mut().find(|(other, _)| other == key) {
             Some((_, Value::Array(entries))) => entries.push(Value::String(entry)),
-            _ => self.settings.push((key.to_owned(), Value::Array(vec![Value::String(entry)]))),
+            Some((_, value)) => {
+                let lines = value.as_str().unwrap_or_default().lines().chain([entry.as_str()]);
+                *value = Value::Array(lines.map(Value::from).collect());
+            }
+            None => self.settings.push((key.to_owned(), Value::Array(vec![Value::String(entry)]))),
         }
         self
     }
@@ -226,10 +235,11 @@ impl<F: Fetcher + 'static> Crawl<F> {
     /// A page is recorded as fetched only after `handle` has returned. So each page of the crawl is given out at least once,
     /// whatever kills the process; one that was under way then, or was cut short and is fetched once more, is given out twice. Pages of
     /// an earlier run of the same sequence are not given out again, nor are those that a server calls unchanged, nor those that
-    /// are fetched again to look for a lost URL. While `handle` works, the crawl waits: long work belongs on another thread.
+    /// are fetched again to look for a lost URL. While `handle` works, nothing else does: on a runtime of one thread, requests under way
+    /// may time out. Long work belongs on another thread.
     ///
-    /// Dropping the future ends the crawl as a kill does: what was committed stays, and nothing is lost. To end it in order, there
-    /// is [`stop_handle`](Self::stop_handle).
+    /// Dropping the future ends the crawl as a kill does: what was committed stays, and nothing is lost. The directory is in use until
+    /// the last commit has ended, a moment later. To end a crawl in order, there is [`stop_handle`](Self::stop_handle).
     ///
     /// # Errors
     /// [`CrawlError`] when something is wrong with what was given, or the directory cannot be used or written. Servers that do not
@@ -242,7 +252,9 @@ impl<F: Fetcher + 'static> Crawl<F> {
         self.run_async(handle).await
     }
 
-    /// As [`run`](Self::run), for a function that waits itself: the crawl goes on meanwhile, with pages that wait in its place.
+    /// As [`run`](Self::run), for a function that waits itself. Other requests go on meanwhile, but a page that waits to be given out
+    /// holds its host's place (`politeness.per_host`). When the crawl ends before the function has returned (10 s after it was told to
+    /// stop, or because it failed), the function is dropped where it waits, and its page is given out by the next run.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -254,13 +266,14 @@ impl<F: Fetcher + 'static> Crawl<F> {
         let (dir, _kept_until_the_end) = self.place()?;
         let (reader, pages) = PageReader::new();
         let stop = self.stop.signal();
+        let logged_in = self.login.is_some();
         let session = self.session(&dir, reader)?;
         let crawling = pin!(session.sequences(Clock::start(), stop));
         let ended = tokio::select! {
             ended = crawling => ended?,
             never = hand_out(pages, handle) => match never {},
         };
-        Ok(Summary::read(&dir, ended.end)?)
+        Ok(Summary::read(&dir, ended.end, logged_in)?)
     }
 
     /// Where the crawl is kept; a temporary directory goes with what stands for it.
@@ -279,19 +292,31 @@ impl<F: Fetcher + 'static> Crawl<F> {
             let wrong = || Failure::Usage("login: the user name must not be empty or have a colon".to_owned());
             Credentials::typed(&format!("{user}:{password}")).filter(|_| !user.contains(':')).ok_or_else(wrong)
         });
+        let (round, lock) = self.round(dir)?;
         Ok(Session {
             dir: dir.to_owned(),
             starts: starts.into(),
             added: Vec::new(),
-            round: if self.again { Round::Next(Revisit::KnownFirst) } else { Round::GoOn },
+            round,
             layers: self.layers(),
             told: false,
             watched: false,
             until: None,
             auth: auth.transpose()?,
-            lock: None,
+            lock,
             caller: Runner { fetcher: self.fetcher, reader },
         })
+    }
+
+    /// Which sequence is run, and what keeps the directory if it was looked at.
+    fn round(&self, dir: &Path) -> Result<(Round, Option<DirectoryLock>), Failure> {
+        if !self.again || !CrawlDirectory::exists(dir) {
+            return Ok((Round::GoOn, None));
+        }
+        let directory = directory::open(dir, None)?;
+        let is_over = directory.last_sequence()?.is_some_and(|last| last.is_over());
+        let round = if is_over { Round::Next(Revisit::KnownFirst) } else { Round::GoOn };
+        Ok((round, Some(directory.lock())))
     }
 
     fn layers(&self) -> Layers {
@@ -309,6 +334,11 @@ impl<F> fmt::Debug for Crawl<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Crawl").field("dir", &self.dir).field("again", &self.again).finish_non_exhaustive()
     }
+}
+
+/// Settings count in milliseconds; a pause is not to become none.
+fn whole_millis(time: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX))
 }
 
 /// Hands out pages as they come.

@@ -9,8 +9,8 @@ use crate::engine::StopSignal;
 /// Time for what is in flight.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// What stands for a signal's number: that of SIGTERM.
-const STOPPED: i32 = 15;
+/// In the place of a signal's number: there is none.
+const STOPPED: i32 = 0;
 
 /// Stops a [`Crawl`](crate::Crawl) from anywhere: another task, another thread, or the function that is given the pages.
 #[derive(Debug, Clone)]

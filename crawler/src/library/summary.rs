@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     engine,
     observe::summary::{self, View},
-    session::{Failure, directory},
+    session::{Failure, directory, no_start},
     store::{PageCounts, StoredSummary},
 };
 
@@ -95,6 +95,8 @@ pub struct Summary {
     pub losses: Losses,
     /// Hosts that do not answer, the first 100 of them.
     pub silent_hosts: Vec<SilentHost>,
+    /// Why no start URL gave a page, where none did ([`End::Failed`]): the first of them with their reasons, and what to do.
+    pub why_failed: Option<String>,
     proved: bool,
     text: String,
     document: Value,
@@ -102,8 +104,9 @@ pub struct Summary {
 
 impl Summary {
     /// That of a directory whose crawl has just ended so.
-    pub(super) fn read(dir: &Path, end: engine::End) -> Result<Self, Failure> {
+    pub(super) fn read(dir: &Path, end: engine::End, logged_in: bool) -> Result<Self, Failure> {
         let stored = directory::summary(dir)?;
+        let failed = (end == engine::End::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false, missing: None }).text;
         let document = summary::document(&stored);
         Ok(Self {
@@ -122,6 +125,7 @@ impl Summary {
             bytes_received: stored.counters.bytes_in,
             losses: losses(&stored, &document),
             silent_hosts: silent_hosts(&stored),
+            why_failed: failed.map(|failed| failed.why),
             proved: stored.is_proved(),
             text,
             document,

@@ -9,6 +9,7 @@ pub(crate) mod access;
 mod caller;
 pub(crate) mod directory;
 mod failure;
+pub(crate) mod no_start;
 pub(crate) mod open_files;
 pub(crate) mod starts;
 
@@ -152,14 +153,14 @@ impl<C: Caller> Session<C> {
         let starts = self.new_starts(&directory)?;
         // There may be very many, and the run lasts.
         drop(given);
-        // Nothing is refused from here on: the settings of this run are those of the crawl.
-        directory.store_settings(&json)?;
-        self.announce(&changes);
-        directory.write_settings_copy(&resolved.effective.to_toml())?;
         if self.round != Round::OnceMore {
             directory.retry_abandoned()?;
         }
-        prepare_queue(&directory, &settings, &changes, clock.now())?;
+        // Nothing is refused from here on: the settings of this run are those of the crawl.
+        store_settings(&directory, &settings, &json, &changes)?;
+        self.announce(&changes);
+        directory.write_settings_copy(&resolved.effective.to_toml())?;
+        order_queue(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
@@ -387,17 +388,25 @@ fn is_known(start: &Start, areas: &HashSet<&str>) -> bool {
     areas.contains(start.url.as_str()) || http.is_some_and(|http| areas.contains(http.as_str()))
 }
 
-/// Leaves out what is queued and does not belong to the crawl any more, and ranks the rest as the settings have it. A retry waits at most as long as they say, whatever the clock said when it was
-/// written.
-fn prepare_queue(
+/// Stores the settings of a run, and leaves out what is queued and does not belong to the crawl any more: where they say so, or where
+/// a run that said so ended before its first visit.
+fn store_settings(
     directory: &CrawlDirectory,
     settings: &Settings,
+    json: &str,
     changes: &[ChangedKey],
-    now: Moment,
 ) -> Result<(), Failure> {
-    if changes.iter().any(|change| change.key.starts_with(SCOPE_KEYS)) {
-        directory.leave_out(&engine::scope(settings, &directory.areas()?)?)?;
+    if changes.iter().any(|change| change.key.starts_with(SCOPE_KEYS)) || directory.is_untouched()? {
+        directory.narrow(&engine::scope(settings, &directory.areas()?)?, json)?;
+    } else {
+        directory.store_settings(json)?;
     }
+    Ok(())
+}
+
+/// Ranks what is queued as the settings have it. A retry waits at most as long as they say, whatever the clock said when it was
+/// written.
+fn order_queue(directory: &CrawlDirectory, settings: &Settings, now: Moment) -> Result<(), Failure> {
     directory.rank_by(&engine::ranking(settings))?;
     let longest = settings.retry.max_backoff.max(settings.politeness.max_retry_after);
     let clamped = directory.clamp_due(now + longest)?;

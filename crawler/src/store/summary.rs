@@ -10,6 +10,7 @@ use crate::{
 
 /// Pages of a sequence by what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct PageCounts {
     /// Final answer 2xx.
     pub stored: u64,
@@ -23,7 +24,7 @@ pub struct PageCounts {
     pub changed: u64,
     /// Stored pages that do not.
     pub unchanged: u64,
-    /// Final answer 4xx or 5xx.
+    /// Final answer 4xx or 5xx, or a redirect that leads nowhere or to itself.
     pub broken: u64,
     /// Those of them that are not there any more (404 or 410) and were stored in an earlier sequence.
     pub gone: u64,

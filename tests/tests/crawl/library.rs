@@ -139,8 +139,13 @@ fn another_sequence_gives_out_what_has_changed() {
     });
     let folder = Folder::new();
     let crawl = || quick(server.url("/")).dir(folder.crawl()).set("revisit.audit_not_modified", "0");
-    assert!(runtime().block_on(crawl().again().run(drop)).unwrap_err().is_refusal(), "there is none to repeat");
-    assert_eq!(runtime().block_on(crawl().run(drop)).unwrap().pages.stored, 4);
+    let first = crawl().again();
+    let stop = first.stop_handle();
+    let stopped = runtime().block_on(first.run(|_| stop.stop())).unwrap();
+    assert_eq!((stopped.end, stopped.sequence), (End::Stopped, 0), "the first sequence begins");
+    assert!(stopped.to_string().starts_with("Stopped by the program after "), "{stopped}");
+    let resumed = runtime().block_on(crawl().again().run(drop)).unwrap();
+    assert_eq!((resumed.end, resumed.sequence, resumed.pages.stored), (End::Drained, 0, 4), "and is resumed");
     *version.lock().unwrap() = 2;
     let mut given = Vec::new();
     let summary = runtime().block_on(crawl().again().run(|page| given.push(page.url().path().to_owned()))).unwrap();
@@ -211,7 +216,10 @@ fn what_is_wrong_is_an_error_and_what_does_not_answer_is_none() {
     assert_eq!((silent.end, silent.pages.stored), (End::Unreachable, 0), "{silent}");
     assert_eq!((&*silent.silent_hosts[0].host, silent.silent_hosts[0].waiting), ("http://127.0.0.1:1", 1));
     let failed = serve(closing(|_| Reply::status(404)));
-    assert_eq!(run(quick(failed.url("/"))).unwrap().end, End::Failed);
+    let failed = run(quick(failed.url("/"))).unwrap();
+    assert!(failed.end == End::Failed && failed.why_failed.is_some_and(|why| why.contains("answered 404")));
+    let excluded = quick(server.url("/")).set("scope.exclude", "/1$\n/2$").exclude("/3$");
+    assert_eq!(run(excluded).unwrap().pages.stored, 1);
     let few = run(quick(server.url("/")).max_pages(2).dir(folder.crawl())).unwrap();
     assert_eq!((few.end, few.pages.stored), (End::Budget, 2), "{few}");
     let _kept =

@@ -51,16 +51,9 @@ impl Setup {
         frontier.resume(resumed.counts, now);
         let robots = RobotsBook::new(settings.robots.clone(), agent);
         let starts = start_phase(&resumed, &settings, now)?;
-        let mut pure = PureHalf::new(
-            Scope::new(scope_rules(&settings)),
-            resumed.key_rules,
-            resumed.fingerprint_seed,
-            relation(&settings),
-        );
-        // There may be very many: what was read of them is gone before the cache takes memory.
-        for area in std::mem::take(&mut resumed.areas) {
-            pure.widen(&stored(&area.url, WebUrl::parse)?);
-        }
+        // There may be very many areas: what was read of them is gone before the cache takes memory.
+        let scope = scope(&settings, &std::mem::take(&mut resumed.areas))?;
+        let pure = PureHalf::new(scope, resumed.key_rules, resumed.fingerprint_seed, relation(&settings));
         let hosts = std::mem::take(&mut resumed.hosts);
         frontier.expect_hosts(hosts.len());
         let mut origins = Origins::with_capacity(hosts.len());

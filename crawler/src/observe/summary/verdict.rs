@@ -146,6 +146,7 @@ impl Ending<'_> {
 
     fn signal(&self) -> &'static str {
         match self.ended {
+            Some(End::Signal(0)) => "the program",
             Some(End::Signal(2)) => "Ctrl-C",
             Some(End::Signal(15)) => "SIGTERM",
             _ => "a signal",

@@ -107,12 +107,27 @@ impl CrawlDirectory {
         ranks::rank_by(&self.connection, ranking).map_err(self.failed())
     }
 
-    /// Leaves out what is queued in the last sequence and is not in the scope any more.
+    /// Stores changed settings, and leaves out what is queued in the last sequence and is not in their scope any more: both or
+    /// none of it.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn leave_out(&self, scope: &Scope) -> Result<(), StoreError> {
-        narrow::leave_out(&self.connection, scope).map_err(self.failed())
+    pub fn narrow(&self, scope: &Scope, settings: &str) -> Result<(), StoreError> {
+        let write = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            narrow::leave_out(&transaction, scope)?;
+            transaction.execute("UPDATE crawl SET settings = ?", [settings])?;
+            transaction.commit()
+        };
+        write().map_err(self.failed())
+    }
+
+    /// Whether the last sequence has no visit yet.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn is_untouched(&self) -> Result<bool, StoreError> {
+        narrow::is_untouched(&self.connection).map_err(self.failed())
     }
 
     /// Queues URLs of the last sequence again that were abandoned for what may be mended since: a name that was none, an

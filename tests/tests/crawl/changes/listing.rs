@@ -76,6 +76,9 @@ fn what_waits_for_a_second_look_is_named_before_it_is_told() {
     assert_eq!((&line["url"], &line["doubt"]), (&site.server.url("/3").into(), &"missing".into()));
     let [since, due] = ["since", "due"].map(|key| line[key].as_str().unwrap().split_once('T').unwrap());
     assert!(since.1 == due.1 && since.0 < due.0, "a day later: {line}");
+    site.status("/5", 404);
+    site.again(&["--exclude", "/5$"]);
+    assert_eq!(site.lines(&["--pending"]).len(), 1, "what is excluded is not looked at again");
     site.again(&SOON);
     assert!(site.lines(&["--pending"]).is_empty());
     assert_eq!(site.told(&["--since", "last"]), ["gone /3"]);

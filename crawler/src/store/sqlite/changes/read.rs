@@ -12,8 +12,8 @@ use crate::{
     time::Moment,
 };
 
-/// What waits for a second look.
-const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass')";
+/// What waits for a second look. What does not belong to the crawl any more will have none.
+const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass') AND url.state <> 'abandoned'";
 
 /// Shows every change asked for, in the order it was told, to `each` until it answers `false`; with its texts, where these are
 /// asked for.
@@ -69,7 +69,11 @@ pub(in crate::store::sqlite) fn pending(
 
 /// How many changes wait for a second look.
 pub(in crate::store::sqlite) fn count_pending(connection: &Connection) -> Result<u64> {
-    connection.query_row(&format!("SELECT count(*) FROM standing WHERE {PENDING}"), [], |row| row.get(0))
+    connection.query_row(
+        &format!("SELECT count(*) FROM standing JOIN url ON url.id = standing.url WHERE {PENDING}"),
+        [],
+        |row| row.get(0),
+    )
 }
 
 fn line(row: &Row<'_>) -> Result<ChangeLine> {

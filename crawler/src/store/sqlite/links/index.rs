@@ -10,16 +10,14 @@
 //! Does not know: which pages count, and what their links say of themselves.
 
 use std::{
-    fs::File,
     io,
-    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Result, params};
+use tempfile::NamedTempFile;
 
 use super::super::{
-    directory::OWN,
     error::Fault,
     runs::{Sorted, Sorter},
 };
@@ -56,14 +54,8 @@ pub(super) struct Builder {
     path: PathBuf,
     state: String,
     links: Sorter,
-}
-
-/// The pages of a link, ascending.
-#[derive(Debug)]
-pub(super) struct Pages {
-    packed: Vec<u8>,
-    at: usize,
-    last: u64,
+    /// What becomes the index. It goes with the builder, unless it has its name by then.
+    file: NamedTempFile,
 }
 
 impl Index {
@@ -78,12 +70,18 @@ impl Index {
         Some(Self { counts: counts.ok()?, connection })
     }
 
-    /// The pages that may have a link; `None` where the file cannot be read.
-    pub(super) fn pages(&self, link: u64) -> Option<Pages> {
+    /// The pages that may have a link, ascending; `None` where the file says nothing that can be read.
+    pub(super) fn pages(&self, link: u64) -> Option<Vec<u64>> {
         let query = "SELECT pages FROM link WHERE bits = ?";
-        let found = self.connection.query_row(query, [link >> PAGE_BITS], |row| row.get(0)).optional();
+        let found = self.connection.query_row(query, [link >> PAGE_BITS], |row| row.get::<_, Vec<u8>>(0)).optional();
         let packed = found.ok()?.unwrap_or_default();
-        Some(Pages { packed, at: 0, last: 0 })
+        let (mut left, mut last) = (&packed[..], 0_u64);
+        let mut pages = Vec::new();
+        while !left.is_empty() {
+            last = last.checked_add(leb128::take(&mut left)?).filter(|page| page >> PAGE_BITS == 0)?;
+            pages.push(last);
+        }
+        Some(pages)
     }
 }
 
@@ -91,8 +89,10 @@ impl Builder {
     /// For the database as it is; `None` where there can be no index.
     pub(super) fn new(database: &Connection) -> Option<Self> {
         let path = path(database)?;
-        let links = Sorter::new(&[path.parent()?], MEMORY);
-        Some(Self { state: state(database).ok()?, links, path })
+        let folder = path.parent()?;
+        let links = Sorter::new(&[folder], MEMORY);
+        let file = tempfile::Builder::new().prefix("links.").suffix(".tmp").tempfile_in(folder).ok()?;
+        Some(Self { state: state(database).ok()?, links, file, path })
     }
 
     /// Takes a link of a page.
@@ -111,21 +111,9 @@ impl Builder {
     /// # Errors
     /// When it cannot be written; then there is none.
     pub(super) fn finish(self, counts: Counts) -> Result<(), Fault> {
-        let temporary = self.path.with_extension(format!("{}.tmp", std::process::id()));
-        let written = write(&temporary, &self.state, self.links.sorted()?, counts);
-        let named = written.and_then(|()| Ok(std::fs::rename(&temporary, &self.path)?));
-        named.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
-    }
-}
-
-impl Iterator for Pages {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        let mut left = self.packed.get(self.at..)?;
-        self.last += leb128::take(&mut left)?;
-        self.at = self.packed.len() - left.len();
-        Some(self.last)
+        write(self.file.path(), &self.state, self.links.sorted()?, counts)?;
+        self.file.persist(&self.path).map_err(|failed| failed.error)?;
+        Ok(())
     }
 }
 
@@ -147,7 +135,6 @@ fn state(database: &Connection) -> Result<String> {
 }
 
 fn write(path: &Path, state: &str, mut links: Sorted, counts: Counts) -> Result<(), Fault> {
-    File::options().create(true).truncate(true).write(true).mode(OWN).open(path)?;
     let mut connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
     let transaction = connection.transaction()?;

@@ -137,8 +137,8 @@ impl Reader<'_> {
     fn looked_up(&self, part: &[Target], index: &Index) -> Result<Option<Sorter>, Fault> {
         let mut found = self.sorter();
         for (place, target) in (0..).zip(part) {
-            let Some(mut pages) = index.pages(target.link) else { return Ok(None) };
-            pages.try_for_each(|page| found.push(pair(place, page)))?;
+            let Some(pages) = index.pages(target.link) else { return Ok(None) };
+            pages.into_iter().try_for_each(|page| found.push(pair(place, page)))?;
         }
         Ok(Some(found))
     }

@@ -124,6 +124,12 @@ fn an_index_of_another_state_or_of_nonsense_is_made_anew() {
         assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), whole.len() - 1);
         assert!(Index::of(&connection).is_some());
     }
+    let index = Connection::open(folder.path().join("links.index")).unwrap();
+    for packed in [&[0x80_u8][..], &[255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1], &[255, 255, 255, 255, 1]] {
+        index.execute("UPDATE link SET pages = ?", [packed]).unwrap();
+        assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), whole.len() - 1, "{packed:?}");
+        assert!(!lines(&connection, &LinkQuery::Broken, 1).0.is_empty());
+    }
     connection.execute("UPDATE sequence SET end = NULL", []).unwrap();
     std::fs::remove_file(folder.path().join("links.index")).unwrap();
     assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), whole.len() - 1);

@@ -12,15 +12,15 @@ use crate::{
 const NAMED: usize = 5;
 
 /// Why no start gave a page, and what to do about it.
-pub(super) struct NoStart {
+pub(crate) struct NoStart {
     /// What became of the starts, in a line, with what to do where they share a reason.
-    pub(super) why: String,
+    pub(crate) why: String,
     /// The flag that is missing most likely.
-    pub(super) flag: Option<&'static str>,
+    pub(crate) flag: Option<&'static str>,
 }
 
 /// Why no start of the last sequence gave a page; with a log-in that was given, if one was.
-pub(super) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, Failure> {
+pub(crate) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, Failure> {
     let sequence = Some(directory::summary(dir)?.sequence);
     let records = directory::records(dir)?;
     let (mut starts, mut reasons) = (Vec::new(), Vec::new());
