@@ -12,6 +12,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Result, params};
@@ -25,6 +26,13 @@ use crate::store::leb128;
 
 /// Beside the database.
 const FILE: &str = "links.index";
+
+/// How the name of a file begins and ends that is to become an index.
+const PREFIX: &str = "links.";
+const SUFFIX: &str = ".tmp";
+
+/// So long after its last change, such a file is nobody's.
+const LEFT_FOR: Duration = Duration::from_hours(1);
 
 /// A file of another form does not hold.
 const FORM: u32 = 1;
@@ -91,7 +99,8 @@ impl Builder {
         let path = path(database)?;
         let folder = path.parent()?;
         let links = Sorter::new(&[folder], MEMORY);
-        let file = tempfile::Builder::new().prefix("links.").suffix(".tmp").tempfile_in(folder).ok()?;
+        remove_leftovers(folder);
+        let file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(folder).ok()?;
         Some(Self { state: state(database).ok()?, links, file, path })
     }
 
@@ -114,6 +123,22 @@ impl Builder {
         write(self.file.path(), &self.state, self.links.sorted()?, counts)?;
         self.file.persist(&self.path).map_err(|failed| failed.error)?;
         Ok(())
+    }
+}
+
+/// What a process left that was killed. One that is young may be another process's.
+fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let is_old = |path: &Path| {
+        let modified = std::fs::metadata(path).and_then(|found| found.modified());
+        modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > LEFT_FOR))
+    };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with(PREFIX) && name.ends_with(SUFFIX) && is_old(&path) {
+            // It takes room, and does no other harm.
+            drop(std::fs::remove_file(&path));
+        }
     }
 }
 

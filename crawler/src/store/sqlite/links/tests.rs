@@ -137,6 +137,19 @@ fn an_index_of_another_state_or_of_nonsense_is_made_anew() {
 }
 
 #[test]
+fn what_a_killed_process_left_goes_with_the_next_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = crawled(folder.path());
+    let [old, young] = ["links.old.tmp", "links.young.tmp"].map(|name| folder.path().join(name));
+    for (path, hours) in [(&old, 2), (&young, 0)] {
+        let file = std::fs::File::create(path).unwrap();
+        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(hours)).unwrap();
+    }
+    assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), 6);
+    assert!(!old.exists() && young.exists() && Index::of(&connection).is_some());
+}
+
+#[test]
 fn where_no_index_can_be_made_the_pages_are_looked_at() {
     let folder = tempfile::tempdir().unwrap();
     let connection = crawled(folder.path());
