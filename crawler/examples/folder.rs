@@ -1,6 +1,6 @@
 //! Crawls a site that lies in a folder, without a server: which files does no page link to, and which links lead nowhere?
 //!
-//! `cargo run --example folder -- target/doc`
+//! `cargo run --example folder -- site`
 
 use std::{
     collections::BTreeSet,
