@@ -12,7 +12,7 @@
 //! # Choosing
 //!
 //! For 100,000 URLs within the default budget, an expected half a URL lost in a crawl sequence (the program
-//! `urlcache`, of the package `urlcache-cli`, prints the list for any other number: `urlcache size --urls 100000`):
+//! `urlcache` prints the list for any other number: `urlcache size --urls 100000`):
 //!
 //! | [`Strategy`] | lost on one visit | of the same URLs after r visits | bits a URL | cache lines | choose it |
 //! |---|---|---|---|---|---|

@@ -21,7 +21,7 @@ const BEFORE_A_PAGE: [&str; 2] =
 const NOT_RUN: &[(&str, &str)] = &[
     ("./demo", "builds with the release profile; its parts are checked"),
     ("cargo run --release", "builds with the release profile; the same `webloom demo` is run"),
-    ("cargo run -q --release -p urlcache-cli", "builds with the release profile; a test of its package calls the same"),
+    ("cargo run -q --release -p urlcache", "builds with the release profile; a test of its package calls the same"),
     ("tests/run", "would run this test again; its parts are checked"),
     ("cargo install", "builds with the release profile and writes outside the checkout; its folders are checked"),
     ("webloom watch https:", "does not end; the same is run with --runs"),
@@ -95,7 +95,7 @@ fn what_is_not_run_rests_on_what_is_there() {
         assert!(Command::new("bash").arg("-n").arg(root().join(script)).status().unwrap().success(), "{script}");
     }
     assert!(read("demo").contains("tests/prepare build") && read("demo").contains("-p webloom -- demo"));
-    for (folder, program) in [("crawler", "webloom"), ("urlcache/cli", "urlcache")] {
+    for (folder, program) in [("crawler", "webloom"), ("urlcache", "urlcache")] {
         assert!(lines.contains(&format!("cargo install --locked --path {folder}")), "{program} is not installed");
         assert!(read(&format!("{folder}/Cargo.toml")).contains(&format!("name = \"{program}\"\n")), "{folder}");
     }

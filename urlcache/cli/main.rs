@@ -1,7 +1,9 @@
 //! The `urlcache` program: what a URL cache costs, errs and does a second.
 
+mod figure;
 mod inspect;
 mod keys;
+mod memory;
 mod print;
 mod rate;
 mod size;

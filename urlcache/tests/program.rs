@@ -118,7 +118,7 @@ fn speed_prints_ratios_for_each_rate_peer_and_operation() {
 
 #[test]
 fn answers_explain_their_words_unless_they_are_to_be_brief() {
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/spatial-line-grow.v1");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
     let answers: [(&[&str], &[&str]); 4] = [
         (&["size", "--urls", "1000"], &["bits/URL", "rate when full", "expected lost", "cache lines"]),
         (&["rate", "--urls", "1000", "--rounds", "2"], &["measured rate", "interval", "predicted rate", "deviation"]),
@@ -145,7 +145,7 @@ fn answers_explain_their_words_unless_they_are_to_be_brief() {
 
 #[test]
 fn a_snapshot_is_described() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/spatial-line-grow.v1");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
     let described = json(&["inspect", file]);
     assert_eq!((&described["strategy"], &described["layout"]), (&"spatial".into(), &"line".into()));
     assert_eq!((&described["items"], &described["errs"]), (&300.into(), &"new called seen".into()));

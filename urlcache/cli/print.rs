@@ -1,8 +1,11 @@
 //! Tables for people, documents for programs.
 
-use std::io::{ErrorKind, Write};
+use std::{
+    io::{ErrorKind, Write},
+    path::Path,
+};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 
 use crate::Form;
@@ -68,6 +71,16 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Writes rows under a heading into a file, for programs that draw and count.
+pub(crate) fn csv(path: &Path, rows: &[impl Serialize]) -> Result<()> {
+    let what = || format!("cannot write {}", path.display());
+    let mut file = csv::Writer::from_path(path).with_context(what)?;
+    for row in rows {
+        file.serialize(row).with_context(what)?;
+    }
+    file.flush().with_context(what)
 }
 
 /// Three significant digits.

@@ -1,0 +1,233 @@
+//! Figures: curves over a logarithmic or plain axis, as SVG.
+//!
+//! Owns how they look. It does not know what is measured.
+
+use std::{fs, ops::Range, path::Path};
+
+use anyhow::{Context, Result, anyhow};
+use plotters::{
+    coord::ranged1d::{AsRangedCoord, ValueFormatter},
+    prelude::*,
+};
+
+/// One curve.
+pub(crate) struct Curve {
+    /// What it shows, for the legend.
+    pub(crate) name: String,
+    /// In order of x. What cannot be drawn (zero on a logarithmic axis) is left out.
+    pub(crate) points: Vec<(f64, f64)>,
+    /// How it is drawn.
+    pub(crate) stroke: Stroke,
+}
+
+/// How a curve is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stroke {
+    /// A line with a dot at each point: what was measured.
+    Measured,
+    /// A thin line: what a formula says.
+    Theory,
+    /// Crosses alone: what was published.
+    Published,
+}
+
+/// Which way an axis counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+/// A figure of one panel.
+pub(crate) struct Figure {
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) curves: Vec<Curve>,
+}
+
+/// An axis: its name with the unit, and which way it counts.
+pub(crate) struct Axis {
+    pub(crate) name: String,
+    pub(crate) scale: Scale,
+}
+
+const SIZE: (u32, u32) = (860, 520);
+
+/// Colours that the colour-blind tell apart (Okabe and Ito 2008).
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+    RGBColor(90, 90, 90),
+    RGBColor(148, 103, 189),
+];
+
+impl Axis {
+    /// An axis that counts evenly.
+    pub(crate) fn linear(name: &str) -> Self {
+        Self { name: name.to_owned(), scale: Scale::Linear }
+    }
+
+    /// An axis that counts in powers.
+    pub(crate) fn logarithmic(name: &str) -> Self {
+        Self { name: name.to_owned(), scale: Scale::Logarithmic }
+    }
+
+    fn shows(&self, value: f64) -> bool {
+        value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
+    }
+
+    /// From the least to the greatest value, with some air.
+    fn range(&self, values: impl Iterator<Item = f64>) -> Range<f64> {
+        let (low, high) = values
+            .filter(|value| self.shows(*value))
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        match self.scale {
+            _ if low > high => 1.0..2.0,
+            Scale::Logarithmic => low / 1.3..high * 1.3,
+            Scale::Linear => low.min(0.0)..high.max(low + f64::MIN_POSITIVE) * 1.04,
+        }
+    }
+}
+
+impl Figure {
+    /// Writes the figure into a folder, which is made if need be, as `name.svg`.
+    pub(crate) fn write(&self, folder: &Path, name: &str) -> Result<()> {
+        let path = folder.join(format!("{name}.svg"));
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::write(&path, self.svg()?).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn svg(&self) -> Result<String> {
+        let mut text = String::new();
+        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let (x, y) = (self.x.range(points().map(|point| point.0)), self.y.range(points().map(|point| point.1)));
+        let canvas = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        let drawn = match (self.x.scale, self.y.scale) {
+            (Scale::Linear, Scale::Linear) => self.draw(&canvas, x, y),
+            (Scale::Linear, Scale::Logarithmic) => self.draw(&canvas, x, y.log_scale()),
+            (Scale::Logarithmic, Scale::Linear) => self.draw(&canvas, x.log_scale(), y),
+            (Scale::Logarithmic, Scale::Logarithmic) => self.draw(&canvas, x.log_scale(), y.log_scale()),
+        };
+        drawn.and_then(|()| Ok(canvas.present()?)).map_err(|error| anyhow!("cannot draw {}: {error}", self.title))?;
+        drop(canvas);
+        Ok(text)
+    }
+
+    fn draw<X, Y>(&self, canvas: &Canvas<'_>, x: X, y: Y) -> Result<(), Box<dyn std::error::Error>>
+    where
+        X: AsRangedCoord<Value = f64>,
+        Y: AsRangedCoord<Value = f64>,
+        X::CoordDescType: ValueFormatter<f64>,
+        Y::CoordDescType: ValueFormatter<f64>,
+    {
+        canvas.fill(&WHITE)?;
+        let mut chart = ChartBuilder::on(canvas)
+            .caption(&self.title, ("sans-serif", 19))
+            .margin(14)
+            .x_label_area_size(46)
+            .y_label_area_size(74)
+            .build_cartesian_2d(x, y)?;
+        chart
+            .configure_mesh()
+            .x_desc(&self.x.name)
+            .y_desc(&self.y.name)
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(BLACK.mix(0.12))
+            .axis_style(BLACK.mix(0.6))
+            .label_style(("sans-serif", 13))
+            .x_label_formatter(&|value| number(*value))
+            .y_label_formatter(&|value| number(*value))
+            .draw()?;
+        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
+            let shown = || curve.points.iter().copied().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
+            let width = if curve.stroke == Stroke::Theory { 1 } else { 2 };
+            let style = colour.stroke_width(width);
+            let legend = match curve.stroke {
+                Stroke::Published => chart.draw_series(shown().map(|point| Cross::new(point, 5, style)))?,
+                Stroke::Measured | Stroke::Theory => chart.draw_series(LineSeries::new(shown(), style))?,
+            };
+            legend.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+            if curve.stroke == Stroke::Measured {
+                chart.draw_series(shown().map(|point| Circle::new(point, 3, colour.filled())))?;
+            }
+        }
+        chart
+            .configure_series_labels()
+            .position(SeriesLabelPosition::UpperLeft)
+            .background_style(WHITE.mix(0.85))
+            .border_style(BLACK.mix(0.2))
+            .label_font(("sans-serif", 13))
+            .draw()?;
+        Ok(())
+    }
+}
+
+type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+/// A number of an axis, short: 2,000 is `2k`, 0.0001 is `1e-4`.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if size >= 1e6 {
+        format!("{}M", rounded(value / 1e6))
+    } else if size >= 1e4 {
+        format!("{}k", rounded(value / 1e3))
+    } else if size < 1e-2 {
+        format!("{value:.0e}")
+    } else {
+        rounded(value)
+    }
+}
+
+/// Three decimals at most, and none that say nothing.
+fn rounded(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(y: Axis) -> Figure {
+        let curve = |name: &str, stroke| Curve {
+            name: name.to_owned(),
+            points: vec![(1.0, 0.0), (2.0, 1e-3), (3.0, 1e-2)],
+            stroke,
+        };
+        let curves = vec![
+            curve("counted", Stroke::Measured),
+            curve("formula", Stroke::Theory),
+            curve("printed", Stroke::Published),
+        ];
+        Figure { title: "Rates".to_owned(), x: Axis::linear("URLs"), y, curves }
+    }
+
+    #[test]
+    fn a_figure_names_its_axes_and_curves() {
+        for y in [Axis::linear("rate"), Axis::logarithmic("rate")] {
+            let svg = figure(y).svg().unwrap();
+            for word in ["<svg", "Rates", "URLs", "rate", "counted", "formula", "printed", "</svg>"] {
+                assert!(svg.contains(word), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_figure_of_nothing_is_drawn_too() {
+        let nothing = Figure { curves: Vec::new(), ..figure(Axis::logarithmic("rate")) };
+        assert!(nothing.svg().unwrap().contains("Rates"));
+    }
+
+    #[test]
+    fn numbers_of_an_axis_are_short() {
+        let shown = [0.0, 1e-4, 0.25, 300.0, 20_000.0, 2.5e6].map(number);
+        assert_eq!(shown, ["0", "1e-4", "0.25", "300", "20k", "2.5M"]);
+    }
+}
