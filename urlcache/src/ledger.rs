@@ -181,7 +181,7 @@ impl Forecast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FilterCache, HashSeed, Plan, UrlCache, UrlKey};
+    use crate::{FilterCache, HashSeed, LossFigure, Plan, UrlCache, UrlKey};
     use xxhash_rust::xxh3::xxh3_128_with_seed;
 
     fn ledger(budget: LossBudget) -> LossLedger {
@@ -205,6 +205,7 @@ mod tests {
             steepness: 10.0,
             expected_rate: plan.rate_at(items),
             expected_lost: plan.expected_lost(0..items),
+            figure: LossFigure::Expected,
         };
         (plan, now)
     }

@@ -138,7 +138,7 @@ pub use filtered::FilterCache;
 pub use hash::HashSeed;
 pub use interval::Interval;
 pub use ledger::{LossLedger, Trigger};
-pub use port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+pub use port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
 pub use segment::segments;
 pub use sizing::{Growth, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
 #[doc(hidden)]

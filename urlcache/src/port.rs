@@ -31,6 +31,13 @@ pub enum Verdict {
     Seen,
 }
 
+impl Verdict {
+    /// Whether the key was not seen before.
+    pub fn is_new(self) -> bool {
+        self == Self::New
+    }
+}
+
 /// In which direction a cache may be wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorSide {
@@ -44,6 +51,17 @@ pub enum ErrorSide {
     Exact,
 }
 
+/// What a sum of expected losses is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LossFigure {
+    /// It has the same expectation as the number of new keys that were called seen.
+    Expected,
+    /// The cache was so full, at a rate of one half or more, that too few answers *new* are left to charge: more were lost.
+    AtLeast,
+    /// The strategy keeps no account of its losses: the sum says nothing.
+    Unknown,
+}
+
 /// How full a cache is, and what that costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
@@ -55,7 +73,9 @@ pub struct Occupancy {
     pub bits: u64,
     /// Share of the table in use, 0 to 1 (a filter: of its bits that are set).
     pub fill: f64,
-    /// Probability that a new key offered now is called seen, 0 to 1.
+    /// Probability that a new key offered now is called seen, 0 to 1. Of the multi-layer strategy: that of a key all of whose
+    /// segments are known, which is the highest. Where `figure` is [`LossFigure::Unknown`] it is a published estimate that
+    /// does not hold.
     pub expected_rate: f64,
     /// The fill beyond which it must not be used on, whatever the budget says.
     pub fill_limit: f64,
@@ -64,6 +84,8 @@ pub struct Occupancy {
     /// Expected number of new keys called seen so far: the sum over answers *new* of `p/(1-p)`, p the rate at that
     /// moment. A cache that is full finds every key: it gives no answer *new* any more, and this stands still.
     pub expected_lost: f64,
+    /// What `expected_lost` is.
+    pub figure: LossFigure,
 }
 
 /// What one test-and-set costs.

@@ -54,7 +54,7 @@ fn filters(config: &CacheConfig) -> Result<Sketch, BuildError> {
 fn of(config: &CacheConfig, room: u64) -> Result<Sketch, BuildError> {
     let keys = 0..room.saturating_mul(2);
     let rate = config.budget.rate_over(config.expected_urls.unwrap_or(keys.end));
-    let one = config.fixed(0..room, &LossBudget::of_rate(rate / 2.0))?;
+    let one = config.fixed(0..room, &LossBudget::rate(rate / 2.0))?;
     Ok(Sketch::Filters { blueprint: Blueprint::Rotating(Box::new(one), room), keys, at_ceiling: false })
 }
 

@@ -10,7 +10,7 @@
 use std::collections::TryReserveError;
 
 use super::processor::{Work, fetch_ahead, widely};
-use super::{Answers, CHUNK, Extent, Filter, Tag};
+use super::{Answers, CHUNK, Extent, Filter, Offer, Tag, charge};
 use crate::hash::{HashSeed, below_len, mix};
 use crate::port::UrlKey;
 use crate::sizing::LINE_BITS;
@@ -254,7 +254,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
             }
             for spot in &spots[..chunk.len()] {
                 let rate = self.rate();
-                answers.answer(self.set(spot), rate);
+                answers.answer(if self.set(spot) { Offer::Found } else { Offer::New { charge: charge(rate) } });
             }
         }
     }

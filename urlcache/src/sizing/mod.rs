@@ -120,7 +120,7 @@ impl Plan {
     /// # Errors
     /// A rate outside 0..1, or a filter larger than [`MAX_BITS`].
     pub fn for_rate(keys: u64, rate: f64) -> Result<Self, SizingError> {
-        Self::for_budget(Layout::Classic, 0..keys, &LossBudget::of_rate(rate))
+        Self::for_budget(Layout::Classic, 0..keys, &LossBudget::rate(rate))
     }
 
     /// The smallest classic filter that loses at most an expected `losses` keys while it goes from `keys.start` to
