@@ -140,7 +140,7 @@ pub use interval::Interval;
 pub use ledger::{LossLedger, Trigger};
 pub use port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
 pub use segment::segments;
-pub use sizing::{Growth, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
+pub use sizing::{Growth, LINE_PRICE, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
 #[doc(hidden)]
 pub use snapshot::reseal;
 pub use snapshot::{Snapshot, SnapshotError, restore};
