@@ -115,6 +115,7 @@
 
 mod audit;
 mod budget;
+mod budgeted;
 mod config;
 mod exact;
 mod family;
@@ -131,6 +132,7 @@ mod strategy;
 
 pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
+pub use budgeted::{BudgetedCache, OfferError, Refill, Room};
 pub use config::{BuildError, CacheConfig, Design, SMALL_START};
 pub use exact::ExactCache;
 pub use family::{HashFamily, Hashing};

@@ -7,7 +7,10 @@
 //! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
 //! who asks first and inserts later decides on an answer that may be old.
 
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
 use crate::config::BuildError;
+use crate::hash::HashSeed;
 
 /// A key with its 128-bit fingerprint.
 ///
@@ -20,6 +23,22 @@ pub struct UrlKey<'a> {
     pub bytes: &'a [u8],
     /// The fingerprint from which all probes are derived.
     pub hash: u128,
+}
+
+impl<'a> UrlKey<'a> {
+    /// The key of a text under a secret: xxh3-128 of the bytes, seeded with xxh3-64 of the secret's value, so that the fingerprint
+    /// and the positions in a cache of the same secret are independent.
+    ///
+    /// ```
+    /// use urlcache::{HashSeed, UrlKey};
+    ///
+    /// let secret = HashSeed::random();
+    /// assert_eq!(UrlKey::new(b"http://h/", secret), UrlKey::new(b"http://h/", secret));
+    /// assert_ne!(UrlKey::new(b"http://h/", secret), UrlKey::new(b"http://h/", HashSeed::random()));
+    /// ```
+    pub fn new(bytes: &'a [u8], secret: HashSeed) -> Self {
+        Self { bytes, hash: xxh3_128_with_seed(bytes, secret.derive(u32::MAX - 4, 0).value()) }
+    }
 }
 
 /// The answer of one test-and-set.
@@ -60,6 +79,17 @@ pub enum LossFigure {
     AtLeast,
     /// The strategy keeps no account of its losses: the sum says nothing.
     Unknown,
+}
+
+impl LossFigure {
+    /// One word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::AtLeast => "at_least",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// How full a cache is, and what that costs.

@@ -59,7 +59,7 @@ fn of(config: &CacheConfig, room: u64) -> Result<Sketch, BuildError> {
 }
 
 fn too_small(config: &CacheConfig) -> BuildError {
-    BuildError::Ceiling { keys: 2, limit: config.max_memory.unwrap_or(u64::MAX) }
+    BuildError::Ceiling { keys: 2, needed: None, limit: config.max_memory.unwrap_or(u64::MAX) }
 }
 
 /// Keys of one generation, where both hold so many.
