@@ -45,7 +45,7 @@ pub struct FilterCache {
 }
 
 /// The rate from which on the sum of the charges is carried by so few answers *new* that most filters have lost more.
-const SATURATED: f64 = 0.5;
+const SATURATED: f64 = 0.99;
 
 /// What the filters of a cache are to be.
 #[derive(Clone, PartialEq, Debug)]

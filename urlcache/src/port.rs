@@ -75,7 +75,7 @@ pub enum ErrorSide {
 pub enum LossFigure {
     /// It has the same expectation as the number of new keys that were called seen.
     Expected,
-    /// The cache was so full, at a rate of one half or more, that too few answers *new* are left to charge: more were lost.
+    /// The cache was so full, at a rate of 0.99 or more, that too few answers *new* are left to charge: more were lost.
     AtLeast,
     /// The strategy keeps no account of its losses: the sum says nothing.
     Unknown,

@@ -43,9 +43,14 @@ fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
             assert!(number(row, "expected_lost") <= lost * 1.001, "{row}");
         }
         for strategy in ["single", "spatial", "temporal", "spatio-temporal", "multilayer"] {
-            let layouts = ["classic", "line", "fingerprint"].map(|layout| number(&of(strategy, layout), "bits"));
-            let least = layouts.into_iter().fold(f64::INFINITY, f64::min);
-            assert!(number(&of(strategy, "auto"), "bits") <= 1.1 * least, "{strategy} of {urls}");
+            // A cache line is priced at 4 bits a URL.
+            let price = |layout| {
+                let row = of(strategy, layout);
+                number(&row, "bits_per_url") + 4.0 * number(&row, "cache_lines")
+            };
+            let least = ["classic", "line", "fingerprint"].map(price).into_iter().fold(f64::INFINITY, f64::min);
+            assert!((price("auto") - least).abs() < 0.01 * least, "{strategy} of {urls}");
+            assert!(number(&of(strategy, "auto"), "cache_lines") <= 10.0, "{strategy} of {urls}");
         }
         assert_eq!(of("exact", "auto")["expected_lost"], 0.0);
         assert!(of("multilayer-plain", "auto")["expected_lost"].is_null());
@@ -98,6 +103,11 @@ fn counted_losses_are_the_charged_ones() {
         assert!((number(&measured, "charged") / planned - 1.0).abs() < 0.1, "{measured}");
     }
     let shown = text(&["rate", "--urls", "1000", "--rounds", "20", "--max-rate", "0.02"]);
+    let high = json(&["rate", "--urls", "500", "--rounds", "100", "--max-rate", "0.8", "--query", "2000"]);
+    assert!(number(&high, "deviation_se").abs() < 4.0 && high["charged_is"] == "expected", "{high}");
+    assert!((number(&high, "found") / number(&high, "queried") - 0.8).abs() < 0.02, "{high}");
+    let plain = json(&["rate", "--urls", "500", "--strategy", "multilayer-plain"]);
+    assert!(plain["charged"].is_null() && plain["planned"].is_null() && plain["charged_is"] == "unknown", "{plain}");
     for line in ["measured rate  ", "interval  ", "predicted rate  ", "deviation  "] {
         assert!(shown.lines().any(|there| there.starts_with(line)), "{line}: {shown}");
     }

@@ -82,7 +82,7 @@ impl Filter for Slices {
     }
 
     fn rate(&self) -> f64 {
-        self.parts.iter().map(|slice| slice.rate()).fold(0.0, |any, rate| any + rate - any * rate)
+        self.parts.iter().map(Filter::rate).fold(0.0, |any, rate| any + rate - any * rate)
     }
 
     /// The fill is that of the newest slice: the others take nothing any more.
