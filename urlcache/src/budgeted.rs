@@ -381,7 +381,9 @@ mod tests {
         let config = CacheConfig { budget: LossBudget::urls(2.0), ..config(ResetPolicy::Rebuild) };
         let mut cache = BudgetedCache::resume(config, 3, 1.5, 900).unwrap();
         let mut refill = cache.refilling();
-        urls.iter().for_each(|url| refill.refill(key(url)));
+        for url in &urls {
+            refill.refill(key(url));
+        }
         assert!(refill.bits() > 900 * 8);
         cache.refilled(refill);
         let mut verdicts = Vec::new();

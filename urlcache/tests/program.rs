@@ -116,14 +116,27 @@ fn counted_losses_are_the_charged_ones() {
 
 #[test]
 fn speed_prints_ratios_for_each_rate_peer_and_operation() {
-    let document = json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages"]);
-    assert_eq!(rows(&document).len(), 12);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("speed.csv").display().to_string();
+    let document = json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages", "--csv", &file]);
+    // Three rates, seven peers, four operations, in batches and one by one.
+    assert_eq!(rows(&document).len(), 3 * 7 * 4 * 2);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 1 + 3 * 7 * 4 * 2);
     for row in rows(&document) {
         assert!(number(row, "ns") > 0.0 && number(row, "bits_per_key") > 5.0, "{row}");
         let ratio = number(row, "against_ns") / number(row, "ns");
         assert!((number(row, "ratio") / ratio - 1.0).abs() < 1e-9, "{row}");
         assert_eq!(row["keys"], 2_000);
+        assert!(number(row, "actual_rate_low") <= number(row, "actual_rate"), "{row}");
     }
+    let threads =
+        ["speed", "--keys", "4000", "--rounds", "1", "--small-pages", "--threads", "2", "--against", "sbbf,fastbloom"];
+    let document = json(&[&threads[..], &["--rates", "0.01"]].concat());
+    assert_eq!(rows(&document).len(), 2 * 4 * 2);
+    assert!(rows(&document).iter().all(|row| row["threads"] == 2 && number(row, "actual_rate") < 0.05));
+    let layouts = json(&["speed", "--layouts", "--keys", "2000", "--rounds", "1", "--small-pages", "--rates", "1e-3"]);
+    assert_eq!(rows(&layouts).len(), 6);
+    assert_eq!(rows(&layouts)[0]["shape"], "classic, 10 probes");
 }
 
 #[test]
@@ -147,7 +160,7 @@ fn answers_explain_their_words_unless_they_are_to_be_brief() {
     }
     let speeds = text(&["speed", "--keys", "1000", "--rounds", "1", "--small-pages", "--brief"]);
     assert!(
-        speeds.contains("against fastbloom: ours does ") && speeds.contains("times as many keys a second"),
+        speeds.contains("against fastbloom, in batches: ours does ") && speeds.contains("times as many keys a second"),
         "{speeds}"
     );
     assert_eq!(urlcache(&["size", "--urls", "9", "--json", "--brief"]).status.code(), Some(2));
@@ -171,7 +184,8 @@ fn a_snapshot_is_described() {
 #[test]
 fn what_cannot_be_done_is_said_in_one_line() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
+        (&["speed", "--small-pages", "--against", "blom"], "unknown peer `blom`, use one of: fastbloom, "),
         (&["inspect", "/nonexistent"], "cannot read /nonexistent"),
         (&["inspect", readme], "this is not a snapshot of a URL cache"),
         (&["size", "--urls", "1000", "--max-lost", "0"], "max_lost_urls is 0 but must be above 0"),

@@ -179,6 +179,19 @@ impl Plan {
         Ok(Self { filters, ..Self::with_shape(kind.shape, whole(bits).max(64))? })
     }
 
+    /// As [`Plan::for_budget`], of this shape alone; of a classic filter it keeps the number of probes.
+    ///
+    /// # Errors
+    /// Those of [`Plan::for_budget`].
+    pub fn for_shape(shape: Shape, keys: Range<u64>, budget: &LossBudget) -> Result<Self, SizingError> {
+        check(budget)?;
+        let bits = Filling::of(&keys).least_bits(Kind { shape, filters: 1 }, budget).ceil();
+        if bits > MAX_BITS as f64 {
+            return Err(SizingError::Bits { bits });
+        }
+        Self::with_shape(shape, whole(bits).max(64))
+    }
+
     /// The same for so many filters that must all agree.
     pub(crate) fn times(self, filters: u32) -> Self {
         Self { filters, ..self }
