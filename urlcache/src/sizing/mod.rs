@@ -240,6 +240,24 @@ impl Plan {
         Filling::of(&keys).losses(self.kind(), self.filter_bits as f64)
     }
 
+    /// Expected number of keys called seen in each of so many visits, the hash seed being another in each, while the first
+    /// `keys` keys are offered in the same order: the integral of the rate to the power of the visits. A key that comes late
+    /// meets a high rate each time, so this is more than the mean rate to that power would give: 5 times as much at two visits
+    /// and 30 times at three, for 10^5 keys within the default budget.
+    ///
+    /// ```
+    /// use urlcache::{Layout, LossBudget, Plan};
+    ///
+    /// let plan = Plan::for_budget(Layout::Auto, 0..100_000, &LossBudget::default())?;
+    /// let [once, twice] = [1, 2].map(|visits| plan.lost_each_time(100_000, visits));
+    /// assert!((once - 0.5).abs() < 0.01 && (1.2e-5..1.3e-5).contains(&twice));
+    /// # Ok::<(), urlcache::SizingError>(())
+    /// ```
+    pub fn lost_each_time(self, keys: u64, visits: u32) -> f64 {
+        let bits = self.filter_bits as f64;
+        Filling::of(&(0..keys)).integral(|held| self.kind().rate(bits, held).powi(visits.cast_signed()))
+    }
+
     /// A plan that was written down.
     pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let shape = match (input.u8()?, input.u32()?) {
