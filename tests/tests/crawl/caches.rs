@@ -121,7 +121,8 @@ fn a_rotating_cache_charges_as_much_over_many_runs_as_over_one() {
     let (mut once, mut often) = (0.0, 0.0);
     for seed in ["1", "2", "3", "4"] {
         let flags = ["--reset", "rotate", "--expected-urls", "60", "--max-lost-urls", "5", "--hash-seed", seed];
-        let flags = [&flags[..], &["--audit-rescue", "off", "--sweep", "off"]].concat();
+        // The other layouts round so few URLs up to whole cache lines, and lose next to nothing.
+        let flags = [&flags[..], &["--cache-layout", "classic", "--audit-rescue", "off", "--sweep", "off"]].concat();
         let folders = [Folder::new(), Folder::new()];
         once += number(&crawl(&server, &folders[0].crawl(), &flags), "expected_lost");
         let mut last = Webloom::crawl(&folders[1].crawl(), &server.url("/")).args(&flags).args(["--max-pages", "20"]);
@@ -241,7 +242,7 @@ fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
     let run = run.args(["--audit-rescue", "off", "--sweep", "off"]).run().expect(0);
     let summary = run.json();
     assert_eq!(summary["cache"]["bits"], 8_192);
-    assert!(run.stderr.contains("the memory limit keeps the URL cache smaller"), "{}", run.stderr);
+    assert!(run.stderr.contains("the memory limit keeps the URL cache small:"), "{}", run.stderr);
     let (lost, expected) = (2_000.0 - stored(&summary), number(&summary, "expected_lost"));
     assert!(expected > 100.0 && (lost - expected).abs() < 5.0 * expected.sqrt(), "{lost} lost, {expected} expected");
     // The table of 2,001 URLs has 4,096 slots of 17 bytes; as many as half of that lie beside it while it is made.
@@ -430,9 +431,9 @@ fn a_sequence_whose_cache_cannot_be_made_does_not_begin() {
 
 #[test]
 fn the_time_of_a_run_is_that_of_all_its_sequences() {
-    let server = serve(chain(60));
+    let server = serve(chain(30));
     let folder = Folder::new();
-    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "500ms");
     let crawl = crawl.args(["--reset", "restart", "--delay", "20ms", "--max-time", "4s"]);
     let run = crawl.patience(std::time::Duration::from_secs(15)).run().expect(0);
     let summary = run.json();
