@@ -126,6 +126,7 @@ mod ledger;
 mod port;
 mod segment;
 mod sizing;
+pub mod sketch;
 mod snapshot;
 mod strategy;
 
