@@ -12,7 +12,7 @@ use urlcache::sketch::DistinctCount;
 use super::{
     Common,
     records::{self, Record},
-    report::{Report, Row},
+    report::{self, Report, Row},
     shape::{Shape, Shapes, Sketch},
 };
 use crate::{keys::key, print::Word};
@@ -70,9 +70,9 @@ pub(super) fn run(args: &DistinctArgs) -> Result<ExitCode> {
         groups.get_mut(&*name).map_or(Ok(()), |group| group.take(args, record))
     })?;
     let count = groups.len();
-    let report = Report::new(lines, count, rows(groups, &shapes));
-    let title = format!("{count} groups, {lines} lines: distinct values of `{}`", args.of);
-    report.answer(&args.common, &title, args.top.saturating_mul(shapes.len()), WORDS)?;
+    let answer = Report::new(lines, count, rows(groups, &shapes));
+    let title = format!("{}, {lines} lines: distinct values of `{}`", report::count(count, "group"), args.of);
+    answer.answer(&args.common, &title, args.top.saturating_mul(shapes.len()), WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 

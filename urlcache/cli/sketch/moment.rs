@@ -8,7 +8,7 @@ use urlcache::{HashSeed, sketch::SecondMoment};
 
 use super::{
     Common, records,
-    report::{Report, Row},
+    report::{self, Report, Row},
 };
 use crate::{keys::key, print::Word};
 
@@ -74,9 +74,14 @@ pub(super) fn run(args: &MomentArgs) -> Result<ExitCode> {
         Ok(())
     })?;
     let count = groups.len();
-    let report = Report::new(lines, count, rows(groups, args.variables));
-    let title = format!("{count} groups, {lines} lines: second moment of `{}`, {} variables", args.of, args.variables);
-    report.answer(&args.common, &title, args.top.saturating_mul(2), WORDS)?;
+    let answer = Report::new(lines, count, rows(groups, args.variables));
+    let title = format!(
+        "{}, {lines} lines: second moment of `{}`, {} variables",
+        report::count(count, "group"),
+        args.of,
+        args.variables
+    );
+    answer.answer(&args.common, &title, args.top.saturating_mul(2), WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -61,7 +61,7 @@ pub(super) const WORDS: [Word; 4] = [
     ),
     (
         "deviation",
-        "the error in standard errors; if theory is right, 3 of 1000 estimates are above 3 or below -3, and the root of the mean square is about 1",
+        "the error in standard errors; if theory is right, 3 of 1000 estimates are above 3 or below -3, and the root of the mean square is about 1, unless the groups have many values in common",
     ),
 ];
 
@@ -141,6 +141,11 @@ impl Report {
         }
         print::answer(common.form, self, &text, &[words, &WORDS].concat())
     }
+}
+
+/// So many of them.
+pub(super) fn count(number: usize, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Whole numbers in full, others short.

@@ -179,7 +179,7 @@ impl SecondMoment {
     }
 }
 
-const _: () = assert!(SecondMoment::MEDIAN * SecondMoment::MEDIAN - FRAC_PI_2 < 1e-12);
+const _: () = assert!((SecondMoment::MEDIAN * SecondMoment::MEDIAN - FRAC_PI_2).abs() < 1e-12);
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
