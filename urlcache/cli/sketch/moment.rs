@@ -50,7 +50,7 @@ const WORDS: &[Word] = &[
     ("mean", "the mean of all variables n(2c - 1), which has no bias; c counts a value from a random position on"),
     (
         "median of means",
-        "the median of T means of groups of variables; it has a bias of at most one standard error of a group, and at most 1.253 times the standard error of the mean, if the groups are large",
+        "the median of T means of groups of variables; its bias is at most one standard error of a group; its own standard error is an upper bound, if the groups are large",
     ),
 ];
 
@@ -74,7 +74,7 @@ pub(super) fn run(args: &MomentArgs) -> Result<ExitCode> {
         Ok(())
     })?;
     let count = groups.len();
-    let answer = Report::new(lines, count, rows(groups, args.variables));
+    let answer = Report::new(lines, count, rows(groups, args));
     let title = format!(
         "{}, {lines} lines: second moment of `{}`, {} variables",
         report::count(count, "group"),
@@ -86,7 +86,7 @@ pub(super) fn run(args: &MomentArgs) -> Result<ExitCode> {
 }
 
 /// By estimate, the highest first.
-fn rows(groups: HashMap<String, Group>, variables: usize) -> Vec<Row> {
+fn rows(groups: HashMap<String, Group>, args: &MomentArgs) -> Vec<Row> {
     let estimated = groups.into_iter().map(|(name, group)| (name, group.sketch.estimate(), group));
     let mut groups: Vec<_> = estimated.collect();
     groups.sort_by(|(name, one, _), (other_name, other, _)| {
@@ -95,12 +95,15 @@ fn rows(groups: HashMap<String, Group>, variables: usize) -> Vec<Row> {
     let rows = groups.into_iter().flat_map(|(name, estimate, Group { sketch, exact })| {
         let occurrences = exact.as_ref().map(|exact| exact.values().copied());
         let truth = occurrences.clone().map(SecondMoment::exact);
-        let error = match occurrences {
-            Some(occurrences) => SecondMoment::theory(occurrences, variables).standard_error,
-            None => estimate.standard_error / estimate.mean.max(1.0),
+        let relative = |error: f64| error / estimate.mean.max(1.0);
+        let (error, of_median) = match occurrences {
+            Some(all) => (
+                SecondMoment::theory(all.clone(), args.variables).standard_error,
+                SecondMoment::theory_of_median(all, args.variables, args.groups).standard_error,
+            ),
+            None => (relative(estimate.standard_error), relative(estimate.standard_error_of_median)),
         };
-        let median = (estimate.median_of_means, SecondMoment::MEDIAN * error);
-        [("mean", (estimate.mean, error)), ("median of means", median)]
+        [("mean", (estimate.mean, error)), ("median of means", (estimate.median_of_means, of_median))]
             .map(|(kind, estimate)| Row::new(name.clone(), kind, sketch.elements(), estimate, truth))
     });
     rows.collect()

@@ -19,8 +19,8 @@ pub(super) struct Trial {
     pub(super) data: String,
     pub(super) exact: f64,
     pub(super) theory: Theory,
-    /// For an estimator of which only this much is known of the bias.
-    pub(super) most_bias: Option<f64>,
+    /// Bias and standard error are bounds.
+    pub(super) at_most: bool,
     /// The estimate under a hash seed.
     pub(super) run: Box<dyn Fn(HashSeed) -> f64>,
 }
@@ -90,7 +90,7 @@ fn distinct<S: DistinctCount>(
         sketch.estimate()
     };
     let data = format!("{size} keys");
-    Trial { estimator, data, exact: size as f64, theory, most_bias: None, run: Box::new(run) }
+    Trial { estimator, data, exact: size as f64, theory, at_most: false, run: Box::new(run) }
 }
 
 /// The mean, and the median of the means of four groups.
@@ -100,7 +100,9 @@ fn moments(name: &str, occurrences: &[u64], variables: usize) -> [Trial; 2] {
         |(key, count): (u64, &u64)| std::iter::repeat_n(fingerprint(key), usize::try_from(*count).unwrap_or(0));
     let stream: Vec<u128> = (0..).zip(occurrences).flat_map(of_key).collect();
     let exact = SecondMoment::exact(occurrences.iter().copied());
-    let theory = |variables| SecondMoment::theory(occurrences.iter().copied(), variables);
+    let counts = || occurrences.iter().copied();
+    let theory =
+        [SecondMoment::theory(counts(), variables), SecondMoment::theory_of_median(counts(), variables, GROUPS)];
     [false, true].map(|median| {
         let stream = stream.clone();
         let run = move |seed| {
@@ -111,14 +113,13 @@ fn moments(name: &str, occurrences: &[u64], variables: usize) -> [Trial; 2] {
             let found = sketch.estimate();
             if median { found.median_of_means } else { found.mean }
         };
-        let of_mean = theory(variables);
-        let of_median = Theory { standard_error: of_mean.standard_error * SecondMoment::MEDIAN, ..of_mean };
+        let theory = theory[usize::from(median)];
         Trial {
             estimator: format!("second moment, {variables} variables, {}", if median { "median" } else { "mean" }),
             data: name.to_owned(),
             exact,
-            theory: if median { of_median } else { of_mean },
-            most_bias: median.then(|| theory(variables / GROUPS).standard_error),
+            theory,
+            at_most: median,
             run: Box::new(run),
         }
     })
@@ -134,19 +135,19 @@ fn neighbours(direction: Direction) -> Result<[Trial; 2]> {
     let start = (0..PAGES).max_by_key(|page| size(*page)).unwrap_or(0);
     let exact = size(start) as f64;
     let data = format!("n(u,{distance}), {}", if direction == Direction::Out { "out-links" } else { "both ways" });
-    let (precision, shape) = (Precision::new(7)?, TailShape::new(31, 4)?);
+    let (precision, shape) = (Precision::new(8)?, TailShape::new(31, 4)?);
     let trial = |estimator: &str, theory, run: Box<dyn Fn(HashSeed) -> f64>| Trial {
         estimator: estimator.to_owned(),
         data: data.clone(),
         exact,
         theory,
-        most_bias: None,
+        at_most: false,
         run,
     };
     let other = graph.clone();
     Ok([
         trial(
-            "neighbours, 2^7 registers",
+            "neighbours, 2^8 registers",
             precision.theory(exact),
             Box::new(move |seed| reached(&graph, &precision.sketch(seed), start, distance)),
         ),
@@ -193,19 +194,21 @@ fn samples() -> [Trial; 2] {
     // Of the keys that occur twice, so many are there once, and so many both times.
     let (once, twice) = (2.0 * taken * (1.0 - taken), taken * taken);
     let seen_unique = (taken + once) / (taken + once + twice);
-    let keys = [1.0 / 1.5, (taken + once + twice) / (3.0 * taken)].map(|share| share * SAMPLED as f64);
-    let error = |share: f64, keys: f64| (share * (1.0 - share) * (1.0 - taken) / keys).sqrt() / 0.5;
-    let trial = |name: &str, bias, standard_error, run| Trial {
+    let by_keys = (0.25 * (1.0 - taken) / (SAMPLED as f64 / 1.5)).sqrt();
+    // The few that are there both times make the error: about a Poisson variable.
+    let (both, seen) = (twice * SINGLE as f64, (taken + once + twice) * SINGLE as f64);
+    let by_positions = (both * (1.0 - twice)).sqrt() / seen;
+    let trial = |name: &str, bias, error: f64, run| Trial {
         estimator: format!("sample by {name}, {SAMPLED} lines"),
         data: format!("{SINGLE} keys once, {SINGLE} twice"),
         exact: 0.5,
-        theory: Theory { bias, standard_error, excess_kurtosis: 0.0 },
-        most_bias: None,
+        theory: Theory { bias, standard_error: error / 0.5, excess_kurtosis: 0.0 },
+        at_most: false,
         run,
     };
     [
-        trial("key", 0.0, error(0.5, keys[0]), Box::new(by_key)),
-        trial("position", seen_unique / 0.5 - 1.0, error(seen_unique, keys[1]), Box::new(by_position)),
+        trial("key", 0.0, by_keys, Box::new(by_key)),
+        trial("position", seen_unique / 0.5 - 1.0, by_positions, Box::new(by_position)),
     ]
 }
 

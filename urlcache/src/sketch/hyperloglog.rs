@@ -65,7 +65,7 @@ impl Precision {
         let variance = if load < 0.05 { 0.5 + load / 6.0 } else { self.variance_of_weights(load) - 1.0 / load };
         let variance = variance.max(0.0) / registers;
         // With few keys the errors are those pairs that share a register: a Poisson variable.
-        let shared = distinct * distinct / (2.0 * registers);
+        let shared = distinct * (distinct - 1.0) / (2.0 * registers);
         Theory { bias: variance, standard_error: variance.sqrt(), excess_kurtosis: 1.0 / shared.max(1e-9) }
     }
 
