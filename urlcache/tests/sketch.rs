@@ -249,6 +249,20 @@ fn fails(arguments: &[&str], input: &[u8], message: &str) {
 }
 
 #[test]
+fn texts_of_a_file_do_not_steer_the_terminal() {
+    let long = "x".repeat(5_000);
+    let input = lines(["a\u{1b}[2J", "b\u{202e}c", "d\ne", &long].map(|group| json!({"group": group, "value": 1})));
+    let shown = text(&["distinct", "--of", "value", "--by", "group", "--brief"], &input);
+    for part in ["a\\u{1b}[2J ", "b\\u{202e}c ", "d\\u{a}e ", "xx... "] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && shown.len() < 5_000);
+    fails(&["distinct", "--of", "value"], b"{\"\\u001b[2J\": 1}", "the line has `\\u{1b}[2J`");
+    let found = document(&["distinct", "--of", "value", "--by", "group"], &input);
+    assert!(rows(&found, "hyperloglog").iter().any(|row| row["group"] == "a\u{1b}[2J"), "{found}");
+}
+
+#[test]
 fn extreme_flags_do_no_harm() {
     let input = lines((0..50_u32).map(|line| json!({"a": line % 7, "b": line})));
     let huge = usize::MAX.to_string();

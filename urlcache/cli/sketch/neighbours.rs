@@ -16,7 +16,7 @@ use crate::{keys::key, print::Word};
 pub(super) const EXAMPLES: &str = "\
 Examples:
   urlcache sketch neighbours --from from --to to --start https://docs.example.org/ links.jsonl
-  urlcache sketch neighbours --from from --to to --start E --depth 3 --direction undirected graph.jsonl
+  urlcache sketch neighbours --from from --to to --start E --direction undirected graph.jsonl
 
 A line is a JSON object: {\"from\": \"https://docs.example.org/\", \"to\": \"https://docs.example.org/a\"}.
 If the field of --to is a list, each of its elements is a link.";

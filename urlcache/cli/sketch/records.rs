@@ -12,6 +12,8 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
 
+use super::report::printable;
+
 /// Field names to show of a line that lacks one.
 const SHOWN: usize = 8;
 
@@ -87,7 +89,7 @@ impl<'line> Record<'line> {
 
     fn value(&self, field: &str) -> Result<&Value> {
         self.fields.get(field).with_context(|| {
-            let names: Vec<_> = self.fields.keys().take(SHOWN).map(|name| format!("`{name}`")).collect();
+            let names: Vec<_> = self.fields.keys().take(SHOWN).map(|name| format!("`{}`", printable(name))).collect();
             format!("there is no field `{field}`; the line has {}", names.join(", "))
         })
     }

@@ -93,7 +93,7 @@ impl Row {
     fn cells(&self) -> Vec<String> {
         let percent = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{:+.2} %", value * 100.0));
         vec![
-            self.group.clone(),
+            printable(&self.group),
             self.sketch.to_owned(),
             self.elements.to_string(),
             number(self.estimate),
@@ -146,6 +146,22 @@ impl Report {
 /// So many of them.
 pub(super) fn count(number: usize, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A text of a file for a terminal: what would steer it or turn the order of its letters is escaped, and the end of a long
+/// one is left out.
+pub(super) fn printable(text: &str) -> String {
+    const MOST: usize = 100;
+    let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::new();
+    for (place, c) in text.chars().enumerate() {
+        match c {
+            _ if place == MOST => return shown + "...",
+            _ if c.is_control() || turns(c) => shown.extend(c.escape_unicode()),
+            _ => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// Whole numbers in full, others short.

@@ -14,8 +14,8 @@ use crate::{keys::key, print::Word};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  urlcache sketch sample --key digest --most 200 pages.jsonl
-  urlcache sketch sample --key section --value bytes --most 200 --out sample.jsonl pages.jsonl
+  urlcache sketch sample --key to --most 5000 links.jsonl
+  urlcache sketch sample --key section --value bytes --out sample.jsonl pages.jsonl
 
 A line is a JSON object: {\"section\": \"/manual/\", \"bytes\": 1234}.";
 

@@ -3,8 +3,8 @@
 //! | question | sketch | memory | relative standard error |
 //! |---|---|---|---|
 //! | how many different keys? | [`HyperLogLog`] with m registers | m bytes, less for few keys | 1.04/sqrt(m) |
-//! | the same, as it is taught | [`FlajoletMartin`] with k hash functions | k bytes | about 2.4/sqrt(k) |
-//! | how unevenly do the keys occur? | [`SecondMoment`] with k variables | at most 72 k bytes | by the stream, falls with sqrt(k) |
+//! | the same, as it is taught | [`FlajoletMartin`] with k hash functions | k bytes | 2.4/sqrt(k) with groups of 4 |
+//! | how unevenly do the keys occur? | [`SecondMoment`] with k variables | about 100 k bytes | by the stream, falls with sqrt(k) |
 //! | how many nodes lie within d links of a node? | [`Neighbourhoods`] of either distinct count | two sketches a node | that of the sketch |
 //! | any share of the keys | [`KeySample`] | the sample | that of a sample of keys |
 //!
