@@ -90,6 +90,11 @@ impl Row {
         }
     }
 
+    /// With another interval: of a share, which knows its own.
+    pub(super) fn within(self, low: f64, high: f64) -> Self {
+        Self { low, high, ..self }
+    }
+
     fn cells(&self) -> Vec<String> {
         let percent = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{:+.2} %", value * 100.0));
         vec![

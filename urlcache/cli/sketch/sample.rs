@@ -4,11 +4,14 @@ use std::{collections::HashMap, fmt::Write as _, fs, num::NonZeroUsize, path::Pa
 
 use anyhow::{Context, Result};
 use clap::Args;
-use urlcache::sketch::{KeySample, Reservoir};
+use urlcache::{
+    Interval,
+    sketch::{KeySample, Reservoir},
+};
 
 use super::{
     Common, records,
-    report::{Report, Row},
+    report::{self, Report, Row},
 };
 use crate::{keys::key, print::Word};
 
@@ -38,7 +41,7 @@ pub(crate) struct SampleArgs {
 }
 
 const WORDS: &[Word] = &[
-    ("unique keys", "the share of the keys that occur in one line only"),
+    ("unique keys", "the share of the keys that occur in one line only; its interval is that of Clopper and Pearson"),
     ("distinct keys", "how many keys there are: those of the sample divided by the share of the keys it accepts"),
     ("mean range", "the highest minus the lowest value of a key, mean over the keys"),
     ("by key", "from the sample by the hash of the key, which has all lines of a key or none"),
@@ -69,6 +72,8 @@ struct Known {
 struct Figures {
     keys: f64,
     unique: f64,
+    /// Of the share of unique keys, as of independent keys (Clopper and Pearson).
+    interval: Interval,
     range: f64,
     /// Standard deviation of the range of a key.
     deviation: f64,
@@ -94,11 +99,9 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     let truth = exact.map(|exact| Figures::of(&exact));
     let rows = rows(args, &by_key, &by_position, truth);
     let share = by_key.share() * 100.0;
-    let title = format!(
-        "{lines} lines; the sample by key has {} lines of {} keys and accepts {share:.2} % of all keys",
-        by_key.pairs(),
-        by_key.len()
-    );
+    let [held, keys] = [(by_key.pairs(), "line"), (by_key.len(), "key")].map(|(count, of)| report::count(count, of));
+    let title =
+        format!("{lines} lines read; the sample by key has {held} of {keys} and accepts {share:.2} % of all keys");
     Report::new(lines, 1, rows).answer(&args.common, &title, usize::MAX, WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -123,19 +126,21 @@ fn rows(
     let mut rows = Vec::new();
     for ((kind, figures), elements) in ["by key", "by position"].into_iter().zip(figures).zip(elements) {
         let seen = if kind == "by key" { by_key.share() } else { 0.0 };
-        let mut row = |name: &str, estimate: f64, error: f64, exact: Option<f64>| {
-            rows.push(Row::new(name.to_owned(), kind, elements, (estimate, error), exact));
+        let row = |name: &str, estimate: f64, error: f64, exact: Option<f64>| {
+            Row::new(name.to_owned(), kind, elements, (estimate, error), exact)
         };
         let basis = truth.unwrap_or(figures);
         let of_mean = |deviation: f64, mean: f64| relative(deviation * ((1.0 - seen) / figures.keys).sqrt(), mean);
         let spread = (basis.unique * (1.0 - basis.unique)).sqrt();
-        row("unique keys", figures.unique, of_mean(spread, basis.unique), truth.map(|truth| truth.unique));
+        let unique = row("unique keys", figures.unique, of_mean(spread, basis.unique), truth.map(|truth| truth.unique));
+        rows.push(unique.within(figures.interval.low, figures.interval.high));
         if args.value.is_some() {
-            row("mean range", figures.range, of_mean(basis.deviation, basis.range), truth.map(|truth| truth.range));
+            let error = of_mean(basis.deviation, basis.range);
+            rows.push(row("mean range", figures.range, error, truth.map(|truth| truth.range)));
         }
         if kind == "by key" && seen > 0.0 {
             let error = ((1.0 - seen) / (figures.keys - 1.0).max(1.0)).sqrt();
-            row("distinct keys", figures.keys / seen, error, truth.map(|truth| truth.keys));
+            rows.push(row("distinct keys", figures.keys / seen, error, truth.map(|truth| truth.keys)));
         }
     }
     rows
@@ -162,9 +167,11 @@ impl Figures {
             values.iter().sum::<f64>() / keys.max(1.0)
         };
         let range = of_keys(&|known| known.high - known.low);
+        let unique = known.values().filter(|known| known.lines == 1).count() as u64;
         Self {
             keys,
-            unique: of_keys(&|known| f64::from(u8::from(known.lines == 1))),
+            unique: unique as f64 / keys.max(1.0),
+            interval: Interval::exact(unique, known.len() as u64, 0.95),
             range,
             deviation: of_keys(&|known| (known.high - known.low - range).powi(2)).sqrt(),
         }
