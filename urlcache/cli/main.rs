@@ -7,6 +7,7 @@ mod memory;
 mod print;
 mod rate;
 mod size;
+mod sketch;
 mod speed;
 
 use std::process::ExitCode;
@@ -36,6 +37,9 @@ enum Command {
     /// Describe a snapshot of a cache
     #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
     Inspect(inspect::InspectArgs),
+    /// Estimate what a stream of JSON Lines contains, beside the exact answer
+    #[command(after_help = "Example:\n  urlcache sketch distinct --of from --by to links.jsonl")]
+    Sketch(sketch::SketchArgs),
 }
 
 /// The form of the answer.
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Command::Rate(args) => rate::run(&args),
         Command::Speed(args) => speed::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Sketch(args) => sketch::run(&args),
     };
     match done {
         Ok(code) => code,

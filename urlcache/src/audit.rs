@@ -1,8 +1,7 @@
 //! [`Audit`]: measures the real rate of lost URLs while a cache is in use.
 //!
-//! Owns: an exact set of the fingerprints whose *bucket* lies in the sample, and what was tried on them. The bucket is a
-//! hash of the fingerprint under a secret seed, by a finaliser of its own: it says nothing of the probes of any filter,
-//! so what happens in the sample is what happens everywhere.
+//! Owns: an exact set of the fingerprints whose *bucket* lies in the sample, and what was tried on them. The bucket says
+//! nothing of the probes of any filter ([`BucketRange`]), so what happens in the sample is what happens everywhere.
 //!
 //! Invariants: it holds at most as many keys as it was made for; its share is the largest 1/2^i whose keys fit; when the
 //! share is halved, the departing half takes its trials and its false positives with it. So its state is a function of
@@ -16,12 +15,7 @@ use std::{
     num::NonZeroUsize,
 };
 
-use crate::{
-    exact::LeadingHalf,
-    hash::{HashSeed, mix},
-    interval::Interval,
-    port::Verdict,
-};
+use crate::{exact::LeadingHalf, hash::HashSeed, interval::Interval, port::Verdict, sketch::BucketRange};
 
 /// What a key of the sample was, when it was first offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,10 +56,9 @@ pub enum Observation {
 /// ```
 #[derive(Debug)]
 pub struct Audit {
-    seed: HashSeed,
+    /// The sample is the keys whose bucket lies in this range.
+    range: BucketRange,
     most: NonZeroUsize,
-    /// The sample is the keys whose bucket begins with this many zero bits.
-    halvings: u32,
     keys: HashSet<u128, BuildHasherDefault<LeadingHalf>>,
     /// Those of them that were no trial, or one that the cache failed; the many others take less memory so.
     odd: HashMap<u128, Standing, BuildHasherDefault<LeadingHalf>>,
@@ -75,7 +68,7 @@ pub struct Audit {
 impl Audit {
     /// An audit of at most so many keys; the seed chooses which, and is a secret.
     pub fn new(most: NonZeroUsize, seed: HashSeed) -> Self {
-        Self { seed, most, halvings: 0, keys: HashSet::default(), odd: HashMap::default(), held: 0 }
+        Self { range: BucketRange::all(seed), most, keys: HashSet::default(), odd: HashMap::default(), held: 0 }
     }
 
     /// Takes note of the cache's verdict on a key.
@@ -104,7 +97,7 @@ impl Audit {
 
     /// The share of all keys that is sampled: 1, 1/2, 1/4 and so on.
     pub fn share(&self) -> f64 {
-        0.5_f64.powi(self.halvings.cast_signed())
+        self.range.share()
     }
 
     /// Keys held.
@@ -138,33 +131,24 @@ impl Audit {
             self.odd.insert(fingerprint, standing);
             self.held += u64::from(standing == Standing::Held);
         }
-        while self.keys.len() > self.most.get() && self.halvings < u64::BITS {
+        while self.keys.len() > self.most.get() {
             self.halve();
         }
     }
 
     fn halve(&mut self) {
-        self.halvings += 1;
-        let (seed, halvings) = (self.seed, self.halvings);
-        let stays = |fingerprint: u128| bucket(seed, fingerprint).leading_zeros() >= halvings;
-        self.keys.retain(|fingerprint| stays(*fingerprint));
-        self.odd.retain(|fingerprint, _| stays(*fingerprint));
+        self.range.halve();
+        let range = self.range;
+        self.keys.retain(|fingerprint| range.accepts(*fingerprint));
+        self.odd.retain(|fingerprint, _| range.accepts(*fingerprint));
         // There may be few left of very many starts.
         self.odd.shrink_to_fit();
         self.held = self.odd.values().filter(|standing| **standing == Standing::Held).count() as u64;
     }
 
     fn samples(&self, fingerprint: u128) -> bool {
-        bucket(self.seed, fingerprint).leading_zeros() >= self.halvings
+        self.range.accepts(fingerprint)
     }
-}
-
-/// Both halves of the fingerprint, each finished by `SplitMix64`'s finaliser under the seed; filters draw their probes by
-/// xxh3.
-fn bucket(seed: HashSeed, fingerprint: u128) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
-    let (high, low) = ((fingerprint >> 64) as u64, fingerprint as u64);
-    mix(mix(high ^ seed.value()).wrapping_add(low))
 }
 
 #[cfg(test)]
@@ -173,6 +157,7 @@ mod tests {
     use xxhash_rust::xxh3::xxh3_128_with_seed;
 
     use super::*;
+    use crate::hash::mix;
 
     fn audit(most: usize) -> Audit {
         Audit::new(NonZeroUsize::new(most).unwrap(), HashSeed::new(99))
@@ -184,8 +169,8 @@ mod tests {
 
     /// What is in the sample of so many halvings.
     fn sampled(keys: &[(u128, Standing)], halvings: u32) -> Vec<(u128, Standing)> {
-        let seed = HashSeed::new(99);
-        keys.iter().copied().filter(|(key, _)| bucket(seed, *key).leading_zeros() >= halvings).collect()
+        let range = BucketRange::all(HashSeed::new(99));
+        keys.iter().copied().filter(|(key, _)| range.bucket(*key).leading_zeros() >= halvings).collect()
     }
 
     fn standing() -> impl Strategy<Value = Standing> {
@@ -249,7 +234,9 @@ mod tests {
         let keys = 200_000_u64;
         for index in 0..keys {
             let key = u128::from(index);
-            let place = usize::try_from((bucket(seed, key) >> 60) * 16 + seed.probes(key).next_below(16)).unwrap();
+            let place =
+                usize::try_from((BucketRange::all(seed).bucket(key) >> 60) * 16 + seed.probes(key).next_below(16))
+                    .unwrap();
             counts[place] += 1;
         }
         let share = keys as f64 / 256.0;

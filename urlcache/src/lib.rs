@@ -137,6 +137,7 @@ mod measure;
 mod port;
 mod segment;
 mod sizing;
+pub mod sketch;
 mod snapshot;
 mod strategy;
 

@@ -1,0 +1,283 @@
+//! `urlcache sketch`, as its users call it.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+
+use std::{
+    fs,
+    io::Write as _,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::{Value, json};
+
+/// Runs the program with this text on its standard input.
+fn sketch(arguments: &[&str], input: &[u8]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_urlcache"));
+    program.arg("sketch").args(arguments);
+    let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It may end before it has read all.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn text(arguments: &[&str], input: &str) -> String {
+    let output = sketch(arguments, input.as_bytes());
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn document(arguments: &[&str], input: &str) -> Value {
+    serde_json::from_str(&text(&[arguments, &["--json"]].concat(), input)).unwrap()
+}
+
+fn rows<'a>(document: &'a Value, sketch: &str) -> Vec<&'a Value> {
+    document["rows"].as_array().unwrap().iter().filter(|row| row["sketch"] == sketch).collect()
+}
+
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
+}
+
+fn lines(values: impl IntoIterator<Item = Value>) -> String {
+    let lines: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+    lines.join("\n") + "\n"
+}
+
+/// Each row has its exact answer, and is at most five standard errors away from it.
+fn near(document: &Value) {
+    for row in document["rows"].as_array().unwrap() {
+        let (estimate, exact) = (number(row, "estimate"), number(row, "exact"));
+        assert!((number(row, "relative_error") - (estimate / exact - 1.0)).abs() < 1e-9, "{row}");
+        assert!(row["deviation_se"].as_f64().unwrap_or(0.0).abs() < 5.0, "{row}");
+        assert!(number(row, "low") <= estimate && estimate <= number(row, "high"), "{row}");
+    }
+}
+
+#[test]
+fn distinct_words_of_each_section() {
+    let words = |from: u32, to: u32| (from..to).map(|word| format!("Wort{word}")).collect::<Vec<_>>().join("; ");
+    let mut input = lines([
+        json!({"section": "/a", "title": words(0, 400)}),
+        json!({"section": "/b", "title": "one"}),
+        json!({"section": "/a", "title": words(300, 600).to_lowercase()}),
+    ]);
+    input.insert_str(0, "\n   \n");
+    let found = document(&["distinct", "--of", "title", "--words", "--by", "section"], &input);
+    near(&found);
+    assert_eq!((&found["lines"], &found["groups"]), (&json!(3), &json!(2)));
+    for kind in ["hyperloglog", "flajolet-martin"] {
+        let rows = rows(&found, kind);
+        let named: Vec<_> = rows.iter().map(|row| (&row["group"], number(row, "exact"))).collect();
+        assert_eq!(named, [(&json!("/a"), 600.0), (&json!("/b"), 1.0)]);
+        assert_eq!(rows[0]["elements"], 700);
+    }
+    let bare = document(&["distinct", "--of", "title", "--by", "section", "--no-exact"], &input);
+    assert!(bare["rows"].as_array().unwrap().iter().all(|row| row["exact"].is_null() && row["deviation_se"].is_null()));
+}
+
+#[test]
+fn distinct_links_to_each_page() {
+    let input = lines((0..3_000_u32).flat_map(|page| {
+        [json!({"from": page, "to": ["/", format!("/{}", page % 10)]}), json!({"from": page, "to": ["/"]})]
+    }));
+    let arguments = ["distinct", "--of", "from", "--by", "to", "--precision", "12"];
+    let refused = sketch(&arguments, input.as_bytes());
+    assert_eq!(refused.status.code(), Some(2), "a list cannot be the name of a group");
+    let input = input.replace(r#"["/"]"#, r#""/""#).replace(r#"["/","#, "").replace(r#""]"#, r#"""#);
+    let found = document(&arguments, &input);
+    near(&found);
+    let registers = rows(&found, "hyperloglog");
+    assert_eq!((&registers[0]["group"], number(registers[0], "exact")), (&json!("/"), 3_000.0));
+    assert!(registers.len() == 11 && (number(registers[5], "estimate") - 300.0).abs() < 20.0);
+    let alone = document(&["distinct", "--of", "from", "--sketch", "flajolet-martin", "--groups", "5"], &input);
+    assert!(rows(&alone, "hyperloglog").is_empty() && rows(&alone, "flajolet-martin").len() == 1);
+}
+
+#[test]
+fn second_moments_of_the_slides_streams() {
+    let stream = |host: &str, first: usize, others: usize| {
+        let mut values = vec![0; first];
+        values.extend((1..=10).flat_map(|value| std::iter::repeat_n(value, others)));
+        values.into_iter().map(|value| json!({"host": host, "folder": value})).collect::<Vec<_>>()
+    };
+    let input = lines([stream("even", 10, 9), stream("uneven", 90, 1)].concat());
+    let found = document(&["moment", "--of", "folder", "--by", "host", "--variables", "40", "--groups", "4"], &input);
+    near(&found);
+    let means = rows(&found, "mean");
+    assert_eq!((&means[0]["group"], number(means[0], "exact")), (&json!("uneven"), 8_110.0));
+    assert_eq!((&means[1]["group"], number(means[1], "exact")), (&json!("even"), 910.0));
+    assert!(number(means[0], "standard_error") > 0.05);
+    // Each position has a variable.
+    let all = document(&["moment", "--of", "folder", "--by", "host", "--no-exact"], &input);
+    assert!((number(rows(&all, "mean")[0], "estimate") - 8_110.0).abs() < 1e-6);
+    assert!(all["rows"][0]["exact"].is_null());
+}
+
+#[test]
+fn neighbourhoods_of_the_slides_graph() {
+    let links = ["AB", "AC", "BC", "BD", "DE", "DF", "DG", "EF", "FG"];
+    let input = lines(links.map(|link| json!({"from": link[..1], "to": link[1..]})));
+    let flags = ["neighbours", "--from", "from", "--to", "to", "--start", "E", "--depth", "9"];
+    let undirected = [&flags[..], &["--direction", "undirected", "--precision", "14"]].concat();
+    let found = document(&undirected, &input);
+    near(&found);
+    let registers = rows(&found, "hyperloglog");
+    let exact: Vec<f64> = registers.iter().map(|row| number(row, "exact")).collect();
+    let estimates: Vec<f64> = registers.iter().map(|row| number(row, "estimate").round()).collect();
+    assert_eq!((&exact[..4], &estimates[..4]), (&[1.0, 3.0, 5.0, 7.0][..], &[1.0, 3.0, 5.0, 7.0][..]));
+    assert!(
+        exact.len() < 9 && exact[3..].windows(2).all(|sizes| sizes == [7.0; 2]),
+        "it ends where nothing grows: {exact:?}"
+    );
+    for (way, sizes) in [("out", vec![1.0, 2.0, 3.0]), ("in", vec![1.0, 2.0, 3.0, 4.0])] {
+        let found = document(&[&flags[..], &["--direction", way]].concat(), &input);
+        let exact: Vec<f64> = rows(&found, "hyperloglog").iter().map(|row| number(row, "exact")).collect();
+        assert_eq!(exact[..sizes.len()], sizes);
+    }
+    let lists = lines([json!({"from": "E", "to": ["F", "D"]}), json!({"from": "D", "to": []})]);
+    let found = document(&flags, &lists);
+    assert_eq!(rows(&found, "flajolet-martin")[1]["exact"], 3.0);
+}
+
+#[test]
+fn a_sample_by_key_is_right_and_one_by_position_is_not() {
+    // 2,000 keys once, 2,000 twice; the values of the latter lie 10 apart.
+    let input = lines((0..6_000_u32).map(|line| json!({"key": line % 4_000, "value": line / 4_000 * 10})));
+    let folder = tempfile::tempdir().unwrap();
+    let (csv, out) = (folder.path().join("rows.csv"), folder.path().join("sample.jsonl"));
+    let paths = [&csv, &out].map(|path| path.to_str().unwrap());
+    let flags = ["sample", "--key", "key", "--value", "value", "--most", "600", "--csv", paths[0], "--out", paths[1]];
+    let found = document(&flags, &input);
+    let of = |name: &str, kind: &str| rows(&found, kind).into_iter().find(|row| row["group"] == name).unwrap().clone();
+    for (name, exact) in [("unique keys", 0.5), ("mean range", 5.0), ("distinct keys", 4_000.0)] {
+        let row = of(name, "by key");
+        assert!((number(&row, "exact") - exact).abs() < 1e-9 && number(&row, "deviation_se").abs() < 4.0, "{row}");
+    }
+    assert!(number(&of("unique keys", "by position"), "deviation_se") > 10.0);
+    assert!(number(&of("mean range", "by position"), "deviation_se") < -10.0);
+    let sampled = fs::read_to_string(out).unwrap();
+    let count = sampled.lines().inspect(|line| assert!(input.contains(&format!("{line}\n")), "{line}")).count();
+    assert!((590..=600).contains(&count), "{count}");
+    let table = fs::read_to_string(csv).unwrap();
+    assert!(
+        table.starts_with("group,sketch,elements,estimate,low,high,exact,") && table.lines().count() == 6,
+        "{table}"
+    );
+}
+
+#[test]
+fn estimators_are_within_their_theory() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("check.csv");
+    let flags = ["check", "--seeds", "30", "--largest", "1000", "--csv", csv.to_str().unwrap()];
+    let found = document(&flags, "");
+    let rows = found["rows"].as_array().unwrap();
+    assert!(found["passed"] == true && rows.len() > 25, "{found}");
+    for part in ["hyperloglog", "flajolet-martin", "second moment", "neighbours", "sample by key", "sample by position"]
+    {
+        assert!(rows.iter().any(|row| row["estimator"].as_str().unwrap().contains(part)), "{part}");
+    }
+    let positions = rows.iter().find(|row| row["estimator"].as_str().unwrap().contains("position")).unwrap();
+    assert!(number(positions, "bias") > 0.8, "it is biased, as theory says: {positions}");
+    assert_eq!(fs::read_to_string(csv).unwrap().lines().count(), rows.len() + 1);
+}
+
+#[test]
+fn answers_explain_their_words_and_repeat() {
+    let input = lines((0..500_u32).map(|line| json!({"from": line % 70, "to": line % 90})));
+    let commands: [&[&str]; 5] = [
+        &["distinct", "--of", "to"],
+        &["moment", "--of", "to"],
+        &["neighbours", "--from", "from", "--to", "to", "--start", "0"],
+        &["sample", "--key", "to"],
+        &["check", "--seeds", "5", "--largest", "10"],
+    ];
+    for command in commands {
+        let (explained, again) = (text(command, &input), text(command, &input));
+        assert_eq!(explained, again);
+        let brief = text(&[command, &["--brief"]].concat(), &input);
+        assert!(explained.starts_with(brief.trim_end()) && explained.len() > brief.len() + 200, "{explained}");
+        assert!(brief.contains("std error"), "{brief}");
+        let help = text(&[command[0], "--help"], "");
+        assert!(help.contains("Example") && help.contains("[default: "), "{help}");
+    }
+    let other = text(&["distinct", "--of", "to", "--hash-seed", "2"], &input);
+    assert_ne!(other, text(&["distinct", "--of", "to"], &input));
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = "[".repeat(100_000);
+    let cases: [(&[u8], &str); 10] = [
+        (b"", "has no line"),
+        (b"\n \n", "has no line"),
+        (b"{\"a\": 1}\n\n{\"a\": \n", "line 3: the line is not JSON"),
+        (b"{\"a\": 1}\n[1]\n", "line 2: the line is not a JSON object"),
+        (b"{\"b\": 1, \"c\": 2}", "line 1: there is no field `a`; the line has `b`, `c`"),
+        (b"{\"a\": {}}", "line 1: the field `a` is an object"),
+        (b"{\"a\": [1, null]}", "line 1: the field `a` is null"),
+        (b"{\"a\": \"\xff\"}", "line 1: the line is not UTF-8"),
+        (b"{\"a\": 1e999}", "line 1: the line is not JSON: number out of range"),
+        (deep.as_bytes(), "line 1: the line is not JSON: recursion limit exceeded"),
+    ];
+    let file = folder.path().join("in.jsonl");
+    for (input, message) in cases {
+        fs::write(&file, input).unwrap();
+        fails(&["distinct", "--of", "a", file.to_str().unwrap()], b"", message);
+        fails(&["distinct", "--of", "a"], input, message);
+    }
+    let one = b"{\"a\": 1, \"b\": \"x\"}";
+    fails(&["distinct", "--of", "a", "/nonexistent"], b"", "cannot read /nonexistent");
+    fails(&["distinct", "--of", "a", "--precision", "5"], one, "the precision 5 is outside 6..=18");
+    fails(&["distinct", "--of", "a", "--groups", "4"], one, "4 groups are not an odd number");
+    fails(&["distinct", "--of", "a", "--group-size", "65"], one, "groups of 65 hash functions");
+    fails(&["moment", "--of", "a", "--variables", "7"], one, "7 variables cannot be put into 5 groups");
+    fails(&["moment", "--of", "a", "--variables", "0"], one, "0 variables cannot be put");
+    fails(&["neighbours", "--from", "a", "--to", "b", "--start", "y"], one, "no line has the page of --start, y");
+    fails(&["sample", "--key", "a", "--value", "b"], one, "line 1: the field `b` is a text, not a number");
+    fails(&["sample", "--key", "a", "--most", "0"], one, "--most");
+    fails(&["sample", "--key", "a", "--out", "/nonexistent/x"], one, "cannot write /nonexistent/x");
+    fails(&["distinct", "--of", "a", "--csv", "/nonexistent/x"], one, "cannot write /nonexistent/x");
+}
+
+fn fails(arguments: &[&str], input: &[u8], message: &str) {
+    let output = sketch(arguments, input);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
+    assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
+}
+
+#[test]
+fn texts_of_a_file_do_not_steer_the_terminal() {
+    let long = "x".repeat(5_000);
+    let input = lines(["a\u{1b}[2J", "b\u{202e}c", "d\ne", &long].map(|group| json!({"group": group, "value": 1})));
+    let shown = text(&["distinct", "--of", "value", "--by", "group", "--brief"], &input);
+    for part in ["a\\u{1b}[2J ", "b\\u{202e}c ", "d\\u{a}e ", "xx... "] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && shown.len() < 5_000);
+    fails(&["distinct", "--of", "value"], b"{\"\\u001b[2J\": 1}", "the line has `\\u{1b}[2J`");
+    let found = document(&["distinct", "--of", "value", "--by", "group"], &input);
+    assert!(rows(&found, "hyperloglog").iter().any(|row| row["group"] == "a\u{1b}[2J"), "{found}");
+}
+
+#[test]
+fn extreme_flags_do_no_harm() {
+    let input = lines((0..50_u32).map(|line| json!({"a": line % 7, "b": line})));
+    let huge = usize::MAX.to_string();
+    let commands: [&[&str]; 6] = [
+        &["moment", "--of", "a", "--variables", &huge, "--groups", "1"],
+        &["moment", "--of", "a", "--variables", &huge, "--groups", &huge],
+        &["sample", "--key", "a", "--most", &huge],
+        &["sample", "--key", "a", "--most", "1"],
+        &["distinct", "--of", "a", "--precision", "18", "--groups", "127", "--group-size", "64", "--top", &huge],
+        &["neighbours", "--from", "a", "--to", "b", "--start", "0", "--depth", "10000"],
+    ];
+    for command in commands {
+        for more in [&[][..], &["--no-exact"]] {
+            let found = document(&[command, more].concat(), &input);
+            assert!(!found["rows"].as_array().unwrap().is_empty(), "{found}");
+        }
+    }
+}
