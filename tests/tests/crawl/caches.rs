@@ -431,10 +431,10 @@ fn a_sequence_whose_cache_cannot_be_made_does_not_begin() {
 
 #[test]
 fn the_time_of_a_run_is_that_of_all_its_sequences() {
-    let server = serve(chain(30));
+    let server = serve(chain(60));
     let folder = Folder::new();
-    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "500ms");
-    let crawl = crawl.args(["--reset", "restart", "--delay", "20ms", "--max-time", "4s"]);
+    let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_CACHE_RESET_EVERY", "1s");
+    let crawl = crawl.args(["--reset", "restart", "--delay", "20ms", "--max-time", "6s"]);
     let run = crawl.patience(std::time::Duration::from_secs(15)).run().expect(0);
     let summary = run.json();
     assert!(summary["sequence"].as_u64() > Some(0) && summary["end"] == "budget", "{summary}");
