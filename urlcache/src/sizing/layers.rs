@@ -43,6 +43,17 @@ impl LayerPlan {
         Ok(Self { layers: vec![layer; depth as usize], combined: Plan::for_budget(layout, keys, budget)? })
     }
 
+    /// A plan of given filters, for whoever knows how many distinct segments each layer has.
+    ///
+    /// # Errors
+    /// No layers or more than 63.
+    pub fn of(layers: Vec<Plan>, combined: Plan) -> Result<Self, SizingError> {
+        match u32::try_from(layers.len()) {
+            Ok(1..=63) => Ok(Self { layers, combined }),
+            depth => Err(SizingError::Filters(depth.unwrap_or(u32::MAX))),
+        }
+    }
+
     /// The filters of the segments, the authority's first.
     pub fn layers(&self) -> &[Plan] {
         &self.layers
