@@ -52,7 +52,7 @@ pub(crate) struct Axis {
     pub(crate) scale: Scale,
 }
 
-const SIZE: (u32, u32) = (860, 520);
+const SIZE: (u32, u32) = (1_060, 520);
 
 /// Colours that the colour-blind tell apart (Okabe and Ito 2008).
 const COLOURS: [RGBColor; 8] = [
@@ -127,8 +127,9 @@ impl Figure {
     {
         canvas.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(canvas)
-            .caption(&self.title, ("sans-serif", 19))
             .margin(14)
+            .margin_right(self.legend_width())
+            .caption(&self.title, ("sans-serif", 19))
             .x_label_area_size(46)
             .y_label_area_size(74)
             .build_cartesian_2d(x, y)?;
@@ -143,27 +144,47 @@ impl Figure {
             .x_label_formatter(&|value| number(*value))
             .y_label_formatter(&|value| number(*value))
             .draw()?;
-        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
+        for (row, (curve, colour)) in self.curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
             let shown = || curve.points.iter().copied().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
             let width = if curve.stroke == Stroke::Theory { 1 } else { 2 };
             let style = colour.stroke_width(width);
-            let legend = match curve.stroke {
+            match curve.stroke {
                 Stroke::Published => chart.draw_series(shown().map(|point| Cross::new(point, 5, style)))?,
                 Stroke::Measured | Stroke::Theory => chart.draw_series(LineSeries::new(shown(), style))?,
             };
-            legend.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
             if curve.stroke == Stroke::Measured {
                 chart.draw_series(shown().map(|point| Circle::new(point, 3, colour.filled())))?;
             }
+            self.legend(canvas, row, curve, style)?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.85))
-            .border_style(BLACK.mix(0.2))
-            .label_font(("sans-serif", 13))
-            .draw()?;
         Ok(())
+    }
+
+    /// A line of the legend, to the right of the panel, where it hides no curve.
+    fn legend(
+        &self,
+        canvas: &Canvas<'_>,
+        row: usize,
+        curve: &Curve,
+        style: ShapeStyle,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        let left = SIZE.0.cast_signed() - self.legend_width() + 12;
+        let middle = 60 + 24 * i32::try_from(row)?;
+        match curve.stroke {
+            Stroke::Published => canvas.draw(&Cross::new((left + 9, middle), 5, style))?,
+            Stroke::Theory => canvas.draw(&PathElement::new([(left, middle), (left + 18, middle)], style))?,
+            Stroke::Measured => {
+                canvas.draw(&PathElement::new([(left, middle), (left + 18, middle)], style))?;
+                canvas.draw(&Circle::new((left + 9, middle), 3, style.color.filled()))?;
+            }
+        }
+        Ok(canvas.draw(&Text::new(curve.name.clone(), (left + 26, middle - 5), ("sans-serif", 13)))?)
+    }
+
+    /// Pixels that the longest name takes.
+    fn legend_width(&self) -> i32 {
+        let longest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+        i32::try_from(longest).unwrap_or(0).min(50) * 6 + 54
     }
 }
 
