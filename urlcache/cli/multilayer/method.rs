@@ -208,7 +208,7 @@ pub(super) fn best(bits: u64, keys: u64) -> Result<Plan> {
 }
 
 /// The power of two that is nearest, by ratio.
-fn power_of_two(value: f64) -> u64 {
+pub(super) fn power_of_two(value: f64) -> u64 {
     1 << whole(value.max(1.0).log2().round()).min(40)
 }
 

@@ -6,6 +6,7 @@ mod clock;
 mod contest;
 mod figures;
 mod keeper;
+mod keywords;
 mod method;
 mod report;
 mod site;
@@ -19,19 +20,24 @@ use urlcache::HashSeed;
 
 use crate::{Form, print};
 use contest::Order;
+use keywords::KeywordArgs;
 use method::Sizes;
 use report::{Round, Row};
 
 /// How it is called, for its help.
 pub(crate) const EXAMPLES: &str = "Examples:
   urlcache multilayer --sizes 1000,1000000 --out rows.csv --svg figures
-  urlcache multilayer --urls urls.txt --sizes 1000,100000";
+  urlcache multilayer --urls urls.txt --sizes 1000,100000
+  urlcache multilayer --csv titles.csv --column listed_in --delimiter ', '
+  urlcache multilayer --csv titles.csv --column listed_in --search 'Dramas,Comedies' --out found.csv";
 
 #[derive(Debug, Args)]
 pub(crate) struct MultilayerArgs {
     #[command(flatten)]
     urls: UrlArgs,
-    /// Number of layers of segments; the XOR layer comes on top [default of URLs: 5]
+    #[command(flatten)]
+    keywords: KeywordArgs,
+    /// Number of layers; the XOR layer comes on top [default: of URLs 5, of keywords the most of a record by hash functions]
     #[arg(long, value_name = "L", value_parser = clap::value_parser!(u8).range(1..=62))]
     layers: Option<u8>,
     /// Number from which all hash functions follow; the same number repeats a run
@@ -80,6 +86,9 @@ struct Comparison {
 }
 
 pub(crate) fn run(args: &MultilayerArgs) -> Result<ExitCode> {
+    if args.keywords.is_given() {
+        return keywords::run(args);
+    }
     let rounds = compare(args)?;
     let rows: Vec<Row> = rounds.iter().flat_map(report::rows).collect();
     if let Some(file) = &args.out {

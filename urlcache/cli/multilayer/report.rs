@@ -258,8 +258,12 @@ impl Answer {
 }
 
 /// Two significant digits of a small number, three decimals of a large one.
-fn small(rate: f64) -> String {
-    if rate >= 0.01 { format!("{rate:.3}") } else { format!("{rate:.1e}") }
+pub(super) fn small(rate: f64) -> String {
+    match rate {
+        0.0 => "0".to_owned(),
+        _ if rate >= 0.01 => format!("{rate:.3}"),
+        _ => format!("{rate:.1e}"),
+    }
 }
 
 #[cfg(test)]
