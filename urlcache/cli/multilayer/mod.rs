@@ -11,9 +11,9 @@ mod method;
 mod report;
 mod site;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{fs, path::PathBuf, process::ExitCode};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 use urlcache::HashSeed;
@@ -33,10 +33,6 @@ pub(crate) const EXAMPLES: &str = "Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct MultilayerArgs {
-    #[command(flatten)]
-    urls: UrlArgs,
-    #[command(flatten)]
-    keywords: KeywordArgs,
     /// Number of layers; the XOR layer comes on top [default: of URLs 5, of keywords the most of a record by hash functions]
     #[arg(long, value_name = "L", value_parser = clap::value_parser!(u8).range(1..=62))]
     layers: Option<u8>,
@@ -48,6 +44,10 @@ pub(crate) struct MultilayerArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
+    #[command(flatten)]
+    urls: UrlArgs,
+    #[command(flatten)]
+    keywords: KeywordArgs,
 }
 
 /// What a comparison of URLs needs.
@@ -86,6 +86,7 @@ struct Comparison {
 }
 
 pub(crate) fn run(args: &MultilayerArgs) -> Result<ExitCode> {
+    args.check_targets()?;
     if args.keywords.is_given() {
         return keywords::run(args);
     }
@@ -127,6 +128,24 @@ fn compare(args: &MultilayerArgs) -> Result<Vec<Round>> {
 }
 
 impl MultilayerArgs {
+    /// Whether results can be written: better asked before a long measurement than after.
+    fn check_targets(&self) -> Result<()> {
+        if let Some(file) = &self.out {
+            let read = self.urls.urls.iter().map(|path| ("--urls", path)).chain(self.keywords.file());
+            for (flag, path) in read {
+                let same =
+                    path == file || path.canonicalize().ok().is_some_and(|path| file.canonicalize().ok() == Some(path));
+                ensure!(!same, "--out is the file that {flag} reads: {}; name another", file.display());
+            }
+            let opened = fs::OpenOptions::new().create(true).append(true).open(file);
+            opened.with_context(|| format!("cannot write {}", file.display()))?;
+        }
+        if let Some(folder) = &self.urls.svg {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        Ok(())
+    }
+
     fn url_layers(&self) -> usize {
         self.layers.map_or(5, usize::from)
     }

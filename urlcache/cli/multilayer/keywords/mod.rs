@@ -104,6 +104,11 @@ impl KeywordArgs {
         self.csv.is_some() || self.generate.is_some() || self.search.is_some()
     }
 
+    /// The file that is read, with the flag that names it.
+    pub(super) fn file(&self) -> Option<(&'static str, &PathBuf)> {
+        Some(("--csv", self.csv.as_ref()?))
+    }
+
     fn records(&self) -> Result<Records> {
         let delimiter = Delimiter::new(&self.delimiter)?;
         match (&self.csv, &self.column, self.generate) {

@@ -86,6 +86,7 @@ impl Records {
         }
         let mut reader = csv::Reader::from_reader(bytes.as_slice());
         let heading = reader.headers().map_err(|error| explained(&name, &error))?.clone();
+        ensure!(!heading.is_empty(), "{name}: there is no heading; name the columns in the first line");
         let place = place_of(&heading, column).with_context(|| name.clone())?;
         let mut records = Vec::new();
         for row in reader.records() {
@@ -242,7 +243,7 @@ mod tests {
             ("a,b\n1,2\n3,\"x\n4,5\n", "a", "line 3: a quotation mark is opened"),
             ("a,b\n1,2\n", "c", "no column c; --column takes one of: a, b, or a number from 1"),
             ("a,b\n1,2\n", "0", "no column 0"),
-            ("", "a", "no column a"),
+            ("", "a", "there is no heading"),
             ("a\nx\ny\n", "a", "2 different records with keywords are too few"),
         ] {
             let error = format!("{:#}", read(text, column, "|").unwrap_err());
