@@ -69,3 +69,16 @@ impl LayerPlan {
         self.layers.iter().map(|layer| layer.bits()).sum::<u64>() + self.combined.bits()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_of_given_filters_has_one_to_63_layers() {
+        let plan = Plan::new(640, 3).unwrap();
+        assert_eq!(LayerPlan::of(vec![plan; 5], plan).unwrap().bits(), 6 * 640);
+        assert_eq!(LayerPlan::of(Vec::new(), plan), Err(SizingError::Filters(0)));
+        assert_eq!(LayerPlan::of(vec![plan; 64], plan), Err(SizingError::Filters(64)));
+    }
+}

@@ -60,6 +60,14 @@ pub(super) fn hashes(error_rate: f64) -> u32 {
     (1..=64).min_by(|a, b| distance(*a, error_rate).total_cmp(&distance(*b, error_rate))).unwrap_or(1)
 }
 
+/// Number of layers for so many keywords: one for each hash function's worth of them, 1 to 62.
+pub(super) fn layers_for(keywords: usize, hashes: u32) -> u32 {
+    u32::try_from(keywords.div_ceil(hashes as usize)).unwrap_or(u32::MAX).clamp(1, MOST_LAYERS)
+}
+
+/// Layers that the rule gives, at most: without a bound the memory would grow with the square of the keywords.
+const MOST_LAYERS: u32 = 62;
+
 fn distance(hashes: u32, error_rate: f64) -> f64 {
     (f64::from(hashes) + error_rate.log2()).abs()
 }

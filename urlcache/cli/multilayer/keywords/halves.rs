@@ -24,7 +24,9 @@ pub(super) struct Count {
     pub(super) found: u64,
     /// The sum of the expectations of all rounds.
     pub(super) expected: f64,
-    /// Counted minus expected, in standard errors that follow from how much the rounds differ.
+    /// The sum of the variances, if no record had to do with another.
+    variance: f64,
+    /// Counted minus expected, in standard errors.
     pub(super) deviation: Option<f64>,
 }
 
@@ -47,6 +49,7 @@ pub(super) fn run(records: &[Record], contestants: &[Contestant], rounds: u32, s
         asked: 0,
         found: 0,
         expected: 0.0,
+        variance: 0.0,
         deviation: None,
     };
     let mut counts: Vec<Count> = contestants.iter().map(start).collect();
@@ -55,15 +58,18 @@ pub(super) fn run(records: &[Record], contestants: &[Contestant], rounds: u32, s
         let (b, c) = shuffled.split_at(shuffled.len() / 2);
         for (count, differences) in counts.iter_mut().zip(&mut differences) {
             let found = both(&count.contestant.build, b, c, hash);
-            let expected = expectation(&count.contestant.build, b, c) + expectation(&count.contestant.build, c, b);
+            let build = &count.contestant.build;
+            let chances = [probabilities(build, b, c), probabilities(build, c, b)].concat();
+            let expected: f64 = chances.iter().sum();
             count.asked += records.len() as u64;
             count.found += found;
             count.expected += expected;
+            count.variance += chances.iter().map(|chance| chance * (1.0 - chance)).sum::<f64>();
             differences.push(found as f64 - expected);
         }
     }
     for (count, differences) in counts.iter_mut().zip(&differences) {
-        count.deviation = in_standard_errors(differences).filter(|_| count.expected >= ENOUGH);
+        count.deviation = in_standard_errors(differences, count.variance).filter(|_| count.expected >= ENOUGH);
     }
     counts
 }
@@ -88,8 +94,8 @@ fn both(build: &Build, b: &[&Record], c: &[&Record], seed: u64) -> u64 {
     all.filter(|record| of_b.finds(&record.words) && of_c.finds(&record.words)).count() as u64
 }
 
-/// How many of these records the filter of the others is expected to find.
-fn expectation(build: &Build, asked: &[&Record], others: &[&Record]) -> f64 {
+/// How probable it is for each of these records that the filter of the others finds it.
+fn probabilities(build: &Build, asked: &[&Record], others: &[&Record]) -> Vec<f64> {
     let truth = Truth::of(build, others);
     let rates: Vec<f64> = truth.words.iter().map(|words| build.layer.rate_at(words.len() as u64)).collect();
     let combined = build.combined.rate_at(truth.combinations.len() as u64);
@@ -100,7 +106,7 @@ fn expectation(build: &Build, asked: &[&Record], others: &[&Record]) -> f64 {
         let passes = build.form == Form::Words || truth.combinations.contains(&told_apart(build.form, &record.words));
         words * if passes { 1.0 } else { combined }
     };
-    asked.iter().map(of_record).sum()
+    asked.iter().map(of_record).collect()
 }
 
 /// The words that go into layers, with the layer of each; a filter of whole lists has none.
@@ -134,12 +140,14 @@ impl<'r> Truth<'r> {
     }
 }
 
-/// The mean of these, in standard errors of the mean; `None` if there is nothing to tell.
-fn in_standard_errors(differences: &[f64]) -> Option<f64> {
+/// The sum of these, in standard errors: those that follow from how much the rounds differ, because records share words, but
+/// at least those of records that have nothing to do with each other.
+fn in_standard_errors(differences: &[f64], variance: f64) -> Option<f64> {
     let count = differences.len() as f64;
-    let mean = differences.iter().sum::<f64>() / count;
-    let variance = differences.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    (count > 1.0 && variance > 0.0).then(|| mean / (variance / count).sqrt())
+    let sum: f64 = differences.iter().sum();
+    let squares: f64 = differences.iter().map(|one| (one - sum / count).powi(2)).sum();
+    let variance = variance.max(if count > 1.0 { count * squares / (count - 1.0) } else { 0.0 });
+    (variance > 0.0).then(|| sum / variance.sqrt())
 }
 
 /// Different keywords of a half, on average over the two halves of one split.

@@ -154,7 +154,8 @@ fn measure(args: &MultilayerArgs, records: &[Record], extent: &Extent) -> Result
     let counts = halves::run(records, &contestants::all(load)?, rounds, args.hash_seed);
     let mut rows: Vec<Row> = counts.iter().map(report::of_halves).collect();
     let questions = search::questions(records, searches, args.hash_seed);
-    for index in search::indexes(records, error_rate, args.hash_seed)? {
+    for compared in search::COMPARED {
+        let index = search::index(records, compared, error_rate, args.hash_seed)?;
         rows.push(report::of_search(&index.worth(records, &questions, false)));
         if (index.method, index.memory) == (contestants::PLAIN, contestants::DOCUMENT) {
             rows.push(report::of_search(&index.worth(records, &questions, true)));
@@ -166,7 +167,8 @@ fn measure(args: &MultilayerArgs, records: &[Record], extent: &Extent) -> Result
 fn find(args: &MultilayerArgs, records: &[Record], question: &str) -> Result<()> {
     let words = Delimiter::new(&args.keywords.delimiter)?.words(question);
     ensure!(!words.is_empty(), "--search has no keyword: give some, separated by commas");
-    let indexes = search::indexes(records, args.keywords.error_rate, args.hash_seed)?;
+    let index = |shown| search::index(records, shown, args.keywords.error_rate, args.hash_seed);
+    let indexes = search::SHOWN.into_iter().map(index).collect::<Result<Vec<_>>>()?;
     let found = search::find(records, &indexes, &words);
     if let Some(file) = &args.out {
         print::csv(file, &found)?;
@@ -179,7 +181,6 @@ impl Extent {
     fn of(records: &Records, args: &MultilayerArgs) -> Self {
         let hashes = contestants::hashes(args.keywords.error_rate);
         let most = records.most_words();
-        let by_rule = u32::try_from(most.div_ceil(hashes as usize)).unwrap_or(u32::MAX).clamp(1, MOST_LAYERS);
         Self {
             records: records.all.len(),
             empty: records.empty,
@@ -188,7 +189,7 @@ impl Extent {
             different_keywords: records.vocabulary(),
             most_keywords: most,
             hashes,
-            layers: args.layers.map_or(by_rule, u32::from),
+            layers: args.layers.map_or_else(|| contestants::layers_for(most, hashes), u32::from),
             literal_layers: records.words().div_ceil(hashes as usize),
         }
     }
@@ -203,9 +204,6 @@ impl Extent {
         )
     }
 }
-
-/// Layers that the rule gives, at most.
-const MOST_LAYERS: u32 = 62;
 
 impl Search {
     fn text(&self) -> String {

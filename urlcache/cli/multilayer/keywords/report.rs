@@ -65,7 +65,7 @@ pub(super) const WORDS: &[Word] = &[
     ),
     (
         "deviation",
-        "counted minus expected, in standard errors that follow from how much the rounds differ; 3 of 1000 are beyond 3 if the theory is right",
+        "counted minus expected, in standard errors that follow from how much the rounds differ; if the theory is right, few are beyond 3; none where fewer than 20 are expected",
     ),
     (
         "rate",

@@ -9,7 +9,7 @@ use serde::Serialize;
 use urlcache::{HashSeed, Plan};
 
 use super::{
-    contestants::{DOCUMENT, EQUAL, OF_WORDS, PLAIN, TOTAL, at_error_rate, hashes},
+    contestants::{DOCUMENT, EQUAL, OF_WORDS, PLAIN, TOTAL, at_error_rate, hashes, layers_for},
     filters::{Build, Form, WordFilter},
     records::Record,
 };
@@ -70,7 +70,7 @@ struct Sizes {
 impl Sizes {
     fn of(record: &Record, error_rate: f64) -> Result<Self> {
         let words = record.words.len() as u64;
-        let layers = u32::try_from(words)?.div_ceil(hashes(error_rate));
+        let layers = layers_for(record.words.len(), hashes(error_rate));
         let m = at_error_rate(words, error_rate)?;
         let share = m.bits() as f64 / f64::from(layers + 1);
         Ok(Self { words, layers, m, document: power_of_two(m.bits() as f64), equal: power_of_two(share) })
@@ -101,22 +101,30 @@ impl Sizes {
     }
 }
 
-/// All that is compared.
-pub(super) fn indexes(records: &[Record], error_rate: f64, seed: u64) -> Result<Vec<Index>> {
-    let compared = [(OF_WORDS, DOCUMENT), (PLAIN, DOCUMENT), (OF_WORDS, TOTAL), (OF_WORDS, EQUAL), (PLAIN, EQUAL)];
-    let index = |(method, memory)| -> Result<Index> {
-        let mut index = Index { method, memory, filters: Vec::new(), bits: 0 };
-        for (number, record) in (0..).zip(records) {
-            let build = Sizes::of(record, error_rate)?.build(method, memory)?;
-            // A seed for each, or a word would be mistaken in all records or in none.
-            let mut filter = WordFilter::new(build, HashSeed::new(seed).derive(6, number).value());
-            filter.insert(&record.words);
-            index.filters.push(filter);
-            index.bits += build.bits();
-        }
-        Ok(index)
-    };
-    compared.into_iter().map(index).collect()
+/// All that is compared: a method and its memory.
+pub(super) const COMPARED: [(&str, &str); 5] =
+    [(OF_WORDS, DOCUMENT), (PLAIN, DOCUMENT), (OF_WORDS, TOTAL), (OF_WORDS, EQUAL), (PLAIN, EQUAL)];
+
+/// Those that the list of a search shows.
+pub(super) const SHOWN: [(&str, &str); 2] = [(OF_WORDS, DOCUMENT), (PLAIN, DOCUMENT)];
+
+/// A filter for each record.
+pub(super) fn index(
+    records: &[Record],
+    (method, memory): (&'static str, &'static str),
+    error_rate: f64,
+    seed: u64,
+) -> Result<Index> {
+    let mut index = Index { method, memory, filters: Vec::new(), bits: 0 };
+    for (number, record) in (0..).zip(records) {
+        let build = Sizes::of(record, error_rate)?.build(method, memory)?;
+        // A seed for each, or a word would be mistaken in all records or in none.
+        let mut filter = WordFilter::new(build, HashSeed::new(seed).derive(6, number).value());
+        filter.insert(&record.words);
+        index.filters.push(filter);
+        index.bits += build.bits();
+    }
+    Ok(index)
 }
 
 /// So many questions of two keywords that some record holds; of one where no record has two.
@@ -195,7 +203,8 @@ mod tests {
     fn no_record_is_missed_but_literally() {
         let records = Records::generated(400).unwrap().all;
         let questions = questions(&records, 60, 3);
-        for index in indexes(&records, 0.05, 3).unwrap() {
+        for compared in COMPARED {
+            let index = index(&records, compared, 0.05, 3).unwrap();
             let worth = index.worth(&records, &questions, false);
             assert_eq!(worth.missed, 0, "{worth:?}");
             assert!(worth.right >= 60 && worth.strangers + worth.right == 60 * records.len() as u64, "{worth:?}");
@@ -210,7 +219,7 @@ mod tests {
     #[test]
     fn found_are_all_that_hold_the_words() {
         let records = Records::generated(400).unwrap().all;
-        let indexes = indexes(&records, 0.05, 3).unwrap();
+        let indexes = SHOWN.map(|shown| index(&records, shown, 0.05, 3).unwrap());
         let words = [Box::from("w1"), Box::from("w2")];
         let found = find(&records, &indexes, &words);
         let holding = |record: &&Record| words.iter().all(|word| record.words.contains(word));
