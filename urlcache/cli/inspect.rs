@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::Args;
 use serde::Serialize;
-use urlcache::{ErrorSide, Snapshot, restore};
+use urlcache::{ErrorSide, LossFigure, Snapshot, restore};
 
 use crate::{
     Form,
@@ -34,7 +34,10 @@ struct Description {
     bits_per_url: Option<f64>,
     fill: f64,
     expected_rate: f64,
-    expected_lost: f64,
+    /// None where the strategy keeps no account.
+    expected_lost: Option<f64>,
+    /// What that is: expected, `at_least` or unknown.
+    expected_lost_is: &'static str,
     hashes: u32,
     cache_lines: u32,
     errs: &'static str,
@@ -79,7 +82,8 @@ fn describe(file: String, bytes: usize, cache: &dyn Snapshot) -> Description {
         bits_per_url: (now.items > 0).then(|| now.bits as f64 / now.items as f64),
         fill: now.fill,
         expected_rate: now.expected_rate,
-        expected_lost: now.expected_lost,
+        expected_lost: (now.figure != LossFigure::Unknown).then_some(now.expected_lost),
+        expected_lost_is: now.figure.name(),
         hashes: cost.hashes,
         cache_lines: cost.cache_lines,
         errs: match cache.error_side() {
@@ -95,11 +99,18 @@ fn lines(description: &Description) -> String {
     let Description { file, bytes, strategy, layout, items, capacity, bits, errs, hashes, cache_lines, .. } =
         description;
     let fill = description.fill * 100.0;
-    let [rate, lost] = [description.expected_rate, description.expected_lost].map(print::short);
+    let rate = print::short(description.expected_rate);
+    let lost = match description.expected_lost.map(print::short) {
+        None => "no figure of what is lost".to_owned(),
+        Some(lost) if description.expected_lost_is == LossFigure::AtLeast.name() => {
+            format!("at least {lost} lost so far")
+        }
+        Some(lost) => format!("expected lost so far {lost}"),
+    };
     format!(
         "{file}: a URL cache of {bytes} bytes, {strategy} ({layout})\n\
          {items} URLs held, room for {capacity}; {bits} bits, {fill:.1} % in use\n\
-         errs: {errs}; rate now {rate}, expected lost so far {lost}\n\
+         errs: {errs}; rate now {rate}, {lost}\n\
          a test-and-set sets {hashes} bits and touches {cache_lines} cache lines"
     )
 }

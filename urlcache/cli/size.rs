@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
-use urlcache::{BuildError, CacheConfig, HashSeed, Layout, ResetPolicy, SizingError, Strategy};
+use urlcache::{BuildError, CacheConfig, HashSeed, Layout, LossFigure, ResetPolicy, SizingError, Strategy};
 
 use crate::{
     Budget, Form,
@@ -46,6 +46,8 @@ struct Row {
     /// Of the full cache; none where what a cache states is not what it loses.
     rate: Option<f64>,
     expected_lost: Option<f64>,
+    /// What that is: expected, `at_most` where URLs with unknown segments lose less, or unknown.
+    expected_lost_is: &'static str,
     hashes: u32,
     cache_lines: u32,
     errs: &'static str,
@@ -60,12 +62,16 @@ struct PriceList {
     rows: Vec<Row>,
 }
 
+/// What is said of losses that are those of the worst URLs.
+const AT_MOST: &str = "at_most";
+
 const WORDS: &[Word] = &[
     ("strategy", "which filters are combined; exact is a hash set and loses nothing"),
     ("layout", "how a filter arranges its bits; auto takes the cheapest layout, which follows in brackets"),
     ("bits/URL", "memory for each of the URLs that the cache is made for; MiB: all memory"),
     ("rate when full", "the probability that the full cache calls a new URL seen"),
     ("expected lost", "how many new URLs the cache calls seen by mistake while it fills, on average"),
+    ("at most", "the losses if every URL consists of known segments; of others fewer are lost"),
     ("unbounded", "the strategy keeps no budget; its losses depend on the URLs"),
     ("bits set", "how many bits each URL sets or reads"),
     ("cache lines", "pieces of 64 bytes of memory that are read for each URL; fewer are faster"),
@@ -116,6 +122,11 @@ fn row(args: &SizeArgs, strategy: Strategy, layout: Layout) -> Result<Row, Build
         memory_bytes: design.bits / 8,
         rate: strategy.keeps_a_budget().then_some(design.rate),
         expected_lost: strategy.keeps_a_budget().then_some(design.expected_lost),
+        expected_lost_is: match strategy {
+            Strategy::Multilayer => AT_MOST,
+            Strategy::MultilayerPlain | Strategy::SegmentSet => LossFigure::Unknown.name(),
+            _ => LossFigure::Expected.name(),
+        },
         hashes: design.cost.hashes,
         cache_lines: design.cost.cache_lines,
         errs: match (strategy, args.reset) {
@@ -143,6 +154,7 @@ fn table(args: &SizeArgs, rows: &[Row]) -> String {
         let mebibytes = row.memory_bytes as f64 / f64::from(1 << 20);
         let figure = |figure: Option<f64>| figure.map_or_else(|| "unbounded".to_owned(), print::short);
         let [rate, lost] = [row.rate, row.expected_lost].map(figure);
+        let lost = if row.expected_lost_is == AT_MOST { format!("at most {lost}") } else { lost };
         let (bits, mebibytes) = (format!("{:.2}", row.bits_per_url), print::short(mebibytes));
         vec![
             row.strategy.to_owned(),

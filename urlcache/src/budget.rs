@@ -22,11 +22,28 @@ pub struct LossBudget {
 impl Default for LossBudget {
     /// Half a lost URL a sequence, no limit of rate.
     fn default() -> Self {
-        Self { max_lost_urls: Some(0.5), max_false_positive_rate: None }
+        Self::urls(0.5)
     }
 }
 
 impl LossBudget {
+    /// So many expected lost URLs a sequence, above 0; no limit of the rate.
+    ///
+    /// ```
+    /// use urlcache::LossBudget;
+    ///
+    /// assert_eq!(LossBudget::urls(0.5), LossBudget::default());
+    /// assert_eq!(LossBudget::rate(0.01).max_false_positive_rate, Some(0.01));
+    /// ```
+    pub const fn urls(expected: f64) -> Self {
+        Self { max_lost_urls: Some(expected), max_false_positive_rate: None }
+    }
+
+    /// A false-positive rate that no moment exceeds, between 0 and 1; no limit of the number of lost URLs.
+    pub const fn rate(most: f64) -> Self {
+        Self { max_lost_urls: None, max_false_positive_rate: Some(most) }
+    }
+
     /// What generation `g` may lose: 1/((g+1)(g+2)) of the lost URLs; the rate holds for each generation whole.
     ///
     /// The series 1/2, 1/6, 1/12, ... sums to 1. It falls slowly: after ten doublings of the cache its share costs
@@ -42,11 +59,6 @@ impl LossBudget {
     pub(crate) fn rate_over(&self, urls: u64) -> f64 {
         let by_losses = self.max_lost_urls.map(|losses| losses / (losses + urls as f64));
         by_losses.into_iter().chain(self.max_false_positive_rate).fold(1.0, f64::min)
-    }
-
-    /// A rate alone.
-    pub(crate) fn of_rate(rate: f64) -> Self {
-        Self { max_lost_urls: None, max_false_positive_rate: Some(rate) }
     }
 }
 

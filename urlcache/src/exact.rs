@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::config::BuildError;
-use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
 use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
@@ -164,6 +164,7 @@ impl UrlCache for ExactCache {
             steepness: 1.0,
             expected_rate: 0.0,
             expected_lost: 0.0,
+            figure: LossFigure::Expected,
         }
     }
 

@@ -10,10 +10,10 @@ use std::ops::Range;
 use crate::config::BuildError;
 use crate::family::Hashing;
 use crate::filter::{
-    self, Answers, Classic, Filter, FromBytes, PlainLayers, Rotating, SegmentSet, Segments, Slices, of_plan,
+    self, Answers, Classic, Filter, FromBytes, Offer, PlainLayers, Rotating, SegmentSet, Segments, Slices, of_plan,
 };
 use crate::hash::HashSeed;
-use crate::port::{Cost, ErrorSide, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
 use crate::sizing::{Growth, LayerPlan, Plan, SizingError};
 use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 use crate::strategy::{Layout, Strategy};
@@ -40,7 +40,12 @@ pub struct FilterCache {
     first_capacity: u64,
     capacity: u64,
     charged: f64,
+    /// Mean charge of the answers *new* of the latest batch that had one.
+    latest_charge: f64,
 }
+
+/// The rate from which on the sum of the charges is carried by so few answers *new* that most filters have lost more.
+const SATURATED: f64 = 0.99;
 
 /// What the filters of a cache are to be.
 #[derive(Clone, PartialEq, Debug)]
@@ -114,6 +119,7 @@ impl FilterCache {
             first_capacity: input.count()?,
             capacity: input.count()?,
             charged: input.f64()?,
+            latest_charge: 0.0,
             filter: filter::read(input)?,
         })
     }
@@ -143,7 +149,24 @@ impl FilterCache {
         let filter = blueprint.filter(strategy.seed_of(seed, sequence)).map_err(memory)?;
         let (plan, cost) = (blueprint.plan(), blueprint.cost());
         let (first_capacity, grows) = (capacity, matches!(blueprint, Blueprint::Growing(..)));
-        Ok(Self { filter, strategy, plan, cost, grows, seed, items: 0, first_capacity, capacity, charged: 0.0 })
+        Ok(Self {
+            filter,
+            strategy,
+            plan,
+            cost,
+            grows,
+            seed,
+            items: 0,
+            first_capacity,
+            capacity,
+            charged: 0.0,
+            latest_charge: 0.0,
+        })
+    }
+
+    fn figure(&self, rate: f64) -> LossFigure {
+        let figure = self.filter.figure();
+        if rate >= SATURATED { figure.max(LossFigure::AtLeast) } else { figure }
     }
 }
 
@@ -243,12 +266,10 @@ impl Blueprint {
 
 impl UrlCache for FilterCache {
     fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
-        let rate = self.filter.rate();
-        if self.filter.test_and_set(key) {
-            return Verdict::Seen;
-        }
-        self.charged += filter::charge(rate);
+        let Offer::New { charge } = self.filter.offer(key) else { return Verdict::Seen };
+        self.charged += charge;
         self.items += 1;
+        self.latest_charge = charge;
         Verdict::New
     }
 
@@ -257,7 +278,11 @@ impl UrlCache for FilterCache {
         verdicts.resize(keys.len(), Verdict::Seen);
         let mut answers = Answers::new(verdicts, self.charged);
         self.filter.test_and_set_all(keys, &mut answers);
-        (self.charged, self.items) = (answers.charged, self.items + answers.new);
+        let Answers { new, charged, .. } = answers;
+        if new > 0 {
+            self.latest_charge = (charged - self.charged) / new as f64;
+        }
+        (self.charged, self.items) = (charged, self.items + new);
     }
 
     fn refill(&mut self, key: UrlKey<'_>) {
@@ -274,7 +299,7 @@ impl UrlCache for FilterCache {
     }
 
     fn forgot(&mut self, keys: u64) {
-        self.charged = (self.charged - keys as f64 * filter::charge(self.filter.rate())).max(0.0);
+        self.charged = (self.charged - keys as f64 * self.latest_charge).max(0.0);
     }
 
     fn unknown_among(&self, keys: &[UrlKey<'_>]) -> usize {
@@ -288,7 +313,7 @@ impl UrlCache for FilterCache {
     }
 
     fn occupancy(&self) -> Occupancy {
-        let extent = self.filter.extent();
+        let (extent, rate) = (self.filter.extent(), self.filter.rate());
         Occupancy {
             items: self.filter.held().unwrap_or(self.items),
             capacity: self.capacity,
@@ -296,8 +321,9 @@ impl UrlCache for FilterCache {
             fill: extent.fill,
             fill_limit: extent.fill_limit,
             steepness: extent.steepness,
-            expected_rate: self.filter.rate(),
+            expected_rate: rate,
             expected_lost: self.charged,
+            figure: self.figure(rate),
         }
     }
 
@@ -310,6 +336,7 @@ impl UrlCache for FilterCache {
         self.filter.clear(self.strategy.seed_of(self.seed, sequence));
         self.items = 0;
         self.charged = 0.0;
+        self.latest_charge = 0.0;
         self.capacity = self.first_capacity;
     }
 

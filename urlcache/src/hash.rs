@@ -7,6 +7,7 @@
 //! Does not know what is done at the positions.
 
 use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
@@ -26,6 +27,17 @@ impl HashSeed {
     /// A seed with this value, from a source of randomness (or fixed, to repeat an experiment).
     pub const fn new(value: u64) -> Self {
         Self(value)
+    }
+
+    /// A seed that nobody can foretell: the standard library's random state, which the system's randomness seeds.
+    ///
+    /// ```
+    /// use urlcache::HashSeed;
+    ///
+    /// assert_ne!(HashSeed::random(), HashSeed::random());
+    /// ```
+    pub fn random() -> Self {
+        Self(RandomState::new().build_hasher().finish())
     }
 
     /// The value, for whoever stores it.

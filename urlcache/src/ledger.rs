@@ -6,7 +6,7 @@
 //! It sees a cache only through its [`Occupancy`]; it builds and refills nothing.
 
 use crate::budget::LossBudget;
-use crate::port::Occupancy;
+use crate::port::{LossFigure, Occupancy};
 use crate::strategy::ResetPolicy;
 
 /// The account of expected losses of one crawl sequence.
@@ -37,6 +37,7 @@ pub struct LossLedger {
     budget: LossBudget,
     reset: ResetPolicy,
     carried: f64,
+    figure: LossFigure,
     resets: u32,
     reset_was_futile: bool,
     held: bool,
@@ -53,6 +54,8 @@ pub enum Trigger {
     Fill,
     /// It was not made for so many keys.
     Room,
+    /// It would pass the memory ceiling.
+    Memory,
 }
 
 impl Trigger {
@@ -63,6 +66,7 @@ impl Trigger {
             Self::Rate => "rate",
             Self::Fill => "fill",
             Self::Room => "room",
+            Self::Memory => "memory",
         }
     }
 }
@@ -70,12 +74,25 @@ impl Trigger {
 impl LossLedger {
     /// The account of a sequence that has lost an expected `spent_before` URLs in earlier runs (0 for a new sequence).
     pub fn new(budget: LossBudget, reset: ResetPolicy, spent_before: f64) -> Self {
-        Self { budget, reset, carried: spent_before, resets: 0, reset_was_futile: false, held: false }
+        Self {
+            budget,
+            reset,
+            carried: spent_before,
+            figure: LossFigure::Expected,
+            resets: 0,
+            reset_was_futile: false,
+            held: false,
+        }
     }
 
     /// Expected lost URLs of the whole sequence so far: the generations that ended and the present one.
     pub fn expected_lost(&self, now: &Occupancy) -> f64 {
         self.carried + now.expected_lost
+    }
+
+    /// What that sum is: the least that is true of each generation.
+    pub fn figure(&self, now: &Occupancy) -> LossFigure {
+        self.figure.max(now.figure)
     }
 
     /// Whether the cache must be replaced before `next_answers` more keys are offered: if all of them were new, they
@@ -119,6 +136,7 @@ impl LossLedger {
     /// Takes over what the present generation has spent; call it when the generation ends, before its cache is dropped.
     pub fn carry(&mut self, ended: &Occupancy) {
         self.carried += ended.expected_lost;
+        self.figure = self.figure(ended);
         self.resets = self.resets.saturating_add(1);
         self.reset_was_futile = is_fresh(ended);
     }
@@ -205,6 +223,7 @@ mod tests {
             steepness: 10.0,
             expected_rate: plan.rate_at(items),
             expected_lost: plan.expected_lost(0..items),
+            figure: LossFigure::Expected,
         };
         (plan, now)
     }

@@ -7,7 +7,10 @@
 //! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
 //! who asks first and inserts later decides on an answer that may be old.
 
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
 use crate::config::BuildError;
+use crate::hash::HashSeed;
 
 /// A key with its 128-bit fingerprint.
 ///
@@ -22,6 +25,22 @@ pub struct UrlKey<'a> {
     pub hash: u128,
 }
 
+impl<'a> UrlKey<'a> {
+    /// The key of a text under a secret: xxh3-128 of the bytes, seeded with xxh3-64 of the secret's value, so that the fingerprint
+    /// and the positions in a cache of the same secret are independent.
+    ///
+    /// ```
+    /// use urlcache::{HashSeed, UrlKey};
+    ///
+    /// let secret = HashSeed::random();
+    /// assert_eq!(UrlKey::new(b"http://h/", secret), UrlKey::new(b"http://h/", secret));
+    /// assert_ne!(UrlKey::new(b"http://h/", secret), UrlKey::new(b"http://h/", HashSeed::random()));
+    /// ```
+    pub fn new(bytes: &'a [u8], secret: HashSeed) -> Self {
+        Self { bytes, hash: xxh3_128_with_seed(bytes, secret.derive(u32::MAX - 4, 0).value()) }
+    }
+}
+
 /// The answer of one test-and-set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
@@ -29,6 +48,13 @@ pub enum Verdict {
     New,
     /// Seen before, or mistaken for one that was: nothing changed.
     Seen,
+}
+
+impl Verdict {
+    /// Whether the key was not seen before.
+    pub fn is_new(self) -> bool {
+        self == Self::New
+    }
 }
 
 /// In which direction a cache may be wrong.
@@ -44,6 +70,28 @@ pub enum ErrorSide {
     Exact,
 }
 
+/// What a sum of expected losses is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LossFigure {
+    /// It has the same expectation as the number of new keys that were called seen.
+    Expected,
+    /// The cache was so full, at a rate of 0.99 or more, that too few answers *new* are left to charge: more were lost.
+    AtLeast,
+    /// The strategy keeps no account of its losses: the sum says nothing.
+    Unknown,
+}
+
+impl LossFigure {
+    /// One word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::AtLeast => "at_least",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// How full a cache is, and what that costs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
@@ -55,7 +103,9 @@ pub struct Occupancy {
     pub bits: u64,
     /// Share of the table in use, 0 to 1 (a filter: of its bits that are set).
     pub fill: f64,
-    /// Probability that a new key offered now is called seen, 0 to 1.
+    /// Probability that a new key offered now is called seen, 0 to 1. Of the multi-layer strategy: that of a key all of whose
+    /// segments are known, which is the highest. Where `figure` is [`LossFigure::Unknown`] it is a published estimate that
+    /// does not hold.
     pub expected_rate: f64,
     /// The fill beyond which it must not be used on, whatever the budget says.
     pub fill_limit: f64,
@@ -64,6 +114,8 @@ pub struct Occupancy {
     /// Expected number of new keys called seen so far: the sum over answers *new* of `p/(1-p)`, p the rate at that
     /// moment. A cache that is full finds every key: it gives no answer *new* any more, and this stands still.
     pub expected_lost: f64,
+    /// What `expected_lost` is.
+    pub figure: LossFigure,
 }
 
 /// What one test-and-set costs.

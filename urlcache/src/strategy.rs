@@ -49,7 +49,8 @@ pub enum Strategy {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Layout {
-    /// The cheapest in memory that keeps the budget; of those within a tenth, the one that touches fewest cache lines.
+    /// The cheapest that keeps the budget, where each cache line that a key touches is priced as
+    /// [`LINE_PRICE`](crate::LINE_PRICE) bits a key: mostly `line`.
     Auto,
     /// Bits anywhere in the filter: Bloom's own.
     Classic,

@@ -43,9 +43,14 @@ fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
             assert!(number(row, "expected_lost") <= lost * 1.001, "{row}");
         }
         for strategy in ["single", "spatial", "temporal", "spatio-temporal", "multilayer"] {
-            let layouts = ["classic", "line", "fingerprint"].map(|layout| number(&of(strategy, layout), "bits"));
-            let least = layouts.into_iter().fold(f64::INFINITY, f64::min);
-            assert!(number(&of(strategy, "auto"), "bits") <= 1.1 * least, "{strategy} of {urls}");
+            // A cache line is priced at 4 bits a URL.
+            let price = |layout| {
+                let row = of(strategy, layout);
+                number(&row, "bits_per_url") + 4.0 * number(&row, "cache_lines")
+            };
+            let least = ["classic", "line", "fingerprint"].map(price).into_iter().fold(f64::INFINITY, f64::min);
+            assert!((price("auto") - least).abs() < 0.01 * least, "{strategy} of {urls}");
+            assert!(number(&of(strategy, "auto"), "cache_lines") <= 10.0, "{strategy} of {urls}");
         }
         assert_eq!(of("exact", "auto")["expected_lost"], 0.0);
         assert!(of("multilayer-plain", "auto")["expected_lost"].is_null());
@@ -98,6 +103,11 @@ fn counted_losses_are_the_charged_ones() {
         assert!((number(&measured, "charged") / planned - 1.0).abs() < 0.1, "{measured}");
     }
     let shown = text(&["rate", "--urls", "1000", "--rounds", "20", "--max-rate", "0.02"]);
+    let high = json(&["rate", "--urls", "500", "--rounds", "100", "--max-rate", "0.8", "--query", "2000"]);
+    assert!(number(&high, "deviation_se").abs() < 4.0 && high["charged_is"] == "expected", "{high}");
+    assert!((number(&high, "found") / number(&high, "queried") - 0.8).abs() < 0.02, "{high}");
+    let plain = json(&["rate", "--urls", "500", "--strategy", "multilayer-plain"]);
+    assert!(plain["charged"].is_null() && plain["planned"].is_null() && plain["charged_is"] == "unknown", "{plain}");
     for line in ["measured rate  ", "interval  ", "predicted rate  ", "deviation  "] {
         assert!(shown.lines().any(|there| there.starts_with(line)), "{line}: {shown}");
     }
@@ -106,14 +116,27 @@ fn counted_losses_are_the_charged_ones() {
 
 #[test]
 fn speed_prints_ratios_for_each_rate_peer_and_operation() {
-    let document = json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages"]);
-    assert_eq!(rows(&document).len(), 12);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("speed.csv").display().to_string();
+    let document = json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages", "--csv", &file]);
+    // Three rates, seven peers, four operations, in batches and one by one.
+    assert_eq!(rows(&document).len(), 3 * 7 * 4 * 2);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 1 + 3 * 7 * 4 * 2);
     for row in rows(&document) {
         assert!(number(row, "ns") > 0.0 && number(row, "bits_per_key") > 5.0, "{row}");
         let ratio = number(row, "against_ns") / number(row, "ns");
         assert!((number(row, "ratio") / ratio - 1.0).abs() < 1e-9, "{row}");
         assert_eq!(row["keys"], 2_000);
+        assert!(number(row, "actual_rate_low") <= number(row, "actual_rate"), "{row}");
     }
+    let threads =
+        ["speed", "--keys", "4000", "--rounds", "1", "--small-pages", "--threads", "2", "--against", "sbbf,fastbloom"];
+    let document = json(&[&threads[..], &["--rates", "0.01"]].concat());
+    assert_eq!(rows(&document).len(), 2 * 4 * 2);
+    assert!(rows(&document).iter().all(|row| row["threads"] == 2 && number(row, "actual_rate") < 0.05));
+    let layouts = json(&["speed", "--layouts", "--keys", "2000", "--rounds", "1", "--small-pages", "--rates", "1e-3"]);
+    assert_eq!(rows(&layouts).len(), 6);
+    assert_eq!(rows(&layouts)[0]["shape"], "classic, 10 probes");
 }
 
 #[test]
@@ -137,7 +160,7 @@ fn answers_explain_their_words_unless_they_are_to_be_brief() {
     }
     let speeds = text(&["speed", "--keys", "1000", "--rounds", "1", "--small-pages", "--brief"]);
     assert!(
-        speeds.contains("against fastbloom: ours does ") && speeds.contains("times as many keys a second"),
+        speeds.contains("against fastbloom, in batches: ours does ") && speeds.contains("times as many keys a second"),
         "{speeds}"
     );
     assert_eq!(urlcache(&["size", "--urls", "9", "--json", "--brief"]).status.code(), Some(2));
@@ -161,7 +184,8 @@ fn a_snapshot_is_described() {
 #[test]
 fn what_cannot_be_done_is_said_in_one_line() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
+        (&["speed", "--small-pages", "--against", "blom"], "unknown peer `blom`, use one of: fastbloom, "),
         (&["inspect", "/nonexistent"], "cannot read /nonexistent"),
         (&["inspect", readme], "this is not a snapshot of a URL cache"),
         (&["size", "--urls", "1000", "--max-lost", "0"], "max_lost_urls is 0 but must be above 0"),

@@ -49,7 +49,7 @@ pub struct Urls {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Losses {
-    /// URLs that it is expected to have refused by mistake, computed from its bits.
+    /// URLs that it is expected to have refused by mistake, computed from its bits; 0 of a strategy that keeps no account.
     pub expected: f64,
     /// The loss budget; `None` where there is none.
     pub budget: Option<f64>,

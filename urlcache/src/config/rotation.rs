@@ -54,12 +54,12 @@ fn filters(config: &CacheConfig) -> Result<Sketch, BuildError> {
 fn of(config: &CacheConfig, room: u64) -> Result<Sketch, BuildError> {
     let keys = 0..room.saturating_mul(2);
     let rate = config.budget.rate_over(config.expected_urls.unwrap_or(keys.end));
-    let one = config.fixed(0..room, &LossBudget::of_rate(rate / 2.0))?;
+    let one = config.fixed(0..room, &LossBudget::rate(rate / 2.0))?;
     Ok(Sketch::Filters { blueprint: Blueprint::Rotating(Box::new(one), room), keys, at_ceiling: false })
 }
 
 fn too_small(config: &CacheConfig) -> BuildError {
-    BuildError::Ceiling { keys: 2, limit: config.max_memory.unwrap_or(u64::MAX) }
+    BuildError::Ceiling { keys: 2, needed: None, limit: config.max_memory.unwrap_or(u64::MAX) }
 }
 
 /// Keys of one generation, where both hold so many.

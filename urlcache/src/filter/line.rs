@@ -9,8 +9,8 @@
 
 use std::collections::TryReserveError;
 
-use super::processor::{Work, fetch_ahead, widely};
-use super::{Answers, CHUNK, Extent, Filter, Tag};
+use super::processor::{Counting, WordByWord, Work, fetch_ahead, widely};
+use super::{Answers, CHUNK, Extent, Filter, Offer, Tag, charge};
 use crate::hash::{HashSeed, below_len, mix};
 use crate::port::UrlKey;
 use crate::sizing::LINE_BITS;
@@ -61,8 +61,9 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
         let mut ones = 0;
         let mut sum = 0.0;
         let share = 1.0 / table.len() as f64;
-        for (more, odds) in table.iter().map(Line::census::<BITS>) {
-            (ones, sum) = (ones + more, sum + odds);
+        for line in &table {
+            let change = WordByWord::change(&[0; 8], &line.0);
+            (ones, sum) = (ones + change.added, sum + odds::<BITS>(change.after));
         }
         Ok(Self { table, seed, ones, sum, share })
     }
@@ -98,17 +99,17 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
 
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn set(&mut self, spot: &Spot<LINES, BITS>) -> bool {
+    fn set<C: Counting>(&mut self, spot: &Spot<LINES, BITS>) -> bool {
         let mut found = true;
         for (&index, bits) in spot.line.iter().zip(&spot.bits) {
             let (line, mask) = (&mut self.table[index], Line::mask(bits));
             if line.lacks(&mask) {
                 found = false;
-                let (ones, odds) = line.census::<BITS>();
+                let before = *line;
                 line.add(&mask);
-                let (more, higher) = line.census::<BITS>();
-                self.ones += more - ones;
-                self.sum += higher - odds;
+                let change = C::change(&before.0, &line.0);
+                self.ones += change.added;
+                self.sum += odds::<BITS>(change.after) - odds::<BITS>(change.before);
             }
         }
         found
@@ -161,19 +162,14 @@ impl Line {
             *word |= bits;
         }
     }
+}
 
-    /// Set bits, and the probability that a key of this line is found: for each word the share of its bits that are
-    /// set, to the power of the bits drawn in it.
-    #[expect(clippy::inline_always, reason = "see `Work`")]
-    #[inline(always)]
-    fn census<const BITS: usize>(&self) -> (u64, f64) {
-        let counts = self.0.map(|word| u64::from(word.count_ones()));
-        // At most 64^8 = 2^48. In pairs: a chain of products would take its time.
-        let pairs = [0, 2, 4, 6].map(|index| counts[index] * counts[index + 1]);
-        let product = (pairs[0] * pairs[1]) * (pairs[2] * pairs[3]);
-        let odds = product.cast_signed() as f64 * (1.0 / (1_u64 << 48) as f64);
-        (counts.iter().sum(), power::<BITS>(odds))
-    }
+/// The probability that a key of a line is found, from the product of the numbers of set bits of its words: for each word the
+/// share of its bits that are set, to the power of the bits drawn in it.
+#[expect(clippy::inline_always, reason = "see `Work`")]
+#[inline(always)]
+fn odds<const BITS: usize>(product: f64) -> f64 {
+    power::<BITS>(product * (1.0 / (1_u64 << 48) as f64))
 }
 
 #[expect(clippy::inline_always, reason = "see `Work`")]
@@ -184,13 +180,15 @@ fn power<const EXPONENT: usize>(value: f64) -> f64 {
 
 impl<const LINES: usize, const BITS: usize> Filter for Lines<LINES, BITS> {
     fn test_and_set(&mut self, key: UrlKey<'_>) -> bool {
-        let spot = self.spot(key.hash);
-        self.set(&spot)
+        self.offer(key).is_found()
+    }
+
+    fn offer(&mut self, key: UrlKey<'_>) -> Offer {
+        widely(One { filter: self, fingerprint: key.hash })
     }
 
     fn holds(&self, key: UrlKey<'_>) -> bool {
-        let spot = self.spot(key.hash);
-        spot.line.iter().zip(&spot.bits).all(|(&line, bits)| !self.table[line].lacks(&Line::mask(bits)))
+        widely(Search { filter: self, fingerprint: key.hash })
     }
 
     /// The mean over lines, to the power of the lines of a key: they are drawn independently.
@@ -226,6 +224,40 @@ impl<const LINES: usize, const BITS: usize> Filter for Lines<LINES, BITS> {
     }
 }
 
+/// A key that is to be answered.
+struct One<'b, const LINES: usize, const BITS: usize> {
+    filter: &'b mut Lines<LINES, BITS>,
+    fingerprint: u128,
+}
+
+/// A key that is to be looked for.
+struct Search<'b, const LINES: usize, const BITS: usize> {
+    filter: &'b Lines<LINES, BITS>,
+    fingerprint: u128,
+}
+
+impl<const LINES: usize, const BITS: usize> Work for One<'_, LINES, BITS> {
+    type Output = Offer;
+
+    #[expect(clippy::inline_always, reason = "see `Work`")]
+    #[inline(always)]
+    fn work<C: Counting>(self) -> Offer {
+        let spot = self.filter.spot(self.fingerprint);
+        self.filter.answer::<C>(&spot)
+    }
+}
+
+impl<const LINES: usize, const BITS: usize> Work for Search<'_, LINES, BITS> {
+    type Output = bool;
+
+    #[expect(clippy::inline_always, reason = "see `Work`")]
+    #[inline(always)]
+    fn work<C: Counting>(self) -> bool {
+        let spot = self.filter.spot(self.fingerprint);
+        spot.line.iter().zip(&spot.bits).all(|(&line, bits)| !self.filter.table[line].lacks(&Line::mask(bits)))
+    }
+}
+
 /// A batch that is to be answered.
 struct Batch<'b, 'k, 'a, const LINES: usize, const BITS: usize> {
     filter: &'b mut Lines<LINES, BITS>,
@@ -234,18 +266,28 @@ struct Batch<'b, 'k, 'a, const LINES: usize, const BITS: usize> {
 }
 
 impl<const LINES: usize, const BITS: usize> Work for Batch<'_, '_, '_, LINES, BITS> {
+    type Output = ();
+
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn work(self) {
-        self.filter.all(self.keys, self.answers);
+    fn work<C: Counting>(self) {
+        self.filter.all::<C>(self.keys, self.answers);
     }
 }
 
 impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
+    /// The answer to a key that lies there.
+    #[expect(clippy::inline_always, reason = "see `Work`")]
+    #[inline(always)]
+    fn answer<C: Counting>(&mut self, spot: &Spot<LINES, BITS>) -> Offer {
+        let rate = power::<LINES>(self.sum * self.share);
+        if self.set::<C>(spot) { Offer::Found } else { Offer::New { charge: charge(rate) } }
+    }
+
     /// The batch's work, compiled once for every processor and once for wide instructions.
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
+    fn all<C: Counting>(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
         let mut spots = [Spot { line: [0; LINES], bits: [[0; BITS]; LINES] }; CHUNK];
         for chunk in keys.chunks(CHUNK) {
             for (spot, key) in spots.iter_mut().zip(chunk) {
@@ -253,8 +295,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
                 self.touch(spot);
             }
             for spot in &spots[..chunk.len()] {
-                let rate = self.rate();
-                answers.answer(self.set(spot), rate);
+                answers.answer(self.answer::<C>(spot));
             }
         }
     }

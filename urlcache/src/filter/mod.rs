@@ -31,7 +31,7 @@ pub(crate) use spatial::Spatial;
 use std::collections::TryReserveError;
 
 use crate::hash::HashSeed;
-use crate::port::{UrlKey, Verdict};
+use crate::port::{LossFigure, UrlKey, Verdict};
 use crate::sizing::{LineShape, Plan, Shape};
 use crate::snapshot::{SnapshotError, SnapshotReader};
 
@@ -47,8 +47,25 @@ pub(crate) trait Filter: Send {
     /// Whether the key is found, without setting anything.
     fn holds(&self, key: UrlKey<'_>) -> bool;
 
-    /// The probability that a new key is found now, 0 to 1.
+    /// The probability that a new key is found now, 0 to 1; where keys differ, the highest.
     fn rate(&self) -> f64;
+
+    /// Whether the key is found, as by [`Filter::holds`], and if not, what that answer is charged.
+    fn look(&self, key: UrlKey<'_>) -> Offer {
+        if self.holds(key) { Offer::Found } else { Offer::New { charge: charge(self.rate()) } }
+    }
+
+    /// [`Filter::test_and_set`], and if the key was not found, what that answer is charged: as many new keys as are refused
+    /// for each that is not, on average. It is taken from the bits that were set just before.
+    fn offer(&mut self, key: UrlKey<'_>) -> Offer {
+        let rate = self.rate();
+        if self.test_and_set(key) { Offer::Found } else { Offer::New { charge: charge(rate) } }
+    }
+
+    /// What the sum of the charges is.
+    fn figure(&self) -> LossFigure {
+        LossFigure::Expected
+    }
 
     /// Bits and fill.
     fn extent(&self) -> Extent;
@@ -59,15 +76,14 @@ pub(crate) trait Filter: Send {
     /// Begins to fetch the memory that a look at this key will need.
     fn fetch_ahead(&self, key: UrlKey<'_>);
 
-    /// [`Filter::test_and_set`] of every key in order, with the rate just before each.
+    /// [`Filter::offer`] of every key in order.
     fn test_and_set_all(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
         for chunk in keys.chunks(CHUNK) {
             for &key in chunk {
                 self.fetch_ahead(key);
             }
             for &key in chunk {
-                let rate = self.rate();
-                answers.answer(self.test_and_set(key), rate);
+                answers.answer(self.offer(key));
             }
         }
     }
@@ -105,6 +121,33 @@ pub(crate) trait Filter: Send {
     }
 }
 
+/// The answer to one offered key.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Offer {
+    /// It was found.
+    Found,
+    /// It was not.
+    New {
+        /// Expected number of new keys that were refused for it.
+        charge: f64,
+    },
+}
+
+impl Offer {
+    /// The answer of two that find a key if one of them does. `1 + p/(1-p)` is `1/(1-p)`, and the probability that neither
+    /// finds a key is the product of theirs.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::New { charge: one }, Self::New { charge: other }) => Self::New { charge: one + other + one * other },
+            _ => Self::Found,
+        }
+    }
+
+    pub(crate) fn is_found(self) -> bool {
+        self == Self::Found
+    }
+}
+
 /// How much memory a filter has, and how much of it is used.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Extent {
@@ -134,13 +177,13 @@ impl<'a> Answers<'a> {
         Self { verdicts: verdicts.iter_mut(), new: 0, charged }
     }
 
-    /// One answer, given at this rate. The verdict is *seen* until it is said to be new.
+    /// One answer. The verdict is *seen* until it is said to be new.
     #[inline]
-    pub(crate) fn answer(&mut self, found: bool, rate: f64) {
+    pub(crate) fn answer(&mut self, offer: Offer) {
         let verdict = self.verdicts.next();
-        if !found {
+        if let Offer::New { charge } = offer {
             self.new += 1;
-            self.charged += charge(rate);
+            self.charged += charge;
             if let Some(verdict) = verdict {
                 *verdict = Verdict::New;
             }
@@ -250,6 +293,18 @@ impl Filter for Box<dyn Filter> {
 
     fn rate(&self) -> f64 {
         (**self).rate()
+    }
+
+    fn look(&self, key: UrlKey<'_>) -> Offer {
+        (**self).look(key)
+    }
+
+    fn offer(&mut self, key: UrlKey<'_>) -> Offer {
+        (**self).offer(key)
+    }
+
+    fn figure(&self) -> LossFigure {
+        (**self).figure()
     }
 
     fn extent(&self) -> Extent {

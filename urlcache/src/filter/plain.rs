@@ -7,7 +7,7 @@
 //! filter" of segments, is one filter into which every segment goes: every recombination passes.
 //!
 //! The rate that they state is the published estimate, the product over the layers as if they were independent: true for
-//! strangers, not for neighbours.
+//! strangers, not for neighbours. So they give no figure of their losses.
 
 use std::collections::TryReserveError;
 
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::bits::BitArray;
 use super::{Extent, Filter, Tag};
 use crate::hash::HashSeed;
-use crate::port::UrlKey;
+use crate::port::{LossFigure, UrlKey};
 use crate::segment::segments;
 use crate::snapshot::{SnapshotError, SnapshotReader};
 
@@ -106,6 +106,10 @@ impl Filter for PlainLayers {
             * f64::from(u8::from(self.fills().any(|fill| fill > 0.0)))
     }
 
+    fn figure(&self) -> LossFigure {
+        LossFigure::Unknown
+    }
+
     fn extent(&self) -> Extent {
         let bits = self.layers.iter().map(BitArray::len).sum();
         let ones: u64 = self.layers.iter().map(BitArray::ones).sum();
@@ -174,6 +178,10 @@ impl Filter for SegmentSet {
 
     fn rate(&self) -> f64 {
         (self.bits.ones() as f64 / self.bits.len() as f64).powi(self.probes.cast_signed())
+    }
+
+    fn figure(&self) -> LossFigure {
+        LossFigure::Unknown
     }
 
     fn extent(&self) -> Extent {

@@ -6,9 +6,9 @@
 
 use std::collections::TryReserveError;
 
-use super::{Extent, Filter, Tag, read_several, write_several};
+use super::{Extent, Filter, Offer, Tag, read_several, write_several};
 use crate::hash::HashSeed;
-use crate::port::UrlKey;
+use crate::port::{LossFigure, UrlKey};
 use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// Two generations of one shape.
@@ -62,14 +62,27 @@ fn own(seed: HashSeed, generation: u64) -> HashSeed {
 
 impl Filter for Rotating {
     fn test_and_set(&mut self, key: UrlKey<'_>) -> bool {
+        self.offer(key).is_found()
+    }
+
+    fn look(&self, key: UrlKey<'_>) -> Offer {
+        self.young.look(key).or(self.old.look(key))
+    }
+
+    fn offer(&mut self, key: UrlKey<'_>) -> Offer {
         if self.held[0] >= self.room && !self.young.holds(key) {
             self.rotate();
         }
-        if self.young.test_and_set(key) {
-            return true;
+        let young = self.young.offer(key);
+        if young.is_found() {
+            return young;
         }
         self.held[0] += 1;
-        self.old.holds(key)
+        young.or(self.old.look(key))
+    }
+
+    fn figure(&self) -> LossFigure {
+        self.young.figure()
     }
 
     fn holds(&self, key: UrlKey<'_>) -> bool {

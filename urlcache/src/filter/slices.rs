@@ -7,7 +7,7 @@
 
 use std::collections::TryReserveError;
 
-use super::{Extent, Filter, Tag, of_plan, read_several, write_several};
+use super::{Extent, Filter, Offer, Tag, of_plan, read_several, write_several};
 use crate::hash::HashSeed;
 use crate::port::UrlKey;
 use crate::sizing::{Growth, Plan};
@@ -48,6 +48,16 @@ impl Slices {
     }
 }
 
+/// Whether one of them finds the key, without setting anything.
+fn looked_up(slices: &[Box<dyn Filter>], key: UrlKey<'_>) -> Offer {
+    slices.iter().fold(
+        Offer::New { charge: 0.0 },
+        |offer, slice| {
+            if offer.is_found() { offer } else { offer.or(slice.look(key)) }
+        },
+    )
+}
+
 /// The seed of one slice.
 fn own(seed: HashSeed, index: u32) -> HashSeed {
     seed.derive(u32::MAX - 1, index)
@@ -55,15 +65,24 @@ fn own(seed: HashSeed, index: u32) -> HashSeed {
 
 impl Filter for Slices {
     fn test_and_set(&mut self, key: UrlKey<'_>) -> bool {
-        self.older().iter().any(|slice| slice.holds(key)) || self.newest().test_and_set(key)
+        self.offer(key).is_found()
     }
 
     fn holds(&self, key: UrlKey<'_>) -> bool {
         self.parts.iter().any(|slice| slice.holds(key))
     }
 
+    fn look(&self, key: UrlKey<'_>) -> Offer {
+        looked_up(&self.parts, key)
+    }
+
+    fn offer(&mut self, key: UrlKey<'_>) -> Offer {
+        let older = looked_up(self.older(), key);
+        if older.is_found() { older } else { older.or(self.newest().offer(key)) }
+    }
+
     fn rate(&self) -> f64 {
-        1.0 - self.parts.iter().map(|slice| 1.0 - slice.rate()).product::<f64>()
+        self.parts.iter().map(Filter::rate).fold(0.0, |any, rate| any + rate - any * rate)
     }
 
     /// The fill is that of the newest slice: the others take nothing any more.

@@ -38,6 +38,11 @@ impl Filling {
         Self { from: (keys.start as f64).min(to - 1.0), to }
     }
 
+    /// Keys at the end of the way.
+    pub(super) fn end(&self) -> f64 {
+        self.to
+    }
+
     pub(super) fn width(&self) -> f64 {
         (self.to - self.from).max(1.0)
     }

@@ -71,7 +71,7 @@ impl Growth {
     pub fn slice(&self, index: u32) -> Option<Plan> {
         let keys = FACTOR.checked_pow(index)?.checked_mul(self.first)?;
         let rate = self.target * (1.0 - TIGHTENING) * TIGHTENING.powi(index.cast_signed());
-        Plan::spatial(self.layout, self.filters, 0..keys, &LossBudget::of_rate(rate)).ok()
+        Plan::spatial(self.layout, self.filters, 0..keys, &LossBudget::rate(rate)).ok()
     }
 
     /// For how many times the first slice's keys so many slices have room.

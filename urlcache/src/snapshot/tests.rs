@@ -38,7 +38,9 @@ fn samples() -> Vec<(String, Box<dyn Snapshot>)> {
         caches.push((format!("hashing-{hashing}"), cache));
     }
     for strategy in Strategy::ALL {
-        let config = CacheConfig { reset: ResetPolicy::Rotate, budget, ..CacheConfig::new(strategy, HashSeed::new(9)) };
+        let layout = Layout::Classic;
+        let config =
+            CacheConfig { layout, reset: ResetPolicy::Rotate, budget, ..CacheConfig::new(strategy, HashSeed::new(9)) };
         let mut cache = CacheConfig { expected_urls: Some(60), layers: 3, ..config }.build(0, 0).unwrap();
         for index in 0..100 {
             offer(&mut *cache, index);

@@ -1,6 +1,9 @@
 //! The charges against the truth: new keys that were really called seen, counted over many fills.
 
-use urlcache::{FilterCache, HashSeed, Plan, UrlCache, Verdict};
+use urlcache::{
+    CacheConfig, FilterCache, HashSeed, LossBudget, LossFigure, Plan, ResetPolicy, Strategy, UrlCache, UrlKey, Verdict,
+};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::keys::nth;
 
@@ -53,4 +56,56 @@ fn the_plan_foretells_the_charges() {
         let mean = charges.sum::<f64>() / 60.0;
         assert!((mean / losses - 1.0).abs() < 0.05, "{plan:?}: {mean} charged, {losses} planned");
     }
+}
+
+/// A full cache of this strategy that was offered a site, and the URLs that it lost: some have a folder of their own, some a
+/// name of their own, and most are new combinations of known segments.
+fn site(strategy: Strategy, rate: f64, world: u64) -> (Box<dyn UrlCache>, f64) {
+    let budget = LossBudget::rate(rate);
+    let config = CacheConfig { budget, layers: 4, ..CacheConfig::new(strategy, HashSeed::new(world)) };
+    let config = CacheConfig { expected_urls: Some(4_000), reset: ResetPolicy::None, ..config };
+    let mut cache: Box<dyn UrlCache> = config.build(0, 0).unwrap();
+    let mut lost = 0.0;
+    for index in 0..4_000_u64 {
+        let url = match index % 8 {
+            0 => format!("http://h/new{index}/index.html"),
+            1 => format!("http://h/f{}/own{index}.html", index % 40),
+            _ => format!("http://h/f{}/p{}.html", index % 61, index / 61),
+        };
+        let hash = xxh3_128_with_seed(url.as_bytes(), world);
+        lost += f64::from(u8::from(cache.insert(UrlKey { bytes: url.as_bytes(), hash }) == Verdict::Seen));
+    }
+    (cache, lost)
+}
+
+#[test]
+fn the_multi_layer_filter_charges_what_it_loses() {
+    let sites: Vec<_> = (0..60).map(|world| site(Strategy::Multilayer, 0.03, world)).collect();
+    let expected: f64 = sites.iter().map(|(cache, _)| cache.occupancy().expected_lost).sum();
+    let lost: f64 = sites.iter().map(|(_, lost)| lost).sum();
+    let deviation = (lost - expected) / expected.sqrt();
+    assert!(expected > 500.0 && deviation.abs() < 3.5, "{lost} lost, {expected} charged");
+    // A bound would be the charges of one filter of the same rate.
+    let single: f64 = (0..60).map(|world| site(Strategy::Single, 0.03, world).0.occupancy().expected_lost).sum();
+    assert!(expected < 0.9 * single, "{expected} charged, {single} of one filter");
+}
+
+#[test]
+fn what_is_no_figure_says_so() {
+    for strategy in [Strategy::MultilayerPlain, Strategy::SegmentSet] {
+        let (cache, lost) = site(strategy, 0.001, 1);
+        assert_eq!(cache.occupancy().figure, LossFigure::Unknown, "{strategy}");
+        assert!(lost > 3.0 * cache.occupancy().expected_lost, "{strategy} keeps account after all");
+        assert!(!strategy.keeps_a_budget());
+    }
+    let mut cache = FilterCache::single(Plan::for_losses(0..300, 0.5).unwrap(), 300, HashSeed::new(1)).unwrap();
+    let mut lost = 0.0;
+    for index in 0..30_000 {
+        if cache.occupancy().expected_rate < 0.9 {
+            assert_eq!(cache.occupancy().figure, LossFigure::Expected);
+        }
+        lost += f64::from(u8::from(cache.insert(nth(9, index)) == Verdict::Seen));
+    }
+    let full = cache.occupancy();
+    assert!(full.figure == LossFigure::AtLeast && lost > full.expected_lost, "{lost} lost, {full:?}");
 }

@@ -192,8 +192,9 @@ fn what_was_inserted_is_never_new_again() {
     }
 }
 
-/// The figures of two moments, the later one after an answer *new* or *seen*.
-fn assert_step(before: &Occupancy, after: &Occupancy, verdict: Verdict) {
+/// The figures of two moments, the later one after an answer *new* or *seen*. An answer *new* is free where segments are
+/// looked at and one of them was new.
+fn assert_step(before: &Occupancy, after: &Occupancy, verdict: Verdict, may_be_free: bool) {
     if verdict == Verdict::Seen {
         assert_eq!(before, after);
         return;
@@ -202,7 +203,8 @@ fn assert_step(before: &Occupancy, after: &Occupancy, verdict: Verdict) {
     assert!(after.expected_rate >= before.expected_rate && after.expected_rate <= 1.0);
     let charge = before.expected_rate / (1.0 - before.expected_rate);
     let charged = after.expected_lost - before.expected_lost;
-    assert!((charged - charge).abs() <= 1e-9 * after.expected_lost, "{charged} charged instead of {charge}");
+    let is_charged = (charged - charge).abs() <= 1e-9 * after.expected_lost;
+    assert!(is_charged || (charged <= 0.0 && may_be_free), "{charged} charged instead of {charge}");
 }
 
 #[test]
@@ -216,7 +218,7 @@ fn occupancy_counts_keys_and_charges_answers_that_are_new() {
                 assert!(cache.occupancy().items <= cache.occupancy().capacity);
                 continue;
             }
-            assert_step(&before, &cache.occupancy(), verdict);
+            assert_step(&before, &cache.occupancy(), verdict, cache.strategy() == "multilayer");
         }
         let full = cache.occupancy();
         assert!(full.bits > 0 && full.fill > 0.0 && full.fill <= 1.0 && full.capacity > 0);

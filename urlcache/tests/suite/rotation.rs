@@ -78,11 +78,11 @@ fn the_rate_holds_however_many_come_and_the_charges_are_the_losses() {
                 charged += cache.occupancy().expected_lost;
             }
             let difference = (lost as f64 - charged) / charged.sqrt();
-            // The charges of the multi-layer filter are a bound: most of these URLs have a segment of their own.
-            let too_many = if strategy == Strategy::Multilayer { difference } else { difference.abs() };
-            assert!(too_many < 4.0, "{strategy} {layout}: {lost} lost, {charged} charged");
+            assert!(difference.abs() < 4.0, "{strategy} {layout}: {lost} lost, {charged} charged");
             let most = budget * times as f64 * worlds as f64;
-            assert!(charged < most && charged > 0.1 * most, "{strategy} {layout}: {charged} of {most}");
+            // Most of these URLs have a segment of their own, which the multi-layer filter knows for new.
+            let least = if strategy == Strategy::Multilayer { 0.02 } else { 0.1 };
+            assert!(charged < most && charged > least * most, "{strategy} {layout}: {charged} of {most}");
         }
     }
 }

@@ -228,8 +228,8 @@ struct CacheFlags {
     /// How the bits of the filter are arranged [default: auto]
     ///
     /// `classic` spreads the bits of a URL over the whole filter. `line` keeps them within one or two cache lines,
-    /// which is fastest. `fingerprint` keeps 32-bit tags. `auto` takes the layout that needs the least memory, or a
-    /// faster one that needs at most a tenth more.
+    /// which is fastest. `fingerprint` keeps 32-bit tags. `auto` takes a fast layout: it pays up to 4 bits of
+    /// memory per URL for each cache line that it need not read.
     #[arg(long, value_name = "auto|classic|line|fingerprint")]
     cache_layout: Option<String>,
     /// Loss budget: how many URLs a sequence may be expected to lose [default: 0.5]

@@ -3,6 +3,8 @@
 use super::Core;
 #[cfg(test)]
 use super::starts;
+use urlcache::LossFigure;
+
 use crate::engine::Progress;
 
 /// How sure the audit's interval is.
@@ -65,8 +67,8 @@ impl Core {
         serde_json::json!({
             "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
             "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
-            "expected_lost": cache.expected_lost(), "budget_lost": cache.budget(),
-            "audit": audit,
+            "expected_lost": (cache.figure() != LossFigure::Unknown).then(|| cache.expected_lost()),
+            "expected_lost_is": cache.figure().name(), "budget_lost": cache.budget(), "audit": audit,
         })
     }
 

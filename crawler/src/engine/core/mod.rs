@@ -31,7 +31,7 @@ mod throttle;
 use std::sync::Arc;
 
 pub use admission::CacheFailure;
-use admission::{Admitter, BudgetedCache};
+use admission::{Admitter, SeenCache};
 pub(super) use admission::{Filling, Memo, Proposals, PureHalf};
 use budget::Budget;
 pub use event::End;

@@ -5,8 +5,8 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admitter, Budget, BudgetedCache, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues,
-    Revisits, RobotsBook, StartPhase, Throttle, VisitRound,
+    Admitter, Budget, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues, Revisits, RobotsBook,
+    SeenCache, StartPhase, Throttle, VisitRound,
     admission::{CacheFailure, LinkRelation, Origins},
 };
 use crate::{
@@ -65,7 +65,9 @@ impl Setup {
             }
             origins.insert(id, &frontier);
         }
-        let mut cache = budgeted_cache(&settings, &resumed)?;
+        let mut cache = seen_cache(&settings, &resumed)?;
+        cache.tell_strategy();
+        cache.tell_ceiling();
         cache.audit = audit(&settings, &resumed);
         cache.reset_every(settings.cache.reset_every, now);
         let mut admission =
@@ -107,7 +109,7 @@ fn revisited(resumed: &Resumed) -> u64 {
 /// # Errors
 /// [`CacheFailure`] when its URL cache cannot be made.
 pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), CacheFailure> {
-    BudgetedCache::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0).map(drop)
+    SeenCache::new(cache_config(settings, 0, admitted_before), 0, 0.0, 0).map(drop)
 }
 
 /// The starts that an earlier run left without an answer.
@@ -199,11 +201,11 @@ fn scope_rules(settings: &Settings) -> ScopeRules {
     ScopeRules { reach, include, exclude, max_url_length: settings.scope.max_url_length as usize }
 }
 
-fn budgeted_cache(settings: &Settings, resumed: &Resumed) -> Result<BudgetedCache, CacheFailure> {
+fn seen_cache(settings: &Settings, resumed: &Resumed) -> Result<SeenCache, CacheFailure> {
     let seed = settings.cache.hash_seed.map_or(resumed.hash_seed, crate::config::HashSeed::value);
     let config = CacheConfig { sequence: resumed.sequence, ..cache_config(settings, seed, resumed.admitted_before) };
     let counters = &resumed.counters;
-    BudgetedCache::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
+    SeenCache::new(config, counters.generations, counters.expected_lost, resumed.counts.admitted)
 }
 
 /// The cache of a first sequence, or of one after another that admitted so many URLs.

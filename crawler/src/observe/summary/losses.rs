@@ -3,6 +3,7 @@
 //! Invariants: what was not measured or proved is said to be so; no figure has an exponent.
 
 use serde_json::Value;
+use urlcache::LossFigure;
 
 use crate::{
     observe::{
@@ -47,6 +48,11 @@ fn resets(counters: &Counters) -> String {
 
 /// Expected losses beside their budget; `proved`, where the sweep has found all of them.
 fn lost_line(cache: &Value, proved: bool) -> Option<String> {
+    let figure = cache["expected_lost_is"].as_str();
+    if figure == Some(LossFigure::Unknown.name()) {
+        let strategy = escape::text(cache["strategy"].as_str()?);
+        return Some(format!("lost URLs   no figure: {strategy} keeps no account of them, and no budget\n"));
+    }
     let lost = cache["expected_lost"].as_f64()?;
     let budget = match cache["budget_lost"].as_f64() {
         None => "no budget".to_owned(),
@@ -54,6 +60,9 @@ fn lost_line(cache: &Value, proved: bool) -> Option<String> {
         Some(budget) if lost > budget => format!("budget {budget}: OVER BUDGET"),
         Some(budget) => format!("budget {budget}"),
     };
+    if figure == Some(LossFigure::AtLeast.name()) {
+        return Some(format!("lost URLs   at least {}: the filter is full; {budget}\n", expected(lost)));
+    }
     Some(format!("lost URLs   {} expected, {budget}\n", expected(lost)))
 }
 

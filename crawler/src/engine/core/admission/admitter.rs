@@ -7,7 +7,7 @@ use std::{
 
 use urlcache::{Observation, Standing, Verdict};
 
-use super::{BudgetedCache, Candidate, Origins, Proposal, Proposals};
+use super::{Candidate, Origins, Proposal, Proposals, SeenCache};
 use crate::{
     candidate::{Hop, HostId, Ticket},
     frontier::{Frontier, HostStart},
@@ -41,7 +41,7 @@ pub(in crate::engine) enum Judge {
 
 /// The stateful half of admission: URL cache, row for the URL table, frontier.
 pub(in crate::engine) struct Admitter {
-    pub(in crate::engine) cache: BudgetedCache,
+    pub(in crate::engine) cache: SeenCache,
     origins: Origins,
     /// Hosts whose prerequisite failed for good, and what that makes of their URLs.
     closed: HashMap<HostId, Abandonment>,
@@ -57,7 +57,7 @@ pub(in crate::engine) struct Admitter {
 impl Admitter {
     /// One that knows the hosts of these origins, and has numbered URLs up to `last`; new hosts get `delay` as their pause.
     pub(in crate::engine) fn new(
-        cache: BudgetedCache,
+        cache: SeenCache,
         origins: Origins,
         last: u64,
         ranking: Ranking,

@@ -9,18 +9,18 @@
 //! Does not know: how pages are fetched, or when.
 
 mod admitter;
-mod budgeted_cache;
 mod memo;
 mod origins;
 mod passed;
 mod pure;
+mod seen_cache;
 #[cfg(test)]
 mod tests;
 
 pub(in crate::engine) use admitter::{Admitter, Judge, Provenance};
-pub use budgeted_cache::CacheFailure;
-pub(in crate::engine) use budgeted_cache::{BudgetedCache, Filling, Room};
 pub(in crate::engine) use memo::Memo;
 pub(in crate::engine) use origins::Origins;
 pub(in crate::engine) use passed::{Candidate, Passed, Proposal};
 pub(in crate::engine) use pure::{LinkRelation, Proposals, PureHalf};
+pub use seen_cache::CacheFailure;
+pub(in crate::engine) use seen_cache::{Filling, Room, SeenCache};

@@ -8,7 +8,7 @@ use std::{collections::HashSet, num::NonZeroUsize, time::Duration};
 
 use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
-use super::{Admitter, BudgetedCache, Judge, LinkRelation, Origins, Provenance, PureHalf, Room};
+use super::{Admitter, Judge, LinkRelation, Origins, Provenance, PureHalf, Room, SeenCache};
 use crate::{
     candidate::Hop,
     extract::{LinkLimits, Reading, ReferenceSeed, scan},
@@ -53,7 +53,7 @@ struct Outcome {
 impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
         let cache =
-            BudgetedCache::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
+            SeenCache::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
         let mut admission = Admitter::new(cache, Origins::default(), 0, Order::Breadth.into(), Duration::ZERO);
         admission.audit_rescues = false;
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };

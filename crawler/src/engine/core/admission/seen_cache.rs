@@ -1,11 +1,13 @@
-//! [`BudgetedCache`]: the URL cache under its loss budget.
+//! [`SeenCache`]: the URL cache of the crawl, with its audit, its age limit, and what the log says of it.
+//!
+//! The loss budget and the reset policy are the library's business ([`BudgetedCache`]).
 
 use std::time::Duration;
 
 use thiserror::Error;
 use urlcache::{
-    Audit, BuildError, CacheConfig, ErrorSide, LossLedger, Occupancy, ResetPolicy, Strategy, Trigger, UrlCache, UrlKey,
-    Verdict,
+    Audit, BudgetedCache, BuildError, CacheConfig, ErrorSide, LossFigure, Occupancy, Refill, ResetPolicy, Strategy,
+    Trigger, UrlKey, Verdict,
 };
 
 use super::{Candidate, Passed};
@@ -19,7 +21,7 @@ use crate::{
 pub(in crate::engine) enum Room {
     /// Nothing: there is room, or there is to be none.
     Enough,
-    /// A cache was made anew: once it is [filled](BudgetedCache::filled) there is room.
+    /// A cache was made anew: once it is [filled](SeenCache::filled) there is room.
     Fill(Filling),
     /// It was enlarged so many times.
     Grown {
@@ -34,17 +36,14 @@ pub(in crate::engine) enum Room {
 
 /// A URL cache that is being filled from the URL table, and its audit when that is to be filled too.
 pub(in crate::engine) struct Filling {
-    cache: Box<dyn UrlCache>,
+    cache: Refill,
     audit: Option<Audit>,
     rebuilt: bool,
 }
 
-/// The URL cache of the crawl, its loss ledger, its reset policy, and the audit of its verdicts.
-pub(in crate::engine) struct BudgetedCache {
-    config: CacheConfig,
-    cache: Box<dyn UrlCache>,
-    ledger: LossLedger,
-    generation: u32,
+/// The URL cache of the crawl, and the audit of its verdicts.
+pub(in crate::engine) struct SeenCache {
+    cache: BudgetedCache,
     /// What it was given outlives every filter.
     pub(in crate::engine) audit: Option<Audit>,
     /// When this filter was made.
@@ -66,7 +65,7 @@ pub enum CacheFailure {
     Build(#[from] BuildError),
 }
 
-impl BudgetedCache {
+impl SeenCache {
     /// A cache for a crawl that has had `generation` filters before and `spent` expected losses behind it and `already` URLs in its table.
     pub(in crate::engine) fn new(
         config: CacheConfig,
@@ -74,22 +73,15 @@ impl BudgetedCache {
         spent: f64,
         already: u64,
     ) -> Result<Self, CacheFailure> {
-        let ledger = LossLedger::new(config.budget, config.reset, spent);
-        let cache = config.build(generation, already)?;
-        let mut budgeted = Self {
-            config,
-            cache,
-            ledger,
-            generation,
+        Ok(Self {
+            cache: BudgetedCache::resume(config, generation, spent, already)?,
             audit: None,
             since: Moment::EPOCH,
             reset_every: None,
             rotations: 0,
             said_overrun: false,
             verdicts: Vec::new(),
-        };
-        budgeted.heed_ceiling(already)?;
-        Ok(budgeted)
+        })
     }
 
     /// Has the cache be made anew at this age, counted from `now`.
@@ -100,62 +92,70 @@ impl BudgetedCache {
     /// Test-and-set of a batch; one verdict each.
     pub(in crate::engine) fn insert(&mut self, passed: &Passed) -> &[Verdict] {
         let texts = self.texts(passed);
-        self.cache.insert_batch(&keys(passed, &texts), &mut self.verdicts);
+        self.cache.judge(&keys(passed, &texts), &mut self.verdicts);
         &self.verdicts
     }
 
     /// How many of these it may call new. The few times when it makes a difference it has a look at each: most links of a
     /// page are seen, and must not make the cache be reset.
     pub(in crate::engine) fn new_among(&self, passed: &Passed) -> usize {
-        let (held, all) = (self.cache.occupancy(), passed.len());
-        let fit = !self.ledger.must_reset(&held, all) && (!self.is_exact() || self.let_grow(&held, all as u64).is_ok());
-        if fit {
-            return all;
-        }
-        self.cache.unknown_among(&keys(passed, &self.texts(passed)))
+        let all = passed.len();
+        if self.cache.has_room(all) { all } else { self.cache.unknown_among(&keys(passed, &self.texts(passed))) }
     }
 
     /// The candidates with their texts, if the cache reads those.
     fn texts(&self, passed: &Passed) -> Vec<Option<Candidate>> {
-        let reads = self.config.reads_text();
+        let reads = self.cache.config().reads_text();
         if reads { passed.iter().map(|proposal| passed.candidate(proposal)).collect() } else { Vec::new() }
     }
 
     /// Sees to it that so many more answers keep the budget, as the reset policy says. A cache that is made anew has room
     /// for them afterwards.
     pub(in crate::engine) fn make_room(&mut self, answers: usize, now: Moment) -> Result<Room, CacheFailure> {
-        let held = self.cache.occupancy();
-        if self.is_exact()
-            && let Err(failure) = self.let_grow(&held, answers as u64)
-        {
-            if self.config.reset != ResetPolicy::Stop {
-                return Err(failure.into());
+        let held = self.occupancy();
+        let room = match self.cache.make_room(answers)? {
+            urlcache::Room::Enough if self.is_too_old(now) => self.replace(answers)?,
+            urlcache::Room::Enough => return Ok(Room::Enough),
+            urlcache::Room::Refill(refill) => self.fill(refill, &held),
+            urlcache::Room::Grown { times, enough } => self.grown(times, enough),
+            urlcache::Room::Spent(Trigger::Memory) => {
+                let limit = self.cache.config().max_memory;
+                tracing::warn!(
+                    limit,
+                    items = held.items,
+                    "the URL cache cannot hold more URLs within --max-cache-memory"
+                );
+                Room::Spent
             }
-            tracing::warn!(%failure, items = held.items, "the URL cache cannot hold more URLs");
-            return Ok(Room::Spent);
-        }
-        let trigger = self.ledger.trigger(&held, answers).map(Trigger::name);
-        let Some(trigger) = trigger.or_else(|| self.is_too_old(now).then_some("age")) else { return Ok(Room::Enough) };
+            urlcache::Room::Spent(trigger) => {
+                let (trigger, expected_lost) = (trigger.name(), rounded(self.expected_lost()));
+                tracing::warn!(trigger, items = held.items, expected_lost, "the loss budget allows no more URLs");
+                Room::Spent
+            }
+        };
         self.since = now;
-        match self.config.reset {
+        Ok(room)
+    }
+
+    /// What is done with a cache that has reached its age limit.
+    fn replace(&mut self, answers: usize) -> Result<Room, CacheFailure> {
+        match self.cache.config().reset {
             ResetPolicy::None => Ok(Room::Enough),
             ResetPolicy::Rotate => {
                 self.cache.rotate();
                 Ok(Room::Enough)
             }
-            ResetPolicy::Grow if trigger != "age" => self.grow(answers),
-            ResetPolicy::Grow | ResetPolicy::Rebuild => self.rebuild(answers, trigger),
-            ResetPolicy::Restart if trigger == "age" => {
+            ResetPolicy::Grow | ResetPolicy::Rebuild => {
+                let held = self.occupancy();
+                let refill = self.cache.rebuild(answers)?;
+                Ok(self.fill(refill, &held))
+            }
+            ResetPolicy::Restart => {
                 tracing::info!("the URL cache is old: the next sequence begins when nothing is left to fetch");
                 Ok(Room::Aged)
             }
-            ResetPolicy::Stop if trigger == "age" => {
+            ResetPolicy::Stop => {
                 tracing::warn!("the URL cache has reached its age limit (cache.reset_every)");
-                Ok(Room::Spent)
-            }
-            ResetPolicy::Stop | ResetPolicy::Restart => {
-                let expected_lost = self.expected_lost();
-                tracing::warn!(trigger, items = held.items, expected_lost, "the loss budget allows no more URLs");
                 Ok(Room::Spent)
             }
         }
@@ -176,11 +176,10 @@ impl BudgetedCache {
         let new = self.cache.rotations() - self.rotations;
         if new > 0 {
             self.rotations += new;
-            let (now, expected_lost) = (self.cache.occupancy(), self.expected_lost());
-            let (items, rate) = (now.items, now.expected_rate);
+            let (now, expected_lost) = (self.occupancy(), rounded(self.expected_lost()));
+            let (items, rate) = (now.items, rounded(now.expected_rate));
             tracing::info!(times = new, items, rate, expected_lost, "the URL cache has dropped its oldest URLs");
-            let is_over = self.budget().is_some_and(|budget| expected_lost > budget);
-            if is_over && !std::mem::replace(&mut self.said_overrun, true) {
+            if self.is_over() && !std::mem::replace(&mut self.said_overrun, true) {
                 tracing::warn!(
                     expected_lost,
                     "rotating keeps the false-positive rate, but the expected losses exceed the loss budget"
@@ -190,107 +189,91 @@ impl BudgetedCache {
         new
     }
 
-    /// The exact cache doubles its table by itself, and must not pass the ceiling meanwhile, when it has both.
-    fn let_grow(&self, held: &Occupancy, answers: u64) -> Result<(), BuildError> {
-        let keys = held.items + answers;
-        let design = self.config.design(self.generation, keys)?;
-        let most = if design.bits > held.bits { design.bits + design.bits / 2 } else { held.bits };
-        match self.config.max_memory {
-            Some(limit) if most / 8 > limit => Err(BuildError::Ceiling { keys, limit }),
-            _ => Ok(()),
-        }
-    }
-
     fn is_too_old(&self, now: Moment) -> bool {
         self.reset_every.is_some_and(|age| self.since + age <= now)
     }
 
-    /// Makes it anew from the URL table: larger if need be, with a new hash seed. Waits until all that was sent is
-    /// committed.
-    fn rebuild(&mut self, answers: usize, trigger: &str) -> Result<Room, CacheFailure> {
-        let old = self.cache.occupancy();
-        self.ledger.carry(&old);
-        self.generation += 1;
-        let already = old.items.max(answers as u64);
-        self.heed_ceiling(already)?;
-        // The old filter goes before the new one is made: they need not fit into memory together.
-        self.cache = Box::new(urlcache::ExactCache::new());
-        let cache = self.config.build(self.generation, already)?;
-        let generation = self.generation;
-        let items = old.items;
-        let rate = old.expected_rate;
-        let bits = cache.occupancy().bits;
-        tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
-        Ok(Room::Fill(Filling { cache, audit: None, rebuilt: true }))
+    fn is_over(&self) -> bool {
+        self.budget().is_some_and(|budget| self.expected_lost() > budget)
     }
 
-    /// Enlarges it where it stands until it has room, or the ceiling is reached.
-    fn grow(&mut self, answers: usize) -> Result<Room, CacheFailure> {
-        let mut times = 0;
-        while self.ledger.must_reset(&self.cache.occupancy(), answers) {
-            let fits = |bits: u64| self.config.max_memory.is_none_or(|limit| bits / 8 <= limit);
-            if !self.cache.growing_bits().is_some_and(fits) || !self.cache.grow()? {
-                self.ledger.hold();
-                let items = self.cache.occupancy().items;
-                tracing::warn!(items, "the URL cache cannot grow any more, so it will lose more URLs");
-                break;
-            }
-            times += 1;
+    /// A larger cache is filled from the URL table, when all that was sent is committed.
+    fn fill(&self, cache: Refill, old: &Occupancy) -> Room {
+        let (generation, trigger) = (self.generation(), cache.trigger().map_or("age", Trigger::name));
+        let (items, rate, bits) = (old.items, rounded(old.expected_rate), cache.bits());
+        tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
+        self.tell_ceiling();
+        Room::Fill(Filling { cache, audit: None, rebuilt: true })
+    }
+
+    fn grown(&self, times: u32, enough: bool) -> Room {
+        let now = self.occupancy();
+        let (items, bits, expected_lost) = (now.items, now.bits, rounded(self.expected_lost()));
+        if !enough {
+            tracing::warn!(items, "the URL cache cannot grow any more, so it will lose more URLs");
         }
-        let now = self.cache.occupancy();
-        let items = now.items;
-        let bits = now.bits;
-        let expected_lost = self.expected_lost();
         tracing::info!(times, items, bits, expected_lost, "the URL cache has grown");
-        if self.budget().is_some_and(|budget| expected_lost > budget) {
+        if self.is_over() {
             tracing::warn!(
                 expected_lost,
                 "growing keeps the false-positive rate, but the expected losses exceed the loss budget"
             );
         }
-        Ok(Room::Grown { times })
+        Room::Grown { times: times.into() }
     }
 
-    /// Says so when the memory ceiling makes the next filter smaller than the budget asks; no further one would be
-    /// better.
-    fn heed_ceiling(&mut self, already: u64) -> Result<(), CacheFailure> {
-        let design = self.config.design(self.generation, already)?;
+    /// Says so when the memory ceiling makes the filter smaller than the budget asks.
+    pub(in crate::engine) fn tell_ceiling(&self) {
+        let design = self.cache.design();
         if design.at_ceiling {
-            let (urls, expected_lost) = (design.capacity, design.expected_lost);
             tracing::warn!(
-                urls,
-                expected_lost,
-                "the memory limit keeps the URL cache smaller than the loss budget needs; with this number of URLs, this \
-                 number is expected to be lost: allow more memory (--max-cache-memory) or more losses (--max-lost-urls)"
+                limit = self.cache.config().max_memory,
+                urls = design.keeps,
+                "the memory limit keeps the URL cache small: with more URLs than this the crawl is expected to lose more than \
+                 the loss budget; allow more memory (--max-cache-memory) or more losses (--max-lost-urls)"
             );
-            self.ledger.hold();
         }
-        Ok(())
+    }
+
+    /// Says so when the strategy keeps no account of its losses.
+    pub(in crate::engine) fn tell_strategy(&self) {
+        let strategy = self.cache.config().strategy;
+        if !strategy.keeps_a_budget() {
+            tracing::warn!(
+                strategy = strategy.name(),
+                "this cache strategy is for comparison: it keeps no loss budget, and may lose most URLs that consist of known \
+                 path segments"
+            );
+        }
     }
 
     /// Gives cache and audit away to be filled from the URL table, at the start of a run that goes on.
     pub(in crate::engine) fn refilling(&mut self) -> Filling {
-        let cache = std::mem::replace(&mut self.cache, Box::new(urlcache::ExactCache::new()));
-        Filling { cache, audit: self.audit.take(), rebuilt: false }
+        Filling { cache: self.cache.refilling(), audit: self.audit.take(), rebuilt: false }
     }
 
     /// Takes back what was given away.
     pub(in crate::engine) fn filled(&mut self, filled: Filling) {
-        self.cache = filled.cache;
+        self.cache.refilled(filled.cache);
         if !filled.rebuilt {
             self.audit = filled.audit;
             self.rotations = self.cache.rotations();
         }
     }
 
-    /// Expected losses of the sequence so far, in URLs.
+    /// Expected losses of the sequence so far, in URLs; 0 where there is no figure of them.
     pub(in crate::engine) fn expected_lost(&self) -> f64 {
-        self.ledger.expected_lost(&self.cache.occupancy())
+        if self.figure() == LossFigure::Unknown { 0.0 } else { self.cache.expected_lost() }
+    }
+
+    /// What that sum is.
+    pub(in crate::engine) fn figure(&self) -> LossFigure {
+        self.cache.figure()
     }
 
     /// Which of the sequence's filters it is, from 0.
     pub(in crate::engine) fn generation(&self) -> u32 {
-        self.generation
+        self.cache.generation()
     }
 
     pub(in crate::engine) fn occupancy(&self) -> Occupancy {
@@ -299,18 +282,27 @@ impl BudgetedCache {
 
     /// The names of strategy and layout.
     pub(in crate::engine) fn names(&self) -> [&'static str; 2] {
-        [self.cache.strategy(), self.cache.layout()]
+        [self.cache.cache().strategy(), self.cache.cache().layout()]
     }
 
     /// Whether it never mistakes a new URL for a seen one.
     pub(in crate::engine) fn is_exact(&self) -> bool {
-        self.config.strategy == Strategy::Exact
+        self.cache.config().strategy == Strategy::Exact
     }
 
     /// The loss budget, in URLs.
     pub(in crate::engine) fn budget(&self) -> Option<f64> {
-        self.config.budget.max_lost_urls
+        self.cache.config().budget.max_lost_urls
     }
+}
+
+/// Three significant digits, for the log.
+fn rounded(figure: f64) -> f64 {
+    if figure == 0.0 || !figure.is_finite() {
+        return figure;
+    }
+    let unit = 10.0_f64.powf(figure.abs().log10().floor() - 2.0);
+    (figure / unit).round() * unit
 }
 
 fn key(text: &str, fingerprint: Fingerprint) -> UrlKey<'_> {
