@@ -66,11 +66,12 @@ fn times(rounds: &[Round], title: &str, of: impl Fn(&Outcome) -> Option<f64>) ->
     }
 }
 
-/// A curve of each outcome that is shown and has a value, by its place among the outcomes.
+/// The curves of each outcome that is shown and has a value, by its place among the outcomes.
 fn curves(rounds: &[Round], shown: impl Fn(&Spec) -> bool, of: impl Fn(&Outcome) -> Option<f64>) -> Vec<Curve> {
     let places = rounds.iter().map(|round| round.outcomes.len()).min().unwrap_or(0);
-    let curve = |place: usize| {
-        let spec = &rounds.first()?.outcomes[place].spec;
+    let some = |place: usize| -> Vec<Curve> {
+        let Some(Round { outcomes, .. }) = rounds.first() else { return Vec::new() };
+        let spec = &outcomes[place].spec;
         let all = |of: &dyn Fn(&Round, &Outcome) -> Option<f64>| -> Vec<(f64, f64)> {
             let point = |round: &Round| Some((round.extent.urls as f64, of(round, &round.outcomes[place])?));
             rounds.iter().filter_map(point).collect()
@@ -78,16 +79,23 @@ fn curves(rounds: &[Round], shown: impl Fn(&Spec) -> bool, of: impl Fn(&Outcome)
         let name = label(spec, rounds, place);
         let measured = all(&|_, outcome| of(outcome));
         if !shown(spec) || measured.is_empty() {
-            return None;
-        }
-        if measured.iter().any(|point| point.1 > 0.0) {
-            return Some(Curve { name, points: measured, stroke: Stroke::Measured });
+            return Vec::new();
         }
         // Nothing was found: a logarithmic axis has no place for it, but for what was to be expected.
-        let points = all(&|round, outcome| Some(outcome.spec.shape.as_ref()?.stated_rate(round.extent.urls)));
-        Some(Curve { name: format!("{name}: 0 counted, computed"), points, stroke: Stroke::Theory })
+        let computed = || all(&|round, outcome| Some(outcome.spec.shape.as_ref()?.stated_rate(round.extent.urls)));
+        let found = measured.iter().filter(|point| point.1 > 0.0).count();
+        let whole = matches!(spec.method, Method::Bloom | Method::Multilayer);
+        let curve = |name: String, points, stroke| Curve { name, points, stroke };
+        if found == 0 {
+            return vec![curve(format!("{name}: 0 counted, computed"), computed(), Stroke::Theory)];
+        }
+        if found == measured.len() || !whole {
+            return vec![curve(name, measured, Stroke::Measured)];
+        }
+        let name = format!("{name}; thin: computed");
+        vec![curve(name.clone(), measured, Stroke::Measured), curve(name, computed(), Stroke::Theory)]
     };
-    (0..places).filter_map(curve).collect()
+    (0..places).flat_map(some).collect()
 }
 
 /// What a curve shows, with its bits a URL in the largest set.

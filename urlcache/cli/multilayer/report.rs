@@ -14,6 +14,9 @@ use crate::print::{self, Word};
 /// Of all intervals.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
+/// The corrected form is to err at most so many times as often as one Bloom filter of the same bits.
+const AT_MOST: f64 = 3.0;
+
 /// One method, on one set, asked questions of one kind.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
@@ -80,6 +83,10 @@ pub(super) const WORDS: &[Word] = &[
     (
         "kept sorted",
         "the list of binary search with one URL more inserted where it belongs; binary search: sorted once",
+    ),
+    (
+        "linear search",
+        "is asked as many questions as 5000000 comparisons allow, the other exact methods 16384 of each kind; what they find is right",
     ),
     ("MiB", "memory; with exact methods that of the text too"),
     (
@@ -213,19 +220,37 @@ fn verdict(round: &Round) -> String {
             "{}: multilayer-plain takes {recombined} of the recombined and {swapped} of the swapped URLs for members\n",
             plain.spec.memory.name()
         );
-        let [ours, theirs] = [corrected, one].map(|outcome| outcome.answer(Kind::Recombined));
-        let planned = corrected.spec.shape.as_ref().map_or(1.0, |shape| shape.stated_rate(round.extent.urls))
-            / one.one_bloom(round.extent.urls).unwrap_or(1.0);
-        if let (Some(ours), Some(theirs)) = (ours, theirs) {
-            lines += &format!(
-                "{}: multilayer takes {} of the recombined, one Bloom filter {}: planned is {planned:.2} times as many\n",
-                corrected.spec.memory.name(),
-                ours.cell(),
-                theirs.cell()
-            );
-        }
+        lines += &compared(round, corrected, one);
     }
     lines
+}
+
+/// How often the corrected form errs for each error of one Bloom filter of the same bits, by the kind of questions for which
+/// the most is certain.
+fn compared(round: &Round, corrected: &Outcome, one: &Outcome) -> String {
+    let one_bloom = one.one_bloom(round.extent.urls).unwrap_or(1.0);
+    let certain = |answer: &&Answer| answer.interval().low;
+    let Some(worst) = corrected.answers.iter().max_by(|a, b| certain(a).total_cmp(&certain(b))) else {
+        return String::new();
+    };
+    let highest = corrected.answers.iter().map(|answer| answer.interval().high).fold(0.0, f64::max);
+    let Interval { low, high } = worst.interval();
+    let planned = corrected.spec.shape.as_ref().map_or(1.0, |shape| shape.stated_rate(round.extent.urls));
+    let said = match () {
+        () if low > AT_MOST * one_bloom => "does not hold",
+        () if highest <= AT_MOST * one_bloom => "holds",
+        () => "is not decided by so few questions",
+    };
+    format!(
+        "{}: multilayer errs {:.2} times ({:.2}-{:.2}) as often as one Bloom filter of the same bits is computed to, on {} \
+         URLs; planned are {:.2} times: at most {AT_MOST} times {said}\n",
+        corrected.spec.memory.name(),
+        worst.rate() / one_bloom,
+        low / one_bloom,
+        high / one_bloom,
+        worst.kind.name(),
+        planned / one_bloom,
+    )
 }
 
 /// The plain form, the corrected form and one Bloom filter at each of the equal totals.

@@ -96,7 +96,13 @@ impl Records {
             let words = delimiter.split(field).with_context(|| format!("{name}, line {line}, column {column}"))?;
             records.push(Record { line, words });
         }
-        Self::of(records).with_context(|| format!("{name}, column {column}"))
+        let records = Self::of(records).with_context(|| format!("{name}, column {column}"))?;
+        // Lists of one keyword each are no case for layers: more likely they are parted by something else.
+        ensure!(
+            records.most_words() > 1,
+            "{name}, column {column}: no field has two keywords; name what stands between them with --delimiter"
+        );
+        Ok(records)
     }
 
     /// So many records of 1 to 15 keywords out of twice as many; keyword r comes with a frequency of about 1/r (Zipf).
@@ -245,6 +251,7 @@ mod tests {
             ("a,b\n1,2\n", "0", "no column 0"),
             ("", "a", "there is no heading"),
             ("a\nx\ny\n", "a", "2 different records with keywords are too few"),
+            ("a\nx;y\nx\ny\nz\n", "a", "column a: no field has two keywords; name what stands between"),
         ] {
             let error = format!("{:#}", read(text, column, "|").unwrap_err());
             assert!(error.contains(said), "{error}");
