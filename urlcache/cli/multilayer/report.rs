@@ -153,6 +153,16 @@ impl Outcome {
         Some(best(self.bits, urls).ok()?.rate_at(urls))
     }
 
+    /// Recombined and swapped URLs together.
+    fn of_known_segments(&self) -> Answer {
+        let known = [Kind::Recombined, Kind::Swapped].into_iter().filter_map(|kind| self.answer(kind));
+        known.fold(Answer { kind: Kind::Recombined, asked: 0, found: 0 }, |sum, answer| Answer {
+            kind: sum.kind,
+            asked: sum.asked + answer.asked,
+            found: sum.found + answer.found,
+        })
+    }
+
     pub(super) fn answer(&self, kind: Kind) -> Option<&Answer> {
         self.answers.iter().find(|answer| answer.kind == kind)
     }
@@ -225,30 +235,27 @@ fn verdict(round: &Round) -> String {
     lines
 }
 
-/// How often the corrected form errs for each error of one Bloom filter of the same bits, by the kind of questions for which
-/// the most is certain.
+/// How often the corrected form errs for each error of one Bloom filter of the same bits, on URLs whose segments are all
+/// known, or on others if it surely errs too often there.
 fn compared(round: &Round, corrected: &Outcome, one: &Outcome) -> String {
     let one_bloom = one.one_bloom(round.extent.urls).unwrap_or(1.0);
-    let certain = |answer: &&Answer| answer.interval().low;
-    let Some(worst) = corrected.answers.iter().max_by(|a, b| certain(a).total_cmp(&certain(b))) else {
-        return String::new();
-    };
-    let highest = corrected.answers.iter().map(|answer| answer.interval().high).fold(0.0, f64::max);
-    let Interval { low, high } = worst.interval();
     let planned = corrected.spec.shape.as_ref().map_or(1.0, |shape| shape.stated_rate(round.extent.urls));
-    let said = match () {
-        () if low > AT_MOST * one_bloom => "does not hold",
-        () if highest <= AT_MOST * one_bloom => "holds",
-        () => "is not decided by so few questions",
+    let ratios = |answer: &Answer| {
+        let Interval { low, high } = answer.interval();
+        [answer.rate(), low, high].map(|rate| rate / one_bloom)
+    };
+    let [rate, low, high] = ratios(&corrected.of_known_segments());
+    let beyond = corrected.answers.iter().find(|answer| ratios(answer)[1] > AT_MOST);
+    let said = match beyond {
+        _ if low > AT_MOST => "does not hold".to_owned(),
+        Some(answer) => format!("does not hold on {} URLs: {}", answer.kind.name(), answer.cell()),
+        None if high <= AT_MOST => "holds".to_owned(),
+        None => "is not decided by so few questions".to_owned(),
     };
     format!(
-        "{}: multilayer errs {:.2} times ({:.2}-{:.2}) as often as one Bloom filter of the same bits is computed to, on {} \
-         URLs; planned are {:.2} times: at most {AT_MOST} times {said}\n",
+        "{}: multilayer errs {rate:.2} times ({low:.2}-{high:.2}) as often as one Bloom filter of the same bits is computed to, \
+         on recombined and swapped URLs; planned are {:.2} times: at most {AT_MOST} times {said}\n",
         corrected.spec.memory.name(),
-        worst.rate() / one_bloom,
-        low / one_bloom,
-        high / one_bloom,
-        worst.kind.name(),
         planned / one_bloom,
     )
 }
