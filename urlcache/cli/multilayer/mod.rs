@@ -27,7 +27,7 @@ use report::{Round, Row};
 /// How it is called, for its help.
 pub(crate) const EXAMPLES: &str = "Examples:
   urlcache multilayer --sizes 1000,1000000 --out rows.csv --svg figures
-  urlcache multilayer --sizes 100000 --bits 25 --queries 4000000
+  urlcache multilayer --sizes 15625 --bits 25 --queries 4000000
   urlcache multilayer --urls urls.txt --sizes 1000,100000
   urlcache multilayer --csv titles.csv --column listed_in --delimiter ', '
   urlcache multilayer --csv titles.csv --column listed_in --search 'Dramas,Comedies' --out found.csv";

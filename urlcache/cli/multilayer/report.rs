@@ -244,7 +244,11 @@ fn compared(round: &Round, corrected: &Outcome, one: &Outcome) -> String {
         let Interval { low, high } = answer.interval();
         [answer.rate(), low, high].map(|rate| rate / one_bloom)
     };
-    let [rate, low, high] = ratios(&corrected.of_known_segments());
+    let known = corrected.of_known_segments();
+    if known.asked == 0 {
+        return String::new();
+    }
+    let [rate, low, high] = ratios(&known);
     let beyond = corrected.answers.iter().find(|answer| ratios(answer)[1] > AT_MOST);
     let said = match beyond {
         _ if low > AT_MOST => "does not hold".to_owned(),
@@ -253,9 +257,12 @@ fn compared(round: &Round, corrected: &Outcome, one: &Outcome) -> String {
         None => "is not decided by so few questions".to_owned(),
     };
     format!(
-        "{}: multilayer errs {rate:.2} times ({low:.2}-{high:.2}) as often as one Bloom filter of the same bits is computed to, \
+        "{}: multilayer errs {} times ({}-{}) as often as one Bloom filter of the same bits is computed to, \
          on recombined and swapped URLs; planned are {:.2} times: at most {AT_MOST} times {said}\n",
         corrected.spec.memory.name(),
+        print::short(rate),
+        print::short(low),
+        print::short(high),
         planned / one_bloom,
     )
 }
