@@ -12,7 +12,7 @@ use plotters::{
 
 /// One curve.
 pub(crate) struct Curve {
-    /// What it shows, for the legend.
+    /// What it shows, for the legend; curves of one name have one colour and one entry there.
     pub(crate) name: String,
     /// In order of x. What cannot be drawn (zero on a logarithmic axis) is left out.
     pub(crate) points: Vec<(f64, f64)>,
@@ -52,10 +52,10 @@ pub(crate) struct Axis {
     pub(crate) scale: Scale,
 }
 
-const SIZE: (u32, u32) = (860, 520);
+const SIZE: (u32, u32) = (1_060, 520);
 
 /// Colours that the colour-blind tell apart (Okabe and Ito 2008).
-const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -64,6 +64,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(230, 159, 0),
     RGBColor(90, 90, 90),
     RGBColor(148, 103, 189),
+    RGBColor(0, 0, 0),
 ];
 
 impl Axis {
@@ -127,8 +128,9 @@ impl Figure {
     {
         canvas.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(canvas)
-            .caption(&self.title, ("sans-serif", 19))
             .margin(14)
+            .margin_right(self.legend_width())
+            .caption(&self.title, ("sans-serif", 19))
             .x_label_area_size(46)
             .y_label_area_size(74)
             .build_cartesian_2d(x, y)?;
@@ -143,28 +145,61 @@ impl Figure {
             .x_label_formatter(&|value| number(*value))
             .y_label_formatter(&|value| number(*value))
             .draw()?;
-        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
+        let mut names: Vec<&str> = Vec::new();
+        for curve in &self.curves {
+            let known = names.iter().position(|name| *name == curve.name);
+            let place = known.unwrap_or(names.len());
             let shown = || curve.points.iter().copied().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
-            let width = if curve.stroke == Stroke::Theory { 1 } else { 2 };
-            let style = colour.stroke_width(width);
-            let legend = match curve.stroke {
+            let style = curve.style(place);
+            match curve.stroke {
                 Stroke::Published => chart.draw_series(shown().map(|point| Cross::new(point, 5, style)))?,
                 Stroke::Measured | Stroke::Theory => chart.draw_series(LineSeries::new(shown(), style))?,
             };
-            legend.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
             if curve.stroke == Stroke::Measured {
-                chart.draw_series(shown().map(|point| Circle::new(point, 3, colour.filled())))?;
+                chart.draw_series(shown().map(|point| dot(point, place, style)))?;
+            }
+            if known.is_none() {
+                names.push(&curve.name);
+                self.legend(canvas, place, curve)?;
             }
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.85))
-            .border_style(BLACK.mix(0.2))
-            .label_font(("sans-serif", 13))
-            .draw()?;
         Ok(())
     }
+
+    /// A line of the legend, to the right of the panel, where it hides no curve.
+    fn legend(&self, canvas: &Canvas<'_>, place: usize, curve: &Curve) -> Result<(), Box<dyn std::error::Error>> {
+        let left = SIZE.0.cast_signed() - self.legend_width() + 12;
+        let middle = 60 + 24 * i32::try_from(place)?;
+        let style = curve.style(place);
+        match curve.stroke {
+            Stroke::Published => canvas.draw(&Cross::new((left + 9, middle), 5, style))?,
+            Stroke::Theory => canvas.draw(&PathElement::new([(left, middle), (left + 18, middle)], style))?,
+            Stroke::Measured => {
+                canvas.draw(&PathElement::new([(left, middle), (left + 18, middle)], style))?;
+                canvas.draw(&dot((left + 9, middle), place, style))?;
+            }
+        }
+        Ok(canvas.draw(&Text::new(curve.name.clone(), (left + 26, middle - 5), ("sans-serif", 13)))?)
+    }
+
+    /// Pixels that the longest name takes.
+    fn legend_width(&self) -> i32 {
+        let longest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+        i32::try_from(longest).unwrap_or(0).min(50) * 6 + 54
+    }
+}
+
+impl Curve {
+    /// The colour of its place in the legend, and its width.
+    fn style(&self, place: usize) -> ShapeStyle {
+        let width = if self.stroke == Stroke::Theory { 1 } else { 2 };
+        COLOURS[place % COLOURS.len()].stroke_width(width)
+    }
+}
+
+/// What marks a point: a ring on every second curve, so that a curve shows which another one covers.
+fn dot<C>(point: C, place: usize, style: ShapeStyle) -> Circle<C, i32> {
+    if place % 2 == 1 { Circle::new(point, 6, style) } else { Circle::new(point, 3, style.filled()) }
 }
 
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -217,6 +252,15 @@ mod tests {
                 assert!(svg.contains(word), "{word}");
             }
         }
+    }
+
+    #[test]
+    fn curves_of_one_name_have_one_entry() {
+        let mut twice = figure(Axis::linear("rate"));
+        for curve in &mut twice.curves {
+            curve.name = "same".to_owned();
+        }
+        assert_eq!(twice.svg().unwrap().matches("\nsame\n").count(), 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod figure;
 mod inspect;
 mod keys;
 mod memory;
+mod multilayer;
 mod print;
 mod rate;
 mod size;
@@ -34,6 +35,9 @@ enum Command {
     /// Measure the speed of a cache, and compare it with a plain Bloom filter
     #[command(after_help = "Example:\n  urlcache speed --keys 1000000")]
     Speed(speed::SpeedArgs),
+    /// Compare the multi-layer filter with lists, a hash set and Bloom filters, on URLs or on keywords
+    #[command(after_help = multilayer::EXAMPLES)]
+    Multilayer(multilayer::MultilayerArgs),
     /// Describe a snapshot of a cache
     #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
     Inspect(inspect::InspectArgs),
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Command::Size(args) => size::run(&args),
         Command::Rate(args) => rate::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Multilayer(args) => multilayer::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Sketch(args) => sketch::run(&args),
     };

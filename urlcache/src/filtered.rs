@@ -14,7 +14,7 @@ use crate::filter::{
 };
 use crate::hash::HashSeed;
 use crate::port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
-use crate::sizing::{Growth, LayerPlan, Plan};
+use crate::sizing::{Growth, LayerPlan, Plan, SizingError};
 use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 use crate::strategy::{Layout, Strategy};
 
@@ -84,6 +84,25 @@ impl FilterCache {
         Self::new(Strategy::Multilayer, &Blueprint::Layered(plan), capacity, seed, 0)
     }
 
+    /// The multi-layer filter as published, for comparison: `depth` layers (1 to 63) and the XOR layer, each of this classic
+    /// plan's bits, rounded up to a power of two so that XOR stays within.
+    ///
+    /// # Errors
+    /// A depth outside 1 to 63; [`BuildError::Memory`] if the allocator has no room for the bits.
+    pub fn multilayer_plain(layer: Plan, depth: u32, capacity: u64, seed: HashSeed) -> Result<Self, BuildError> {
+        let layers = layer.times(of_layers(depth)? + 1);
+        Self::new(Strategy::MultilayerPlain, &Blueprint::PlainLayers(layers, depth), capacity, seed, 0)
+    }
+
+    /// The filter that the multi-layer one was published against, for comparison: the parts of each URL, `depth` at most
+    /// (1 to 63), all in one classic filter of this plan.
+    ///
+    /// # Errors
+    /// A depth outside 1 to 63; [`BuildError::Memory`] if the allocator has no room for the bits.
+    pub fn segment_set(plan: Plan, depth: u32, capacity: u64, seed: HashSeed) -> Result<Self, BuildError> {
+        Self::new(Strategy::SegmentSet, &Blueprint::SegmentSet(plan, of_layers(depth)?), capacity, seed, 0)
+    }
+
     /// A cache that was written down.
     pub(crate) fn read(input: &mut SnapshotReader<'_>) -> Result<Self, SnapshotError> {
         let strategy = named(&Strategy::ALL, input.u8()?)?;
@@ -149,6 +168,11 @@ impl FilterCache {
         let figure = self.filter.figure();
         if rate >= SATURATED { figure.max(LossFigure::AtLeast) } else { figure }
     }
+}
+
+/// A number of layers that can be built.
+fn of_layers(depth: u32) -> Result<u32, SizingError> {
+    if (1..=63).contains(&depth) { Ok(depth) } else { Err(SizingError::Filters(depth)) }
 }
 
 impl Blueprint {

@@ -43,6 +43,17 @@ impl LayerPlan {
         Ok(Self { layers: vec![layer; depth as usize], combined: Plan::for_budget(layout, keys, budget)? })
     }
 
+    /// A plan of given filters, for whoever knows how many distinct segments each layer has.
+    ///
+    /// # Errors
+    /// No layers or more than 63.
+    pub fn of(layers: Vec<Plan>, combined: Plan) -> Result<Self, SizingError> {
+        match u32::try_from(layers.len()) {
+            Ok(1..=63) => Ok(Self { layers, combined }),
+            depth => Err(SizingError::Filters(depth.unwrap_or(u32::MAX))),
+        }
+    }
+
     /// The filters of the segments, the authority's first.
     pub fn layers(&self) -> &[Plan] {
         &self.layers
@@ -56,5 +67,18 @@ impl LayerPlan {
     /// Number of bits of all layers.
     pub fn bits(&self) -> u64 {
         self.layers.iter().map(|layer| layer.bits()).sum::<u64>() + self.combined.bits()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_of_given_filters_has_one_to_63_layers() {
+        let plan = Plan::new(640, 3).unwrap();
+        assert_eq!(LayerPlan::of(vec![plan; 5], plan).unwrap().bits(), 6 * 640);
+        assert_eq!(LayerPlan::of(Vec::new(), plan), Err(SizingError::Filters(0)));
+        assert_eq!(LayerPlan::of(vec![plan; 64], plan), Err(SizingError::Filters(64)));
     }
 }
