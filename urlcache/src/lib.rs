@@ -115,6 +115,7 @@
 
 mod audit;
 mod budget;
+mod cascade;
 mod config;
 mod exact;
 mod family;
@@ -131,6 +132,11 @@ mod strategy;
 
 pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
+#[doc(hidden)]
+pub use cascade::reseal_classifier;
+pub use cascade::{
+    Algorithm, Classifier, Conflict, DocumentError, ReadError, RibbonFilter, TrainError, TrainingSet, entropy,
+};
 pub use config::{BuildError, CacheConfig, Design, SMALL_START};
 pub use exact::ExactCache;
 pub use family::{HashFamily, Hashing};
