@@ -1,5 +1,6 @@
 //! The `urlcache` program: what a URL cache costs, errs and does a second.
 
+mod cascade;
 mod figure;
 mod inspect;
 mod keys;
@@ -33,6 +34,8 @@ enum Command {
     /// Measure the speed of a cache, and compare it with a plain Bloom filter
     #[command(after_help = "Example:\n  urlcache speed --keys 1000000")]
     Speed(speed::SpeedArgs),
+    /// Train, ask and measure exact classifiers of a closed set of keys
+    Cascade(cascade::CascadeArgs),
     /// Describe a snapshot of a cache
     #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
     Inspect(inspect::InspectArgs),
@@ -72,6 +75,7 @@ fn main() -> ExitCode {
         Command::Size(args) => size::run(&args),
         Command::Rate(args) => rate::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Cascade(args) => cascade::run(&args),
         Command::Inspect(args) => inspect::run(&args),
     };
     match done {

@@ -64,16 +64,37 @@ impl Bloom {
         }
     }
 
-    /// Whether the key was inserted, perhaps by mistake. Without a branch: half of them would be foretold wrongly.
-    #[inline]
+    /// Whether the key was inserted, perhaps by mistake.
     pub(super) fn holds(&self, hash: u64) -> bool {
+        // The usual numbers of functions have loops of their own, without end conditions.
+        match self.multipliers[..] {
+            [a] => self.holds_all(hash, &[a]),
+            [a, b, c] => self.holds_all(hash, &[a, b, c]),
+            [a, b, c, d] => self.holds_all(hash, &[a, b, c, d]),
+            _ => self.holds_all(hash, &self.multipliers),
+        }
+    }
+
+    /// Of keys at these places, moves those whose answer is `found` from one list to the other. What was in the other is forgotten.
+    pub(super) fn split(&self, hashes: &[u64], found: bool, from: &mut Vec<usize>, to: &mut Vec<usize>) {
+        match self.multipliers[..] {
+            [a] => split(from, to, |at| self.holds_all(hashes[at], &[a]) == found),
+            [a, b, c] => split(from, to, |at| self.holds_all(hashes[at], &[a, b, c]) == found),
+            [a, b, c, d] => split(from, to, |at| self.holds_all(hashes[at], &[a, b, c, d]) == found),
+            _ => split(from, to, |at| self.holds(hashes[at]) == found),
+        }
+    }
+
+    /// Whether all bits of a key are set. Without a branch: half of them would be foretold wrongly.
+    #[inline]
+    fn holds_all(&self, hash: u64, multipliers: &[u64]) -> bool {
         let (page, mixed) = self.spot(hash);
         let page = &self.bytes[page..page + self.page_bytes];
         let bit = |&multiplier: &u64| {
             let place = self.place(mixed, multiplier);
             page[place / 8] >> (place % 8)
         };
-        self.multipliers.iter().fold(1, |all, multiplier| all & bit(multiplier)) & 1 == 1
+        multipliers.iter().fold(1, |all, multiplier| all & bit(multiplier)) & 1 == 1
     }
 
     /// The first byte of a key's page, and what its places there are drawn from.
@@ -88,6 +109,24 @@ impl Bloom {
     fn place(&self, mixed: u64, multiplier: u64) -> usize {
         below(mixed.wrapping_mul(multiplier), self.page_bytes as u64 * 8) as usize
     }
+}
+
+/// Moves those that pass from one list to the other, without a branch for each.
+#[inline]
+fn split(from: &mut Vec<usize>, to: &mut Vec<usize>, passes: impl Fn(usize) -> bool) {
+    to.resize(from.len(), 0);
+    let (from_all, to_all) = (&mut from[..], &mut to[..]);
+    let (mut kept, mut moved) = (0, 0);
+    for index in 0..from_all.len() {
+        let at = from_all[index];
+        let passes = passes(at);
+        from_all[kept] = at;
+        to_all[moved] = at;
+        kept += usize::from(!passes);
+        moved += usize::from(passes);
+    }
+    from.truncate(kept);
+    to.truncate(moved);
 }
 
 #[cfg(test)]

@@ -27,6 +27,13 @@ const PATIENCE: u64 = 8;
 /// Keys that go through the steps together.
 const CHUNK: usize = 256;
 
+/// So many keys are put into the order of their hashes, and at most so many at a time.
+const MANY: usize = 1 << 12;
+const MOST: usize = 1 << 18;
+
+/// Bits of a hash that say in which page of a large filter a key is.
+const PAGE_BITS: u32 = 10;
+
 /// A cascade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Steps {
@@ -94,36 +101,39 @@ impl Steps {
         decided.map_or(self.last, |(number, _)| self.class(*number))
     }
 
-    /// The classes of many keys, step by step, so that the processor waits for the memory of many keys at once.
+    /// The classes of many keys: in order of their hashes if they are so many that neighbours share pages of the filters, so
+    /// that each page is fetched once for all of them.
     pub(super) fn classify_all(&self, hashes: &[u64], classes: &mut [u32]) {
-        let mut going = Vec::with_capacity(CHUNK);
-        let mut passed = Vec::with_capacity(CHUNK);
+        if hashes.len() < MANY {
+            return self.classify_in_order(hashes, classes);
+        }
+        for (hashes, classes) in hashes.chunks(MOST).zip(classes.chunks_mut(MOST)) {
+            let order = by_page(hashes);
+            let sorted: Vec<u64> = order.iter().map(|at| hashes[*at as usize]).collect();
+            let mut found = vec![0; sorted.len()];
+            self.classify_in_order(&sorted, &mut found);
+            for (at, class) in order.into_iter().zip(found) {
+                classes[at as usize] = class;
+            }
+        }
+    }
+
+    /// Step by step, so that the processor waits for the memory of many keys at once.
+    fn classify_in_order(&self, hashes: &[u64], classes: &mut [u32]) {
+        let mut lists = Lists::default();
         for (hashes, classes) in hashes.chunks(CHUNK).zip(classes.chunks_mut(CHUNK)) {
-            going.clear();
-            going.extend(0..hashes.len());
+            lists.going.clear();
+            lists.going.extend(0..hashes.len());
             for (number, step) in &self.filled {
-                let class = self.class(*number);
-                match step {
-                    Step::One(others) => keep(&mut going, |at| {
-                        classes[at] = class;
-                        others.holds(hashes[at])
-                    }),
-                    Step::Two(first, second) => {
-                        passed.clone_from(&going);
-                        keep(&mut going, |at| !first.holds(hashes[at]));
-                        keep(&mut passed, |at| first.holds(hashes[at]));
-                        for &at in &passed {
-                            classes[at] = class;
-                        }
-                        let others = |at: &usize| second.as_ref().is_some_and(|second| second.holds(hashes[*at]));
-                        going.extend(passed.iter().copied().filter(others));
-                    }
+                lists.pass(step, hashes);
+                for &at in &lists.decided {
+                    classes[at] = self.class(*number);
                 }
-                if going.is_empty() {
+                if lists.going.is_empty() {
                     break;
                 }
             }
-            for &at in &going {
+            for &at in &lists.going {
                 classes[at] = self.last;
             }
         }
@@ -134,16 +144,50 @@ impl Steps {
     }
 }
 
-/// Keeps those that pass, without a branch for each.
-#[inline]
-fn keep(going: &mut Vec<usize>, mut passes: impl FnMut(usize) -> bool) {
-    let mut kept = 0;
-    for index in 0..going.len() {
-        let at = going[index];
-        going[kept] = at;
-        kept += usize::from(passes(at));
+/// Places of keys, by the bits of their hashes that lead to a page of a filter.
+fn by_page(hashes: &[u64]) -> Vec<u32> {
+    let page = |hash: &u64| (hash >> (64 - PAGE_BITS)) as usize;
+    let mut starts = vec![0_u32; (1 << PAGE_BITS) + 1];
+    for hash in hashes {
+        starts[page(hash) + 1] += 1;
     }
-    going.truncate(kept);
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut order = vec![0; hashes.len()];
+    for (at, hash) in (0..).zip(hashes) {
+        let next = &mut starts[page(hash)];
+        order[*next as usize] = at;
+        *next += 1;
+    }
+    order
+}
+
+/// Places of the keys of a chunk.
+#[derive(Default)]
+struct Lists {
+    /// Those that are not decided yet.
+    going: Vec<usize>,
+    /// Those that the last step has decided.
+    decided: Vec<usize>,
+    /// Of those that a filter of a class has taken, the ones that are of the others.
+    taken: Vec<usize>,
+}
+
+impl Lists {
+    /// Sends the keys through a step.
+    fn pass(&mut self, step: &Step, hashes: &[u64]) {
+        match step {
+            Step::One(others) => others.split(hashes, false, &mut self.going, &mut self.decided),
+            Step::Two(class, others) => {
+                class.split(hashes, true, &mut self.going, &mut self.decided);
+                if let Some(others) = others {
+                    others.split(hashes, true, &mut self.decided, &mut self.taken);
+                    self.going.extend_from_slice(&self.taken);
+                }
+            }
+        }
+    }
 }
 
 /// The keys that no step has resolved yet.

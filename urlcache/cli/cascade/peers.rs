@@ -1,0 +1,175 @@
+//! Static filters of the same keys without their classes: what a specialist compares a cascade's filters with.
+//!
+//! Owns which there are, and how they are measured: all are built from the same 64-bit hashes of the keys, and asked for
+//! members and for as many keys that are none.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::ValueEnum;
+use pleat::filter::{Ribbon, StdRibbon};
+use serde::{Deserialize, Serialize};
+use urlcache::RibbonFilter;
+use xorf::{BinaryFuse8, BinaryFuse16, Filter, Xor8, Xor16};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{measure::BLOCK, sample::text};
+use crate::memory;
+
+/// Keys at most that are asked for, of members and others each.
+const MOST_ASKED: u64 = 10_000_000;
+
+/// A static filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Peer {
+    /// Xor filter of 8-bit fingerprints (crate xorf)
+    Xor8,
+    /// Xor filter of 16-bit fingerprints (crate xorf)
+    Xor16,
+    /// Binary fuse filter of 8-bit fingerprints (crate xorf)
+    Fuse8,
+    /// Binary fuse filter of 16-bit fingerprints (crate xorf)
+    Fuse16,
+    /// Homogeneous ribbon filter of width 64 and 8 bits (crate pleat)
+    HomogeneousRibbon8,
+    /// Standard ribbon filter of width 128 and 8 bits (crate pleat)
+    StandardRibbon8,
+    /// Bumped ribbon filter of width 64 and 8 bits (ours)
+    BumpedRibbon8,
+    /// Bumped ribbon filter of width 64 and 16 bits (ours)
+    BumpedRibbon16,
+}
+
+/// What a filter costs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Filtered {
+    pub(super) bytes: u64,
+    /// From hashes to the filter.
+    pub(super) build_seconds: f64,
+    /// The hashes of the keys included.
+    pub(super) peak_bytes: Option<u64>,
+    /// From hash to answer, a key.
+    pub(super) member_ns: f64,
+    pub(super) other_ns: f64,
+    /// Members that were not found.
+    pub(super) missed: u64,
+    /// Keys that are none, and how many of them were found.
+    pub(super) asked: u64,
+    pub(super) found: u64,
+}
+
+impl Peer {
+    /// As it is called on the command line, and where it comes from.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Xor8 => "xor8",
+            Self::Xor16 => "xor16",
+            Self::Fuse8 => "fuse8",
+            Self::Fuse16 => "fuse16",
+            Self::HomogeneousRibbon8 => "homogeneous-ribbon8",
+            Self::StandardRibbon8 => "standard-ribbon8",
+            Self::BumpedRibbon8 => "bumped-ribbon8",
+            Self::BumpedRibbon16 => "bumped-ribbon16",
+        }
+    }
+
+    pub(super) fn source(self) -> &'static str {
+        match self {
+            Self::Xor8 | Self::Xor16 | Self::Fuse8 | Self::Fuse16 => "crate xorf",
+            Self::HomogeneousRibbon8 | Self::StandardRibbon8 => "crate pleat",
+            Self::BumpedRibbon8 | Self::BumpedRibbon16 => "urlcache",
+        }
+    }
+}
+
+/// Builds a filter of so many keys, and asks it.
+pub(super) fn measure(peer: Peer, keys: u64) -> Result<Filtered> {
+    let hashes: Vec<u64> = (0..keys).map(|key| xxh3_64(&text(key))).collect();
+    match peer {
+        Peer::Xor8 => {
+            time(hashes, keys, |h: Vec<u64>| Ok(Xor8::from(h)), |f: &Xor8| f.fingerprints.len(), |f, h| f.contains(&h))
+        }
+        Peer::Xor16 => time(
+            hashes,
+            keys,
+            |h: Vec<u64>| Ok(Xor16::from(h)),
+            |f: &Xor16| 2 * f.fingerprints.len(),
+            |f, h| f.contains(&h),
+        ),
+        Peer::Fuse8 => {
+            let build = |hashes: Vec<u64>| BinaryFuse8::try_from(hashes).map_err(|error| anyhow!(error));
+            time(hashes, keys, build, |f: &BinaryFuse8| f.fingerprints.len(), |f, h| f.contains(&h))
+        }
+        Peer::Fuse16 => {
+            let build = |hashes: Vec<u64>| BinaryFuse16::try_from(hashes).map_err(|error| anyhow!(error));
+            time(hashes, keys, build, |f: &BinaryFuse16| 2 * f.fingerprints.len(), |f, h| f.contains(&h))
+        }
+        Peer::HomogeneousRibbon8 => {
+            let build = |hashes: Vec<u64>| Ok(Ribbon::<8>::from_keys_pleated(&hashes));
+            time(hashes, keys, build, Ribbon::size_bytes, Ribbon::contains)
+        }
+        Peer::StandardRibbon8 => {
+            let build = |hashes: Vec<u64>| {
+                StdRibbon::<8>::from_keys_pleated(&hashes).map_err(|error| anyhow!("no standard ribbon: {error:?}"))
+            };
+            time(hashes, keys, build, StdRibbon::size_bytes, StdRibbon::contains)
+        }
+        Peer::BumpedRibbon8 => time(hashes, keys, |h| bumped(h, 8), RibbonFilter::bytes, RibbonFilter::holds),
+        Peer::BumpedRibbon16 => time(hashes, keys, |h| bumped(h, 16), RibbonFilter::bytes, RibbonFilter::holds),
+    }
+}
+
+fn bumped(hashes: Vec<u64>, bits: u32) -> Result<RibbonFilter> {
+    RibbonFilter::build(hashes, bits).context("no ribbon filter of these keys")
+}
+
+fn time<F>(
+    hashes: Vec<u64>,
+    keys: u64,
+    build: impl Fn(Vec<u64>) -> Result<F>,
+    bytes: impl Fn(&F) -> usize,
+    holds: impl Fn(&F, u64) -> bool,
+) -> Result<Filtered> {
+    let began = Instant::now();
+    let filter = build(hashes)?;
+    let build_seconds = began.elapsed().as_secs_f64();
+    let peak_bytes = memory::peak();
+    let asked = keys.min(MOST_ASKED);
+    let (found_members, member_ns) = ask(&filter, 0..asked, &holds);
+    let (found, other_ns) = ask(&filter, keys..keys + asked, &holds);
+    if found_members != asked {
+        bail!("a filter misses {} of its keys", asked - found_members);
+    }
+    let missed = asked - found_members;
+    let bytes = bytes(&filter) as u64;
+    Ok(Filtered { bytes, build_seconds, peak_bytes, member_ns, other_ns, missed, asked, found })
+}
+
+/// How many of these keys are found, and the nanoseconds a key.
+fn ask<F>(filter: &F, keys: std::ops::Range<u64>, holds: impl Fn(&F, u64) -> bool) -> (u64, f64) {
+    let count = keys.end - keys.start;
+    let (mut found, mut spent) = (0, 0.0);
+    for start in keys.clone().step_by(usize::try_from(BLOCK).unwrap_or(usize::MAX)) {
+        let hashes: Vec<u64> = (start..keys.end.min(start + BLOCK)).map(|key| xxh3_64(&text(key))).collect();
+        let began = Instant::now();
+        found += hashes.iter().filter(|hash| holds(filter, **hash)).count() as u64;
+        spent += began.elapsed().as_secs_f64();
+    }
+    (found, spent * 1e9 / count as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_filter_finds_its_keys_and_errs_as_its_bits_say() {
+        for peer in Peer::value_variants() {
+            let measured = measure(*peer, 30_000).unwrap();
+            let bits = if peer.name().ends_with("16") { 16 } else { 8 };
+            let expected = 30_000.0 * 0.5_f64.powi(bits);
+            let deviation = (measured.found as f64 - expected) / expected.sqrt();
+            assert!(deviation.abs() < 5.0, "{peer:?}: {measured:?}");
+        }
+    }
+}
