@@ -3,7 +3,7 @@
 //! Owns the two parts of it. *Sieves* come first where one class has most of the keys: a sieve is a ribbon filter of all
 //! keys but that class', and whoever does not pass it is of that class; a prefix code alone would spend a bit on each of
 //! those keys, however few bits of information they hold. The *code* of the class of what passes is kept in groups of
-//! bits: the first group holds the bits that every code has, the next those up to the next length at which codes end, for
+//! digits: if its root is ternary, the first holds that digit; the next group holds the bits that every code has, the next those up to the next length at which words end, for
 //! the keys whose codes are that long, and so on. Invariant: each key of the set gets its class.
 
 #![expect(
@@ -11,8 +11,8 @@
     reason = "the number of a class fits 32 bits, and of a mixed hash the low bits are wanted"
 )]
 
-use super::huffman::{Code, coded_bits};
-use super::ribbon::{Contradiction, Entry, MOST_COLUMNS, Retrieval, RetrievalBuilder};
+use super::huffman::{Code, Word, cost};
+use super::ribbon::{Bits, Contradiction, Entry, MOST_COLUMNS, Retrieval, RetrievalBuilder, Solution, Trits};
 use super::training::{TrainError, TrainingSet};
 use crate::hash::mix;
 
@@ -30,8 +30,10 @@ const CHUNK: usize = 64;
 pub(super) struct Compact {
     pub(super) sieves: Vec<Sieve>,
     pub(super) code: Code,
-    /// One for each of the lengths at which codes end.
-    pub(super) groups: Vec<Retrieval>,
+    /// The first digit of a code whose root is ternary.
+    pub(super) part: Option<Retrieval<Trits>>,
+    /// One for each of the lengths at which words end.
+    pub(super) groups: Vec<Retrieval<Bits>>,
 }
 
 /// What tells most of a class from all others.
@@ -44,19 +46,19 @@ pub(super) struct Sieve {
 /// A set of hashes with false positives: fingerprints in a retrieval structure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fingerprints {
-    pub(super) values: Retrieval,
+    pub(super) values: Retrieval<Bits>,
     pub(super) salt: u64,
 }
 
 impl Fingerprints {
     /// Around fingerprints of the structure of this number.
-    pub(super) fn new(values: Retrieval, structure: u64) -> Self {
+    pub(super) fn new(values: Retrieval<Bits>, structure: u64) -> Self {
         Self { values, salt: fingerprint_salt(structure) }
     }
 
     #[inline]
     pub(super) fn holds(&self, hash: u64) -> bool {
-        self.values.get(hash) == fingerprint(hash, self.salt, self.values.columns())
+        self.values.get(hash) == fingerprint(hash, self.salt, self.values.digits())
     }
 }
 
@@ -82,11 +84,17 @@ impl Compact {
             sieves.push(Sieve { class, filter });
         }
         let code = Code::of_counts(&set.counts()).ok_or(TrainError::Stalled)?;
-        let mut groups = Vec::new();
-        for (from, to) in spans(&code) {
-            groups.push(group(set, &code, [from, to], (sieves.len() + groups.len()) as u64)?);
+        let mut structure = sieves.len() as u64;
+        let mut part = None;
+        if code.is_ternary() {
+            part = Some(parts(set, &code, structure)?);
+            structure += 1;
         }
-        Ok(Self { sieves, code, groups })
+        let mut groups = Vec::new();
+        for (structure, (from, to)) in (structure..).zip(spans(&code)) {
+            groups.push(group(set, &code, [from, to], structure)?);
+        }
+        Ok(Self { sieves, code, part, groups })
     }
 
     /// The class of a key.
@@ -94,24 +102,23 @@ impl Compact {
         if let Some(sieve) = self.sieves.iter().find(|sieve| !sieve.filter.holds(hash)) {
             return sieve.class;
         }
-        let (mut bits, mut code) = (0, 0);
+        let part = self.part.as_ref().map_or(0, |part| part.get(hash));
+        let mut word = Word { part, ..Word::default() };
         for group in &self.groups {
-            bits += group.columns();
-            code = code << group.columns() | u64::from(group.get(hash));
-            if let Some(class) = self.code.decode(bits, code) {
+            if let Some(class) = self.code.decode(word) {
                 return class;
             }
+            word = longer(word, group, hash);
         }
-        self.code.decode(0, 0).unwrap_or_default()
+        self.code.decode(word).unwrap_or_default()
     }
 
     /// The classes of many keys, structure by structure, with their memory fetched ahead.
     pub(super) fn classify_all(&self, hashes: &[u64], classes: &mut [u32]) {
-        let mut going: Vec<(usize, u64)> = Vec::with_capacity(CHUNK);
+        let mut going: Vec<(usize, Word)> = Vec::with_capacity(CHUNK);
         for (hashes, classes) in hashes.chunks(CHUNK).zip(classes.chunks_mut(CHUNK)) {
-            classes.fill(self.code.decode(0, 0).unwrap_or_default());
             going.clear();
-            going.extend((0..hashes.len()).map(|at| (at, 0)));
+            going.extend((0..hashes.len()).map(|at| (at, Word::default())));
             for sieve in &self.sieves {
                 fetch_ahead(&sieve.filter.values, &going, hashes);
                 going.retain(|(at, _)| {
@@ -119,34 +126,44 @@ impl Compact {
                     sieve.filter.holds(hashes[*at])
                 });
             }
-            let mut bits = 0;
-            for group in &self.groups {
-                bits += group.columns();
-                fetch_ahead(group, &going, hashes);
-                going.retain_mut(|(at, code)| {
-                    *code = *code << group.columns() | u64::from(group.get(hashes[*at]));
-                    let decoded = self.code.decode(bits, *code);
-                    classes[*at] = decoded.unwrap_or_default();
-                    decoded.is_none()
-                });
-            }
-            if self.groups.is_empty() {
-                for (at, _) in &going {
-                    classes[*at] = self.code.decode(0, 0).unwrap_or_default();
+            let mut decode = |at: usize, word| {
+                let class = self.code.decode(word);
+                classes[at] = class.unwrap_or_default();
+                class.is_none()
+            };
+            if let Some(part) = &self.part {
+                fetch_ahead(part, &going, hashes);
+                for (at, word) in &mut going {
+                    word.part = part.get(hashes[*at]);
                 }
+            }
+            going.retain(|(at, word)| decode(*at, *word));
+            for group in &self.groups {
+                fetch_ahead(group, &going, hashes);
+                going.retain_mut(|(at, word)| {
+                    *word = longer(*word, group, hashes[*at]);
+                    decode(*at, *word)
+                });
             }
         }
     }
 }
 
+/// A word, and the bits of a group after it.
+#[inline]
+fn longer(word: Word, group: &Retrieval<Bits>, hash: u64) -> Word {
+    let digits = group.digits();
+    Word { bits: word.bits + digits, code: word.code << digits | u64::from(group.get(hash)), ..word }
+}
+
 /// Begins to fetch what a structure holds of the keys that go through it.
-fn fetch_ahead(values: &Retrieval, going: &[(usize, u64)], hashes: &[u64]) {
+fn fetch_ahead<S: Solution>(values: &Retrieval<S>, going: &[(usize, Word)], hashes: &[u64]) {
     for (at, _) in going {
         values.fetch_ahead(hashes[*at]);
     }
 }
 
-/// The bits of the code that each group holds: from the first to before the second.
+/// The bits of the words that each group holds: from the first to before the second.
 pub(super) fn spans(code: &Code) -> impl Iterator<Item = (u32, u32)> {
     let mut from = 0;
     code.ends().map(move |to| (std::mem::replace(&mut from, to), to))
@@ -160,7 +177,7 @@ fn best_sieve(counts: &[u64]) -> Option<(u32, u32)> {
     let mut counts = counts.to_vec();
     let mut bits_with = |bits: u32| {
         counts[class as usize] = most >> bits;
-        others * u64::from(bits) + coded_bits(&counts)
+        10 * others * u64::from(bits) + cost(&counts)
     };
     let mut best = (0, bits_with(0));
     for bits in 1..=MOST_SIEVE_BITS {
@@ -182,30 +199,49 @@ fn sieve(set: &TrainingSet, class: u32, bits: u32, structure: u64) -> Result<Fin
     Ok(Fingerprints::new(values, structure))
 }
 
-/// The bits of the codes between two places, for the classes whose codes have them.
-fn group(set: &TrainingSet, code: &Code, [from, to]: [u32; 2], structure: u64) -> Result<Retrieval, TrainError> {
+/// The first digits of the words.
+fn parts(set: &TrainingSet, code: &Code, structure: u64) -> Result<Retrieval<Trits>, TrainError> {
+    let words = words(set, code);
+    let builder = RetrievalBuilder::new(set.counts().iter().sum(), 1, structure);
+    build(
+        set,
+        builder,
+        |class| words[class as usize].is_some(),
+        |class, _| words[class as usize].unwrap_or_default().part,
+    )
+}
+
+/// The bits of the words between two places, for the classes whose words have them.
+fn group(set: &TrainingSet, code: &Code, [from, to]: [u32; 2], structure: u64) -> Result<Retrieval<Bits>, TrainError> {
     let columns = to - from;
     if columns > MOST_COLUMNS {
         return Err(TrainError::Stalled);
     }
-    let codes: Vec<_> =
-        (0..set.names.len() as u32).map(|class| code.of(class).filter(|(bits, _)| *bits >= to)).collect();
-    let keys = set.hashes.iter().zip(&codes).filter(|(_, code)| code.is_some()).map(|(hashes, _)| hashes.len() as u64);
+    let mut words = words(set, code);
+    for word in &mut words {
+        *word = word.filter(|word| word.bits >= to);
+    }
+    let keys = set.hashes.iter().zip(&words).filter(|(_, word)| word.is_some()).map(|(hashes, _)| hashes.len() as u64);
     let builder = RetrievalBuilder::new(keys.sum(), columns, structure);
     let value = |class: u32, _| {
-        let (bits, code) = codes[class as usize].unwrap_or_default();
-        (code >> (bits - to) & ((1 << columns) - 1)) as u32
+        let word = words[class as usize].unwrap_or_default();
+        (word.code >> (word.bits - to) & ((1 << columns) - 1)) as u32
     };
-    build(set, builder, |class| codes[class as usize].is_some(), value)
+    build(set, builder, |class| words[class as usize].is_some(), value)
+}
+
+/// The word of each class.
+fn words(set: &TrainingSet, code: &Code) -> Vec<Option<Word>> {
+    (0..set.names.len() as u32).map(|class| code.of(class)).collect()
 }
 
 /// Fills a structure with values of the keys of some classes.
-fn build(
+fn build<S: Solution>(
     set: &TrainingSet,
-    mut builder: RetrievalBuilder,
+    mut builder: RetrievalBuilder<S>,
     takes: impl Fn(u32) -> bool,
     value: impl Fn(u32, u64) -> u32,
-) -> Result<Retrieval, TrainError> {
+) -> Result<Retrieval<S>, TrainError> {
     let mut rests: Vec<(u32, &[u64])> =
         (0..).zip(&set.hashes).filter(|(class, _)| takes(*class)).map(|(class, hashes)| (class, &hashes[..])).collect();
     let mut entries = Vec::new();

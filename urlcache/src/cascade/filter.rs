@@ -3,7 +3,7 @@
 //! Owns nothing but fingerprints as values. It is here as the measure of what the classifiers are built from.
 
 use super::compact::{Fingerprints, fingerprint, fingerprint_salt};
-use super::ribbon::{Entry, RetrievalBuilder};
+use super::ribbon::{Bits, Entry, RetrievalBuilder};
 
 /// A set that never changes, in about 1.01 r bits a key for a false-positive rate of 2^-r.
 ///
@@ -26,7 +26,7 @@ impl RibbonFilter {
         hashes.sort_unstable();
         hashes.dedup();
         let salt = fingerprint_salt(0);
-        let mut builder = RetrievalBuilder::new(hashes.len() as u64, bits, 0);
+        let mut builder = RetrievalBuilder::<Bits>::new(hashes.len() as u64, bits, 0);
         let mut rest = &hashes[..];
         let mut entries = Vec::new();
         for shard in 0..builder.shards() {

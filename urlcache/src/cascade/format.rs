@@ -32,13 +32,15 @@
 //! | 1.0 and 2.0, the end: 255, number of the last class (from 0) | 1, 4 |
 //! | compact: number of sieves | 1 |
 //! | compact, for each sieve: number of its class, retrieval structure | 4, as long |
-//! | compact, for each class: bits of its code word, 255 for none | 1 |
+//! | compact, for each class: bits of its code word + 64 times its part (0, 1 or 2), 255 for none | 1 |
+//! | compact, if there are three parts: ternary retrieval structure | as long |
 //! | compact, for each length at which code words end: retrieval structure | as long |
 //! | xxh3-64 of all before it | 8 |
 //!
 //! A retrieval structure is the number of bits of its values r (1 byte), the number of its layers (1), and for each layer
 //! the number of shards (8), the number of places of a shard (8), two bits for each 128 places, and r words of 8 bytes
-//! for each 64 places.
+//! for each 64 places. In a ternary one r is 1, and instead of the words there is a byte for each 5 places, their numbers
+//! in base 3, the first place's the lowest digit.
 //!
 //! Invariants: a version-2 file begins with `U`, a file of the document with 0 or 1; whatever the bytes are, reading neither
 //! panics nor allocates more than they justify; what is read answers as what was written.
@@ -55,7 +57,7 @@ use super::bloom::Bloom;
 use super::compact::{Compact, Fingerprints, MOST_SIEVES, Sieve, spans};
 use super::huffman::Code;
 use super::reader::{ReadError, Reader};
-use super::ribbon::Retrieval;
+use super::ribbon::{Bits, Retrieval};
 use super::steps::{Step, Steps};
 use super::{Body, Classifier};
 
@@ -211,7 +213,8 @@ fn write_compact(compact: &Compact, out: &mut Vec<u8>) {
         out.extend(sieve.class.to_le_bytes());
         sieve.filter.values.write(out);
     }
-    out.extend(compact.code.lengths());
+    out.extend(compact.code.marks());
+    compact.part.iter().for_each(|part| part.write(out));
     compact.groups.iter().for_each(|group| group.write(out));
 }
 
@@ -266,9 +269,14 @@ fn read_two(bytes: &[u8]) -> Result<Classifier, ReadError> {
 
 /// The names of the classes, each of which differs from the others.
 fn names(count: u32, mut name: impl FnMut() -> Result<Vec<u8>, ReadError>) -> Result<Vec<Vec<u8>>, ReadError> {
-    let mut names = Vec::new();
+    let mut names: Vec<Vec<u8>> = Vec::new();
     for _ in 0..count {
-        names.push(name()?);
+        let name = name()?;
+        // Names without bytes would take more memory here than in the file.
+        if name.is_empty() && names.last().is_some_and(Vec::is_empty) {
+            return Err(ReadError::Senseless("two classes of one name"));
+        }
+        names.push(name);
     }
     let mut sorted: Vec<&Vec<u8>> = names.iter().collect();
     sorted.sort_unstable();
@@ -326,14 +334,24 @@ fn read_compact(input: &mut Reader<'_>, classes: usize) -> Result<Compact, ReadE
         let class = class(input.u32()?, classes)?;
         sieves.push(Sieve { class, filter: Fingerprints::new(Retrieval::read(input, structure)?, structure) });
     }
-    let code = Code::of_lengths(input.bytes(classes as u64)?).ok_or(ReadError::Senseless("no complete code"))?;
-    let mut groups = Vec::new();
-    for (from, to) in spans(&code) {
-        let group = Retrieval::read(input, u64::from(count) + groups.len() as u64)?;
-        if group.columns() != to - from {
+    let code = Code::of_marks(input.bytes(classes as u64)?).ok_or(ReadError::Senseless("no complete code"))?;
+    let mut structure = u64::from(count);
+    let mut part = None;
+    if code.is_ternary() {
+        let ternary = Retrieval::read(input, structure)?;
+        if ternary.digits() != 1 {
+            return Err(ReadError::Senseless("a ternary structure of more than one digit"));
+        }
+        part = Some(ternary);
+        structure += 1;
+    }
+    let mut groups: Vec<Retrieval<Bits>> = Vec::new();
+    for (structure, (from, to)) in (structure..).zip(spans(&code)) {
+        let group = Retrieval::read(input, structure)?;
+        if group.digits() != to - from {
             return Err(ReadError::Senseless("a group of the code has another number of bits"));
         }
         groups.push(group);
     }
-    Ok(Compact { sieves, code, groups })
+    Ok(Compact { sieves, code, part, groups })
 }

@@ -227,7 +227,7 @@ impl Classifier {
     pub fn rounds(&self) -> u64 {
         match &self.body {
             Body::Steps(steps) => steps.end.div_ceil(steps.classes),
-            Body::Compact(compact) => (compact.sieves.len() + compact.groups.len()) as u64,
+            Body::Compact(compact) => (compact.sieves.len() + compact.part.iter().len() + compact.groups.len()) as u64,
         }
     }
 }
@@ -240,3 +240,6 @@ fn in_one_class(pairs: &[(&[u8], &[u8])], hash: u64, seed: u64) -> Result<(), Tr
     let same = having.windows(2).find(|pair| pair[0].0 == pair[1].0);
     same.map_or(Ok(()), |pair| Err(TrainError::TwoClasses { key: pair[0].0.to_owned() }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,9 +13,8 @@
     reason = "places are those of a table in memory; of a hash the low bits are wanted"
 )]
 
-use super::band::{Band, Fit, WIDTH, parity};
+use super::band::{Band, Fit, Solution, WIDTH};
 use crate::cascade::reader::{ReadError, Reader};
-use crate::filter::fetch_ahead;
 use crate::hash::{below, mix};
 
 /// Places that share a threshold.
@@ -30,8 +29,8 @@ const SHARD: u64 = 1 << 14;
 /// Places for each 1,000 keys: fewer than keys.
 const PLACES_PER_1000: u64 = 965;
 
-/// Below this number of keys a ribbon is so short that its empty places cost nothing, and another layer would.
-const FEW: u64 = 4096;
+/// Below this number of keys another layer would cost more than some empty places.
+const FEW: u64 = 300;
 
 /// A key's hash, and the value to be found under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +57,8 @@ struct Spot {
 impl Geometry {
     /// For so many keys.
     pub(super) fn of_keys(keys: u64) -> Self {
-        let wanted = if keys < FEW { keys + keys / 8 + WIDTH as u64 } else { keys / 1000 * PLACES_PER_1000 };
+        let wanted =
+            if keys < FEW { keys + keys / 8 + WIDTH as u64 } else { keys / 1000 * PLACES_PER_1000 + keys % 1000 };
         let shards = wanted.div_ceil(SHARD).max(1);
         Self { shards, places: wanted.div_ceil(shards).next_multiple_of(BUCKET as u64) }
     }
@@ -80,94 +80,82 @@ impl Geometry {
     /// Buckets of all shards; `None` if there can be no such geometry.
     fn buckets(self) -> Option<u64> {
         let whole = self.shards > 0 && self.places > 0 && self.places.is_multiple_of(BUCKET as u64);
-        self.shards.checked_mul(self.places / BUCKET as u64).filter(|_| whole)
+        self.shards.checked_mul(self.places).filter(|_| whole).map(|places| places / BUCKET as u64)
     }
 }
 
 /// One ribbon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Layer {
+pub(super) struct Layer<S> {
     pub(super) geometry: Geometry,
-    pub(super) columns: usize,
-    pub(super) salt: u64,
+    salt: u64,
     /// Two bits a bucket, the lowest first.
-    pub(super) thresholds: Vec<u8>,
-    /// For each 64 places a word for each column; then as many again that are 0, so that every window may be read.
-    pub(super) words: Vec<u64>,
+    thresholds: Vec<u8>,
+    solution: S,
 }
 
-impl Layer {
+impl<S: Solution> Layer<S> {
     /// A layer that was written down.
-    pub(super) fn read(
-        input: &mut Reader<'_>,
-        geometry: Geometry,
-        columns: usize,
-        salt: u64,
-    ) -> Result<Self, ReadError> {
-        let senseless = || ReadError::Senseless("a ribbon of a size that cannot be");
-        let buckets = geometry.buckets().ok_or_else(senseless)?;
-        let words = buckets.checked_mul((BUCKET / 64 * columns) as u64).ok_or_else(senseless)?;
+    pub(super) fn read(input: &mut Reader<'_>, digits: u32, salt: u64) -> Result<Self, ReadError> {
+        let geometry = Geometry { shards: input.u64()?, places: input.u64()? };
+        let buckets = geometry.buckets().ok_or(ReadError::Senseless("a ribbon of a size that cannot be"))?;
         let thresholds = input.bytes(buckets.div_ceil(4))?;
-        let mut words = input.words(words)?;
-        words.resize(words.len() + columns, 0);
-        Ok(Self { geometry, columns, salt, thresholds, words })
+        let solution = S::read(input, digits, geometry.shards * geometry.places)?;
+        Ok(Self { geometry, salt, thresholds, solution })
+    }
+
+    /// Writes it down, for [`Layer::read`].
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.geometry.shards.to_le_bytes());
+        out.extend(self.geometry.places.to_le_bytes());
+        out.extend(&self.thresholds);
+        self.solution.write(out);
+    }
+
+    /// Memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.thresholds.len() + self.solution.bytes()
     }
 
     /// The value of a key, or nothing where the key belongs to the next layer.
     #[inline]
     pub(super) fn get(&self, hash: u64) -> Option<u32> {
-        let spot = self.geometry.spot(hash);
-        let bucket = (spot.shard * (self.geometry.places as usize) + spot.place) / BUCKET;
+        let place = self.place(hash);
+        let bucket = place / BUCKET;
         let code = self.thresholds[bucket / 4] >> (bucket % 4 * 2) & 3;
-        if spot.place % BUCKET < THRESHOLDS[usize::from(code)] {
-            return None;
-        }
-        let row = row(hash, self.salt);
-        let (first, shift) = (self.word(spot), spot.place % 64);
-        let (low, high) = self.words[first..first + 2 * self.columns].split_at(self.columns);
-        let mut value = 0;
-        for (column, (low, high)) in low.iter().zip(high).enumerate() {
-            let window = low >> shift | high << 1 << (63 - shift);
-            value |= (parity(window & row) as u32) << column;
-        }
-        Some(value)
+        let here = place % BUCKET >= THRESHOLDS[usize::from(code)];
+        here.then(|| self.solution.value(place, mix(hash ^ self.salt)))
     }
 
     /// Begins to fetch the memory that [`Layer::get`] will need.
     #[inline]
     pub(super) fn fetch_ahead(&self, hash: u64) {
-        let first = self.word(self.geometry.spot(hash));
-        fetch_ahead(&self.words[first]);
-        fetch_ahead(&self.words[first + 2 * self.columns - 1]);
+        self.solution.fetch_ahead(self.place(hash));
     }
 
+    /// The place among those of all shards.
     #[inline]
-    fn word(&self, spot: Spot) -> usize {
-        (spot.shard * (self.geometry.places as usize) + spot.place) / 64 * self.columns
+    fn place(&self, hash: u64) -> usize {
+        let spot = self.geometry.spot(hash);
+        spot.shard * (self.geometry.places as usize) + spot.place
     }
-}
-
-/// The coefficients of a key's equation.
-#[inline]
-fn row(hash: u64, salt: u64) -> u64 {
-    mix(hash ^ salt) | 1
 }
 
 /// A layer in the making.
-pub(super) struct LayerBuilder {
-    layer: Layer,
-    band: Band,
+pub(super) struct LayerBuilder<S: Solution> {
+    layer: Layer<S>,
+    band: S::Band,
     /// Places within the bucket, and rows, of the bucket's keys that were placed.
     placed: Vec<(usize, usize)>,
     buckets: usize,
     bumped: Vec<Entry>,
 }
 
-impl LayerBuilder {
-    /// Of values of so many bits.
-    pub(super) fn new(geometry: Geometry, columns: usize, salt: u64) -> Self {
-        let layer = Layer { geometry, columns, salt, thresholds: Vec::new(), words: Vec::new() };
-        let band = Band::new(geometry.places as usize);
+impl<S: Solution> LayerBuilder<S> {
+    /// Of values of so many digits.
+    pub(super) fn new(geometry: Geometry, digits: u32, salt: u64) -> Self {
+        let layer = Layer { geometry, salt, thresholds: Vec::new(), solution: S::new(digits) };
+        let band = S::Band::new(geometry.places as usize, digits);
         Self { layer, band, placed: Vec::new(), buckets: 0, bumped: Vec::new() }
     }
 
@@ -186,12 +174,12 @@ impl LayerBuilder {
             let code = self.bucket(here);
             self.threshold(code);
         }
-        self.band.solve(self.layer.columns, &mut self.layer.words);
+        self.layer.solution.append(&self.band);
     }
 
     /// The layer, and what it leaves to the next.
-    pub(super) fn finish(mut self) -> (Layer, Vec<Entry>) {
-        self.layer.words.resize(self.layer.words.len() + self.layer.columns, 0);
+    pub(super) fn finish(mut self) -> (Layer<S>, Vec<Entry>) {
+        self.layer.solution.finish();
         (self.layer, self.bumped)
     }
 
@@ -204,7 +192,7 @@ impl LayerBuilder {
         self.placed.clear();
         for &entry in entries.iter().rev() {
             let place = self.place(entry);
-            match self.band.add(place, row(entry.hash, self.layer.salt), entry.value) {
+            match self.band.add(place, mix(entry.hash ^ self.layer.salt), entry.value) {
                 Fit::Placed(at) => self.placed.push((place % BUCKET, at)),
                 Fit::Implied => {}
                 Fit::Contradicted => return self.bump(entries, place % BUCKET),

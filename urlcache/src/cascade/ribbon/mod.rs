@@ -1,4 +1,4 @@
-//! [`Retrieval`]: values of a few bits for the keys of a fixed set, in hardly more memory than the values take.
+//! [`Retrieval`]: values of a few bits, or numbers of GF(3), for the keys of a fixed set, in hardly more memory than the values take.
 //!
 //! Owns the layers: what a ribbon cannot hold, the next one holds, under another hash. Invariant: each key of the set
 //! gets its value; any other key gets some value. Does not hold the keys, and cannot tell them from others.
@@ -6,15 +6,19 @@
 #![expect(clippy::cast_possible_truncation, reason = "numbers of columns and layers are small")]
 
 mod band;
+mod bits;
 mod layer;
+#[cfg(test)]
+mod tests;
+mod trits;
 
 use super::reader::{ReadError, Reader};
 use crate::hash::mix;
+pub(crate) use band::Solution;
+pub(crate) use bits::{Bits, MOST_COLUMNS};
 pub(crate) use layer::Entry;
 use layer::{Geometry, Layer, LayerBuilder};
-
-/// Bits of a value at most.
-pub(crate) const MOST_COLUMNS: u32 = band::MOST_COLUMNS as u32;
+pub(crate) use trits::Trits;
 
 /// Layers at most: each is a thirtieth of the one before, or at least different from it.
 const MOST_LAYERS: usize = 64;
@@ -27,12 +31,13 @@ pub(crate) struct Contradiction {
 
 /// A static function from hashes to values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Retrieval {
-    layers: Vec<Layer>,
-    columns: u32,
+pub(crate) struct Retrieval<S> {
+    layers: Vec<Layer<S>>,
+    /// Bits of a value, or 1 for a number of GF(3).
+    digits: u32,
 }
 
-impl Retrieval {
+impl<S: Solution> Retrieval<S> {
     /// The value of a key of the set; some value for any other.
     #[inline]
     pub(crate) fn get(&self, hash: u64) -> u32 {
@@ -54,43 +59,35 @@ impl Retrieval {
         }
     }
 
-    /// Bits of a value.
-    pub(crate) fn columns(&self) -> u32 {
-        self.columns
+    /// Bits of a value, or 1 for a number of GF(3).
+    pub(crate) fn digits(&self) -> u32 {
+        self.digits
     }
 
     /// Memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.layers.iter().map(|layer| layer.thresholds.len() + layer.words.len() * 8).sum()
+        self.layers.iter().map(Layer::bytes).sum()
     }
-}
 
-impl Retrieval {
     /// Writes it down, for [`Retrieval::read`].
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.columns as u8);
+        out.push(self.digits as u8);
         out.push(self.layers.len() as u8);
-        for layer in &self.layers {
-            out.extend(layer.geometry.shards.to_le_bytes());
-            out.extend(layer.geometry.places.to_le_bytes());
-            out.extend(&layer.thresholds);
-            out.extend(layer.words[..layer.words.len() - layer.columns].iter().flat_map(|word| word.to_le_bytes()));
-        }
+        self.layers.iter().for_each(|layer| layer.write(out));
     }
 
     /// The structure of this number that was written down.
     pub(crate) fn read(input: &mut Reader<'_>, structure: u64) -> Result<Self, ReadError> {
-        let columns = u32::from(input.u8()?);
+        let digits = u32::from(input.u8()?);
         let count = usize::from(input.u8()?);
-        if columns == 0 || columns > MOST_COLUMNS || count == 0 || count > MOST_LAYERS {
+        if digits == 0 || digits > MOST_COLUMNS || count == 0 || count > MOST_LAYERS {
             return Err(ReadError::Senseless("a structure of no layers or no bits, or of too many"));
         }
         let mut layers = Vec::new();
         for number in 0..count {
-            let geometry = Geometry { shards: input.u64()?, places: input.u64()? };
-            layers.push(Layer::read(input, geometry, columns as usize, salt(structure, number))?);
+            layers.push(Layer::read(input, digits, salt(structure, number))?);
         }
-        Ok(Self { layers, columns })
+        Ok(Self { layers, digits })
     }
 }
 
@@ -107,18 +104,18 @@ fn salt(structure: u64, layer: usize) -> u64 {
 
 /// A retrieval structure in the making. Its keys come shard by shard, so that never more than those of one are in memory
 /// beside what the caller has.
-pub(crate) struct RetrievalBuilder {
-    first: LayerBuilder,
+pub(crate) struct RetrievalBuilder<S: Solution> {
+    first: LayerBuilder<S>,
     structure: u64,
-    columns: u32,
+    digits: u32,
 }
 
-impl RetrievalBuilder {
-    /// For about so many keys with values of so many bits; `structure` is a number that differs from those of the other structures
+impl<S: Solution> RetrievalBuilder<S> {
+    /// For about so many keys with values of so many digits; `structure` is a number that differs from those of the other structures
     /// over the same hashes.
-    pub(crate) fn new(keys: u64, columns: u32, structure: u64) -> Self {
-        let first = LayerBuilder::new(Geometry::of_keys(keys), columns as usize, salt(structure, 0));
-        Self { first, structure, columns }
+    pub(crate) fn new(keys: u64, digits: u32, structure: u64) -> Self {
+        let first = LayerBuilder::new(Geometry::of_keys(keys), digits, salt(structure, 0));
+        Self { first, structure, digits }
     }
 
     /// Shards to be added.
@@ -142,29 +139,29 @@ impl RetrievalBuilder {
     }
 
     /// The structure, once all shards are added; `None` if its last keys will not fit, which does not happen to hashes.
-    pub(crate) fn finish(self) -> Option<Retrieval> {
+    pub(crate) fn finish(self) -> Option<Retrieval<S>> {
         let (layer, mut rest) = self.first.finish();
         let mut layers = vec![layer];
         while !rest.is_empty() {
             if layers.len() == MOST_LAYERS {
                 return None;
             }
-            let (layer, bumped) = next_layer(rest, self.columns, salt(self.structure, layers.len()));
+            let (layer, bumped) = next_layer(rest, self.digits, salt(self.structure, layers.len()));
             layers.push(layer);
             rest = bumped;
         }
-        Some(Retrieval { layers, columns: self.columns })
+        Some(Retrieval { layers, digits: self.digits })
     }
 }
 
 /// Puts the keys that a layer left into the next.
-fn next_layer(mut rest: Vec<Entry>, columns: u32, salt: u64) -> (Layer, Vec<Entry>) {
+fn next_layer<S: Solution>(mut rest: Vec<Entry>, digits: u32, salt: u64) -> (Layer<S>, Vec<Entry>) {
     for entry in &mut rest {
         entry.hash = rehash(entry.hash);
     }
     rest.sort_unstable_by_key(|entry| entry.hash);
     let geometry = Geometry::of_keys(rest.len() as u64);
-    let mut builder = LayerBuilder::new(geometry, columns as usize, salt);
+    let mut builder = LayerBuilder::new(geometry, digits, salt);
     let mut rest = &rest[..];
     for shard in 0..geometry.shards {
         let (here, after) = rest.split_at(rest.partition_point(|entry| geometry.shard(entry.hash) <= shard));
