@@ -15,6 +15,7 @@ use super::{
     peers::{Filtered, Peer},
     sample::{Sample, Size},
     size,
+    stopwatch::Took,
 };
 use crate::{
     Form,
@@ -88,9 +89,12 @@ struct Row {
     /// The least and the most of the repetitions.
     seconds_low: f64,
     seconds_high: f64,
+    cpu_seconds: f64,
     peak_bytes: Option<u64>,
     batch_ns: f64,
+    batch_cpu_ns: f64,
     single_ns: f64,
+    single_cpu_ns: f64,
     errors: u64,
     /// Interval of the share of errors.
     error_low: f64,
@@ -109,9 +113,12 @@ struct FilterRow {
     bytes: u64,
     bits_per_key: f64,
     build_seconds: f64,
+    build_cpu_seconds: f64,
     peak_bytes: Option<u64>,
     member_ns: f64,
+    member_cpu_ns: f64,
     other_ns: f64,
+    other_cpu_ns: f64,
     asked: u64,
     found: u64,
     rate: f64,
@@ -134,10 +141,18 @@ const WORDS: &[Word] = &[
     ("bits/key", "size in bits, divided by the keys"),
     ("x entropy", "size divided by the entropy of the classes: below 1 none can be without errors"),
     ("seconds", "training: from key text, which is made meanwhile, to the written bytes, on one thread"),
+    (
+        "CPU",
+        "processor time of the same: what it costs where other programs use the machine as well; of filters, to build them",
+    ),
     ("peak", "the most memory of the training process"),
     ("ns/key", "asking, from key text to class, in batches of 262,144 keys"),
-    ("one by one", "the same, each key for itself"),
+    ("one by one", "processor time of the same in nanoseconds, each key for itself"),
     ("errors", "keys that get a wrong class, in batches or one by one, of all keys"),
+    (
+        "ns",
+        "of filters: processor time to ask for a key, from its hash, one by one; member: one of the set; other: not",
+    ),
     ("filter", "a static filter of the same keys without their classes: is this key one of them?"),
     (
         "rate",
@@ -194,11 +209,19 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
+/// Medians, in nanoseconds a key.
+fn per_key(all: &[Took], keys: u64) -> Took {
+    let ns = |what: fn(&Took) -> f64| median(all.iter().map(|took| what(took) * 1e9 / keys as f64).collect());
+    Took { seconds: ns(|took| took.seconds), cpu_seconds: ns(|took| took.cpu_seconds) }
+}
+
 fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
     let measured: Vec<Classified> = measure(args, size, ["--algorithm", choice.flag()])?;
     let first = measured.first().context("no measurement")?;
     let of = |what: fn(&Classified) -> f64| measured.iter().map(what).collect::<Vec<_>>();
-    let seconds = of(|one| one.keys_seconds + one.build_seconds);
+    let seconds = of(|one| one.keys.seconds + one.build.seconds);
+    let ns = |what: fn(&Classified) -> Took| per_key(&measured.iter().map(what).collect::<Vec<_>>(), size.keys);
+    let [batch, single] = [ns(|one| one.batch), ns(|one| one.single)];
     let bits_per_key = first.bytes as f64 * 8.0 / size.keys as f64;
     let entropy_bits_per_key = entropy(&Sample::new(size, args.skew).counts());
     let errors = measured.iter().map(|one| one.errors).max().unwrap_or_default();
@@ -219,9 +242,12 @@ fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
         seconds_low: seconds.iter().copied().fold(f64::INFINITY, f64::min),
         seconds_high: seconds.iter().copied().fold(0.0, f64::max),
         seconds: median(seconds),
+        cpu_seconds: median(of(|one| one.keys.cpu_seconds + one.build.cpu_seconds)),
         peak_bytes: measured.iter().filter_map(|one| one.peak_bytes).max(),
-        batch_ns: median(of(|one| one.batch_ns)),
-        single_ns: median(of(|one| one.single_ns)),
+        batch_ns: batch.seconds,
+        batch_cpu_ns: batch.cpu_seconds,
+        single_ns: single.seconds,
+        single_cpu_ns: single.cpu_seconds,
         errors,
         error_low: interval.low,
         error_high: interval.high,
@@ -235,6 +261,8 @@ fn filter(args: &BenchArgs, size: Size, peer: Peer) -> Result<FilterRow> {
     let measured: Vec<Filtered> = measure(args, size, ["--filter", peer.name()])?;
     let first = measured.first().context("no measurement")?;
     let of = |what: fn(&Filtered) -> f64| median(measured.iter().map(what).collect());
+    let ns = |what: fn(&Filtered) -> Took| per_key(&measured.iter().map(what).collect::<Vec<_>>(), first.asked);
+    let [members, others] = [ns(|one| one.members), ns(|one| one.others)];
     let bits_per_key = first.bytes as f64 * 8.0 / size.keys as f64;
     let rate = first.found as f64 / first.asked as f64;
     let interval = Interval::exact(first.found, first.asked, CONFIDENCE);
@@ -244,10 +272,13 @@ fn filter(args: &BenchArgs, size: Size, peer: Peer) -> Result<FilterRow> {
         keys: size.keys,
         bytes: first.bytes,
         bits_per_key,
-        build_seconds: of(|one| one.build_seconds),
+        build_seconds: of(|one| one.build.seconds),
+        build_cpu_seconds: of(|one| one.build.cpu_seconds),
         peak_bytes: measured.iter().filter_map(|one| one.peak_bytes).max(),
-        member_ns: of(|one| one.member_ns),
-        other_ns: of(|one| one.other_ns),
+        member_ns: members.seconds,
+        member_cpu_ns: members.cpu_seconds,
+        other_ns: others.seconds,
+        other_cpu_ns: others.cpu_seconds,
         asked: first.asked,
         found: first.found,
         rate,
@@ -271,10 +302,12 @@ fn table(rows: &[Row]) -> String {
         "bits/key",
         "x entropy",
         "seconds",
+        "CPU s",
         "document",
         "peak",
         "document",
         "ns/key",
+        "CPU ns",
         "one by one",
         "errors",
     ];
@@ -289,11 +322,13 @@ fn table(rows: &[Row]) -> String {
             format!("{:.3}", row.bits_per_key),
             format!("{:.3}", row.over_entropy),
             format!("{:.2}", row.seconds),
+            format!("{:.2}", row.cpu_seconds),
             seconds,
             shown(row.peak_bytes),
             peak,
             format!("{:.1}", row.batch_ns),
-            format!("{:.1}", row.single_ns),
+            format!("{:.1}", row.batch_cpu_ns),
+            format!("{:.1}", row.single_cpu_ns),
             row.errors.to_string(),
         ]
     };
@@ -301,19 +336,8 @@ fn table(rows: &[Row]) -> String {
 }
 
 fn filter_table(rows: &[FilterRow]) -> String {
-    let heading = [
-        "filter",
-        "from",
-        "keys",
-        "bits/key",
-        "build s",
-        "peak",
-        "ns member",
-        "ns other",
-        "rate",
-        "interval",
-        "x bound",
-    ];
+    let heading =
+        ["filter", "from", "keys", "bits/key", "CPU s", "peak", "ns member", "ns other", "rate", "interval", "x bound"];
     let cells = |row: &FilterRow| {
         let [rate, low, high] = [row.rate, row.rate_low, row.rate_high].map(|rate| format!("{rate:.3e}"));
         vec![
@@ -321,10 +345,10 @@ fn filter_table(rows: &[FilterRow]) -> String {
             row.source.to_owned(),
             row.keys.to_string(),
             format!("{:.3}", row.bits_per_key),
-            format!("{:.2}", row.build_seconds),
+            format!("{:.2}", row.build_cpu_seconds),
             shown(row.peak_bytes),
-            format!("{:.1}", row.member_ns),
-            format!("{:.1}", row.other_ns),
+            format!("{:.1}", row.member_cpu_ns),
+            format!("{:.1}", row.other_cpu_ns),
             rate,
             format!("{low} to {high}"),
             row.over_bound.map_or_else(String::new, |over| format!("{over:.3}")),

@@ -3,10 +3,7 @@
 //! Owns what is timed. A classifier's training is from key text to bytes as they are written; asking it is from key text
 //! to class, with the text made before. Keys are generated as a stream: never more than a block of them is in memory.
 
-use std::{
-    process::ExitCode,
-    time::{Duration, Instant},
-};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -17,6 +14,7 @@ use super::{
     Choice,
     peers::{self, Peer},
     sample::{KEY_BYTES, Sample, Size, text},
+    stopwatch::{Stopwatch, Took},
 };
 use crate::memory;
 
@@ -46,14 +44,14 @@ pub(super) struct Classified {
     pub(super) bytes: u64,
     pub(super) rounds: u64,
     /// Making and hashing the keys.
-    pub(super) keys_seconds: f64,
+    pub(super) keys: Took,
     /// From the hashes to the written bytes.
-    pub(super) build_seconds: f64,
+    pub(super) build: Took,
     pub(super) peak_bytes: Option<u64>,
-    /// From key text to class, a key, in batches.
-    pub(super) batch_ns: f64,
+    /// From key text to class, all keys, in batches.
+    pub(super) batch: Took,
     /// The same one by one.
-    pub(super) single_ns: f64,
+    pub(super) single: Took,
     pub(super) errors: u64,
 }
 
@@ -69,13 +67,13 @@ pub(super) fn run(args: &MeasureArgs) -> Result<ExitCode> {
 }
 
 fn classifier(algorithm: Algorithm, sample: &Sample) -> Result<Classified> {
-    let began = Instant::now();
+    let watch = Stopwatch::start();
     let set = training_set(sample);
-    let keys_seconds = began.elapsed().as_secs_f64();
-    let began = Instant::now();
+    let keys = watch.took();
+    let watch = Stopwatch::start();
     let trained = Classifier::train(set, algorithm)?;
     let bytes = trained.write();
-    let build_seconds = began.elapsed().as_secs_f64();
+    let build = watch.took();
     let peak_bytes = memory::peak();
     drop(trained);
     let classifier = Classifier::read(&bytes)?;
@@ -83,11 +81,11 @@ fn classifier(algorithm: Algorithm, sample: &Sample) -> Result<Classified> {
     Ok(Classified {
         bytes: bytes.len() as u64,
         rounds: classifier.rounds(),
-        keys_seconds,
-        build_seconds,
+        keys,
+        build,
         peak_bytes,
-        batch_ns: asked.batch.as_nanos() as f64 / sample.keys() as f64,
-        single_ns: asked.single.as_nanos() as f64 / sample.keys() as f64,
+        batch: asked.batch,
+        single: asked.single,
         errors: asked.errors,
     })
 }
@@ -108,8 +106,8 @@ fn training_set(sample: &Sample) -> TrainingSet {
 /// Time and errors of asking for all keys, once in batches and once one by one.
 #[derive(Default)]
 struct Asked {
-    batch: Duration,
-    single: Duration,
+    batch: Took,
+    single: Took,
     errors: u64,
 }
 
@@ -119,14 +117,14 @@ fn ask(classifier: &Classifier, sample: &Sample) -> Asked {
     // Keys of all classes in turn, as they would come; neighbours of a class would be foretold.
     for block in shuffled_blocks(sample.keys()) {
         let texts: Vec<[u8; KEY_BYTES]> = block.iter().map(|key| text(*key)).collect();
-        let began = Instant::now();
+        let watch = Stopwatch::start();
         hashes.clear();
         hashes.extend(texts.iter().map(|text| classifier.hash(text)));
         classifier.classify_hashes(&hashes, &mut classes);
-        asked.batch += began.elapsed();
-        let began = Instant::now();
+        asked.batch += watch.took();
+        let watch = Stopwatch::start();
         let single: Vec<u32> = texts.iter().map(|text| classifier.classify(text)).collect();
-        asked.single += began.elapsed();
+        asked.single += watch.took();
         let right = |(key, (class, single)): (&u64, (&u32, &u32))| {
             let own = sample.class(*key);
             *class as usize == own && *single as usize == own

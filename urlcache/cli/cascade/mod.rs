@@ -8,6 +8,7 @@ mod labelled;
 mod measure;
 mod peers;
 mod sample;
+mod stopwatch;
 mod train;
 
 use std::process::ExitCode;

@@ -3,8 +3,6 @@
 //! Owns which there are, and how they are measured: all are built from the same 64-bit hashes of the keys, and asked for
 //! members and for as many keys that are none.
 
-use std::time::Instant;
-
 use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 use pleat::filter::{Ribbon, StdRibbon};
@@ -13,7 +11,11 @@ use urlcache::RibbonFilter;
 use xorf::{BinaryFuse8, BinaryFuse16, Filter, Xor8, Xor16};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{measure::BLOCK, sample::text};
+use super::{
+    measure::BLOCK,
+    sample::text,
+    stopwatch::{Stopwatch, Took},
+};
 use crate::memory;
 
 /// Keys at most that are asked for, of members and others each.
@@ -45,16 +47,14 @@ pub(super) enum Peer {
 pub(super) struct Filtered {
     pub(super) bytes: u64,
     /// From hashes to the filter.
-    pub(super) build_seconds: f64,
+    pub(super) build: Took,
     /// The hashes of the keys included.
     pub(super) peak_bytes: Option<u64>,
-    /// From hash to answer, a key.
-    pub(super) member_ns: f64,
-    pub(super) other_ns: f64,
-    /// Members that were not found.
-    pub(super) missed: u64,
-    /// Keys that are none, and how many of them were found.
+    /// From hash to answer, members and as many others.
+    pub(super) members: Took,
+    pub(super) others: Took,
     pub(super) asked: u64,
+    /// Others that were found.
     pub(super) found: u64,
 }
 
@@ -130,32 +130,29 @@ fn time<F>(
     bytes: impl Fn(&F) -> usize,
     holds: impl Fn(&F, u64) -> bool,
 ) -> Result<Filtered> {
-    let began = Instant::now();
+    let watch = Stopwatch::start();
     let filter = build(hashes)?;
-    let build_seconds = began.elapsed().as_secs_f64();
+    let build = watch.took();
     let peak_bytes = memory::peak();
     let asked = keys.min(MOST_ASKED);
-    let (found_members, member_ns) = ask(&filter, 0..asked, &holds);
-    let (found, other_ns) = ask(&filter, keys..keys + asked, &holds);
+    let (found_members, members) = ask(&filter, 0..asked, &holds);
+    let (found, others) = ask(&filter, keys..keys + asked, &holds);
     if found_members != asked {
         bail!("a filter misses {} of its keys", asked - found_members);
     }
-    let missed = asked - found_members;
-    let bytes = bytes(&filter) as u64;
-    Ok(Filtered { bytes, build_seconds, peak_bytes, member_ns, other_ns, missed, asked, found })
+    Ok(Filtered { bytes: bytes(&filter) as u64, build, peak_bytes, members, others, asked, found })
 }
 
-/// How many of these keys are found, and the nanoseconds a key.
-fn ask<F>(filter: &F, keys: std::ops::Range<u64>, holds: impl Fn(&F, u64) -> bool) -> (u64, f64) {
-    let count = keys.end - keys.start;
-    let (mut found, mut spent) = (0, 0.0);
+/// How many of these keys are found, and the time of asking for them.
+fn ask<F>(filter: &F, keys: std::ops::Range<u64>, holds: impl Fn(&F, u64) -> bool) -> (u64, Took) {
+    let (mut found, mut took) = (0, Took::default());
     for start in keys.clone().step_by(usize::try_from(BLOCK).unwrap_or(usize::MAX)) {
         let hashes: Vec<u64> = (start..keys.end.min(start + BLOCK)).map(|key| xxh3_64(&text(key))).collect();
-        let began = Instant::now();
+        let watch = Stopwatch::start();
         found += hashes.iter().filter(|hash| holds(filter, **hash)).count() as u64;
-        spent += began.elapsed().as_secs_f64();
+        took += watch.took();
     }
-    (found, spent * 1e9 / count as f64)
+    (found, took)
 }
 
 #[cfg(test)]
