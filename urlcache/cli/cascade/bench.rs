@@ -32,8 +32,14 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "SIZE")]
     size: Vec<Size>,
     /// Inequality of the classes: class i has a share in proportion to i^-S; 0 makes them equal
-    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    #[arg(long, value_name = "S", default_value_t = 0.0, allow_negative_numbers = true)]
     skew: f64,
+    /// Seed of the generated keys: another seed makes other keys
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+    /// Seed of the keys' hash, for classifiers and filters alike
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    hash_seed: u64,
     /// Measure these algorithms alone; may be given again
     #[arg(short, long, value_enum, value_name = "ALGORITHM")]
     algorithm: Vec<Choice>,
@@ -78,6 +84,8 @@ struct Row {
     keys: u64,
     classes: u32,
     skew: f64,
+    seed: u64,
+    hash_seed: u64,
     algorithm: &'static str,
     rounds: u64,
     bytes: u64,
@@ -110,6 +118,8 @@ struct FilterRow {
     filter: &'static str,
     source: &'static str,
     keys: u64,
+    seed: u64,
+    hash_seed: u64,
     bytes: u64,
     bits_per_key: f64,
     build_seconds: f64,
@@ -192,10 +202,11 @@ pub(super) fn run(args: &BenchArgs) -> Result<ExitCode> {
 /// The same measurement in as many processes.
 fn measure<T: DeserializeOwned>(args: &BenchArgs, size: Size, what: [&str; 2]) -> Result<Vec<T>> {
     let of = format!("{},{}", size.keys, size.classes);
-    let skew = args.skew.to_string();
+    let [skew, seed, hash_seed] = [args.skew.to_string(), args.seed.to_string(), args.hash_seed.to_string()];
     let one = |_| {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["cascade", "measure", "--size", &of, "--skew", &skew]).args(what);
+        command.args(["cascade", "measure", "--size", &of, "--skew", &skew, "--seed", &seed]);
+        command.args(["--hash-seed", &hash_seed]).args(what);
         let output = command.output().context("cannot start a measurement")?;
         let said = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "the measurement of {} failed: {}", what[1], said.trim());
@@ -223,7 +234,7 @@ fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
     let ns = |what: fn(&Classified) -> Took| per_key(&measured.iter().map(what).collect::<Vec<_>>(), size.keys);
     let [batch, single] = [ns(|one| one.batch), ns(|one| one.single)];
     let bits_per_key = first.bytes as f64 * 8.0 / size.keys as f64;
-    let entropy_bits_per_key = entropy(&Sample::new(size, args.skew).counts());
+    let entropy_bits_per_key = entropy(&Sample::new(size, args.skew, args.seed).counts());
     let errors = measured.iter().map(|one| one.errors).max().unwrap_or_default();
     let interval = Interval::exact(errors, size.keys, CONFIDENCE);
     let name = size.name().unwrap_or_default();
@@ -233,6 +244,8 @@ fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
         keys: size.keys,
         classes: size.classes,
         skew: args.skew,
+        seed: args.seed,
+        hash_seed: args.hash_seed,
         algorithm: choice.algorithm().name(),
         rounds: first.rounds,
         bytes: first.bytes,
@@ -270,6 +283,8 @@ fn filter(args: &BenchArgs, size: Size, peer: Peer) -> Result<FilterRow> {
         filter: peer.name(),
         source: peer.source(),
         keys: size.keys,
+        seed: args.seed,
+        hash_seed: args.hash_seed,
         bytes: first.bytes,
         bits_per_key,
         build_seconds: of(|one| one.build.seconds),

@@ -13,7 +13,7 @@ use urlcache::{Algorithm, Classifier, TrainingSet};
 use super::{
     Choice,
     peers::{self, Peer},
-    sample::{KEY_BYTES, Sample, Size, text},
+    sample::{KEY_BYTES, Sample, Size},
     stopwatch::{Stopwatch, Took},
 };
 use crate::memory;
@@ -35,6 +35,12 @@ pub(crate) struct MeasureArgs {
     /// Inequality of the classes
     #[arg(long, default_value_t = 0.0)]
     skew: f64,
+    /// Seed of the keys
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Seed of their hash
+    #[arg(long, default_value_t = 0)]
+    hash_seed: u64,
 }
 
 /// What a classifier costs.
@@ -56,19 +62,19 @@ pub(super) struct Classified {
 }
 
 pub(super) fn run(args: &MeasureArgs) -> Result<ExitCode> {
-    let sample = Sample::new(args.size, args.skew);
+    let sample = Sample::new(args.size, args.skew, args.seed);
     let document = match (args.algorithm, args.filter) {
-        (Some(choice), _) => serde_json::to_string(&classifier(choice.algorithm(), &sample)?)?,
-        (None, Some(peer)) => serde_json::to_string(&peers::measure(peer, sample.keys())?)?,
+        (Some(choice), _) => serde_json::to_string(&classifier(choice.algorithm(), &sample, args.hash_seed)?)?,
+        (None, Some(peer)) => serde_json::to_string(&peers::measure(peer, &sample, args.hash_seed)?)?,
         (None, None) => return Ok(ExitCode::from(2)),
     };
     println!("{document}");
     Ok(ExitCode::SUCCESS)
 }
 
-fn classifier(algorithm: Algorithm, sample: &Sample) -> Result<Classified> {
+fn classifier(algorithm: Algorithm, sample: &Sample, hash_seed: u64) -> Result<Classified> {
     let watch = Stopwatch::start();
-    let set = training_set(sample);
+    let set = training_set(sample, hash_seed);
     let keys = watch.took();
     let watch = Stopwatch::start();
     let trained = Classifier::train(set, algorithm)?;
@@ -90,13 +96,13 @@ fn classifier(algorithm: Algorithm, sample: &Sample) -> Result<Classified> {
     })
 }
 
-fn training_set(sample: &Sample) -> TrainingSet {
-    let mut set = TrainingSet::new(0);
+fn training_set(sample: &Sample, hash_seed: u64) -> TrainingSet {
+    let mut set = TrainingSet::new(hash_seed);
     let mut from = 0;
     for (class, count) in sample.counts().into_iter().enumerate() {
         let number = set.class(format!("class {class}").as_bytes());
         for key in from..from + count {
-            set.add(number, &text(key));
+            set.add(number, &sample.text(key));
         }
         from += count;
     }
@@ -116,7 +122,7 @@ fn ask(classifier: &Classifier, sample: &Sample) -> Asked {
     let (mut hashes, mut classes) = (Vec::new(), Vec::new());
     // Keys of all classes in turn, as they would come; neighbours of a class would be foretold.
     for block in shuffled_blocks(sample.keys()) {
-        let texts: Vec<[u8; KEY_BYTES]> = block.iter().map(|key| text(*key)).collect();
+        let texts: Vec<[u8; KEY_BYTES]> = block.iter().map(|key| sample.text(*key)).collect();
         let watch = Stopwatch::start();
         hashes.clear();
         hashes.extend(texts.iter().map(|text| classifier.hash(text)));
@@ -162,9 +168,9 @@ mod tests {
 
     #[test]
     fn a_small_measurement_has_no_errors() {
-        let sample = Sample::new("3000,4".parse().unwrap(), 1.0);
+        let sample = Sample::new("3000,4".parse().unwrap(), 1.0, 5);
         for choice in Choice::ALL {
-            let measured = classifier(choice.algorithm(), &sample).unwrap();
+            let measured = classifier(choice.algorithm(), &sample, 9).unwrap();
             assert!(measured.errors == 0 && measured.bytes > 300, "{choice:?}: {measured:?}");
         }
     }

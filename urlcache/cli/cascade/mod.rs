@@ -27,7 +27,7 @@ pub(crate) struct CascadeArgs {
 enum Command {
     /// Train a classifier on a file of keys with their classes
     #[command(
-        after_help = "Example:\n  printf 'http://h/\\tdaily\\nhttp://h/a\\tgone\\n' > pages.tsv\n  urlcache cascade train pages.tsv -o pages.class"
+        after_help = "Example:\n  printf 'http://h/\\tdaily\\nhttp://h/a\\tgone\\n' > pages.tsv\n  urlcache cascade train pages.tsv -o pages.class\n  urlcache cascade train pages.tsv -a compact -o pages.class --hash-seed 7\n  urlcache cascade train pages.csv --delimiter , -a 0 --format document"
     )]
     Train(train::TrainArgs),
     /// Ask a classifier for the classes of keys
@@ -37,7 +37,7 @@ enum Command {
     Classify(classify::ClassifyArgs),
     /// Measure size, time, memory and errors of all algorithms on generated keys
     #[command(
-        after_help = "Examples:\n  urlcache cascade bench --size small\n  urlcache cascade bench --size 1000000,4 --skew 1 --csv cascade.csv"
+        after_help = "Examples:\n  urlcache cascade bench --size small\n  urlcache cascade bench --size 1000000,4 --skew 1 --seed 7 --csv cascade.csv --filters-csv filters.csv\n  urlcache cascade bench --size large -a 1 -a compact --no-filters --rounds 3"
     )]
     Bench(bench::BenchArgs),
     /// Do one measurement of `bench`, in a process of its own
@@ -49,10 +49,10 @@ enum Command {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Choice {
     /// Algorithm 1.0: a Bloom filter of the other classes in each step
-    #[value(name = "0")]
+    #[value(name = "0", alias = "1.0")]
     One,
     /// Algorithm 2.0: a Bloom filter of the class before that of the others
-    #[value(name = "1")]
+    #[value(name = "1", alias = "2.0")]
     Two,
     /// A Huffman code in ribbon retrieval structures, near the entropy
     #[value(name = "compact")]

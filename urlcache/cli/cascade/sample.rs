@@ -62,11 +62,13 @@ impl FromStr for Size {
 pub(super) struct Sample {
     /// The first key of each class, and the number of all.
     starts: Vec<u64>,
+    seed: HashSeed,
 }
 
 impl Sample {
-    /// Class i (from 1) has a share in proportion to `i^-skew`: 0 makes them equal. Each has at least one key.
-    pub(super) fn new(size: Size, skew: f64) -> Self {
+    /// Class i (from 1) has a share in proportion to `i^-skew`: 0 makes them equal. Each has at least one key. Another seed
+    /// makes other keys.
+    pub(super) fn new(size: Size, skew: f64, seed: u64) -> Self {
         let weights: Vec<f64> = (1..=size.classes).map(|class| f64::from(class).powf(-skew)).collect();
         let total: f64 = weights.iter().sum();
         let spare = (size.keys - u64::from(size.classes)) as f64;
@@ -77,7 +79,7 @@ impl Sample {
             starts.push(class + rounded(spare * (sum / total).min(1.0)));
         }
         starts[size.classes as usize] = size.keys;
-        Self { starts }
+        Self { starts, seed: HashSeed::new(seed) }
     }
 
     pub(super) fn keys(&self) -> u64 {
@@ -93,23 +95,23 @@ impl Sample {
     pub(super) fn class(&self, key: u64) -> usize {
         self.starts.partition_point(|start| *start <= key) - 1
     }
+
+    /// The text of the key of this number: each differs from the others, since the seeds that are derived do.
+    pub(super) fn text(&self, key: u64) -> [u8; KEY_BYTES] {
+        const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+        let [high, low] = [key >> 32, key & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or(u32::MAX));
+        let mixed = self.seed.derive(high, low).value();
+        let mut text = *b"u/aaaaaaaaaaaaa";
+        for (place, digit) in text[2..].iter_mut().enumerate() {
+            *digit = DIGITS[(mixed >> (5 * place) & 31) as usize];
+        }
+        text
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of a number of keys")]
 fn rounded(share: f64) -> u64 {
     share.floor() as u64
-}
-
-/// The text of key number `index`: each differs from the others, since the seeds that are derived do.
-pub(super) fn text(index: u64) -> [u8; KEY_BYTES] {
-    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let [high, low] = [index >> 32, index & 0xffff_ffff].map(|half| u32::try_from(half).unwrap_or(u32::MAX));
-    let mixed = HashSeed::new(0x6361_7363).derive(high, low).value();
-    let mut text = *b"u/aaaaaaaaaaaaa";
-    for (place, digit) in text[2..].iter_mut().enumerate() {
-        *digit = DIGITS[(mixed >> (5 * place) & 31) as usize];
-    }
-    text
 }
 
 #[cfg(test)]
@@ -124,14 +126,14 @@ mod tests {
             let size: Size = text.parse().unwrap();
             assert_eq!((size.keys, size.classes), (keys, classes));
             for skew in [0.0, 1.0, 30.0] {
-                let sample = Sample::new(size, skew);
+                let sample = Sample::new(size, skew, 1);
                 let counts = sample.counts();
                 assert_eq!((counts.iter().sum::<u64>(), sample.keys(), counts.len()), (keys, keys, classes as usize));
                 assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
                 assert_eq!((sample.class(0), sample.class(keys - 1)), (0, classes as usize - 1));
             }
         }
-        let even = Sample::new("1000,4".parse().unwrap(), 0.0).counts();
+        let even = Sample::new("1000,4".parse().unwrap(), 0.0, 1).counts();
         assert!(even.iter().all(|count| (249..=251).contains(count)), "{even:?}");
         assert!(
             ["", "huge", "0,1", "5,6", "5", "5,0", "-1,1", "5000000000,2"]
@@ -142,7 +144,9 @@ mod tests {
 
     #[test]
     fn keys_differ_and_are_the_same_again() {
-        let keys: HashSet<_> = (0..10_000).map(text).collect();
-        assert_eq!((keys.len(), text(77), text(77).len()), (10_000, text(77), KEY_BYTES));
+        let [one, other] = [1, 2].map(|seed| Sample::new(Size { keys: 10_000, classes: 1 }, 0.0, seed));
+        let keys: HashSet<_> = (0..10_000).map(|key| one.text(key)).collect();
+        assert_eq!((keys.len(), one.text(77)), (10_000, one.clone().text(77)));
+        assert!((0..10_000).all(|key| !keys.contains(&other.text(key))));
     }
 }

@@ -34,15 +34,18 @@ pub(crate) struct TrainArgs {
     /// Algorithm, as the document numbers them
     #[arg(short, long, value_enum, default_value = "1")]
     algorithm: Choice,
-    /// Hash functions of each filter of algorithm 1.0, 1 to 32
-    #[arg(long, value_name = "K", default_value_t = 1)]
-    k: u8,
-    /// Hash functions of each filter of a class in algorithm 2.0, 1 to 32
-    #[arg(long, value_name = "K", default_value_t = 3)]
-    k1: u8,
-    /// Hash functions of each filter of the others in algorithm 2.0, 1 to 32
-    #[arg(long, value_name = "K", default_value_t = 4)]
-    k2: u8,
+    /// Hash functions of each filter of algorithm 1.0, 1 to 32 [default: 1]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=32))]
+    k: Option<u8>,
+    /// Hash functions of each filter of a class in algorithm 2.0, 1 to 32 [default: 3]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=32))]
+    k1: Option<u8>,
+    /// Hash functions of each filter of the others in algorithm 2.0, 1 to 32 [default: 4]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=32))]
+    k2: Option<u8>,
+    /// Seed of the keys' hash; where two keys of different classes have one hash, the next seed is tried
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    hash_seed: u64,
     /// Byte format
     #[arg(long, value_enum, default_value = "2")]
     format: Format,
@@ -72,6 +75,7 @@ struct Trained {
     keys: Option<u64>,
     classes: usize,
     rounds: u64,
+    hash_seed: u64,
     bytes: usize,
     bits_per_key: f64,
     entropy_bits_per_key: f64,
@@ -85,6 +89,10 @@ const WORDS: &[Word] = &[
     (
         "rounds",
         "of a cascade: how often it goes through the classes; of a compact classifier: its retrieval structures",
+    ),
+    (
+        "hash seed",
+        "the seed of the keys' hash, xxh3-64: with the same file, algorithm and seed the same bytes are written",
     ),
     ("bits/key", "size of the written file in bits, divided by the keys"),
     ("entropy", "bits a key below which the classes of such shares cannot be told apart without errors"),
@@ -102,7 +110,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
     });
     ensure!(output != args.file, "{} is the input: choose another file with -o", output.display());
     let began = Instant::now();
-    let (classifier, counts) = train(&labelled, algorithm(args))?;
+    let Made { classifier, lines, counts } = make(&labelled, algorithm(args)?, args.hash_seed)?;
     let bytes = match args.format {
         Format::Two => classifier.write(),
         Format::Document => classifier.write_document().context("use --format 2")?,
@@ -116,10 +124,11 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         file: args.file.display().to_string(),
         output: output.display().to_string(),
         algorithm: classifier.algorithm(),
-        lines: counts.iter().sum(),
+        lines,
         keys,
         classes: classifier.names().len(),
         rounds: classifier.rounds(),
+        hash_seed: classifier.hash_seed(),
         bytes: bytes.len(),
         bits_per_key: bytes.len() as f64 * 8.0 / keys.unwrap_or_default() as f64,
         entropy_bits_per_key: entropy(&counts),
@@ -127,32 +136,49 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         peak_bytes,
         verified,
     };
-    print::answer(args.form, &trained, &lines(&trained), WORDS)?;
+    print::answer(args.form, &trained, &shown(&trained), WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn algorithm(args: &TrainArgs) -> Algorithm {
-    match args.algorithm {
-        Choice::One => Algorithm::One { probes: args.k },
-        Choice::Two => Algorithm::Two { first: args.k1, second: args.k2 },
+/// With the document's numbers of hash functions where none are given; those of another algorithm are refused.
+fn algorithm(args: &TrainArgs) -> Result<Algorithm> {
+    let of_one = args.k.is_some();
+    let of_two = args.k1.is_some() || args.k2.is_some();
+    ensure!(!of_one || args.algorithm == Choice::One, "--k is of algorithm 1.0: leave it out, or say -a 0");
+    ensure!(
+        !of_two || args.algorithm == Choice::Two,
+        "--k1 and --k2 are of algorithm 2.0: leave them out, or say -a 1"
+    );
+    Ok(match args.algorithm {
+        Choice::One => Algorithm::One { probes: args.k.unwrap_or(1) },
+        Choice::Two => Algorithm::Two { first: args.k1.unwrap_or(3), second: args.k2.unwrap_or(4) },
         Choice::Compact => Algorithm::Compact,
-    }
+    })
 }
 
-/// A classifier of the file, and how many lines each class has.
-fn train(labelled: &Labelled, algorithm: Algorithm) -> Result<(Classifier, Vec<u64>)> {
-    for seed in 0..MOST_SEEDS {
+/// A classifier, and of what.
+struct Made {
+    classifier: Classifier,
+    lines: u64,
+    /// Different keys of each class.
+    counts: Vec<u64>,
+}
+
+/// A classifier of the file.
+fn make(labelled: &Labelled, algorithm: Algorithm, first: u64) -> Result<Made> {
+    for seed in (0..MOST_SEEDS).map(|more| first.wrapping_add(more)) {
         let mut set = TrainingSet::new(seed);
         labelled.each(|line| {
             let class = set.class(line.class);
             set.add(class, line.key);
             Ok(())
         })?;
-        let counts = set.counts();
+        let lines = set.counts().iter().sum();
+        let counts = set.distinct_counts();
         match Classifier::train(set, algorithm) {
             Err(TrainError::Conflict(conflict)) => look_for(labelled, seed, conflict)?,
             Err(TrainError::Empty) => bail!("{} has no keys", labelled.path.display()),
-            done => return Ok((done?, counts)),
+            done => return Ok(Made { classifier: done?, lines, counts }),
         }
     }
     Err(TrainError::Stalled.into())
@@ -198,8 +224,8 @@ fn verify(labelled: &Labelled, bytes: &[u8]) -> Result<u64> {
     Ok(tally.lines)
 }
 
-fn lines(trained: &Trained) -> String {
-    let Trained { file, output, algorithm, lines, classes, rounds, bytes, verified, .. } = trained;
+fn shown(trained: &Trained) -> String {
+    let Trained { file, output, algorithm, lines, classes, rounds, hash_seed, bytes, verified, .. } = trained;
     let keys = trained.keys.unwrap_or_default();
     let peak = trained.peak_bytes.map_or_else(|| "unknown".to_owned(), |bytes| size(bytes as f64));
     format!(
@@ -207,6 +233,7 @@ fn lines(trained: &Trained) -> String {
          keys         {keys}  ({lines} lines)\n\
          classes      {classes}\n\
          rounds       {rounds}\n\
+         hash seed    {hash_seed}\n\
          size         {}  ({bytes} bytes)\n\
          bits/key     {:.3}\n\
          entropy      {:.3}\n\

@@ -217,6 +217,11 @@ impl Classifier {
         }
     }
 
+    /// The seed of the keys' hash: that of the set it was trained with.
+    pub const fn hash_seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Different keys that it was trained with; `None` if it was read from the document's format.
     pub const fn keys(&self) -> Option<u64> {
         self.keys

@@ -69,6 +69,19 @@ impl TrainingSet {
         self.hashes.iter().map(|hashes| hashes.len() as u64).collect()
     }
 
+    /// Different keys of each class: those that came more than once are kept once from now on.
+    ///
+    /// ```
+    /// let mut set = urlcache::TrainingSet::new(0);
+    /// let class = set.class(b"gone");
+    /// (0..3).for_each(|_| set.add(class, b"http://h/a"));
+    /// assert_eq!((set.counts(), set.distinct_counts()), (vec![3], vec![1]));
+    /// ```
+    pub fn distinct_counts(&mut self) -> Vec<u64> {
+        self.sort();
+        self.counts()
+    }
+
     /// Sorts each class, and keeps one of those that are the same.
     pub(super) fn sort(&mut self) {
         for hashes in &mut self.hashes {
