@@ -28,7 +28,7 @@ const CONFIDENCE: f64 = 0.95;
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
     /// Number of keys and classes: small (226556,3), medium (4898932,6), large (25000000,10), or KEYS,CLASSES; may be
-    /// given again [default: small, medium and large, which takes some minutes and 2 GiB of memory]
+    /// given again [default: small, medium and large, which takes some minutes, and 3.5 GiB of memory for the xor filters]
     #[arg(long, value_name = "SIZE")]
     size: Vec<Size>,
     /// Inequality of the classes: class i has a share in proportion to i^-S; 0 makes them equal
