@@ -1,5 +1,6 @@
 //! The `urlcache` program: what a URL cache costs, errs and does a second.
 
+mod cascade;
 mod figure;
 mod inspect;
 mod keys;
@@ -38,6 +39,8 @@ enum Command {
     /// Compare the multi-layer filter with lists, a hash set and Bloom filters, on URLs or on keywords
     #[command(after_help = multilayer::EXAMPLES)]
     Multilayer(multilayer::MultilayerArgs),
+    /// Train, ask and measure exact classifiers of a closed set of keys
+    Cascade(cascade::CascadeArgs),
     /// Describe a snapshot of a cache
     #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
     Inspect(inspect::InspectArgs),
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Command::Rate(args) => rate::run(&args),
         Command::Speed(args) => speed::run(&args),
         Command::Multilayer(args) => multilayer::run(&args),
+        Command::Cascade(args) => cascade::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Sketch(args) => sketch::run(&args),
     };

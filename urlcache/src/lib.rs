@@ -125,6 +125,7 @@
 mod audit;
 mod budget;
 mod budgeted;
+mod cascade;
 mod config;
 mod exact;
 mod family;
@@ -144,6 +145,11 @@ mod strategy;
 pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
 pub use budgeted::{BudgetedCache, OfferError, Refill, Room};
+#[doc(hidden)]
+pub use cascade::reseal_classifier;
+pub use cascade::{
+    Algorithm, Classifier, Conflict, DocumentError, ReadError, RibbonFilter, TrainError, TrainingSet, entropy,
+};
 pub use config::{BuildError, CacheConfig, Design, SMALL_START};
 pub use exact::ExactCache;
 pub use family::{HashFamily, Hashing};

@@ -4,7 +4,7 @@
 
 /// Begins to fetch the cache line of a value into the nearest cache.
 #[inline]
-pub(super) fn fetch_ahead<T>(value: &T) {
+pub(crate) fn fetch_ahead<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "the instruction takes a pointer")]
     // SAFETY: the pointer is that of a live reference, and the instruction reads nothing that a program can see.
