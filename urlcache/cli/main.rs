@@ -8,6 +8,7 @@ mod print;
 mod rate;
 mod size;
 mod speed;
+mod tables;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,9 @@ enum Command {
     /// Measure the speed of a cache, and compare it with a plain Bloom filter
     #[command(after_help = "Example:\n  urlcache speed --keys 1000000")]
     Speed(speed::SpeedArgs),
+    /// Repeat every table and figure of the thesis of Gøytil and Lundberg (2010), beside theory
+    #[command(after_help = tables::HELP)]
+    Tables(tables::TablesArgs),
     /// Describe a snapshot of a cache
     #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
     Inspect(inspect::InspectArgs),
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
         Command::Size(args) => size::run(&args),
         Command::Rate(args) => rate::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Tables(args) => tables::run(&args),
         Command::Inspect(args) => inspect::run(&args),
     };
     match done {

@@ -1,0 +1,185 @@
+//! The figures: those of the thesis, and what its tables say when they are drawn.
+//!
+//! Owns which tables make which figure. Dots are what we measured, thin lines theory, crosses what the thesis printed; those
+//! of one name have one colour. A figure whose tables were not asked for is left out. It does not know how figures look.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::{
+    report::file_name,
+    table::{Cell, Table},
+};
+use crate::figure::{Axis, Curve, Figure, Stroke};
+
+/// The tables of the figure of strategies, and their names there.
+const STRATEGIES: [(&str, &str); 6] = [
+    ("5.9", "single"),
+    ("5.18", "spatial: 2 filters"),
+    ("5.19", "spatial: 3 filters"),
+    ("5.16", "temporal: 2 visits"),
+    ("5.20", "spatio-temporal: 2 filters, 2 visits"),
+    ("5.21", "spatio-temporal: 3 filters, 2 visits"),
+];
+
+/// The bit-size multiplier of that figure, which most tables have.
+const MULTIPLIER: &str = "2.0 M";
+
+/// What the marks are, below each title.
+const MARKS: &str = "dots: measured, lines: theory, crosses: thesis";
+
+/// Draws every figure of which there are tables.
+pub(crate) fn draw(tables: &[Table], folder: &Path) -> Result<()> {
+    let find = |id: &str| tables.iter().find(|table| table.id == id);
+    for table in tables.iter().filter(|table| table.id.starts_with("figure ")) {
+        filling(table).write(folder, &file_name(&table.id))?;
+    }
+    if let Some(table) = find("5.9") {
+        by_multiplier(table).write(folder, "by-multiplier")?;
+        at_equal_bits(table).write(folder, "at-equal-bits")?;
+    }
+    let strategies: Vec<_> = STRATEGIES.iter().filter_map(|(id, name)| Some((find(id)?, *name))).collect();
+    if strategies.len() > 1 {
+        by_strategy(&strategies).write(folder, "by-strategy")?;
+    }
+    for (ids, name, what) in
+        [(["A.1", "A.2", "A.3"], "times-to-query", "query"), (["A.4", "A.5", "A.6"], "times-to-add", "add")]
+    {
+        let filters: Vec<_> = ids.iter().filter_map(|id| find(id)).collect();
+        if !filters.is_empty() {
+            times(&filters, what).write(folder, name)?;
+        }
+    }
+    Ok(())
+}
+
+/// One value of the cells of a row or column, over another.
+fn points(cells: &[&Cell], x: impl Fn(&Cell) -> Option<f64>, y: impl Fn(&Cell) -> Option<f64>) -> Vec<(f64, f64)> {
+    cells.iter().filter_map(|cell| Some((x(cell)?, y(cell)?))).collect()
+}
+
+/// The three curves of a row: measured, expected and printed.
+fn three(name: &str, cells: &[&Cell], x: impl Fn(&Cell) -> Option<f64> + Copy) -> [Curve; 3] {
+    let curve =
+        |stroke, y: fn(&Cell) -> Option<f64>| Curve { name: name.to_owned(), points: points(cells, x, y), stroke };
+    [
+        curve(Stroke::Measured, |cell| cell.ours),
+        curve(Stroke::Theory, |cell| cell.theory),
+        curve(Stroke::Published, |cell| cell.thesis),
+    ]
+}
+
+/// The number at the start of a label such as `3 HF`, or at the end of one such as `1 filter, 1.7 M`.
+fn number(label: &str) -> Option<f64> {
+    let last = label.rsplit(", ").next()?;
+    last.split(' ').next()?.parse().ok()
+}
+
+fn rows(table: &Table) -> Vec<(&str, Vec<&Cell>)> {
+    let mut rows: Vec<(&str, Vec<&Cell>)> = Vec::new();
+    for cell in &table.cells {
+        match rows.last_mut().filter(|(name, _)| *name == cell.row) {
+            Some((_, cells)) => cells.push(cell),
+            None => rows.push((&cell.row, vec![cell])),
+        }
+    }
+    rows
+}
+
+/// The share of false positives among the URLs so far, as curves of the number of hash functions; the thesis printed where
+/// they end.
+fn filling(table: &Table) -> Figure {
+    let mut curves = Vec::new();
+    for (name, cells) in rows(table) {
+        let (tenths, all) = cells.split_at(cells.len() - 1);
+        let so_far = |value: fn(&Cell) -> Option<f64>| {
+            let sums = tenths.iter().scan(0.0, move |sum, cell| {
+                *sum += value(cell)?;
+                Some(*sum)
+            });
+            (1_u32..).zip(sums).map(|(count, sum)| (f64::from(count * 10), sum / f64::from(count))).collect()
+        };
+        let end = all.iter().filter_map(|cell| Some((100.0, cell.thesis?))).collect();
+        let kinds = [
+            (Stroke::Measured, so_far(|cell| cell.ours)),
+            (Stroke::Theory, so_far(|cell| cell.theory)),
+            (Stroke::Published, end),
+        ];
+        curves.extend(kinds.map(|(stroke, points)| Curve { name: name.to_owned(), points, stroke }));
+    }
+    Figure {
+        title: format!("{} ({MARKS})", table.title),
+        x: Axis::linear("URLs added, per cent of those the filters are made for"),
+        y: Axis::logarithmic("false positives so far, per cent"),
+        curves,
+    }
+}
+
+/// Rates of one full filter by M, as curves of k.
+fn by_multiplier(table: &Table) -> Figure {
+    let rows = rows(table);
+    let curves = rows.iter().flat_map(|(name, cells)| three(name, cells, |cell| number(&cell.column)));
+    Figure {
+        title: format!("One full filter by M and k ({MARKS})"),
+        x: Axis::linear("bit-size multiplier M"),
+        y: Axis::logarithmic("false positives, per cent"),
+        curves: curves.collect(),
+    }
+}
+
+/// The same rates by memory, above the best that the memory can do.
+fn at_equal_bits(table: &Table) -> Figure {
+    let bits = |cell: &Cell| Some(number(&cell.row)? * number(&cell.column)?);
+    let rows = rows(table);
+    let measured = rows.iter().map(|(name, cells)| {
+        let points = points(cells, bits, |cell| cell.ours);
+        Curve { name: (*name).to_owned(), points, stroke: Stroke::Measured }
+    });
+    let all: Vec<&Cell> = table.cells.iter().collect();
+    let mut best = points(&all, bits, |cell| cell.best);
+    best.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let best = Curve { name: "best k".to_owned(), points: best, stroke: Stroke::Theory };
+    Figure {
+        title: "One full filter by memory: the k of the thesis, and the best k".to_owned(),
+        x: Axis::linear("bits a URL"),
+        y: Axis::logarithmic("false positives, per cent"),
+        curves: measured.chain([best]).collect(),
+    }
+}
+
+/// Rates of full filters by k, as curves of strategies.
+fn by_strategy(tables: &[(&Table, &str)]) -> Figure {
+    let curves = tables.iter().flat_map(|(table, name)| {
+        let cells: Vec<&Cell> = table.cells.iter().filter(|cell| cell.column == MULTIPLIER).collect();
+        three(name, &cells, |cell| number(&cell.row))
+    });
+    Figure {
+        title: format!("Full filters by strategy, M = 2.0 ({MARKS})"),
+        x: Axis::linear("hash functions of each filter (k)"),
+        y: Axis::logarithmic("false positives, per cent"),
+        curves: curves.collect(),
+    }
+}
+
+/// Times by k at one M, as curves of the number of filters.
+fn times(tables: &[&Table], what: &str) -> Figure {
+    let curve = |table: &Table, name: &str, stroke, value: fn(&Cell) -> Option<f64>| {
+        let cells: Vec<&Cell> = table.cells.iter().filter(|cell| cell.column == MULTIPLIER).collect();
+        let filters = table.title.trim_start_matches(&format!("Time to {what} ")).trim_start_matches("to ").to_owned();
+        Curve { name: format!("{filters}: {name}"), points: points(&cells, |cell| number(&cell.row), value), stroke }
+    };
+    let curves = tables.iter().flat_map(|table| {
+        [
+            curve(table, "thesis", Stroke::Published, |cell| cell.thesis),
+            curve(table, "ours, k salts", Stroke::Measured, |cell| cell.ours),
+            curve(table, "ours, one hash", Stroke::Measured, |cell| cell.one_hash),
+        ]
+    });
+    Figure {
+        title: format!("Time to {what}, M = 2.0"),
+        x: Axis::linear("hash functions of each filter (k)"),
+        y: Axis::logarithmic("milliseconds for a million URLs"),
+        curves: curves.collect(),
+    }
+}

@@ -1,0 +1,61 @@
+//! The tables against themselves, without a measurement.
+
+use super::{
+    departures::{self, Cause, departure},
+    *,
+};
+
+#[test]
+fn a_list_of_names_chooses_tables_and_figures() {
+    let all = printed::all().unwrap();
+    let ids = |only: &[&str]| {
+        let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+        let chosen = chosen(&all, &only).map(|tables| tables.into_iter().map(|table| table.id).collect::<Vec<_>>());
+        chosen.map_err(|error| error.to_string())
+    };
+    assert_eq!(ids(&["5.9", " A.1"]).unwrap(), ["5.9", "figure A.1", "A.1"]);
+    assert_eq!(ids(&["figure A.1"]).unwrap(), ["figure A.1"]);
+    assert_eq!(ids(&["5.1"]).unwrap(), ["5.1", "figure 5.1"]);
+    assert_eq!(ids(&[]).unwrap().len(), all.len());
+    let error = ids(&["5.22"]).unwrap_err();
+    assert!(error.contains("\"5.22\"") && error.contains("figure A.6") && error.contains("5.21"), "{error}");
+}
+
+/// The variance of the counts of single runs is that of theory, whatever part of it comes from the share of bits set.
+#[test]
+fn runs_vary_as_theory_says() {
+    const RUNS: u64 = 3_000;
+    let urls = Urls::generated(1_000);
+    for (probes, tenths, filters) in [(1, 20, 1), (3, 20, 1), (3, 10, 1), (2, 10, 2)] {
+        let setting = measure::Setting { families: Vec::new(), probes, tenths, filters, visits: 1 };
+        let wanted = measure::Wanted { setting, filling: true, full: true };
+        let filling = theory::Filling { keys: 1e3, bits: wanted.setting.bits(1_000) as f64, probes, together: filters };
+        let runs = (0..RUNS).flat_map(|seed| {
+            let effort = Effort { runs: 1, seed: HashSeed::new(seed), threads: 1 };
+            measure(std::slice::from_ref(&wanted), &urls, effort, |_| ())
+        });
+        let (mut full, mut all, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        for run in runs {
+            full.push(run.full as f64 / 1e3);
+            all.push(run.filling.iter().sum::<u64>() as f64 / 1e3);
+            last.push(run.filling[9] as f64 / 1e2);
+        }
+        let cases = [
+            ("full", full, filling.full(), filling.full_variance()),
+            ("filling", all, filling.mean(&(0.0..1e3)), filling.mean_variance(&(0.0..1e3))),
+            ("last tenth", last, filling.mean(&(9e2..1e3)), filling.mean_variance(&(9e2..1e3))),
+        ];
+        for (what, rates, mean, variance) in cases {
+            let runs = RUNS as f64;
+            let average = rates.iter().sum::<f64>() / runs;
+            let spread = rates.iter().map(|rate| (rate - average).powi(2)).sum::<f64>() / (runs - 1.0);
+            let deviation = (average - mean) / (variance / runs).sqrt();
+            // The standard error of the ratio is some 0.026.
+            let name = format!("{what}, {probes} HF, {tenths} tenths, {filters} filters");
+            assert!(
+                deviation.abs() < 4.0 && (spread / variance - 1.0).abs() < 0.11,
+                "{name}: {deviation} {spread} {variance}"
+            );
+        }
+    }
+}
