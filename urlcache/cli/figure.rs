@@ -12,7 +12,7 @@ use plotters::{
 
 /// One curve.
 pub(crate) struct Curve {
-    /// What it shows, for the legend.
+    /// What it shows, for the legend; curves of one name have one colour and one entry there.
     pub(crate) name: String,
     /// In order of x. What cannot be drawn (zero on a logarithmic axis) is left out.
     pub(crate) points: Vec<(f64, f64)>,
@@ -55,7 +55,7 @@ pub(crate) struct Axis {
 const SIZE: (u32, u32) = (860, 520);
 
 /// Colours that the colour-blind tell apart (Okabe and Ito 2008).
-const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -64,6 +64,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(230, 159, 0),
     RGBColor(90, 90, 90),
     RGBColor(148, 103, 189),
+    RGBColor(0, 0, 0),
 ];
 
 impl Axis {
@@ -143,7 +144,10 @@ impl Figure {
             .x_label_formatter(&|value| number(*value))
             .y_label_formatter(&|value| number(*value))
             .draw()?;
-        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
+        let mut names: Vec<&str> = Vec::new();
+        for curve in &self.curves {
+            let known = names.iter().position(|name| *name == curve.name);
+            let colour = &COLOURS[known.unwrap_or(names.len()) % COLOURS.len()];
             let shown = || curve.points.iter().copied().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
             let width = if curve.stroke == Stroke::Theory { 1 } else { 2 };
             let style = colour.stroke_width(width);
@@ -151,19 +155,50 @@ impl Figure {
                 Stroke::Published => chart.draw_series(shown().map(|point| Cross::new(point, 5, style)))?,
                 Stroke::Measured | Stroke::Theory => chart.draw_series(LineSeries::new(shown(), style))?,
             };
-            legend.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+            if known.is_none() {
+                names.push(&curve.name);
+                legend.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
+            }
             if curve.stroke == Stroke::Measured {
                 chart.draw_series(shown().map(|point| Circle::new(point, 3, colour.filled())))?;
             }
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(self.emptiest_corner())
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.2))
             .label_font(("sans-serif", 13))
             .draw()?;
         Ok(())
+    }
+}
+
+impl Figure {
+    /// The corner with the fewest points, for the legend.
+    fn emptiest_corner(&self) -> SeriesLabelPosition {
+        let place = |axis: &Axis, range: &Range<f64>, value: f64| match axis.scale {
+            Scale::Linear => (value - range.start) / (range.end - range.start),
+            Scale::Logarithmic => (value / range.start).ln() / (range.end / range.start).ln(),
+        };
+        let points = || self.curves.iter().flat_map(|curve| &curve.points).copied();
+        let shown = || points().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
+        let (x, y) = (self.x.range(points().map(|point| point.0)), self.y.range(points().map(|point| point.1)));
+        let within = |left: bool, upper: bool| {
+            let near = |share: f64, low: bool| if low { share < 0.4 } else { share > 0.6 };
+            let inside = |point: &(f64, f64)| {
+                near(place(&self.x, &x, point.0), left) && near(place(&self.y, &y, point.1), !upper)
+            };
+            shown().filter(inside).count()
+        };
+        let corners = [
+            (within(true, true), SeriesLabelPosition::UpperLeft),
+            (within(false, true), SeriesLabelPosition::UpperRight),
+            (within(false, false), SeriesLabelPosition::LowerRight),
+            (within(true, false), SeriesLabelPosition::LowerLeft),
+        ];
+        let [first, rest @ ..] = corners;
+        rest.into_iter().fold(first, |best, other| if other.0 < best.0 { other } else { best }).1
     }
 }
 

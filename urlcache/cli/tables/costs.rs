@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{
     departures::misprint,
-    draw::{Bits, Draw, ManyHashes, OneHash, positions},
+    draw::{Bits, Draw, ManyHashes, OneHash},
     measure::Setting,
     printed::{Printed, Quantity},
     table::{Cell, Table},
@@ -144,10 +144,13 @@ fn measure(cell: &mut Cell, quantity: Quantity, setting: &Setting, urls: &Urls) 
         return;
     }
     let mut filters = Filters::full(setting, urls);
-    let salted: Vec<_> = filters.seeds.iter().map(|&seed| filters.salted(urls, seed)).collect();
+    let (probes, seeds) = (setting.probes, filters.seeds.clone());
+    let salted = |&seed: &HashSeed| ManyHashes::new(urls, &[HashFamily::Lookup2], seed, probes, bits);
+    let salted: Vec<_> = seeds.iter().map(salted).collect();
+    let hashed: Vec<_> = seeds.iter().map(|&seed| OneHash { urls, seed, probes, bits }).collect();
     let [many, one] = match quantity {
-        Quantity::Add => [filters.time_to_add(urls, &salted), filters.time_to_add_hashed_once(urls)],
-        _ => [filters.time_to_query(urls, &salted), filters.time_to_query_hashed_once(urls)],
+        Quantity::Add => [filters.time_to_add(urls, &salted), filters.time_to_add_hashed_once(urls, &hashed)],
+        _ => [filters.time_to_query(urls, &salted), filters.time_to_query_hashed_once(urls, &hashed)],
     };
     cell.measured(many);
     cell.one_hash = Some(one.median);
@@ -157,8 +160,6 @@ fn measure(cell: &mut Cell, quantity: Quantity, setting: &Setting, urls: &Urls) 
 struct Filters {
     bits: Vec<Bits>,
     seeds: Vec<HashSeed>,
-    probes: u32,
-    size: u64,
 }
 
 impl Filters {
@@ -172,12 +173,7 @@ impl Filters {
             (0..urls.keys()).for_each(|key| bits.add(draw.positions(key)));
             bits
         };
-        Self { bits: seeds.iter().map(fill).collect(), seeds, probes, size }
-    }
-
-    /// Salts of the hash function that the thesis took.
-    fn salted<'a>(&self, urls: &'a Urls, seed: HashSeed) -> ManyHashes<'a> {
-        ManyHashes::new(urls, &[HashFamily::Lookup2], seed, self.probes, self.size)
+        Self { bits: seeds.iter().map(fill).collect(), seeds }
     }
 
     fn time_to_query(&self, urls: &Urls, draws: &[impl Draw]) -> Spread {
@@ -186,11 +182,10 @@ impl Filters {
         })
     }
 
-    fn time_to_query_hashed_once(&self, urls: &Urls) -> Spread {
+    fn time_to_query_hashed_once(&self, urls: &Urls, draws: &[OneHash<'_>]) -> Spread {
         Spread::of(timed(urls), |key| {
             let hash = xxh3_128_with_seed(urls.bytes(key), 1);
-            let mut filters = self.bits.iter().zip(&self.seeds);
-            black_box(filters.all(|(bits, &seed)| bits.has(positions(hash, seed, self.probes, self.size))));
+            black_box(self.bits.iter().zip(draws).all(|(bits, draw)| bits.has(draw.positions_of(hash))));
         })
     }
 
@@ -200,12 +195,10 @@ impl Filters {
         })
     }
 
-    fn time_to_add_hashed_once(&mut self, urls: &Urls) -> Spread {
+    fn time_to_add_hashed_once(&mut self, urls: &Urls, draws: &[OneHash<'_>]) -> Spread {
         Spread::of(timed(urls), |key| {
             let hash = xxh3_128_with_seed(urls.bytes(key), 1);
-            for (bits, &seed) in self.bits.iter_mut().zip(&self.seeds) {
-                bits.add(positions(hash, seed, self.probes, self.size));
-            }
+            self.bits.iter_mut().zip(draws).for_each(|(bits, draw)| bits.add(draw.positions_of(hash)));
         })
     }
 }

@@ -1,8 +1,10 @@
 //! [`measure`]: runs of the experiments on all processors.
 //!
-//! Owns what one run of a setting is: the first half of the URLs is added to its filters, each URL asked for just before;
-//! then the second half is asked for. Invariant: the counts depend on the settings, the URLs, the number of runs and the
-//! hash seed alone, not on the number of threads nor on the other settings. It knows neither tables nor theory.
+//! Owns what one run is: the first half of the URLs is added to the filters of a chain, each URL asked for just before;
+//! then the second half is asked for. Two filters that must agree are the first two of a chain of three, and so on, so one
+//! run of a chain of full filters serves all their numbers. While filters fill, each number has a chain of its own.
+//! Invariant: the counts depend on the chains, the URLs, the number of runs and the hash seed alone, not on the number of
+//! threads nor on what else is counted. It knows neither tables nor theory.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -34,23 +36,39 @@ pub(crate) struct Setting {
     pub(crate) visits: u32,
 }
 
-/// A setting, and which counts of it are wanted.
+/// Filters of one size, each with hash functions of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Chain {
+    families: Vec<HashFamily>,
+    probes: u32,
+    tenths: u32,
+    visits: u32,
+    /// The number of filters it is for, if it is for one number alone.
+    filters: Option<u32>,
+}
+
+/// A chain, and which counts of it are wanted.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
-    pub(crate) setting: Setting,
-    /// Those while the filters fill.
+    pub(crate) chain: Chain,
+    /// How many filters it has.
+    pub(crate) length: u32,
+    /// Counts while the filters fill.
     pub(crate) filling: bool,
-    /// Those of the full filters.
+    /// Counts of the full filters.
     pub(crate) full: bool,
 }
+
+/// The longest chain: three filters on two visits.
+pub(crate) const LONGEST: usize = 6;
 
 /// False positives, of all runs together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// While the filters filled, of each tenth of the URLs.
+    /// While the filters filled, of each tenth of the URLs: of all filters of the chain.
     pub(crate) filling: [u64; TENTHS],
-    /// Of the full filters.
-    pub(crate) full: u64,
+    /// Of the full filters: of the first one, the first two, and so on.
+    pub(crate) full: [u64; LONGEST],
 }
 
 /// How often, and with what.
@@ -64,7 +82,7 @@ pub(crate) struct Effort {
 impl Setting {
     /// Bits of each filter: `n k M`.
     pub(crate) fn bits(&self, keys: usize) -> u64 {
-        keys as u64 * u64::from(self.probes) * u64::from(self.tenths) / 10
+        bits(keys, self.probes, self.tenths)
     }
 
     /// Filters of all visits.
@@ -72,13 +90,27 @@ impl Setting {
         self.filters * self.visits
     }
 
-    /// The seed of a filter: another for each setting, run and filter.
+    /// The chain that is counted for it. That of full filters is shared, unless they are counted while they fill too, as
+    /// those of hash functions are.
+    pub(crate) fn chain(&self, filling: bool) -> Chain {
+        let Self { families, probes, tenths, filters, visits } = self.clone();
+        let own = filling || !families.is_empty();
+        Chain { families, probes, tenths, visits, filters: own.then_some(filters) }
+    }
+}
+
+fn bits(keys: usize, probes: u32, tenths: u32) -> u64 {
+    keys as u64 * u64::from(probes) * u64::from(tenths) / 10
+}
+
+impl Chain {
+    /// The seed of a filter: another for each chain, run and filter.
     fn seed(&self, root: HashSeed, run: u32, filter: u32) -> HashSeed {
         let families = self.families.iter().fold(0, |number, family| {
-            let place = HashFamily::ALL.iter().position(|other| other == family).unwrap_or(0);
-            number * 8 + place as u32 + 1
+            let mut numbers = (1..).zip(HashFamily::ALL);
+            number * 8 + numbers.find(|(_, other)| other == family).map_or(0, |(own, _)| own)
         });
-        let filters = self.probes << 24 | self.tenths << 12 | self.filters << 6 | self.visits;
+        let filters = self.probes << 24 | self.tenths << 12 | self.filters.unwrap_or(0) << 6 | self.visits;
         root.derive(filters, families).derive(run, filter)
     }
 }
@@ -88,7 +120,7 @@ pub(crate) fn tenth(keys: usize, number: usize) -> usize {
     keys * number / TENTHS
 }
 
-/// Runs all settings, and tells how many runs of a setting are done each time that one is.
+/// Runs all chains, and tells how many runs are done each time that one is.
 pub(crate) fn measure(wanted: &[Wanted], urls: &Urls, effort: Effort, done: impl Fn(usize) + Sync) -> Vec<Counts> {
     let runs = effort.runs as usize;
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -116,7 +148,7 @@ pub(crate) fn measure(wanted: &[Wanted], urls: &Urls, effort: Effort, done: impl
 impl Counts {
     fn add(&mut self, other: Self) {
         self.filling.iter_mut().zip(other.filling).for_each(|(sum, part)| *sum += part);
-        self.full += other.full;
+        self.full.iter_mut().zip(other.full).for_each(|(sum, part)| *sum += part);
     }
 }
 
@@ -131,27 +163,28 @@ struct Run {
 
 impl Run {
     fn once(&mut self, wanted: &Wanted, urls: &Urls, root: HashSeed, run: u32) -> Counts {
-        let Setting { families, probes, .. } = &wanted.setting;
-        let (keys, probes) = (urls.keys(), *probes);
-        let bits = wanted.setting.bits(keys);
+        let Wanted { chain, length, filling, full } = wanted;
+        let (keys, probes) = (urls.keys(), chain.probes);
+        let bits = bits(keys, probes, chain.tenths);
         self.seen.clear();
-        self.seen.resize(if wanted.filling { keys } else { 0 }, true);
+        self.seen.resize(if *filling { keys } else { 0 }, true);
         self.survivors.clear();
-        self.survivors.extend(if wanted.full { keys..2 * keys } else { 0..0 });
-        for filter in 0..wanted.setting.together() {
-            let seed = wanted.setting.seed(root, run, filter);
+        self.survivors.extend(if *full { keys..2 * keys } else { 0..0 });
+        let mut counts = Counts::default();
+        for (filter, count) in (0..*length).zip(&mut counts.full) {
+            let seed = chain.seed(root, run, filter);
             self.bits.clear(bits);
-            if families.is_empty() {
+            if chain.families.is_empty() {
                 self.filter(&OneHash { urls, seed, probes, bits }, keys);
             } else {
-                self.filter(&ManyHashes::new(urls, families, seed, probes, bits), keys);
+                self.filter(&ManyHashes::new(urls, &chain.families, seed, probes, bits), keys);
             }
+            *count = self.survivors.len() as u64;
         }
-        let count = |range: &[bool]| range.iter().filter(|seen| **seen).count() as u64;
-        let mut counts = Counts { full: self.survivors.len() as u64, ..Counts::default() };
-        if wanted.filling {
-            for (number, sum) in counts.filling.iter_mut().enumerate() {
-                *sum = count(&self.seen[tenth(keys, number)..tenth(keys, number + 1)]);
+        if *filling {
+            for (number, count) in counts.filling.iter_mut().enumerate() {
+                let part = &self.seen[tenth(keys, number)..tenth(keys, number + 1)];
+                *count = part.iter().filter(|seen| **seen).count() as u64;
             }
         }
         counts
@@ -166,7 +199,7 @@ impl Run {
                 *seen &= self.bits.test_and_add(draw.positions(key));
             }
         }
-        self.survivors.retain(|&key| self.bits.has(draw.positions(key)));
+        self.bits.retain(draw, &mut self.survivors);
     }
 }
 
@@ -174,38 +207,41 @@ impl Run {
 mod tests {
     use super::*;
 
-    fn wanted(families: &[HashFamily], filters: u32, visits: u32) -> Wanted {
-        let setting = Setting { families: families.to_vec(), probes: 2, tenths: 17, filters, visits };
-        Wanted { setting, filling: true, full: true }
+    fn wanted(families: &[HashFamily], filters: u32, filling: bool) -> Wanted {
+        let setting = Setting { families: families.to_vec(), probes: 2, tenths: 17, filters, visits: 1 };
+        Wanted { chain: setting.chain(filling), length: setting.together(), filling, full: true }
     }
 
     #[test]
-    fn counts_depend_neither_on_the_threads_nor_on_the_other_settings() {
+    fn counts_depend_neither_on_the_threads_nor_on_what_else_is_counted() {
         let urls = Urls::generated(1_000);
-        let all = [wanted(&[], 1, 1), wanted(&[], 2, 1), wanted(&[HashFamily::Murmur2], 1, 1)];
+        let all = [wanted(&[], 3, false), wanted(&[], 2, true), wanted(&[HashFamily::Murmur2], 1, true)];
         let effort = |threads| Effort { runs: 5, seed: HashSeed::new(1), threads };
         let one = measure(&all, &urls, effort(1), |_| ());
         assert_eq!(measure(&all, &urls, effort(3), |_| ()), one);
         assert_eq!(measure(&all[1..2], &urls, effort(2), |_| ()), one[1..2]);
-        assert!(one[0].full > one[1].full && one[0].filling[9] > one[0].filling[2], "{one:?}");
-        let only = [Wanted { filling: false, ..all[0].clone() }, Wanted { full: false, ..all[1].clone() }];
-        let part = measure(&only, &urls, effort(2), |_| ());
-        assert_eq!((part[0].full, part[0].filling), (one[0].full, [0; TENTHS]));
-        assert_eq!((part[1].full, part[1].filling), (0, one[1].filling));
+        let [first, second, third, ..] = one[0].full;
+        assert!(first > 2 * second && second > 2 * third && third > 0, "{one:?}");
+        assert!(one[1].filling[9] > one[1].filling[2], "{one:?}");
+        let shorter = measure(&[wanted(&[], 2, false)], &urls, effort(2), |_| ());
+        assert_eq!(shorter[0].full[..2], one[0].full[..2]);
+        let only = measure(&[Wanted { full: false, ..all[1].clone() }], &urls, effort(2), |_| ());
+        assert_eq!((only[0].full, only[0].filling), ([0; LONGEST], one[1].filling));
     }
 
     #[test]
-    fn seeds_of_settings_runs_and_filters_differ() {
+    fn seeds_of_chains_runs_and_filters_differ() {
         let mut seeds = std::collections::HashSet::new();
         let families: [&[HashFamily]; 3] = [&[], &[HashFamily::Md5], &[HashFamily::Md5, HashFamily::Sha1]];
         for families in families {
-            for (filters, visits) in [(1, 1), (2, 1), (1, 2), (3, 2)] {
-                let setting = wanted(families, filters, visits).setting;
+            for (filters, filling) in [(1, true), (2, true), (3, true)] {
+                let chain = wanted(families, filters, filling).chain;
                 for (run, filter) in [(0, 0), (0, 1), (1, 0)] {
-                    seeds.insert(setting.seed(HashSeed::new(1), run, filter).value());
+                    seeds.insert(chain.seed(HashSeed::new(1), run, filter).value());
                 }
             }
         }
-        assert_eq!(seeds.len(), 36);
+        seeds.insert(wanted(&[], 1, false).chain.seed(HashSeed::new(1), 0, 0).value());
+        assert_eq!(seeds.len(), 28);
     }
 }

@@ -19,6 +19,7 @@ mod urls;
 
 use std::{
     collections::HashSet,
+    fs,
     io::{IsTerminal, stderr},
     path::PathBuf,
     process::ExitCode,
@@ -26,7 +27,7 @@ use std::{
     time::Instant,
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use urlcache::HashSeed;
 
@@ -59,7 +60,7 @@ Published results have --runs 100 and the hash seeds 1, 2, 3 and 4.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TablesArgs {
-    /// Tables and figures to show, such as 5.9,A.1,"figure 5.1"; A.1 to A.6 are both tables and figures [default: all]
+    /// Tables and figures to show, such as 5.9,A.1,"figure 5.1"; 5.1 and A.1 to A.6 are both [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<String>,
     /// Number of runs of each setting, each with hash functions of its own; the thesis has 100
@@ -91,6 +92,10 @@ pub(crate) fn run(args: &TablesArgs) -> Result<ExitCode> {
     let began = Instant::now();
     let all = printed::all()?;
     let chosen = chosen(&all, &args.only)?;
+    // Before hours of counting, not after.
+    for folder in [&args.csv, &args.svg].into_iter().flatten() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
     let keys = args.keys.map(|keys| keys as usize);
     let urls = match &args.urls {
         Some(file) => Urls::of_file(file, keys, KEYS, LEAST_KEYS)?,

@@ -164,22 +164,84 @@ fn by_strategy(tables: &[(&Table, &str)]) -> Figure {
 
 /// Times by k at one M, as curves of the number of filters.
 fn times(tables: &[&Table], what: &str) -> Figure {
-    let curve = |table: &Table, name: &str, stroke, value: fn(&Cell) -> Option<f64>| {
-        let cells: Vec<&Cell> = table.cells.iter().filter(|cell| cell.column == MULTIPLIER).collect();
-        let filters = table.title.trim_start_matches(&format!("Time to {what} ")).trim_start_matches("to ").to_owned();
-        Curve { name: format!("{filters}: {name}"), points: points(&cells, |cell| number(&cell.row), value), stroke }
-    };
     let curves = tables.iter().flat_map(|table| {
+        let cells: Vec<&Cell> = table.cells.iter().filter(|cell| cell.column == MULTIPLIER).collect();
+        let name = table.title.rsplit(' ').take(2).collect::<Vec<_>>();
+        let name = name.into_iter().rev().collect::<Vec<_>>().join(" ");
+        let curve = |stroke, value: fn(&Cell) -> Option<f64>| Curve {
+            name: name.clone(),
+            points: points(&cells, |cell| number(&cell.row), value),
+            stroke,
+        };
         [
-            curve(table, "thesis", Stroke::Published, |cell| cell.thesis),
-            curve(table, "ours, k salts", Stroke::Measured, |cell| cell.ours),
-            curve(table, "ours, one hash", Stroke::Measured, |cell| cell.one_hash),
+            curve(Stroke::Measured, |cell| cell.ours),
+            curve(Stroke::Theory, |cell| cell.one_hash),
+            curve(Stroke::Published, |cell| cell.thesis),
         ]
     });
     Figure {
-        title: format!("Time to {what}, M = 2.0"),
+        title: format!(
+            "Time to {what}, M = 2.0 (crosses: thesis, dots: ours with k salts, thin lines: ours with one hash)"
+        ),
         x: Axis::linear("hash functions of each filter (k)"),
         y: Axis::logarithmic("milliseconds for a million URLs"),
         curves: curves.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::printed;
+
+    fn tables() -> Vec<Table> {
+        let all = printed::all().unwrap();
+        let filled = |printed: &printed::Printed| {
+            let mut table = Table::new(printed, "");
+            for entry in printed.entries() {
+                let value = Some(entry.value());
+                table.cells.push(Cell {
+                    ours: value,
+                    thesis: value,
+                    best: value,
+                    ..Cell::new(entry.row, entry.column)
+                });
+            }
+            table
+        };
+        all.iter().map(filled).collect()
+    }
+
+    #[test]
+    fn every_figure_is_drawn_of_what_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let drawn = |tables: &[Table], name: &str| {
+            let folder = folder.path().join(name);
+            draw(tables, &folder).unwrap();
+            std::fs::read_dir(folder).map_or(0, Iterator::count)
+        };
+        assert_eq!(drawn(&tables(), "all"), 12);
+        assert_eq!(drawn(&[], "none"), 0);
+        let some: Vec<Table> =
+            tables().into_iter().filter(|table| ["5.9", "A.2"].contains(&table.id.as_str())).collect();
+        assert_eq!(drawn(&some, "some"), 3);
+    }
+
+    #[test]
+    fn numbers_are_read_from_labels() {
+        assert_eq!(
+            ["3 HF", "1.7 M", "1 filter, 2.0 M", "Jenkins"].map(number),
+            [Some(3.0), Some(1.7), Some(2.0), None]
+        );
+    }
+
+    #[test]
+    fn the_share_so_far_is_the_mean_of_the_tenths() {
+        let mut table = Table::new(&printed::all().unwrap()[0], "");
+        let cell = |ours: f64| Cell { ours: Some(ours), ..Cell::new("3 HF", "") };
+        table.cells = vec![cell(1.0), cell(3.0), Cell { thesis: Some(2.0), ..cell(2.0) }];
+        let figure = filling(&table);
+        assert_eq!(figure.curves[0].points, [(10.0, 1.0), (20.0, 2.0)]);
+        assert_eq!(figure.curves[2].points, [(100.0, 2.0)]);
     }
 }

@@ -7,7 +7,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     departures::{self, departure},
-    measure::{Counts, Setting, TENTHS, Wanted, tenth},
+    measure::{Chain, Counts, Setting, TENTHS, Wanted, tenth},
     printed::{Entry, Printed, Quantity},
     score::Score,
     table::{Cell, Table},
@@ -16,23 +16,24 @@ use super::{
 
 /// What was counted, and how often.
 pub(crate) struct Counted {
-    counts: HashMap<Setting, Counts>,
+    counts: HashMap<Chain, Counts>,
     keys: usize,
     runs: u32,
 }
 
-/// Every setting of these tables, once.
+/// Every chain of these tables, once, as long as any of them wants it.
 pub(crate) fn wanted(tables: &[Printed]) -> Vec<Wanted> {
     let mut all: Vec<Wanted> = Vec::new();
     for table in tables.iter().filter(|table| table.has_rates()) {
+        let (filling, full) = (table.quantity == Quantity::Filling, table.quantity == Quantity::Full);
         for setting in table.entries().map(|entry| table.setting(entry)) {
-            let (filling, full) = (table.quantity == Quantity::Filling, table.quantity == Quantity::Full);
-            match all.iter_mut().find(|wanted| wanted.setting == setting) {
-                Some(known) => {
-                    known.filling |= filling;
-                    known.full |= full;
-                }
-                None => all.push(Wanted { setting, filling, full }),
+            let (chain, length) = (setting.chain(filling), setting.together());
+            if let Some(known) = all.iter_mut().find(|wanted| wanted.chain == chain) {
+                known.length = known.length.max(length);
+                known.filling |= filling;
+                known.full |= full;
+            } else {
+                all.push(Wanted { chain, length, filling, full });
             }
         }
     }
@@ -40,9 +41,9 @@ pub(crate) fn wanted(tables: &[Printed]) -> Vec<Wanted> {
 }
 
 impl Counted {
-    /// The counts of these settings, in their order.
+    /// The counts of these chains, in their order.
     pub(crate) fn new(wanted: &[Wanted], counts: Vec<Counts>, keys: usize, runs: u32) -> Self {
-        let counts = wanted.iter().map(|wanted| wanted.setting.clone()).zip(counts).collect();
+        let counts = wanted.iter().map(|wanted| wanted.chain.clone()).zip(counts).collect();
         Self { counts, keys, runs }
     }
 
@@ -92,11 +93,11 @@ impl Column {
     /// Over all URLs.
     fn whole(printed: &Printed, setting: &Setting, counted: &Counted) -> Self {
         let keys = counted.keys as f64;
-        let (filling, counts) = (filling(setting, counted.keys), counted.of(setting));
+        let filling = filling(setting, counted.keys);
         let (rate, variance) = expected(printed.quantity, &filling, &(0.0..keys));
         let hits = match printed.quantity {
-            Quantity::Filling => counts.filling.iter().sum(),
-            _ => counts.full,
+            Quantity::Filling => counted.of(setting, true).filling.iter().sum(),
+            _ => counted.of(setting, false).full[setting.together() as usize - 1],
         };
         let best = match printed.quantity {
             Quantity::Filling => filling.best_mean(setting.filters, setting.visits),
@@ -109,7 +110,7 @@ impl Column {
     fn tenth(number: usize, setting: &Setting, counted: &Counted) -> Self {
         let range = tenth(counted.keys, number) as f64..tenth(counted.keys, number + 1) as f64;
         let (rate, variance) = expected(Quantity::Filling, &filling(setting, counted.keys), &range);
-        let hits = counted.of(setting).filling[number];
+        let hits = counted.of(setting, true).filling[number];
         let label = format!("{}-{} %", number * 10, number * 10 + 10);
         Self { label, score: counted.score(hits, range.end - range.start, rate, variance), best: None }
     }
@@ -123,8 +124,8 @@ impl Column {
             deviation_se: Some(score.deviation()),
             low: percent(interval.low),
             high: percent(interval.high),
-            hits: Some(score.hits),
-            trials: Some(score.trials),
+            hits: Some(count(score.hits)),
+            trials: Some(count(score.trials)),
             best_k: self.best.map(|best| best.probes),
             best: self.best.and_then(|best| percent(best.rate)),
             ..Cell::new(row, column)
@@ -133,9 +134,8 @@ impl Column {
 
     /// The cell beside the printed one. What the thesis printed is held against the theory of its own million URLs.
     fn against(&self, printed: &Printed, entry: Entry<'_>, setting: &Setting, label: &str) -> Cell {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number")]
-        let filling = filling(setting, departures::KEYS as usize);
-        let (rate, variance) = expected(printed.quantity, &filling, &(0.0..departures::KEYS));
+        let filling = filling(setting, departures::KEYS);
+        let (rate, variance) = expected(printed.quantity, &filling, &(0.0..departures::KEYS as f64));
         let hits = (entry.value() / 100.0 * departures::TRIALS).round();
         let error = (variance / departures::RUNS).sqrt();
         let (deviation, found) = departure(&printed.id, entry, Score { hits, trials: departures::TRIALS, rate, error });
@@ -149,8 +149,8 @@ impl Column {
 }
 
 impl Counted {
-    fn of(&self, setting: &Setting) -> Counts {
-        self.counts.get(setting).copied().unwrap_or_default()
+    fn of(&self, setting: &Setting, filling: bool) -> Counts {
+        self.counts.get(&setting.chain(filling)).copied().unwrap_or_default()
     }
 
     /// Of so many URLs a run, whose measured rate has this variance in one run.
@@ -158,6 +158,11 @@ impl Counted {
         let runs = f64::from(self.runs);
         Score { hits: hits as f64, trials: urls * runs, rate, error: (variance / runs).sqrt() }
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number above zero")]
+fn count(number: f64) -> u64 {
+    number.round() as u64
 }
 
 fn filling(setting: &Setting, keys: usize) -> Filling {

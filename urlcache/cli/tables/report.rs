@@ -1,8 +1,8 @@
 //! [`Report`]: all tables as lines, as a document, and as files.
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 
 use super::{
@@ -92,9 +92,8 @@ impl Report {
         }
     }
 
-    /// A file for each table.
+    /// A file for each table, in a folder that is there.
     pub(crate) fn csv(&self, folder: &Path) -> Result<()> {
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         for table in &self.tables {
             print::csv(&folder.join(format!("{}.csv", file_name(&table.id))), &table.cells)?;
         }

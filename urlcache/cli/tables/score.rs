@@ -134,8 +134,8 @@ mod tests {
         assert!(score(0.0, 1e-11).deviation().abs() < 0.01);
         assert!((score(0.0, 3e-8).deviation() + 1.96).abs() < 0.01, "{}", score(0.0, 3e-8).deviation());
         assert!((score(5.0, 5e-8).deviation()).abs() < 0.2);
-        assert_eq!(score(0.0, 3e-8).interval().low, 0.0);
-        assert!(score(1e6, 1e-9).deviation().is_finite() && score(0.0, 0.0).deviation() == 0.0);
+        assert!(score(0.0, 3e-8).interval().low <= 0.0);
+        assert!(score(1e6, 1e-9).deviation().is_finite() && score(0.0, 0.0).deviation().abs() < 1e-9);
     }
 
     #[test]

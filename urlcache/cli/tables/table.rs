@@ -27,8 +27,8 @@ pub(crate) struct Cell {
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
     /// Counted false positives, and the URLs asked for.
-    pub(crate) hits: Option<f64>,
-    pub(crate) trials: Option<f64>,
+    pub(crate) hits: Option<u64>,
+    pub(crate) trials: Option<u64>,
     /// Number of hash functions and rate of one filter of the same bits with the best number.
     pub(crate) best_k: Option<u32>,
     pub(crate) best: Option<f64>,

@@ -56,7 +56,7 @@ impl Filling {
 
     /// The mean rate for the keys of a range, each asked for just before it is added.
     pub(crate) fn mean(&self, keys: &Range<f64>) -> f64 {
-        self.mean_of(keys, |held| self.rate_after(held))
+        Self::mean_of(keys, |held| self.rate_after(held))
     }
 
     /// The variance of the mean rate that one run measures over the keys of a range.
@@ -92,7 +92,7 @@ impl Filling {
     /// The same for the mean rate while the filter fills.
     pub(crate) fn best_mean(&self, filters: u32, visits: u32) -> Best {
         self.best(filters, visits, |filling| {
-            filling.mean_of(&(0.0..filling.keys), |held| filling.share(held).powi(filling.all_probes()))
+            Self::mean_of(&(0.0..filling.keys), |held| filling.share(held).powi(filling.all_probes()))
         })
     }
 
@@ -128,7 +128,7 @@ impl Filling {
 
     /// The mean of a function of the keys held over a range of keys: Simpson's rule from half a key before the first to
     /// half a key before the end, which is their sum to the second order.
-    fn mean_of(&self, keys: &Range<f64>, value: impl Fn(f64) -> f64) -> f64 {
+    fn mean_of(keys: &Range<f64>, value: impl Fn(f64) -> f64) -> f64 {
         let width = (keys.end - keys.start) / f64::from(STEPS);
         let at = |place: u32| value(keys.start - 0.5 + f64::from(place) * width);
         let inner: f64 = (1..STEPS).map(|place| if place % 2 == 1 { 4.0 * at(place) } else { 2.0 * at(place) }).sum();

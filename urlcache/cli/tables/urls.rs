@@ -21,8 +21,10 @@ pub(crate) struct Urls {
 impl Urls {
     /// Made up: as many to add, and as many to ask for.
     pub(crate) fn generated(keys: usize) -> Self {
-        let mut urls = Self { text: Vec::new(), ends: Vec::new(), fingerprints: Vec::new() };
-        (0..2 * keys as u64).for_each(|index| urls.push(&url(index)));
+        let (count, length) = (2 * keys, url(0).len());
+        let text = Vec::with_capacity(count * length);
+        let mut urls = Self { text, ends: Vec::with_capacity(count), fingerprints: Vec::with_capacity(count) };
+        (0..count as u64).for_each(|index| urls.push(&url(index)));
         urls
     }
 
@@ -40,12 +42,16 @@ impl Urls {
             }
         }
         let found = urls.ends.len();
-        let needed = keys.map_or(2 * least, |keys| 2 * keys);
+        let needed = 2 * keys.unwrap_or(least);
+        let help = if found >= 2 * least {
+            format!("give --keys {}, or a longer file", found / 2)
+        } else {
+            "give a longer file".to_owned()
+        };
         let path = path.display();
         ensure!(
             found >= needed,
-            "{path} has {found} different lines but {needed} are needed, half to add and half to ask for: give --keys {} or less, or a longer file",
-            found / 2
+            "{path} has {found} different lines but {needed} are needed, half to add and half to ask for: {help}"
         );
         urls.ends.truncate(found / 2 * 2);
         urls.fingerprints.truncate(found / 2 * 2);
@@ -104,5 +110,7 @@ mod tests {
         assert_eq!(Urls::of_file(&file, Some(1), 100, 1).unwrap().keys(), 1);
         let error = Urls::of_file(&file, Some(3), 100, 1).err().unwrap().to_string();
         assert!(error.contains("5 different lines but 6 are needed") && error.contains("--keys 2"), "{error}");
+        let error = Urls::of_file(&file, None, 100, 50).err().unwrap().to_string();
+        assert!(error.contains("but 100 are needed") && error.ends_with("give a longer file"), "{error}");
     }
 }
