@@ -50,9 +50,11 @@ pub(crate) struct Figure {
 pub(crate) struct Axis {
     pub(crate) name: String,
     pub(crate) scale: Scale,
+    /// Whether an even axis begins at zero, however far that is from the values.
+    from_zero: bool,
 }
 
-const SIZE: (u32, u32) = (860, 520);
+const SIZE: (u32, u32) = (1_060, 520);
 
 /// Colours that the colour-blind tell apart (Okabe and Ito 2008).
 const COLOURS: [RGBColor; 9] = [
@@ -68,14 +70,19 @@ const COLOURS: [RGBColor; 9] = [
 ];
 
 impl Axis {
-    /// An axis that counts evenly.
+    /// An axis that counts evenly from zero.
     pub(crate) fn linear(name: &str) -> Self {
-        Self { name: name.to_owned(), scale: Scale::Linear }
+        Self { name: name.to_owned(), scale: Scale::Linear, from_zero: true }
+    }
+
+    /// An axis that counts evenly from the least value on, for sizes of which none is near zero.
+    pub(crate) fn close(name: &str) -> Self {
+        Self { from_zero: false, ..Self::linear(name) }
     }
 
     /// An axis that counts in powers.
     pub(crate) fn logarithmic(name: &str) -> Self {
-        Self { name: name.to_owned(), scale: Scale::Logarithmic }
+        Self { scale: Scale::Logarithmic, ..Self::linear(name) }
     }
 
     fn shows(&self, value: f64) -> bool {
@@ -90,6 +97,10 @@ impl Axis {
         match self.scale {
             _ if low > high => 1.0..2.0,
             Scale::Logarithmic => low / 1.3..high * 1.3,
+            Scale::Linear if !self.from_zero => {
+                let air = 0.04 * (high - low).max(f64::MIN_POSITIVE);
+                low - air..high + air
+            }
             Scale::Linear => low.min(0.0)..high.max(low + f64::MIN_POSITIVE) * 1.04,
         }
     }
@@ -128,8 +139,9 @@ impl Figure {
     {
         canvas.fill(&WHITE)?;
         let mut chart = ChartBuilder::on(canvas)
-            .caption(&self.title, ("sans-serif", 19))
             .margin(14)
+            .margin_right(self.legend_width())
+            .caption(&self.title, ("sans-serif", 19))
             .x_label_area_size(46)
             .y_label_area_size(74)
             .build_cartesian_2d(x, y)?;
@@ -147,59 +159,58 @@ impl Figure {
         let mut names: Vec<&str> = Vec::new();
         for curve in &self.curves {
             let known = names.iter().position(|name| *name == curve.name);
-            let colour = &COLOURS[known.unwrap_or(names.len()) % COLOURS.len()];
+            let place = known.unwrap_or(names.len());
             let shown = || curve.points.iter().copied().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
-            let width = if curve.stroke == Stroke::Theory { 1 } else { 2 };
-            let style = colour.stroke_width(width);
-            let legend = match curve.stroke {
+            let style = curve.style(place);
+            match curve.stroke {
                 Stroke::Published => chart.draw_series(shown().map(|point| Cross::new(point, 5, style)))?,
                 Stroke::Measured | Stroke::Theory => chart.draw_series(LineSeries::new(shown(), style))?,
             };
+            if curve.stroke == Stroke::Measured {
+                chart.draw_series(shown().map(|point| dot(point, place, style)))?;
+            }
             if known.is_none() {
                 names.push(&curve.name);
-                legend.label(&curve.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-            }
-            if curve.stroke == Stroke::Measured {
-                chart.draw_series(shown().map(|point| Circle::new(point, 3, colour.filled())))?;
+                self.legend(canvas, place, curve)?;
             }
         }
-        chart
-            .configure_series_labels()
-            .position(self.emptiest_corner())
-            .background_style(WHITE.mix(0.85))
-            .border_style(BLACK.mix(0.2))
-            .label_font(("sans-serif", 13))
-            .draw()?;
         Ok(())
+    }
+
+    /// A line of the legend, to the right of the panel, where it hides no curve.
+    fn legend(&self, canvas: &Canvas<'_>, place: usize, curve: &Curve) -> Result<(), Box<dyn std::error::Error>> {
+        let left = SIZE.0.cast_signed() - self.legend_width() + 12;
+        let middle = 60 + 24 * i32::try_from(place)?;
+        let style = curve.style(place);
+        match curve.stroke {
+            Stroke::Published => canvas.draw(&Cross::new((left + 9, middle), 5, style))?,
+            Stroke::Theory => canvas.draw(&PathElement::new([(left, middle), (left + 18, middle)], style))?,
+            Stroke::Measured => {
+                canvas.draw(&PathElement::new([(left, middle), (left + 18, middle)], style))?;
+                canvas.draw(&dot((left + 9, middle), place, style))?;
+            }
+        }
+        Ok(canvas.draw(&Text::new(curve.name.clone(), (left + 26, middle - 5), ("sans-serif", 13)))?)
+    }
+
+    /// Pixels that the longest name takes.
+    fn legend_width(&self) -> i32 {
+        let longest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+        i32::try_from(longest).unwrap_or(0).min(50) * 6 + 54
     }
 }
 
-impl Figure {
-    /// The corner with the fewest points, for the legend.
-    fn emptiest_corner(&self) -> SeriesLabelPosition {
-        let place = |axis: &Axis, range: &Range<f64>, value: f64| match axis.scale {
-            Scale::Linear => (value - range.start) / (range.end - range.start),
-            Scale::Logarithmic => (value / range.start).ln() / (range.end / range.start).ln(),
-        };
-        let points = || self.curves.iter().flat_map(|curve| &curve.points).copied();
-        let shown = || points().filter(|point| self.x.shows(point.0) && self.y.shows(point.1));
-        let (x, y) = (self.x.range(points().map(|point| point.0)), self.y.range(points().map(|point| point.1)));
-        let within = |left: bool, upper: bool| {
-            let near = |share: f64, low: bool| if low { share < 0.4 } else { share > 0.6 };
-            let inside = |point: &(f64, f64)| {
-                near(place(&self.x, &x, point.0), left) && near(place(&self.y, &y, point.1), !upper)
-            };
-            shown().filter(inside).count()
-        };
-        let corners = [
-            (within(true, true), SeriesLabelPosition::UpperLeft),
-            (within(false, true), SeriesLabelPosition::UpperRight),
-            (within(false, false), SeriesLabelPosition::LowerRight),
-            (within(true, false), SeriesLabelPosition::LowerLeft),
-        ];
-        let [first, rest @ ..] = corners;
-        rest.into_iter().fold(first, |best, other| if other.0 < best.0 { other } else { best }).1
+impl Curve {
+    /// The colour of its place in the legend, and its width.
+    fn style(&self, place: usize) -> ShapeStyle {
+        let width = if self.stroke == Stroke::Theory { 1 } else { 2 };
+        COLOURS[place % COLOURS.len()].stroke_width(width)
     }
+}
+
+/// What marks a point: a ring on every second curve, so that a curve shows which another one covers.
+fn dot<C>(point: C, place: usize, style: ShapeStyle) -> Circle<C, i32> {
+    if place % 2 == 1 { Circle::new(point, 6, style) } else { Circle::new(point, 3, style.filled()) }
 }
 
 type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
@@ -213,7 +224,7 @@ fn number(value: f64) -> String {
         format!("{}M", rounded(value / 1e6))
     } else if size >= 1e4 {
         format!("{}k", rounded(value / 1e3))
-    } else if size < 1e-2 {
+    } else if size < 9.99e-3 {
         format!("{value:.0e}")
     } else {
         rounded(value)
@@ -255,6 +266,15 @@ mod tests {
     }
 
     #[test]
+    fn curves_of_one_name_have_one_entry() {
+        let mut twice = figure(Axis::linear("rate"));
+        for curve in &mut twice.curves {
+            curve.name = "same".to_owned();
+        }
+        assert_eq!(twice.svg().unwrap().matches("\nsame\n").count(), 1);
+    }
+
+    #[test]
     fn a_figure_of_nothing_is_drawn_too() {
         let nothing = Figure { curves: Vec::new(), ..figure(Axis::logarithmic("rate")) };
         assert!(nothing.svg().unwrap().contains("Rates"));
@@ -262,7 +282,7 @@ mod tests {
 
     #[test]
     fn numbers_of_an_axis_are_short() {
-        let shown = [0.0, 1e-4, 0.25, 300.0, 20_000.0, 2.5e6].map(number);
-        assert_eq!(shown, ["0", "1e-4", "0.25", "300", "20k", "2.5M"]);
+        let shown = [0.0, 1e-4, 0.01, 0.25, 300.0, 20_000.0, 2.5e6].map(number);
+        assert_eq!(shown, ["0", "1e-4", "0.01", "0.25", "300", "20k", "2.5M"]);
     }
 }

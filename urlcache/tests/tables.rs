@@ -41,6 +41,7 @@ fn all_rates_fit_their_theory_with_few_urls_and_every_published_seed() {
         let document = json(&["--only", rates, "--keys", "2000", "--runs", "4", "--hash-seed", seed]);
         assert_eq!((list(&document, "tables").len(), document["hash_seed"].to_string().as_str()), (16, seed));
         assert!(number(&document, "worst_deviation_se").abs() < 4.5, "{seed}");
+        assert_eq!((&document["deviations_fit"], &document["tables_fit"]), (&true.into(), &true.into()), "{seed}");
         for table in list(&document, "tables") {
             let p = table["p_value"].as_f64();
             assert!(p.is_none_or(|p| (0.001..=1.0).contains(&p)), "seed {seed}: {table}");
@@ -105,7 +106,8 @@ fn answers_name_the_departures_and_explain_their_words() {
         "7 HF, 4.0 M: lucky-hit: one hit among 10^8 URLs, 0.07 to be expected",
         "The text of the thesis says 0.0000001 %",
         "chi-square ",
-        "of 140 rates the worst deviates by ",
+        "worst of 140 rates: ",
+        "least p of 3 tables: ",
         "best HF, best ",
     ] {
         assert!(shown.lines().any(|there| there.starts_with(line)), "{line}: {shown}");

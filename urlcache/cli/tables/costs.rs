@@ -1,7 +1,7 @@
 //! Tables of memory and time, beside a list and a hash set of strings.
 //!
 //! Owns how memory is counted (deep, as the thesis did: everything that the structure refers to, without what the allocator
-//! adds) and how time is taken (the median of five blocks of URLs, on one processor). It does not know how tables are shown.
+//! adds) and how time is taken (the median of 25 blocks of URLs, on one processor). It does not know how tables are shown.
 
 use std::{collections::HashSet, hint::black_box, ops::Range, time::Instant};
 
@@ -21,7 +21,7 @@ use super::{
 const TIMED: usize = 100_000;
 
 /// Parts of these, each timed by itself.
-const BLOCKS: usize = 5;
+const BLOCKS: usize = 25;
 
 /// URLs that a list is asked about.
 const LIST_QUERIES: usize = 20;

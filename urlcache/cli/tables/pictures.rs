@@ -1,7 +1,8 @@
 //! The figures: those of the thesis, and what its tables say when they are drawn.
 //!
-//! Owns which tables make which figure. Dots are what we measured, thin lines theory, crosses what the thesis printed; those
-//! of one name have one colour. A figure whose tables were not asked for is left out. It does not know how figures look.
+//! Owns which tables make which figure. Dots and rings are what we measured, thin lines theory, crosses what the thesis
+//! printed; those of one name have one colour. A figure whose tables were not asked for is left out. It does not know how
+//! figures look.
 
 use std::path::Path;
 
@@ -27,7 +28,10 @@ const STRATEGIES: [(&str, &str); 6] = [
 const MULTIPLIER: &str = "2.0 M";
 
 /// What the marks are, below each title.
-const MARKS: &str = "dots: measured, lines: theory, crosses: thesis";
+const MARKS: &str = "dots and rings: measured, lines: theory, crosses: thesis";
+
+/// Hits below which theory is not drawn: no measurement is near it, and its line would leave the others no room.
+const FAINTEST: f64 = 0.1;
 
 /// Draws every figure of which there are tables.
 pub(crate) fn draw(tables: &[Table], folder: &Path) -> Result<()> {
@@ -65,9 +69,19 @@ fn three(name: &str, cells: &[&Cell], x: impl Fn(&Cell) -> Option<f64> + Copy) -
         |stroke, y: fn(&Cell) -> Option<f64>| Curve { name: name.to_owned(), points: points(cells, x, y), stroke };
     [
         curve(Stroke::Measured, |cell| cell.ours),
-        curve(Stroke::Theory, |cell| cell.theory),
+        curve(Stroke::Theory, |cell| drawn(cell, cell.theory)),
         curve(Stroke::Published, |cell| cell.thesis),
     ]
+}
+
+/// Whether a rate in per cent is drawn that was tried so often.
+fn is_drawn(rate: f64, trials: u64) -> bool {
+    rate / 100.0 * trials as f64 >= FAINTEST
+}
+
+/// The rate, if it is drawn.
+fn drawn(cell: &Cell, rate: Option<f64>) -> Option<f64> {
+    rate.filter(|rate| is_drawn(*rate, cell.trials.unwrap_or(0)))
 }
 
 /// The number at the start of a label such as `3 HF`, or at the end of one such as `1 filter, 1.7 M`.
@@ -94,11 +108,14 @@ fn filling(table: &Table) -> Figure {
     for (name, cells) in rows(table) {
         let (tenths, all) = cells.split_at(cells.len() - 1);
         let so_far = |value: fn(&Cell) -> Option<f64>| {
-            let sums = tenths.iter().scan(0.0, move |sum, cell| {
+            let sums = tenths.iter().scan((0.0, 0), move |(sum, trials), cell| {
                 *sum += value(cell)?;
-                Some(*sum)
+                *trials += cell.trials?;
+                Some((*sum, *trials))
             });
-            (1_u32..).zip(sums).map(|(count, sum)| (f64::from(count * 10), sum / f64::from(count))).collect()
+            let means = (1_u32..).zip(sums).map(|(count, (sum, trials))| (count, sum / f64::from(count), trials));
+            let drawn = means.filter(|(_, mean, trials)| is_drawn(*mean, *trials));
+            drawn.map(|(count, mean, _)| (f64::from(count * 10), mean)).collect()
         };
         let end = all.iter().filter_map(|cell| Some((100.0, cell.thesis?))).collect();
         let kinds = [
@@ -122,7 +139,7 @@ fn by_multiplier(table: &Table) -> Figure {
     let curves = rows.iter().flat_map(|(name, cells)| three(name, cells, |cell| number(&cell.column)));
     Figure {
         title: format!("One full filter by M and k ({MARKS})"),
-        x: Axis::linear("bit-size multiplier M"),
+        x: Axis::close("bit-size multiplier M"),
         y: Axis::logarithmic("false positives, per cent"),
         curves: curves.collect(),
     }
@@ -137,7 +154,7 @@ fn at_equal_bits(table: &Table) -> Figure {
         Curve { name: (*name).to_owned(), points, stroke: Stroke::Measured }
     });
     let all: Vec<&Cell> = table.cells.iter().collect();
-    let mut best = points(&all, bits, |cell| cell.best);
+    let mut best = points(&all, bits, |cell| drawn(cell, cell.best));
     best.sort_by(|one, other| one.0.total_cmp(&other.0));
     let best = Curve { name: "best k".to_owned(), points: best, stroke: Stroke::Theory };
     Figure {
@@ -156,7 +173,7 @@ fn by_strategy(tables: &[(&Table, &str)]) -> Figure {
     });
     Figure {
         title: format!("Full filters by strategy, M = 2.0 ({MARKS})"),
-        x: Axis::linear("hash functions of each filter (k)"),
+        x: Axis::close("hash functions of each filter (k)"),
         y: Axis::logarithmic("false positives, per cent"),
         curves: curves.collect(),
     }
@@ -181,9 +198,9 @@ fn times(tables: &[&Table], what: &str) -> Figure {
     });
     Figure {
         title: format!(
-            "Time to {what}, M = 2.0 (crosses: thesis, dots: ours with k salts, thin lines: ours with one hash)"
+            "Time to {what}, M = 2.0 (crosses: thesis; ours: dots and rings with k salts, thin lines with one hash)"
         ),
-        x: Axis::linear("hash functions of each filter (k)"),
+        x: Axis::close("hash functions of each filter (k)"),
         y: Axis::logarithmic("milliseconds for a million URLs"),
         curves: curves.collect(),
     }
@@ -236,9 +253,17 @@ mod tests {
     }
 
     #[test]
+    fn what_no_measurement_is_near_is_not_drawn() {
+        let cell = |theory: f64| Cell { theory: Some(theory), trials: Some(1_000), ..Cell::new("3 HF", "1.7 M") };
+        let cells = [cell(1.0), cell(0.011), cell(0.009)];
+        let [_, theory, _] = three("3 HF", &cells.each_ref(), |cell| number(&cell.column));
+        assert_eq!(theory.points, [(1.7, 1.0), (1.7, 0.011)]);
+    }
+
+    #[test]
     fn the_share_so_far_is_the_mean_of_the_tenths() {
         let mut table = Table::new(&printed::all().unwrap()[0], "");
-        let cell = |ours: f64| Cell { ours: Some(ours), ..Cell::new("3 HF", "") };
+        let cell = |ours: f64| Cell { ours: Some(ours), trials: Some(100), ..Cell::new("3 HF", "") };
         table.cells = vec![cell(1.0), cell(3.0), Cell { thesis: Some(2.0), ..cell(2.0) }];
         let figure = filling(&table);
         assert_eq!(figure.curves[0].points, [(10.0, 1.0), (20.0, 2.0)]);

@@ -56,6 +56,8 @@ impl Counted {
             let whole = Column::whole(printed, &setting, self);
             if printed.is_figure() {
                 let parts = (0..TENTHS).map(|number| Column::tenth(number, &setting, self));
+                // A tenth is scored as if it were independent of the others of its run: they share what the number of set
+                // bits varies, a few hundredths of their variance.
                 for part in parts {
                     table.cells.push(part.cell(entry.row, &part.label));
                     scores.push(part.score);

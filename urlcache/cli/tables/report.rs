@@ -19,7 +19,10 @@ pub(crate) const WORDS: &[Word] = &[
     ("filters", "a URL counts as seen if all filters of a visit, and the filters of all visits, have all of its bits"),
     ("while filling", "each URL is asked for just before it is added (\"incremental\" in the thesis); all are new"),
     ("full", "as many other URLs are asked for after all were added (\"non-incremental\" in the thesis)"),
-    ("Jenkins, ...", "Jenkins' lookup2, MurmurHash2, MD5, SHA-1, each with a salt for each hash function"),
+    (
+        "Jenkins, ...",
+        "Jenkins' lookup2, MurmurHash2, MD5, SHA-1, each with a salt for each hash function; where no name stands, the bits are drawn from one hash of the URL (the thesis has salts of lookup2)",
+    ),
     ("0-10 %, ...", "the rate among these URLs, in the order in which they are added; all: among all of them"),
     ("thesis", "what Gøytil and Lundberg printed in 2010; rates in per cent, the mean of 100 runs of a million URLs"),
     (
@@ -33,7 +36,7 @@ pub(crate) const WORDS: &[Word] = &[
     ),
     (
         "low, high",
-        "an interval that holds the true rate in 95 of 100 measurements; of times: the fastest and slowest of five blocks",
+        "an interval that holds the true rate in 95 of 100 measurements; of times: the fastest and slowest of 25 blocks",
     ),
     (
         "best HF, best",
@@ -62,6 +65,12 @@ pub(crate) const WORDS: &[Word] = &[
     ("/ HashSet", "divided by the value of the hash set: in the thesis Java's, here that of Rust's standard library"),
 ];
 
+/// How far a rate may be from theory, in standard errors: less than one in 100,000 is, if the theory is right.
+const DEVIATION_LIMIT: f64 = 4.5;
+
+/// How improbable the counts of a table may be.
+const P_LIMIT: f64 = 0.001;
+
 /// Everything that was measured.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -73,21 +82,28 @@ pub(crate) struct Report {
     seconds: f64,
     worst_deviation_se: Option<f64>,
     least_p_value: Option<f64>,
+    /// Whether every rate is within [`DEVIATION_LIMIT`] of theory; nothing where there are no rates.
+    deviations_fit: Option<bool>,
+    /// Whether the p of every table is above [`P_LIMIT`]; nothing where no table has one.
+    tables_fit: Option<bool>,
     pub(crate) tables: Vec<Table>,
 }
 
 impl Report {
     pub(crate) fn new(args: &TablesArgs, keys: usize, tables: Vec<Table>, took: Duration) -> Self {
         let worst = tables.iter().filter_map(|table| table.worst_deviation_se);
-        let least = tables.iter().filter_map(|table| table.p_value);
+        let worst = worst.max_by(|one, other| one.abs().total_cmp(&other.abs()));
+        let least = tables.iter().filter_map(|table| table.p_value).min_by(f64::total_cmp);
         Self {
             runs: args.runs,
             keys,
             hash_seed: args.hash_seed,
             urls: args.urls.as_ref().map(|file| file.display().to_string()),
             seconds: took.as_secs_f64(),
-            worst_deviation_se: worst.max_by(|one, other| one.abs().total_cmp(&other.abs())),
-            least_p_value: least.min_by(f64::total_cmp),
+            worst_deviation_se: worst,
+            least_p_value: least,
+            deviations_fit: worst.map(|worst| worst.abs() <= DEVIATION_LIMIT),
+            tables_fit: least.map(|least| least > P_LIMIT),
             tables,
         }
     }
@@ -117,15 +133,21 @@ impl Report {
         text + &self.summary()
     }
 
+    /// The two verdicts.
     fn summary(&self) -> String {
+        let verdict = |fits: Option<bool>| if fits == Some(true) { "kept" } else { "broken" };
         let mut text = String::new();
         if let Some(worst) = self.worst_deviation_se {
-            let cells = self.tables.iter().flat_map(|table| &table.cells);
-            let cells = cells.filter(|cell| cell.deviation_se.is_some()).count();
-            text += &format!("of {cells} rates the worst deviates by {worst:+.2} standard errors");
+            let rates = self.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.deviation_se.is_some());
+            let (count, verdict) = (rates.count(), verdict(self.deviations_fit));
+            text += &format!(
+                "worst of {count} rates: {worst:+.2} standard errors from theory; limit {DEVIATION_LIMIT}: {verdict}\n"
+            );
         }
         if let Some(least) = self.least_p_value {
-            text += &format!("; the least p of a table is {least:.4}");
+            let count = self.tables.iter().filter(|table| table.p_value.is_some()).count();
+            let verdict = verdict(self.tables_fit);
+            text += &format!("least p of {count} tables: {least:.4}; limit {P_LIMIT}: {verdict}\n");
         }
         text
     }

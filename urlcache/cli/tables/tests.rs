@@ -89,3 +89,20 @@ fn of_the_cells_of_strategies_seven_are_off_and_no_other_by_more_than_two_per_ce
     let cells: Vec<_> = all.iter().filter(|(id, _)| strategies(id)).collect();
     assert_eq!((cells.len(), cells.iter().filter(|(_, cell)| is_off(cell)).count()), (240, 7));
 }
+
+/// The note on table 5.10 says how much the Java objects around the bits take.
+#[test]
+fn every_printed_memory_but_the_misprint_is_that_of_the_bits_and_a_little() {
+    let all = printed::all().unwrap();
+    let mut cells = 0;
+    for table in all.iter().filter(|table| ["5.10", "5.11", "5.12"].contains(&table.id.as_str())) {
+        for entry in table.entries().filter(|entry| departures::misprint(&table.id, *entry).is_none()) {
+            let setting = table.setting(entry);
+            let bytes = setting.bits(departures::KEYS) as f64 / 8.0 * f64::from(setting.filters);
+            let around = entry.value() - bytes / 1_024.0;
+            assert!((36.5..42.5).contains(&around), "{}, {}, {}: {around}", table.id, entry.row, entry.column);
+            cells += 1;
+        }
+    }
+    assert_eq!(cells, 3 * 48 - 1);
+}
