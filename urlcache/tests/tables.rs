@@ -156,21 +156,32 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let few = folder.path().join("few.txt");
     fs::write(&few, "http://h/1\nhttp://h/2\n").unwrap();
     let few = few.display().to_string();
+    let [bytes, packed] = ["bytes", "bytes.zst"].map(|name| folder.path().join(name));
+    for file in [&bytes, &packed] {
+        fs::write(file, [0xff, 0xfe, 0x00, 0x80].repeat(1_000)).unwrap();
+    }
+    let [bytes, packed] = [bytes, packed].map(|file| file.display().to_string());
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let under_a_file = format!("{readme}/csv");
     let small = ["--only", "5.21", "--keys", "1000", "--runs", "1"];
     let written = [&small[..], &["--csv", &under_a_file]].concat();
     let drawn = [&["--only", "figure 5.1", "--keys", "1000", "--runs", "1"][..], &["--svg", &under_a_file]].concat();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: &[(&[&str], &str)] = &[
         (&["--only", "5.22"], "there is no table \"5.22\" in --only: they are 5.1, 5.2"),
         (&["--only", ""], "there is no table \"\""),
         (&["--urls", "/nonexistent"], "cannot read /nonexistent"),
         (&["--urls", &few], "2 different lines but 2000 are needed"),
+        (&["--urls", &bytes], "cannot read"),
+        (&["--urls", &packed], "cannot read"),
         (&["--keys", "10"], "10 is not in 1000..=10000000"),
+        (&["--runs", "0"], "0 is not in 1..=100000"),
+        (&["--threads", "0"], "0 is not in 1..=1024"),
+        (&["--hash-seed", "18446744073709551616"], "invalid value"),
+        (&["--only"], "a value is required"),
         (&written, "cannot make"),
         (&drawn, "cannot make"),
     ];
-    for (arguments, message) in cases {
+    for &(arguments, message) in cases {
         let output = tables(arguments);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");

@@ -66,7 +66,7 @@ impl Counted {
                 scores.push(whole.score);
             }
             let label = if printed.is_figure() { "all" } else { entry.column };
-            table.cells.push(Cell { ..whole.against(printed, entry, &setting, label) });
+            table.cells.push(whole.against(printed, entry, &setting, label));
         }
         if let Some(fit) = Score::fit(&scores) {
             table.fit(fit);
