@@ -50,6 +50,8 @@ pub(crate) struct Figure {
 pub(crate) struct Axis {
     pub(crate) name: String,
     pub(crate) scale: Scale,
+    /// Whether an even axis begins at zero, however far that is from the values.
+    from_zero: bool,
 }
 
 const SIZE: (u32, u32) = (1_060, 520);
@@ -68,14 +70,19 @@ const COLOURS: [RGBColor; 9] = [
 ];
 
 impl Axis {
-    /// An axis that counts evenly.
+    /// An axis that counts evenly from zero.
     pub(crate) fn linear(name: &str) -> Self {
-        Self { name: name.to_owned(), scale: Scale::Linear }
+        Self { name: name.to_owned(), scale: Scale::Linear, from_zero: true }
+    }
+
+    /// An axis that counts evenly from the least value on, for sizes of which none is near zero.
+    pub(crate) fn close(name: &str) -> Self {
+        Self { from_zero: false, ..Self::linear(name) }
     }
 
     /// An axis that counts in powers.
     pub(crate) fn logarithmic(name: &str) -> Self {
-        Self { name: name.to_owned(), scale: Scale::Logarithmic }
+        Self { scale: Scale::Logarithmic, ..Self::linear(name) }
     }
 
     fn shows(&self, value: f64) -> bool {
@@ -90,6 +97,10 @@ impl Axis {
         match self.scale {
             _ if low > high => 1.0..2.0,
             Scale::Logarithmic => low / 1.3..high * 1.3,
+            Scale::Linear if !self.from_zero => {
+                let air = 0.04 * (high - low).max(f64::MIN_POSITIVE);
+                low - air..high + air
+            }
             Scale::Linear => low.min(0.0)..high.max(low + f64::MIN_POSITIVE) * 1.04,
         }
     }
@@ -213,7 +224,7 @@ fn number(value: f64) -> String {
         format!("{}M", rounded(value / 1e6))
     } else if size >= 1e4 {
         format!("{}k", rounded(value / 1e3))
-    } else if size < 1e-2 {
+    } else if size < 9.99e-3 {
         format!("{value:.0e}")
     } else {
         rounded(value)
@@ -271,7 +282,7 @@ mod tests {
 
     #[test]
     fn numbers_of_an_axis_are_short() {
-        let shown = [0.0, 1e-4, 0.25, 300.0, 20_000.0, 2.5e6].map(number);
-        assert_eq!(shown, ["0", "1e-4", "0.25", "300", "20k", "2.5M"]);
+        let shown = [0.0, 1e-4, 0.01, 0.25, 300.0, 20_000.0, 2.5e6].map(number);
+        assert_eq!(shown, ["0", "1e-4", "0.01", "0.25", "300", "20k", "2.5M"]);
     }
 }

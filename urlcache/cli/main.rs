@@ -11,6 +11,7 @@ mod rate;
 mod size;
 mod sketch;
 mod speed;
+mod tables;
 
 use std::process::ExitCode;
 
@@ -36,14 +37,17 @@ enum Command {
     /// Measure the speed of a cache, and compare it with a plain Bloom filter
     #[command(after_help = "Example:\n  urlcache speed --keys 1000000")]
     Speed(speed::SpeedArgs),
+    /// Describe a snapshot of a cache
+    #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
+    Inspect(inspect::InspectArgs),
+    /// Repeat every table and figure of the thesis of Gøytil and Lundberg (2010), beside theory
+    #[command(after_help = tables::HELP)]
+    Tables(tables::TablesArgs),
     /// Compare the multi-layer filter with lists, a hash set and Bloom filters, on URLs or on keywords
     #[command(after_help = multilayer::EXAMPLES)]
     Multilayer(multilayer::MultilayerArgs),
     /// Train, ask and measure exact classifiers of a closed set of keys
     Cascade(cascade::CascadeArgs),
-    /// Describe a snapshot of a cache
-    #[command(after_help = "Example:\n  urlcache inspect cache.bin")]
-    Inspect(inspect::InspectArgs),
     /// Estimate what a stream of JSON Lines contains, beside the exact answer
     #[command(after_help = "Example:\n  urlcache sketch distinct --of from --by to links.jsonl")]
     Sketch(sketch::SketchArgs),
@@ -83,9 +87,10 @@ fn main() -> ExitCode {
         Command::Size(args) => size::run(&args),
         Command::Rate(args) => rate::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Tables(args) => tables::run(&args),
         Command::Multilayer(args) => multilayer::run(&args),
         Command::Cascade(args) => cascade::run(&args),
-        Command::Inspect(args) => inspect::run(&args),
         Command::Sketch(args) => sketch::run(&args),
     };
     match done {
