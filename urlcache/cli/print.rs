@@ -1,11 +1,12 @@
 //! Tables for people, documents for programs.
 
 use std::{
+    fs,
     io::{ErrorKind, Write},
     path::Path,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 
 use crate::Form;
@@ -58,19 +59,53 @@ fn text(lines: &str) -> Result<()> {
 
 /// Rows under a heading as text, columns aligned: the first two to the left, the others to the right.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
-    let heading: Vec<String> = heading.iter().map(ToString::to_string).collect();
-    let all = || std::iter::once(&heading).chain(rows);
-    let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let heading = heading.iter().map(ToString::to_string).collect();
+    let all = std::iter::once(&heading).chain(rows);
+    let all: Vec<Vec<String>> = all.map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
+    let mut widths = Vec::new();
+    for row in &all {
+        widths.resize(row.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
     let mut text = String::new();
-    for row in all() {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let width = width(column).unwrap_or(0);
+    for row in &all {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
             if column < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Text of a file for a terminal: what could steer it is escaped.
+pub(crate) fn printable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || turns(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    shown
+}
+
+/// Whether a file can be written, and is none that is read: better asked before a long measurement than after.
+///
+/// # Errors
+/// It cannot be written, or is one of `inputs` under whatever name.
+pub(crate) fn check_target(target: &Path, inputs: &[&Path]) -> Result<()> {
+    let is = |input: &Path| {
+        input == target
+            || input.canonicalize().is_ok_and(|input| target.canonicalize().is_ok_and(|target| target == input))
+    };
+    ensure!(
+        !inputs.iter().any(|input| is(input)),
+        "{} is read as well: name another file to write to",
+        target.display()
+    );
+    let opened = fs::OpenOptions::new().create(true).append(true).open(target);
+    opened.map(drop).with_context(|| format!("cannot write {}", target.display()))
 }
 
 /// Writes rows under a heading into a file, for programs that draw and count.
@@ -91,6 +126,25 @@ pub(crate) fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_is_aligned_and_steers_no_terminal() {
+        let rows = [vec!["a".to_owned(), "\u{1b}[31m".to_owned(), "1".to_owned()], vec!["bcd".to_owned()]];
+        assert_eq!(table(&["name", "of", "n"], &rows), "name  of          n\na     \\u{1b}[31m  1\nbcd\n");
+    }
+
+    #[test]
+    fn what_is_read_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let [input, other] = ["input.txt", "other.txt"].map(|name| folder.path().join(name));
+        fs::write(&input, "text").unwrap();
+        assert!(
+            check_target(&folder.path().join("./input.txt"), &[&input]).unwrap_err().to_string().contains("is read")
+        );
+        assert!(check_target(&folder.path().join("none/other.txt"), &[]).is_err());
+        check_target(&other, &[&input]).unwrap();
+        assert_eq!(fs::read_to_string(&input).unwrap(), "text");
+    }
 
     #[test]
     fn a_footer_has_its_meanings_below_each_other() {
