@@ -42,6 +42,8 @@ pub struct BudgetedCache {
     ledger: LossLedger,
     generation: u32,
     design: Design,
+    /// Why there is no cache any more.
+    failure: Option<BuildError>,
 }
 
 /// What was done to have room for the next answers.
@@ -96,7 +98,7 @@ impl BudgetedCache {
         let ledger = LossLedger::new(config.budget, config.reset, spent);
         let design = config.design(generations, already)?;
         let cache = config.build(generations, already)?;
-        let mut budgeted = Self { config, cache, ledger, generation: generations, design };
+        let mut budgeted = Self { config, cache, ledger, generation: generations, design, failure: None };
         budgeted.heed_ceiling();
         Ok(budgeted)
     }
@@ -138,7 +140,9 @@ impl BudgetedCache {
     /// Whether so many answers *new* can be given without anything being done for it.
     pub fn has_room(&self, answers: usize) -> bool {
         let held = self.occupancy();
-        !self.ledger.must_reset(&held, answers) && self.exact_fits(&held, answers as u64).is_ok()
+        self.failure.is_none()
+            && !self.ledger.must_reset(&held, answers)
+            && self.exact_fits(&held, answers as u64).is_ok()
     }
 
     /// How many of the keys it would call new at most.
@@ -151,6 +155,7 @@ impl BudgetedCache {
     /// # Errors
     /// Those of [`CacheConfig::build`] for the next generation.
     pub fn make_room(&mut self, answers: usize) -> Result<Room, BuildError> {
+        self.is_whole()?;
         let held = self.occupancy();
         if let Err(failure) = self.exact_fits(&held, answers as u64) {
             let ends = self.config.reset == ResetPolicy::Stop;
@@ -172,17 +177,25 @@ impl BudgetedCache {
     /// Fill it, and give it [back](BudgetedCache::refilled). Until then every key is new.
     ///
     /// # Errors
-    /// Those of [`CacheConfig::build`].
+    /// Those of [`CacheConfig::build`]. If there is no memory for the next generation, the one before is gone: every later call
+    /// that makes room fails like this one. After any other error all is as it was.
     pub fn rebuild(&mut self, answers: usize) -> Result<Refill, BuildError> {
+        self.is_whole()?;
         let old = self.occupancy();
-        self.ledger.carry(&old);
-        self.generation += 1;
         let already = old.items.max(answers as u64);
-        self.design = self.config.design(self.generation, already)?;
+        self.design = self.config.design(self.generation + 1, already)?;
+        self.generation += 1;
+        self.ledger.carry(&old);
         self.heed_ceiling();
         // The old one goes before the new one is made: they need not fit into memory together.
         self.cache = Box::new(ExactCache::new());
-        Ok(Refill { cache: self.config.build(self.generation, already)?, trigger: None })
+        match self.config.build(self.generation, already) {
+            Ok(cache) => Ok(Refill { cache, trigger: None }),
+            Err(failure) => {
+                self.failure = Some(failure.clone());
+                Err(failure)
+            }
+        }
     }
 
     /// Gives the cache away to be filled with the URLs of a sequence that was left. Until it is
@@ -253,16 +266,17 @@ impl BudgetedCache {
 
     /// The exact cache doubles its table by itself, and must not pass the ceiling meanwhile, when it has both.
     fn exact_fits(&self, held: &Occupancy, answers: u64) -> Result<(), BuildError> {
-        if self.config.strategy != Strategy::Exact {
+        let Some(limit) = self.config.max_memory.filter(|_| self.config.strategy == Strategy::Exact) else {
             return Ok(());
-        }
+        };
         let keys = held.items + answers;
         let design = self.config.design(self.generation, keys)?;
         let most = if design.bits > held.bits { design.bits + design.bits / 2 } else { held.bits };
-        match self.config.max_memory {
-            Some(limit) if most / 8 > limit => Err(BuildError::Ceiling { keys, needed: Some(most / 8), limit }),
-            _ => Ok(()),
-        }
+        if most / 8 > limit { Err(BuildError::Ceiling { keys, needed: Some(most / 8), limit }) } else { Ok(()) }
+    }
+
+    fn is_whole(&self) -> Result<(), BuildError> {
+        self.failure.clone().map_or(Ok(()), Err)
     }
 
     /// Enlarges it where it stands until it has room, or the ceiling is reached.
@@ -373,6 +387,37 @@ mod tests {
         assert!(needed > limit);
         let stopping = CacheConfig { reset: ResetPolicy::Stop, ..exact };
         assert_eq!(crawl(stopping, 400).err(), Some(OfferError::Spent(Trigger::Memory)));
+    }
+
+    #[test]
+    fn what_cannot_be_made_leaves_all_as_it_was() {
+        let limited =
+            CacheConfig { strategy: Strategy::Multilayer, max_memory: Some(8_000), ..config(ResetPolicy::Rebuild) };
+        let mut cache = BudgetedCache::new(limited).unwrap();
+        let urls: Vec<String> = (0..100_000).map(|index| format!("http://h/{}/{index}", index % 7)).collect();
+        let (mut verdicts, mut failures, mut states) = (Vec::new(), 0, Vec::new());
+        for page in urls.chunks(100) {
+            let keys: Vec<_> = page.iter().map(|url| key(url)).collect();
+            if cache.insert_batch(&keys, &mut verdicts, Vec::new).is_err() {
+                states.push((cache.generation(), cache.expected_lost(), cache.occupancy().bits));
+                failures += 1;
+            }
+            if failures == 3 {
+                break;
+            }
+        }
+        assert!(failures == 3 && states.iter().all(|state| *state == states[0]), "{states:?}");
+    }
+
+    #[test]
+    fn without_memory_for_the_next_generation_it_answers_no_more() {
+        let mut cache = BudgetedCache::new(config(ResetPolicy::Rebuild)).unwrap();
+        let mut verdicts = Vec::new();
+        cache.insert_batch(&[key("http://h/")], &mut verdicts, std::iter::empty).unwrap();
+        let source = Vec::<u8>::new().try_reserve_exact(usize::MAX).unwrap_err();
+        cache.failure = Some(BuildError::Memory { bytes: 1 << 40, source });
+        let again = cache.insert_batch(&[key("http://h/")], &mut verdicts, std::iter::empty);
+        assert!(matches!(again, Err(OfferError::Build(BuildError::Memory { .. }))) && !cache.has_room(1));
     }
 
     #[test]

@@ -303,6 +303,9 @@ impl UrlCache for FilterCache {
     }
 
     fn unknown_among(&self, keys: &[UrlKey<'_>]) -> usize {
+        if let [key] = keys {
+            return usize::from(!self.filter.holds(*key));
+        }
         let unknown = |chunk: &[UrlKey<'_>]| {
             for &key in chunk {
                 self.filter.fetch_ahead(key);

@@ -71,13 +71,13 @@ struct Row {
     threads: u32,
     keys: u64,
     rate: f64,
-    /// Time of the other divided by ours: the median of the rounds, the least and the greatest.
+    /// Time of the other divided by ours: of the medians of the rounds, and in the round with the least and the greatest.
     ratio: f64,
     ratio_low: f64,
     ratio_high: f64,
-    /// Ours, a key.
+    /// Ours, divided by the keys of all threads.
     ns: f64,
-    /// Theirs, a key.
+    /// Theirs, the same.
     against_ns: f64,
     bits_per_key: f64,
     against_bits_per_key: f64,
@@ -108,7 +108,10 @@ const WORDS: &[Word] = &[
         "ratio",
         "the time of the other divided by the time of ours: 2.00 means that ours takes half the time, 0.50 twice the time",
     ),
-    ("ns", "nanoseconds per key of ours, the median of all rounds; they depend on the machine, the ratio hardly does"),
+    (
+        "ns",
+        "nanoseconds of ours divided by the keys of all threads, the median of the rounds; it depends on the machine, the ratio hardly does",
+    ),
     ("bits/key", "memory per key"),
 ];
 
@@ -138,6 +141,9 @@ pub(crate) fn run(args: &SpeedArgs) -> Result<ExitCode> {
         let lines = layouts::table(&rows);
         print::answer(args.form, &Speeds { rows }, &lines, WORDS_OF_LAYOUTS)?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(path) = &args.csv {
+        print::check_target(path, &[])?;
     }
     let mut rows = Vec::new();
     for rate in rates {

@@ -92,7 +92,7 @@ pub(super) const ALL: [Kind; 7] = [
         name: "hashset",
         what: "exact: HashSet<String> of the standard library",
         most_keys: MOST_STRINGS,
-        make: |_, _| Ok(Box::new(Strings { set: HashSet::new(), text: 0 })),
+        make: |keys, _| Ok(Box::new(Strings { set: HashSet::with_capacity(keys), text: 0 })),
     },
 ];
 
@@ -223,9 +223,11 @@ struct Strings {
 
 impl Peer for Strings {
     fn insert(&mut self, url: &str) -> bool {
-        let found = !self.set.insert(url.to_owned());
-        self.text += if found { 0 } else { (url.len() as u64 + 8).next_multiple_of(16) };
-        found
+        if self.set.contains(url) {
+            return true;
+        }
+        self.text += (url.len() as u64 + 8).next_multiple_of(16);
+        !self.set.insert(url.to_owned())
     }
 
     fn contains(&self, url: &str) -> bool {

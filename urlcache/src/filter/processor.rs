@@ -93,7 +93,8 @@ mod wide {
     /// Whether the processor counts the bits of eight words at once.
     #[inline]
     pub(super) fn counts_eight_words() -> bool {
-        is_x86_feature_detected!("avx512vpopcntdq")
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vpopcntdq")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("popcnt")
             && is_x86_feature_detected!("bmi2")
