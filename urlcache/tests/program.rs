@@ -31,6 +31,26 @@ fn number(row: &Value, name: &str) -> f64 {
     row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
 }
 
+/// The commands of the page about the evaluation take what they are given there; the tests of each command run it.
+#[test]
+fn the_evaluation_has_only_flags_that_exist() {
+    let template = include_str!("../../benches/evaluation.md");
+    let page = include_str!("../../docs/evaluation.md");
+    let mut number = 0;
+    for command in template.lines().filter_map(|line| line.strip_prefix("{{run")?.strip_suffix("}}")) {
+        let arguments: Vec<&str> = command.split_once(' ').unwrap().1.split_whitespace().collect();
+        let nested = ["sketch", "cascade"].contains(&arguments[0]);
+        let help = text(&[&arguments[..1 + usize::from(nested)], &["--help"]].concat());
+        for flag in arguments.iter().filter(|argument| argument.starts_with('-')) {
+            assert!(help.contains(&format!("{flag} ")) || help.contains(&format!("{flag},")), "{flag} of {command}");
+        }
+        let shown = arguments.join(" ").replace("FIGURES", "docs/evaluation").replace("RESULTS", "target/evaluation");
+        assert!(page.contains(&format!("-p urlcache -- {shown}\n")), "benches/evaluation was not run: {shown}");
+        number += 1;
+    }
+    assert!(number > 15, "{number} commands");
+}
+
 #[test]
 fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
     for (urls, lost) in [("1000", 0.5), ("100000", 0.5), ("10000000", 2.0)] {

@@ -25,11 +25,6 @@ pub(crate) fn user_documents() -> Vec<String> {
     [vec!["README.md".to_owned()], pages].concat()
 }
 
-/// What all of these say.
-pub(crate) fn user_text() -> String {
-    user_documents().iter().map(|path| read(path)).collect()
-}
-
 /// The rows of the table in a text, cell by cell, without its head.
 pub(crate) fn rows(text: &str) -> Vec<Vec<&str>> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
