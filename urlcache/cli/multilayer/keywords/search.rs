@@ -127,16 +127,23 @@ pub(super) fn index(
     Ok(index)
 }
 
-/// So many questions of two keywords that some record holds; of one where no record has two.
+/// So many questions of two different keywords that some record holds; of one where no record has two.
 pub(super) fn questions(records: &[Record], count: u32, seed: u64) -> Vec<Vec<Box<str>>> {
+    let has_two = |record: &&Record| record.words.iter().any(|word| *word != record.words[0]);
+    let mut fit: Vec<&Record> = records.iter().filter(has_two).collect();
+    if fit.is_empty() {
+        fit.extend(records);
+    }
     let question = |number| {
-        let draw = |turn: u32, limit: usize| HashSeed::new(seed).derive(7 + turn, number).value() % limit as u64;
-        let record = &records[usize::try_from(draw(0, records.len())).unwrap_or(0)];
-        let first = usize::try_from(draw(1, record.words.len())).unwrap_or(0);
-        let second = usize::try_from(draw(2, record.words.len())).unwrap_or(0);
-        let mut words = vec![record.words[first].clone(), record.words[second].clone()];
-        words.dedup();
-        words
+        let draw = |turn: u32, limit: usize| {
+            let drawn = HashSeed::new(seed).derive(7, number).derive(turn, 0).value();
+            usize::try_from(drawn % limit.max(1) as u64).unwrap_or(0)
+        };
+        let words = &fit[draw(0, fit.len())].words;
+        let first = &words[draw(1, words.len())];
+        let others: Vec<&Box<str>> = words.iter().filter(|word| *word != first).collect();
+        let second = others.get(draw(2, others.len())).copied();
+        std::iter::once(first).chain(second).cloned().collect()
     };
     (0..count).map(question).collect()
 }
