@@ -97,7 +97,7 @@ pub(super) fn run(urls: &[Box<str>], count: usize, order: &Order) -> Result<(Ext
     Ok((extent, outcomes.collect::<Result<_>>()?))
 }
 
-/// URLs that belong to places all over the sorted set: new hosts would all stand together, and come last.
+/// URLs that belong to places all over the sorted set. Those on new hosts stand together: they are taken where others are too few.
 fn strangers(site: &Site, known: &HashSet<&str>) -> Vec<String> {
     let kinds = [Kind::HeldOut, Kind::NewLeaf, Kind::NewHost].into_iter();
     kinds.flat_map(|kind| site.questions(kind, STRANGERS as u64, known)).take(STRANGERS).collect()
