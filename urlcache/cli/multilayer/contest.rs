@@ -26,8 +26,8 @@ const HITS: usize = 65_536;
 /// Small sets are filled again and again, until so many insertions were timed.
 const TIMED_INSERTIONS: usize = 32_768;
 
-/// Questions of which those that time insertions into a sorted list are taken.
-const STRANGERS: u64 = 256;
+/// URLs whose insertion into a sorted list is timed.
+const STRANGERS: usize = 256;
 
 /// What was measured of one method on one set.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ pub(super) fn run(urls: &[Box<str>], count: usize, order: &Order) -> Result<(Ext
     let known: HashSet<&str> = members.iter().map(|url| &**url).collect();
     let (segments, all_segments) = (site.distinct_segments(), site.all_distinct_segments());
     let extent = Extent { urls: count as u64, segments, all_segments };
-    let strangers: Vec<String> = site.questions(Kind::NewHost, STRANGERS, &known).collect();
+    let strangers = strangers(&site, &known);
     let contestants = method::all(&extent, &order.sizes)?.into_iter();
     let contestants = contestants.map(|spec| Contestant::new(spec, members, &strangers, order.seed));
     let mut contestants: Vec<Contestant> = contestants.collect::<Result<_>>()?;
@@ -95,6 +95,12 @@ pub(super) fn run(urls: &[Box<str>], count: usize, order: &Order) -> Result<(Ext
     }
     let outcomes = contestants.into_iter().map(|contestant| contestant.finish(members));
     Ok((extent, outcomes.collect::<Result<_>>()?))
+}
+
+/// URLs that belong to places all over the sorted set. Those on new hosts stand together: they are taken where others are too few.
+fn strangers(site: &Site, known: &HashSet<&str>) -> Vec<String> {
+    let kinds = [Kind::HeldOut, Kind::NewLeaf, Kind::NewHost].into_iter();
+    kinds.flat_map(|kind| site.questions(kind, STRANGERS as u64, known)).take(STRANGERS).collect()
 }
 
 impl<'u> Contestant<'u> {
@@ -160,4 +166,29 @@ impl<'u> Contestant<'u> {
 fn reachable<'u>(spec: &Spec, members: &'u [Box<str>]) -> &'u [Box<str>] {
     let limit = if spec.method == Method::Linear { LINEAR_LIMIT } else { usize::MAX };
     &members[..members.len().min(limit)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_belong_all_over_the_set() {
+        let urls = site::generated(4_000);
+        for held_out in [0, 100, 1_000] {
+            let (held_out, members) = urls.split_at(held_out);
+            let known: HashSet<&str> = members.iter().map(|url| &**url).collect();
+            let mut sorted: Vec<&str> = known.iter().copied().collect();
+            sorted.sort_unstable();
+            let strangers = strangers(&Site::new(members, held_out, 5), &known);
+            let mut quarters = [0; 4];
+            for url in &strangers {
+                let place = sorted.binary_search(&url.as_str()).unwrap_err();
+                quarters[(4 * place / sorted.len()).min(3)] += 1;
+            }
+            assert!(strangers.len() == 256 && quarters.iter().all(|count| (35..95).contains(count)), "{quarters:?}");
+        }
+        let alone: Vec<Box<str>> = vec!["http://h".into()];
+        assert_eq!(strangers(&Site::new(&alone, &[], 5), &HashSet::from(["http://h"])).len(), 256);
+    }
 }

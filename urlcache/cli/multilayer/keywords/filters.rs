@@ -49,6 +49,9 @@ struct Bits {
 /// The seed of what is hashed for a layer: the same in all of them, but for combinations.
 const COMBINED: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Up to so many layers all sets of them are looked at.
+const EXACT_LAYERS: usize = 10;
+
 impl Build {
     /// Number of bits of all layers.
     pub(super) fn bits(&self) -> u64 {
@@ -83,9 +86,20 @@ impl WordFilter {
         self.layers.iter().any(|layer| layer.positions(word.as_bytes(), self.seed).all(|position| layer.get(position)))
     }
 
-    /// The probability that [`WordFilter::has_word`] finds a word that was not inserted, by the bits that are set.
+    /// The probability that [`WordFilter::has_word`] finds a word that was not inserted, by the bits that are set. A word has the
+    /// same positions in all layers: the probability that some layers find it together follows from the bits that they share.
+    /// For more than [`EXACT_LAYERS`] layers it is taken as if they were independent.
     pub(super) fn word_rate(&self) -> f64 {
-        1.0 - self.layers.iter().map(|layer| 1.0 - layer.rate()).product::<f64>()
+        if self.layers.len() > EXACT_LAYERS {
+            return 1.0 - self.layers.iter().map(|layer| 1.0 - layer.rate()).product::<f64>();
+        }
+        // Inclusion and exclusion over all sets of layers but the empty one.
+        let together = |set: u32| {
+            let members = self.layers.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1);
+            let sign = if set.count_ones() % 2 == 1 { 1.0 } else { -1.0 };
+            sign * Bits::shared_rate(&members.map(|(_, layer)| layer).collect::<Vec<_>>())
+        };
+        (1..1 << self.layers.len()).map(together).sum()
     }
 
     /// The layer and position of every bit of a list; the combinations come after the last layer.
@@ -169,8 +183,16 @@ impl Bits {
 
     /// The share of strangers that it finds.
     fn rate(&self) -> f64 {
-        let ones: u64 = self.words.iter().map(|word| u64::from(word.count_ones())).sum();
-        (ones as f64 / self.len as f64).powi(self.probes.cast_signed())
+        Self::shared_rate(&[self])
+    }
+
+    /// The share of strangers that all of these find, which are of one size.
+    fn shared_rate(layers: &[&Self]) -> f64 {
+        let Some((first, others)) = layers.split_first() else { return 1.0 };
+        let shared =
+            |(place, word): (usize, &u64)| others.iter().fold(*word, |shared, other| shared & other.words[place]);
+        let ones: u64 = first.words.iter().enumerate().map(shared).map(|word| u64::from(word.count_ones())).sum();
+        (ones as f64 / first.len as f64).powi(first.probes.cast_signed())
     }
 }
 
@@ -224,5 +246,19 @@ mod tests {
         filter.insert(&list(&["a", "b", "c", "d"]));
         assert!(["a", "b", "c", "d"].iter().all(|word| filter.has_word(word)));
         assert!(!filter.has_word("x") && filter.word_rate() < 1e-6);
+    }
+
+    #[test]
+    fn the_rate_of_words_is_that_of_small_layers_too() {
+        for (bits, probes) in [(16, 3), (8, 2), (32, 1)] {
+            let plan = Plan::new(bits, probes).unwrap();
+            let build = Build { form: Form::Plain, layers: 4, layer: plan, combined: plan };
+            let mut filter = WordFilter::new(build, 7);
+            filter.insert(&(0..13).map(|number| format!("in{number}").into()).collect::<Vec<_>>());
+            let found = (0..20_000).filter(|number| filter.has_word(&format!("out{number}"))).count();
+            let [counted, expected] = [found as f64 / 20_000.0, filter.word_rate()];
+            let error = (expected * (1.0 - expected) / 20_000.0).sqrt();
+            assert!((counted - expected).abs() < 4.0 * error, "{bits}: {counted} {expected}");
+        }
     }
 }

@@ -13,21 +13,15 @@ use super::{
     contestants::Contestant,
     filters::{Build, Form, WordFilter, joined},
     records::Record,
+    spread::Tally,
 };
 
 /// False positives of one filter over all rounds.
 #[derive(Debug, Clone)]
 pub(super) struct Count {
     pub(super) contestant: Contestant,
-    /// Records that were asked for: all of them in each round.
-    pub(super) asked: u64,
-    pub(super) found: u64,
-    /// The sum of the expectations of all rounds.
-    pub(super) expected: f64,
-    /// The sum of the variances, if no record had to do with another.
-    variance: f64,
-    /// Counted minus expected, in standard errors.
-    pub(super) deviation: Option<f64>,
+    /// All records are asked for in each round: each is right once, in its own half, and a stranger to the other.
+    pub(super) rounds: Vec<Tally>,
 }
 
 /// What a half holds, exactly.
@@ -38,38 +32,25 @@ struct Truth<'r> {
     combinations: HashSet<String>,
 }
 
-/// With fewer expected false positives the rounds say nothing of how much they differ.
-const ENOUGH: f64 = 20.0;
-
 /// Splits the records anew in each round, and counts.
 pub(super) fn run(records: &[Record], contestants: &[Contestant], rounds: u32, seed: u64) -> Vec<Count> {
-    let mut differences: Vec<Vec<f64>> = vec![Vec::new(); contestants.len()];
-    let start = |contestant: &Contestant| Count {
-        contestant: contestant.clone(),
-        asked: 0,
-        found: 0,
-        expected: 0.0,
-        variance: 0.0,
-        deviation: None,
-    };
+    let start = |contestant: &Contestant| Count { contestant: contestant.clone(), rounds: Vec::new() };
     let mut counts: Vec<Count> = contestants.iter().map(start).collect();
+    let asked = records.len() as u64;
     for round in 0..rounds {
         let (shuffled, hash) = shuffled(records, HashSeed::new(seed).derive(4, round));
         let (b, c) = shuffled.split_at(shuffled.len() / 2);
-        for (count, differences) in counts.iter_mut().zip(&mut differences) {
-            let found = both(&count.contestant.build, b, c, hash);
-            let build = &count.contestant.build;
+        for Count { contestant: Contestant { build, .. }, rounds } in &mut counts {
             let chances = [probabilities(build, b, c), probabilities(build, c, b)].concat();
-            let expected: f64 = chances.iter().sum();
-            count.asked += records.len() as u64;
-            count.found += found;
-            count.expected += expected;
-            count.variance += chances.iter().map(|chance| chance * (1.0 - chance)).sum::<f64>();
-            differences.push(found as f64 - expected);
+            rounds.push(Tally {
+                strangers: asked,
+                wrong: both(build, b, c, hash),
+                right: asked,
+                missed: 0,
+                expected: chances.iter().sum(),
+                variance: chances.iter().map(|chance| chance * (1.0 - chance)).sum(),
+            });
         }
-    }
-    for (count, differences) in counts.iter_mut().zip(&differences) {
-        count.deviation = in_standard_errors(differences, count.variance).filter(|_| count.expected >= ENOUGH);
     }
     counts
 }
@@ -140,16 +121,6 @@ impl<'r> Truth<'r> {
     }
 }
 
-/// The sum of these, in standard errors: those that follow from how much the rounds differ, because records share words, but
-/// at least those of records that have nothing to do with each other.
-fn in_standard_errors(differences: &[f64], variance: f64) -> Option<f64> {
-    let count = differences.len() as f64;
-    let sum: f64 = differences.iter().sum();
-    let squares: f64 = differences.iter().map(|one| (one - sum / count).powi(2)).sum();
-    let variance = variance.max(if count > 1.0 { count * squares / (count - 1.0) } else { 0.0 });
-    (variance > 0.0).then(|| sum / variance.sqrt())
-}
-
 /// Different keywords of a half, on average over the two halves of one split.
 pub(super) fn words_of_a_half(records: &[Record], seed: u64) -> Result<u64> {
     let (shuffled, _) = shuffled(records, HashSeed::new(seed).derive(4, 0));
@@ -161,7 +132,7 @@ pub(super) fn words_of_a_half(records: &[Record], seed: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::multilayer::keywords::{contestants, records::Records};
+    use crate::multilayer::keywords::{contestants, records::Records, spread};
 
     #[test]
     fn counts_are_those_of_theory() {
@@ -170,12 +141,13 @@ mod tests {
         let load = contestants::Load { lists: records.len() as u64 / 2, words, layers: 4, error_rate: 0.05 };
         let counts = run(&records, &contestants::all(load).unwrap(), 12, 1);
         for count in &counts {
-            let Count { contestant, found, expected, deviation, .. } = count;
-            assert!(deviation.is_none_or(|deviation| deviation.abs() < 4.5), "{contestant:?} {found} {expected}");
-            assert!(*expected < 3.0 || *found > 0, "{contestant:?}");
+            let all = spread::total(&count.rounds);
+            let deviation = spread::deviation(&count.rounds);
+            assert!(deviation.is_none_or(|deviation| deviation.abs() < 4.5), "{:?} {all:?}", count.contestant);
+            assert!(all.expected < 3.0 || all.wrong > 0, "{:?}", count.contestant);
         }
         let at_error_rate = counts.iter().find(|count| count.contestant.memory == contestants::ERROR_RATE).unwrap();
-        let rate = at_error_rate.found as f64 / at_error_rate.asked as f64;
+        let rate = spread::rate(&at_error_rate.rounds).value;
         assert!((0.04..0.06).contains(&rate), "{rate}");
     }
 

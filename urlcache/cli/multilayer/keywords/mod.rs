@@ -9,6 +9,7 @@ mod halves;
 mod records;
 mod report;
 mod search;
+mod spread;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -20,7 +21,7 @@ use super::MultilayerArgs;
 use crate::print::{self, Word};
 use contestants::Load;
 use records::{Delimiter, Record, Records};
-use report::{Gain, Row};
+use report::{Gain, Row, Test};
 use search::Found;
 
 /// What a comparison of keyword filters needs.
@@ -45,11 +46,11 @@ pub(super) struct KeywordArgs {
     error_rate: f64,
     /// Number of times that the records are split into halves anew
     #[arg(long, value_name = "R", default_value_t = 20, conflicts_with_all = URL_FLAGS,
-        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        value_parser = clap::value_parser!(u32).range(2..=10_000))]
     rounds: u32,
-    /// Number of searches for two keywords
+    /// Number of searches for two keywords, in ten parts with filters of their own
     #[arg(long, value_name = "Q", default_value_t = 300, conflicts_with_all = URL_FLAGS,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     searches: u32,
     /// List the records that hold all of these keywords, and those that filters take for such; --out has them as CSV
     #[arg(long, value_name = "WORD,…", conflicts_with_all = URL_FLAGS)]
@@ -130,11 +131,10 @@ pub(super) fn run(args: &MultilayerArgs) -> Result<ExitCode> {
 
 fn compare(args: &MultilayerArgs, records: &Records) -> Result<()> {
     let extent = Extent::of(records, args);
-    let rows = measure(args, &records.all, &extent)?;
+    let (rows, gains) = measure(args, &records.all, &extent)?;
     if let Some(file) = &args.out {
         print::csv(file, &rows)?;
     }
-    let gains = report::gains(&rows);
     let lines = format!(
         "{}\n{}\n{}\n{}\n{}\n{}",
         extent.text(),
@@ -147,21 +147,14 @@ fn compare(args: &MultilayerArgs, records: &Records) -> Result<()> {
     print::answer(args.form, &Comparison { extent, rows, gains }, &lines, report::WORDS)
 }
 
-fn measure(args: &MultilayerArgs, records: &[Record], extent: &Extent) -> Result<Vec<Row>> {
+fn measure(args: &MultilayerArgs, records: &[Record], extent: &Extent) -> Result<(Vec<Row>, Vec<Gain>)> {
     let KeywordArgs { error_rate, rounds, searches, .. } = args.keywords;
     let words = halves::words_of_a_half(records, args.hash_seed)?;
     let load = Load { lists: (records.len() / 2) as u64, words, layers: extent.layers, error_rate };
     let counts = halves::run(records, &contestants::all(load)?, rounds, args.hash_seed);
-    let mut rows: Vec<Row> = counts.iter().map(report::of_halves).collect();
-    let questions = search::questions(records, searches, args.hash_seed);
-    for compared in search::COMPARED {
-        let index = search::index(records, compared, error_rate, args.hash_seed)?;
-        rows.push(report::of_search(&index.worth(records, &questions, false)));
-        if (index.method, index.memory) == (contestants::PLAIN, contestants::DOCUMENT) {
-            rows.push(report::of_search(&index.worth(records, &questions, true)));
-        }
-    }
-    Ok(rows)
+    let worths = search::run(records, searches, error_rate, args.hash_seed)?;
+    let tests: Vec<Test> = counts.iter().map(Test::of_halves).chain(worths.iter().map(Test::of_search)).collect();
+    Ok((tests.iter().map(report::row).collect(), report::gains(&tests)))
 }
 
 fn find(args: &MultilayerArgs, records: &[Record], question: &str) -> Result<()> {

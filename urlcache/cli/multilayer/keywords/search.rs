@@ -12,6 +12,7 @@ use super::{
     contestants::{DOCUMENT, EQUAL, OF_WORDS, PLAIN, TOTAL, at_error_rate, hashes, layers_for},
     filters::{Build, Form, WordFilter},
     records::Record,
+    spread::Tally,
 };
 use crate::multilayer::method::{best, power_of_two};
 
@@ -23,22 +24,15 @@ pub(super) struct Index {
     pub(super) bits: u64,
 }
 
-/// What the answers of an index were worth.
+/// What the answers of indexes of one kind were worth.
 #[derive(Debug, Clone)]
 pub(super) struct Worth {
     pub(super) method: &'static str,
     pub(super) memory: &'static str,
     pub(super) bits: u64,
-    /// Pairs of a question and a record that does not answer it.
-    pub(super) strangers: u64,
-    /// Records found that answer.
-    pub(super) right: u64,
-    /// Records found that do not.
-    pub(super) wrong: u64,
-    /// How many of these the bits that are set let expect.
-    pub(super) expected: f64,
-    /// Records that answer but are not found.
-    pub(super) missed: u64,
+    /// With other filters and other questions each: pairs of a question and a record, which is a stranger if it does not answer.
+    /// What is expected follows from the bits that are set.
+    pub(super) rounds: Vec<Tally>,
 }
 
 /// A record that some index, or the truth, says to hold all words.
@@ -54,6 +48,10 @@ pub(super) struct Found {
 
 /// The name of the multi-layer filter asked by the document's algorithm 4, literally.
 pub(super) const LITERAL: &str = "algorithm 4, literally";
+
+/// Filters are made anew so many times with other hash functions, and each time asked their part of the questions: questions
+/// that ask the same filters depend on each other.
+const ROUNDS: u32 = 10;
 
 /// Bits of the filters of one record.
 struct Sizes {
@@ -108,6 +106,27 @@ pub(super) const COMPARED: [(&str, &str); 5] =
 /// Those that the list of a search shows.
 pub(super) const SHOWN: [(&str, &str); 2] = [(OF_WORDS, DOCUMENT), (PLAIN, DOCUMENT)];
 
+/// Asks so many questions of filters of each kind.
+pub(super) fn run(records: &[Record], count: u32, error_rate: f64, seed: u64) -> Result<Vec<Worth>> {
+    let literally = |compared| if compared == (PLAIN, DOCUMENT) { vec![false, true] } else { vec![false] };
+    let mut worths = Vec::new();
+    for compared in COMPARED {
+        for literally in literally(compared) {
+            let (method, memory) = (if literally { LITERAL } else { compared.0 }, compared.1);
+            let mut worth = Worth { method, memory, bits: 0, rounds: Vec::new() };
+            for round in 0..ROUNDS.min(count) {
+                let seed = HashSeed::new(seed).derive(9, round).value();
+                let questions = questions(records, (count - round).div_ceil(ROUNDS), seed);
+                let index = index(records, compared, error_rate, seed)?;
+                worth.bits = index.bits;
+                worth.rounds.push(index.tally(records, &questions, literally));
+            }
+            worths.push(worth);
+        }
+    }
+    Ok(worths)
+}
+
 /// A filter for each record.
 pub(super) fn index(
     records: &[Record],
@@ -127,16 +146,23 @@ pub(super) fn index(
     Ok(index)
 }
 
-/// So many questions of two keywords that some record holds; of one where no record has two.
+/// So many questions of two different keywords that some record holds; of one where no record has two.
 pub(super) fn questions(records: &[Record], count: u32, seed: u64) -> Vec<Vec<Box<str>>> {
+    let has_two = |record: &&Record| record.words.iter().any(|word| *word != record.words[0]);
+    let mut fit: Vec<&Record> = records.iter().filter(has_two).collect();
+    if fit.is_empty() {
+        fit.extend(records);
+    }
     let question = |number| {
-        let draw = |turn: u32, limit: usize| HashSeed::new(seed).derive(7 + turn, number).value() % limit as u64;
-        let record = &records[usize::try_from(draw(0, records.len())).unwrap_or(0)];
-        let first = usize::try_from(draw(1, record.words.len())).unwrap_or(0);
-        let second = usize::try_from(draw(2, record.words.len())).unwrap_or(0);
-        let mut words = vec![record.words[first].clone(), record.words[second].clone()];
-        words.dedup();
-        words
+        let draw = |turn: u32, limit: usize| {
+            let drawn = HashSeed::new(seed).derive(7, number).derive(turn, 0).value();
+            usize::try_from(drawn % limit.max(1) as u64).unwrap_or(0)
+        };
+        let words = &fit[draw(0, fit.len())].words;
+        let first = &words[draw(1, words.len())];
+        let others: Vec<&Box<str>> = words.iter().filter(|word| *word != first).collect();
+        let second = others.get(draw(2, others.len())).copied();
+        std::iter::once(first).chain(second).cloned().collect()
     };
     (0..count).map(question).collect()
 }
@@ -148,32 +174,24 @@ impl Index {
     }
 
     /// Asks all questions of all records; literally, by the document's algorithm 4, or word by word.
-    pub(super) fn worth(&self, records: &[Record], questions: &[Vec<Box<str>>], literally: bool) -> Worth {
-        let method = if literally { LITERAL } else { self.method };
-        let mut worth = Worth {
-            method,
-            memory: self.memory,
-            bits: self.bits,
-            strangers: 0,
-            right: 0,
-            wrong: 0,
-            expected: 0.0,
-            missed: 0,
-        };
+    fn tally(&self, records: &[Record], questions: &[Vec<Box<str>>], literally: bool) -> Tally {
+        let mut tally = Tally::default();
         let rates: Vec<f64> = self.filters.iter().map(WordFilter::word_rate).collect();
         for words in questions {
             for (number, record) in records.iter().enumerate() {
                 let unknown = words.iter().filter(|word| !record.words.contains(word)).count();
                 let found = if literally { self.filters[number].finds(words) } else { self.finds(number, words) };
                 let (here, stranger) = (u64::from(found), u64::from(unknown > 0));
-                worth.strangers += stranger;
-                worth.wrong += here * stranger;
-                worth.right += here * (1 - stranger);
-                worth.missed += (1 - here) * (1 - stranger);
-                worth.expected += stranger as f64 * rates[number].powi(i32::try_from(unknown).unwrap_or(i32::MAX));
+                let chance = stranger as f64 * rates[number].powi(i32::try_from(unknown).unwrap_or(i32::MAX));
+                tally.strangers += stranger;
+                tally.wrong += here * stranger;
+                tally.right += here * (1 - stranger);
+                tally.missed += (1 - here) * (1 - stranger);
+                tally.expected += chance;
+                tally.variance += chance * (1.0 - chance);
             }
         }
-        worth
+        tally
     }
 }
 
@@ -197,23 +215,38 @@ pub(super) fn find(records: &[Record], indexes: &[Index], words: &[Box<str>]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::multilayer::keywords::records::Records;
+    use crate::multilayer::keywords::{records::Records, spread};
 
     #[test]
     fn no_record_is_missed_but_literally() {
         let records = Records::generated(400).unwrap().all;
-        let questions = questions(&records, 60, 3);
-        for compared in COMPARED {
-            let index = index(&records, compared, 0.05, 3).unwrap();
-            let worth = index.worth(&records, &questions, false);
-            assert_eq!(worth.missed, 0, "{worth:?}");
-            assert!(worth.right >= 60 && worth.strangers + worth.right == 60 * records.len() as u64, "{worth:?}");
-            let deviation = (worth.wrong as f64 - worth.expected) / worth.expected.sqrt().max(1.0);
-            assert!(deviation.abs() < 6.0, "{worth:?}");
-            if index.method == PLAIN {
-                assert!(index.worth(&records, &questions, true).missed > 0);
+        for Worth { method, memory, rounds, .. } in run(&records, 63, 0.05, 3).unwrap() {
+            let all = spread::total(&rounds);
+            assert_eq!((rounds.len(), all.strangers + all.right + all.missed), (10, 63 * records.len() as u64));
+            if method == LITERAL {
+                assert!(all.missed > 0);
+            } else {
+                assert!(all.missed == 0 && all.right >= 63, "{all:?}");
+                let deviation = spread::deviation(&rounds);
+                assert!(deviation.is_none_or(|deviation| deviation.abs() < 4.5), "{method} {memory} {all:?}");
             }
         }
+    }
+
+    #[test]
+    fn questions_are_of_two_different_words_where_a_record_has_two() {
+        let record = |line, words: &[&str]| Record { line, words: words.iter().map(|word| Box::from(*word)).collect() };
+        let records = [record(1, &["a"]), record(2, &["b", "b"]), record(3, &["c", "d", "c"]), record(4, &["e", "f"])];
+        let sorted = |mut words: Vec<Box<str>>| {
+            words.sort();
+            words.concat()
+        };
+        let asked: Vec<String> = questions(&records, 200, 1).into_iter().map(sorted).collect();
+        assert!(asked.iter().all(|words| ["cd", "ef"].contains(&words.as_str())), "{asked:?}");
+        assert!((60..140).contains(&asked.iter().filter(|words| *words == "cd").count()));
+        let generated = Records::generated(400).unwrap().all;
+        assert!(questions(&generated, 500, 1).iter().all(|words| words.len() == 2 && words[0] != words[1]));
+        assert!(questions(&records[..2], 50, 1).iter().all(|words| words.len() == 1));
     }
 
     #[test]
