@@ -12,7 +12,7 @@ use super::{
     clock::Clock,
     method::{Filter, Method},
 };
-use crate::keys;
+use crate::{keys, memory};
 
 /// Comparisons of URLs that linear search may take for the questions of one kind.
 const COMPARISONS: usize = 5_000_000;
@@ -109,10 +109,7 @@ impl<'u> Keeper<'u> {
         let handle = size_of::<&str>() as u64;
         match self {
             Self::List(list) | Self::Sorted(list) => 8 * (text() + handle * list.len() as u64),
-            // A table of std has a power of two of places, of which 7 in 8 may be taken, with a byte of tags each.
-            Self::Hash(set) => {
-                8 * (text() + (handle + 1) * (set.capacity() as u64 * 8).div_ceil(7).next_power_of_two())
-            }
+            Self::Hash(set) => 8 * (text() + memory::of_hash_set(set)),
             Self::Whole(cache) | Self::Segments(cache) => cache.occupancy().bits,
         }
     }

@@ -10,6 +10,8 @@ use cuckoofilter::CuckooFilter;
 use fastbloom::BloomFilter;
 use xxhash_rust::xxh3::{Xxh3Default, Xxh3DefaultBuilder, xxh3_64, xxh3_128};
 
+use crate::memory;
+
 /// A set that is timed: test-and-set, and a look that changes nothing.
 pub(super) trait Peer: Send {
     /// Adds a URL; true if it was found before.
@@ -234,10 +236,8 @@ impl Peer for Strings {
         self.set.contains(url)
     }
 
-    /// The texts, and of each slot the string and a control byte; 7 of 8 slots are used at most.
     fn bits(&self) -> u64 {
-        let slots = (self.set.capacity() as u64 * 8 / 7).next_power_of_two();
-        (self.text + slots * (size_of::<String>() as u64 + 1)) * 8
+        (self.text + memory::of_hash_set(&self.set)) * 8
     }
 }
 

@@ -16,6 +16,7 @@ use super::{
     table::{Cell, Table},
     urls::Urls,
 };
+use crate::memory;
 
 /// URLs that are added to a full filter, or that it is asked about, to take the time.
 const TIMED: usize = 100_000;
@@ -68,12 +69,10 @@ impl Collections {
             black_box(list.contains(&asked[place]));
         });
         let text: usize = list.iter().map(String::capacity).sum();
-        // A table of the standard library has a byte beside each place, and leaves an eighth of the places empty.
-        let places = (set.capacity() * 8 / 7).next_power_of_two();
-        let memory = |bytes: usize| (text + bytes) as f64 / KILOBYTE;
+        let kilobytes = |bytes: u64| (text as u64 + bytes) as f64 / KILOBYTE;
         Self {
-            list_memory: memory(list.capacity() * size_of::<String>()),
-            set_memory: memory(places * (size_of::<String>() + 1)),
+            list_memory: kilobytes((list.capacity() * size_of::<String>()) as u64),
+            set_memory: kilobytes(memory::of_hash_set(&set)),
             list_add,
             set_add,
             list_query,

@@ -212,7 +212,7 @@ impl Search {
         format!(
             "{right} of {} records hold all of: {}; by mistake Bloom finds {} more, multilayer {}\n\n{}",
             self.records,
-            self.words.join(", "),
+            print::printable(&self.words.join(", ")),
             wrong[0],
             wrong[1],
             print::table(&["line", "keywords", "holds all", "Bloom", "multilayer"], &rows)

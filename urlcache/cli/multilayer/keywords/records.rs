@@ -163,7 +163,10 @@ fn place_of(heading: &csv::StringRecord, column: &str) -> Result<usize> {
     let by_number = || column.parse::<usize>().ok().filter(|number| (1..=heading.len()).contains(number));
     by_name.or_else(|| Some(by_number()? - 1)).ok_or_else(|| {
         let known: Vec<&str> = heading.iter().collect();
-        anyhow!("no column {column}; --column takes one of: {}, or a number from 1", known.join(", "))
+        anyhow!(
+            "no column {column}; --column takes one of: {}, or a number from 1",
+            crate::print::printable(&known.join(", "))
+        )
     })
 }
 
