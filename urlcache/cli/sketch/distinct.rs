@@ -50,7 +50,7 @@ const WORDS: &[Word] = &[
     ("exact", "different values, counted in a hash set of 128-bit fingerprints"),
     (
         "hyperloglog",
-        "the estimate of 2^P registers, each of which keeps a longest run of zeros (Ertl 2017); among n keys, few, two share a register in one of about 2^(P+1) / n(n-1) groups and there is almost no error in the others: deviations are 0 and seldom large, and their mean square is about 1 over many times as many groups alone",
+        "the estimate of 2^P registers, each of which keeps a longest run of zeros (Ertl 2017); if groups have few values, n each, two of them share a register in about one of 2^(P+1) / n(n-1) groups, and almost all of the error is in these: the mean square of the deviations is about 1 only over many times as many groups",
     ),
     ("flajolet-martin", "the median of T means of G powers 2^R, R the most zeros a hash ended with, over its bias"),
 ];
