@@ -201,6 +201,16 @@ fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
     }
 }
 
+/// Each time lies between the fastest and the slowest repetition; they differ.
+fn within_limits(row: &Value, times: &[&str]) {
+    for time in times {
+        let [low, median, high] = ["_low", "", "_high"].map(|limit| number(row, &format!("{time}{limit}")));
+        assert!(low <= median && median <= high && high > 0.0, "{time}: {row}");
+    }
+    let first = times[0];
+    assert!(number(row, &format!("{first}_low")) < number(row, &format!("{first}_high")), "{row}");
+}
+
 #[test]
 fn all_algorithms_and_filters_are_measured() {
     let files = Files::new();
@@ -212,10 +222,7 @@ fn all_algorithms_and_filters_are_measured() {
     assert_eq!(rows.len(), 6);
     for row in rows {
         assert_eq!((&row["errors"], &row["seed"], &row["hash_seed"]), (&0.into(), &5.into(), &6.into()));
-        assert!(
-            number(row, "seconds_low") <= number(row, "seconds")
-                && number(row, "seconds") <= number(row, "seconds_high")
-        );
+        within_limits(row, &["seconds", "cpu_seconds", "batch_ns", "batch_cpu_ns", "single_ns", "single_cpu_ns"]);
         assert!(number(row, "peak_bytes") > 1e6 && number(row, "batch_cpu_ns") > 0.0, "{row}");
         let over = number(row, "bits_per_key") / number(row, "entropy_bits_per_key");
         assert!((number(row, "over_entropy") - over).abs() < 1e-9 && over >= 1.0, "{row}");
@@ -228,6 +235,7 @@ fn all_algorithms_and_filters_are_measured() {
     for filter in &filters[..8] {
         let bits = if filter["filter"].as_str().unwrap().ends_with("16") { 16 } else { 8 };
         assert!((1.0..1.35).contains(&(number(filter, "bits_per_key") / f64::from(bits))), "{filter}");
+        within_limits(filter, &["build_seconds", "build_cpu_seconds", "member_ns", "member_cpu_ns", "other_ns"]);
         let (low, high) = (number(filter, "rate_low"), number(filter, "rate_high"));
         assert!(low < 2.2 * 0.5_f64.powi(bits) && high > 0.5_f64.powi(bits), "{filter}");
     }
@@ -239,11 +247,12 @@ fn all_algorithms_and_filters_are_measured() {
         table.lines().next().unwrap().contains("seconds_low,seconds_high") && table.contains(",error_low,error_high,")
     );
     assert!(filter_table.lines().next().unwrap().contains("rate,rate_low,rate_high"));
+    assert!(text(&["bench", "--help"]).contains("[default: 3]"));
 }
 
 #[test]
 fn the_document_s_figures_stand_beside_its_sizes() {
-    let measured = json(&["bench", "--size", "small", "--no-filters", "-a", "0", "-a", "1"]);
+    let measured = json(&["bench", "--size", "small", "--no-filters", "-a", "0", "-a", "1", "--rounds", "1"]);
     let rows = measured["rows"].as_array().unwrap();
     let printed = ["128 KB", "156 KB"];
     assert!(rows.iter().zip(printed).all(|(row, printed)| row["document_size"] == printed && row["errors"] == 0));
@@ -277,13 +286,28 @@ fn what_cannot_be_done_is_said_in_one_line() {
         [("both", "a\tone\nb\ttwo\na\ttwo\n"), ("unlabelled", "a\tone\nb\n"), ("empty", "\n\n")]
             .map(|(name, text)| files.write(name, text));
     let long = files.write("long", "x".repeat(2 << 20));
-    let cases: [(&[&str], &str); 17] = [
+    let dotted = files.name("./pages.tsv");
+    let unwritten = files.name("unwritten");
+    let many = files.write("many", (0..200_000).fold(String::new(), |text, key| text + &format!("{key}\tc{key}\n")));
+    let cases: [(&[&str], &str); 26] = [
         (&["train", "/nonexistent"], "cannot read /nonexistent"),
         (&["train", &both], "both:3: the key \"a\" is of class \"two\" here, and of class \"one\" on line 1"),
         (&["train", &unlabelled], "unlabelled:2: the line has no '\\t' between key and class"),
         (&["train", &empty], "empty has no keys"),
         (&["train", &long], "long:1: the line is longer than"),
-        (&["train", &pages, "-o", &pages], "is the input: choose another file with -o"),
+        (&["train", &pages, "-o", &pages], "is read as well: name another file to write to"),
+        (&["train", &pages, "-o", &dotted], "is read as well: name another file to write to"),
+        (&["train", &pages, "-o", "/nonexistent/x"], "cannot write /nonexistent/x"),
+        (
+            &["train", &many, "-o", &unwritten],
+            "200000 classes of 200000 keys: algorithms 1.0 and 2.0 go through all keys",
+        ),
+        (&["train", &many, "-a", "0"], "use -a compact, and if these are not the classes, see --delimiter"),
+        (&["classify", "/dev/zero", "a"], "cannot read /dev/zero: it is neither a file nor a pipe"),
+        (&["classify", "/", "a"], "cannot read /: it is neither a file nor a pipe"),
+        (&["bench", "--size", "small", "--csv", "/nonexistent/x"], "cannot write /nonexistent/x"),
+        (&["bench", "--size", "small", "--csv", &unwritten, "--filters-csv", &unwritten], "is read as well"),
+        (&["bench", "--size", "1000000,65536"], "65536 classes of 1000000 keys"),
         (&["train", &pages, "--k1", "0"], "'--k1 <K>'"),
         (&["train", &pages, "--k", "2"], "--k is of algorithm 1.0"),
         (&["train", &pages, "--k2", "2", "-a", "compact"], "--k1 and --k2 are of algorithm 2.0"),
@@ -300,4 +324,29 @@ fn what_cannot_be_done_is_said_in_one_line() {
         let said = refusal(arguments);
         assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
     }
+    assert_eq!(fs::read_to_string(pages).unwrap(), "a\tone\nb\ttwo\nc\tone\n");
+    let compact = json(&["train", &many, "-a", "compact", "-o", &class]);
+    assert_eq!((&compact["classes"], &compact["verified"]), (&200_000.into(), &200_000.into()));
+}
+
+#[test]
+fn a_training_that_fails_leaves_no_file_and_keeps_what_was_there() {
+    let files = Files::new();
+    let both = files.write("both", "a\tone\nb\ttwo\na\ttwo\n");
+    let class = files.name("class");
+    refusal(&["train", &both, "-o", &class]);
+    assert!(!files.path("class").exists());
+    files.write("class", "kept");
+    refusal(&["train", &both, "-o", &class]);
+    assert_eq!(fs::read_to_string(&class).unwrap(), "kept");
+}
+
+#[test]
+fn one_class_has_no_entropy_to_be_compared_with() {
+    let arguments = ["bench", "--size", "1000,1", "--no-filters", "-a", "1", "--rounds", "1"];
+    let measured = json(&arguments);
+    let row = &measured["rows"][0];
+    assert!(row["over_entropy"].is_null() && row["entropy_bits_per_key"] == 0.0, "{row}");
+    let shown = text(&[&arguments[..], &["--brief"]].concat());
+    assert!(shown.contains(" - ") && !shown.contains("inf"), "{shown}");
 }

@@ -2,7 +2,10 @@
 //!
 //! Owns the tables. Each measurement is a process of its own (see `measure`), so that peaks of memory do not add up.
 
-use std::{path::PathBuf, process::Command, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
@@ -15,6 +18,7 @@ use super::{
     peers::{Filtered, Peer},
     sample::{Sample, Size},
     size,
+    spread::Spread,
     stopwatch::Took,
 };
 use crate::{
@@ -46,8 +50,9 @@ pub(crate) struct BenchArgs {
     /// Leave out the static filters
     #[arg(long)]
     no_filters: bool,
-    /// Number of times that each measurement is repeated; times and memory are the medians
-    #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=99))]
+    /// Number of times that each measurement is repeated; times and memory are the medians, and the files of --csv and
+    /// --filters-csv have the fastest (low) and the slowest (high) of each time as well
+    #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     rounds: u32,
     /// Write the table of the classifiers to this file, as CSV, with intervals
     #[arg(long, value_name = "FILE")]
@@ -91,18 +96,29 @@ struct Row {
     bytes: u64,
     bits_per_key: f64,
     entropy_bits_per_key: f64,
-    /// Size divided by the entropy of all keys.
-    over_entropy: f64,
+    /// Size divided by the entropy of all keys; none if that is 0.
+    over_entropy: Option<f64>,
+    /// Of all times the median, the fastest and the slowest of the repetitions.
     seconds: f64,
-    /// The least and the most of the repetitions.
     seconds_low: f64,
     seconds_high: f64,
     cpu_seconds: f64,
+    cpu_seconds_low: f64,
+    cpu_seconds_high: f64,
+    /// The median.
     peak_bytes: Option<u64>,
     batch_ns: f64,
+    batch_ns_low: f64,
+    batch_ns_high: f64,
     batch_cpu_ns: f64,
+    batch_cpu_ns_low: f64,
+    batch_cpu_ns_high: f64,
     single_ns: f64,
+    single_ns_low: f64,
+    single_ns_high: f64,
     single_cpu_ns: f64,
+    single_cpu_ns_low: f64,
+    single_cpu_ns_high: f64,
     errors: u64,
     /// Interval of the share of errors.
     error_low: f64,
@@ -122,13 +138,27 @@ struct FilterRow {
     hash_seed: u64,
     bytes: u64,
     bits_per_key: f64,
+    /// Of all times the median, the fastest and the slowest of the repetitions.
     build_seconds: f64,
+    build_seconds_low: f64,
+    build_seconds_high: f64,
     build_cpu_seconds: f64,
+    build_cpu_seconds_low: f64,
+    build_cpu_seconds_high: f64,
+    /// The median.
     peak_bytes: Option<u64>,
     member_ns: f64,
+    member_ns_low: f64,
+    member_ns_high: f64,
     member_cpu_ns: f64,
+    member_cpu_ns_low: f64,
+    member_cpu_ns_high: f64,
     other_ns: f64,
+    other_ns_low: f64,
+    other_ns_high: f64,
     other_cpu_ns: f64,
+    other_cpu_ns_low: f64,
+    other_cpu_ns_high: f64,
     asked: u64,
     found: u64,
     rate: f64,
@@ -149,16 +179,20 @@ const WORDS: &[Word] = &[
     ("algorithm", "1.0 and 2.0 are the document's cascades, compact is a Huffman code in ribbon retrieval structures"),
     ("size", "of the written classifier; beside it what the document prints for its own files of as many keys"),
     ("bits/key", "size in bits, divided by the keys"),
-    ("x entropy", "size divided by the entropy of the classes: below 1 none can be without errors"),
+    (
+        "x entropy",
+        "size divided by the entropy of the classes: below 1 none can be without errors; - if the entropy is 0",
+    ),
     ("seconds", "training: from key text, which is made meanwhile, to the written bytes, on one thread"),
     (
         "CPU",
         "processor time of the same: what it costs where other programs use the machine as well; of filters, to build them",
     ),
     ("peak", "the most memory of the training process"),
+    ("repetitions", "times and peaks are the medians of --rounds measurements, each in a process of its own"),
     ("ns/key", "asking, from key text to class, in batches of 262,144 keys"),
     ("one by one", "processor time of the same in nanoseconds, each key for itself"),
-    ("errors", "keys that get a wrong class, in batches or one by one, of all keys"),
+    ("errors", "keys that get a wrong class in batches or one by one, whichever are more, of all keys"),
     (
         "ns",
         "of filters: processor time to ask for a key, from its hash, one by one; member: one of the set; other: not",
@@ -176,6 +210,13 @@ pub(super) fn run(args: &BenchArgs) -> Result<ExitCode> {
     ensure!(args.skew.is_finite() && args.skew >= 0.0, "--skew {}: must be 0 or more", args.skew);
     let sizes = if args.size.is_empty() { Size::NAMED.map(|(_, size)| size).to_vec() } else { args.size.clone() };
     let choices = if args.algorithm.is_empty() { Choice::ALL.to_vec() } else { args.algorithm.clone() };
+    for (size, choice) in sizes.iter().flat_map(|size| choices.iter().map(move |choice| (size, choice))) {
+        choice.check(size.classes.into(), size.keys)?;
+    }
+    let targets: Vec<&Path> = [&args.csv, &args.filters_csv].into_iter().flatten().map(PathBuf::as_path).collect();
+    for (number, target) in targets.iter().enumerate() {
+        print::check_target(target, &targets[..number])?;
+    }
     let mut measurements = Measurements { rows: Vec::new(), filters: Vec::new() };
     for size in sizes {
         for choice in &choices {
@@ -215,24 +256,31 @@ fn measure<T: DeserializeOwned>(args: &BenchArgs, size: Size, what: [&str; 2]) -
     (0..args.rounds).map(one).collect()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+/// Of all repetitions, on the clock and of the processor, times a factor.
+fn spreads<T>(measured: &[T], factor: f64, what: fn(&T) -> Took) -> Result<[Spread; 2]> {
+    let of = |part: fn(&Took) -> f64| Spread::of(measured.iter().map(|one| part(&what(one)) * factor));
+    Ok([of(|took| took.seconds)?, of(|took| took.cpu_seconds)?])
 }
 
-/// Medians, in nanoseconds a key.
-fn per_key(all: &[Took], keys: u64) -> Took {
-    let ns = |what: fn(&Took) -> f64| median(all.iter().map(|took| what(took) * 1e9 / keys as f64).collect());
-    Took { seconds: ns(|took| took.seconds), cpu_seconds: ns(|took| took.cpu_seconds) }
+/// The median of the peaks of memory, where they are known.
+fn peak<T>(measured: &[T], what: fn(&T) -> Option<u64>) -> Option<u64> {
+    let mut peaks: Vec<u64> = measured.iter().filter_map(what).collect();
+    peaks.sort_unstable();
+    let middle = peaks.get(peaks.len() / 2)?;
+    Some(u64::midpoint(peaks[(peaks.len() - 1) / 2], *middle))
 }
 
 fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
     let measured: Vec<Classified> = measure(args, size, ["--algorithm", choice.flag()])?;
     let first = measured.first().context("no measurement")?;
-    let of = |what: fn(&Classified) -> f64| measured.iter().map(what).collect::<Vec<_>>();
-    let seconds = of(|one| one.keys.seconds + one.build.seconds);
-    let ns = |what: fn(&Classified) -> Took| per_key(&measured.iter().map(what).collect::<Vec<_>>(), size.keys);
-    let [batch, single] = [ns(|one| one.batch), ns(|one| one.single)];
+    let [seconds, cpu_seconds] = spreads(&measured, 1.0, |one| {
+        let mut all = one.keys;
+        all += one.build;
+        all
+    })?;
+    let to_ns = 1e9 / size.keys as f64;
+    let [batch_ns, batch_cpu_ns] = spreads(&measured, to_ns, |one| one.batch)?;
+    let [single_ns, single_cpu_ns] = spreads(&measured, to_ns, |one| one.single)?;
     let bits_per_key = first.bytes as f64 * 8.0 / size.keys as f64;
     let entropy_bits_per_key = entropy(&Sample::new(size, args.skew, args.seed).counts());
     let errors = measured.iter().map(|one| one.errors).max().unwrap_or_default();
@@ -251,16 +299,26 @@ fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
         bytes: first.bytes,
         bits_per_key,
         entropy_bits_per_key,
-        over_entropy: bits_per_key / entropy_bits_per_key,
-        seconds_low: seconds.iter().copied().fold(f64::INFINITY, f64::min),
-        seconds_high: seconds.iter().copied().fold(0.0, f64::max),
-        seconds: median(seconds),
-        cpu_seconds: median(of(|one| one.keys.cpu_seconds + one.build.cpu_seconds)),
-        peak_bytes: measured.iter().filter_map(|one| one.peak_bytes).max(),
-        batch_ns: batch.seconds,
-        batch_cpu_ns: batch.cpu_seconds,
-        single_ns: single.seconds,
-        single_cpu_ns: single.cpu_seconds,
+        over_entropy: (entropy_bits_per_key > 0.0).then(|| bits_per_key / entropy_bits_per_key),
+        seconds: seconds.median,
+        seconds_low: seconds.low,
+        seconds_high: seconds.high,
+        cpu_seconds: cpu_seconds.median,
+        cpu_seconds_low: cpu_seconds.low,
+        cpu_seconds_high: cpu_seconds.high,
+        peak_bytes: peak(&measured, |one| one.peak_bytes),
+        batch_ns: batch_ns.median,
+        batch_ns_low: batch_ns.low,
+        batch_ns_high: batch_ns.high,
+        batch_cpu_ns: batch_cpu_ns.median,
+        batch_cpu_ns_low: batch_cpu_ns.low,
+        batch_cpu_ns_high: batch_cpu_ns.high,
+        single_ns: single_ns.median,
+        single_ns_low: single_ns.low,
+        single_ns_high: single_ns.high,
+        single_cpu_ns: single_cpu_ns.median,
+        single_cpu_ns_low: single_cpu_ns.low,
+        single_cpu_ns_high: single_cpu_ns.high,
         errors,
         error_low: interval.low,
         error_high: interval.high,
@@ -273,9 +331,10 @@ fn classifier(args: &BenchArgs, size: Size, choice: Choice) -> Result<Row> {
 fn filter(args: &BenchArgs, size: Size, peer: Peer) -> Result<FilterRow> {
     let measured: Vec<Filtered> = measure(args, size, ["--filter", peer.name()])?;
     let first = measured.first().context("no measurement")?;
-    let of = |what: fn(&Filtered) -> f64| median(measured.iter().map(what).collect());
-    let ns = |what: fn(&Filtered) -> Took| per_key(&measured.iter().map(what).collect::<Vec<_>>(), first.asked);
-    let [members, others] = [ns(|one| one.members), ns(|one| one.others)];
+    let [build_seconds, build_cpu_seconds] = spreads(&measured, 1.0, |one| one.build)?;
+    let to_ns = 1e9 / first.asked as f64;
+    let [member_ns, member_cpu_ns] = spreads(&measured, to_ns, |one| one.members)?;
+    let [other_ns, other_cpu_ns] = spreads(&measured, to_ns, |one| one.others)?;
     let bits_per_key = first.bytes as f64 * 8.0 / size.keys as f64;
     let rate = first.found as f64 / first.asked as f64;
     let interval = Interval::exact(first.found, first.asked, CONFIDENCE);
@@ -287,13 +346,25 @@ fn filter(args: &BenchArgs, size: Size, peer: Peer) -> Result<FilterRow> {
         hash_seed: args.hash_seed,
         bytes: first.bytes,
         bits_per_key,
-        build_seconds: of(|one| one.build.seconds),
-        build_cpu_seconds: of(|one| one.build.cpu_seconds),
-        peak_bytes: measured.iter().filter_map(|one| one.peak_bytes).max(),
-        member_ns: members.seconds,
-        member_cpu_ns: members.cpu_seconds,
-        other_ns: others.seconds,
-        other_cpu_ns: others.cpu_seconds,
+        build_seconds: build_seconds.median,
+        build_seconds_low: build_seconds.low,
+        build_seconds_high: build_seconds.high,
+        build_cpu_seconds: build_cpu_seconds.median,
+        build_cpu_seconds_low: build_cpu_seconds.low,
+        build_cpu_seconds_high: build_cpu_seconds.high,
+        peak_bytes: peak(&measured, |one| one.peak_bytes),
+        member_ns: member_ns.median,
+        member_ns_low: member_ns.low,
+        member_ns_high: member_ns.high,
+        member_cpu_ns: member_cpu_ns.median,
+        member_cpu_ns_low: member_cpu_ns.low,
+        member_cpu_ns_high: member_cpu_ns.high,
+        other_ns: other_ns.median,
+        other_ns_low: other_ns.low,
+        other_ns_high: other_ns.high,
+        other_cpu_ns: other_cpu_ns.median,
+        other_cpu_ns_low: other_cpu_ns.low,
+        other_cpu_ns_high: other_cpu_ns.high,
         asked: first.asked,
         found: first.found,
         rate,
@@ -335,7 +406,7 @@ fn table(rows: &[Row]) -> String {
             size(row.bytes as f64),
             row.document_size.unwrap_or_default().to_owned(),
             format!("{:.3}", row.bits_per_key),
-            format!("{:.3}", row.over_entropy),
+            row.over_entropy.map_or_else(|| "-".to_owned(), |over| format!("{over:.3}")),
             format!("{:.2}", row.seconds),
             format!("{:.2}", row.cpu_seconds),
             seconds,

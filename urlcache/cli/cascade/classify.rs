@@ -1,8 +1,9 @@
 //! `urlcache cascade classify`: the classes of keys.
 
 use std::{
-    fs,
-    io::{self, BufWriter, ErrorKind, IsTerminal, Write},
+    fs::File,
+    io::{self, BufWriter, ErrorKind, IsTerminal, Read, Write},
+    os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -85,7 +86,7 @@ const CHECK_WORDS: &[Word] = &[
 
 pub(crate) fn run(args: &ClassifyArgs) -> Result<ExitCode> {
     let name = args.file.display().to_string();
-    let bytes = fs::read(&args.file).with_context(|| format!("cannot read {name}"))?;
+    let bytes = read(&args.file).with_context(|| format!("cannot read {name}"))?;
     let classifier = Classifier::read(&bytes).with_context(|| name.clone())?;
     drop(bytes);
     if let Some(choice) = args.algorithm {
@@ -108,6 +109,16 @@ pub(crate) fn run(args: &ClassifyArgs) -> Result<ExitCode> {
     let rows: Vec<_> = answers.rows.iter().map(|answer| vec![answer.key.clone(), answer.class.clone()]).collect();
     print::answer(args.form, &answers, &print::table(&["key", "class"], &rows), WORDS)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// All of a file or a pipe; a device may have no end.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let kind = file.metadata()?.file_type();
+    ensure!(kind.is_file() || kind.is_fifo(), "it is neither a file nor a pipe; name a file that `train` has written");
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 const STDIN: &str = "standard input";

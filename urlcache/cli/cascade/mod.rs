@@ -8,12 +8,13 @@ mod labelled;
 mod measure;
 mod peers;
 mod sample;
+mod spread;
 mod stopwatch;
 mod train;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use urlcache::Algorithm;
 
@@ -59,6 +60,12 @@ pub(super) enum Choice {
     Compact,
 }
 
+/// A cascade of more classes than this is bounded.
+const FEW_CLASSES: u64 = 64;
+
+/// Its classes times keys at most: each of its steps goes through all other keys, at some 10 to 20 nanoseconds each.
+const MOST_STEPS: u128 = 10_000_000_000;
+
 impl Choice {
     pub(super) const ALL: [Self; 3] = [Self::One, Self::Two, Self::Compact];
 
@@ -69,6 +76,17 @@ impl Choice {
             Self::Two => Algorithm::TWO,
             Self::Compact => Algorithm::Compact,
         }
+    }
+
+    /// An error if a cascade of so many classes and keys would take longer than some minutes.
+    pub(super) fn check(self, classes: u64, keys: u64) -> Result<()> {
+        ensure!(
+            self == Self::Compact || classes <= FEW_CLASSES || u128::from(classes) * u128::from(keys) <= MOST_STEPS,
+            "{classes} classes of {keys} keys: algorithms 1.0 and 2.0 go through all keys for each class, and take at most \
+             {FEW_CLASSES} classes, or classes times keys up to {MOST_STEPS}; use -a compact, and if these are not the \
+             classes, see --delimiter"
+        );
+        Ok(())
     }
 
     /// As it is written after `-a`.

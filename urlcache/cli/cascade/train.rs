@@ -1,6 +1,11 @@
 //! `urlcache cascade train`: a classifier from a file of keys with their classes.
 
-use std::{fs, path::PathBuf, process::ExitCode, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Instant,
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
@@ -108,19 +113,33 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         name.push(".class");
         name.into()
     });
-    ensure!(output != args.file, "{} is the input: choose another file with -o", output.display());
+    let existed = output.exists();
+    fs::metadata(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    print::check_target(&output, &[&args.file])?;
+    let written = write(args, &labelled, &output);
+    if written.is_err() && !existed {
+        // The check has made it, and it is empty: the error of the training is what matters.
+        let _ = fs::remove_file(&output);
+    }
+    let trained = written?;
+    print::answer(args.form, &trained, &shown(&trained), WORDS)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Trains, asks for each line, and only then writes.
+fn write(args: &TrainArgs, labelled: &Labelled, output: &Path) -> Result<Trained> {
     let began = Instant::now();
-    let Made { classifier, lines, counts } = make(&labelled, algorithm(args)?, args.hash_seed)?;
+    let Made { classifier, lines, counts } = make(labelled, args)?;
     let bytes = match args.format {
         Format::Two => classifier.write(),
         Format::Document => classifier.write_document().context("use --format 2")?,
     };
     let seconds = began.elapsed().as_secs_f64();
     let peak_bytes = memory::peak();
-    let verified = verify(&labelled, &bytes)?;
-    fs::write(&output, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
+    let verified = verify(labelled, &bytes)?;
+    fs::write(output, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
     let keys = classifier.keys();
-    let trained = Trained {
+    Ok(Trained {
         file: args.file.display().to_string(),
         output: output.display().to_string(),
         algorithm: classifier.algorithm(),
@@ -135,9 +154,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         seconds,
         peak_bytes,
         verified,
-    };
-    print::answer(args.form, &trained, &shown(&trained), WORDS)?;
-    Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// With the document's numbers of hash functions where none are given; those of another algorithm are refused.
@@ -165,8 +182,9 @@ struct Made {
 }
 
 /// A classifier of the file.
-fn make(labelled: &Labelled, algorithm: Algorithm, first: u64) -> Result<Made> {
-    for seed in (0..MOST_SEEDS).map(|more| first.wrapping_add(more)) {
+fn make(labelled: &Labelled, args: &TrainArgs) -> Result<Made> {
+    let algorithm = algorithm(args)?;
+    for seed in (0..MOST_SEEDS).map(|more| args.hash_seed.wrapping_add(more)) {
         let mut set = TrainingSet::new(seed);
         labelled.each(|line| {
             let class = set.class(line.class);
@@ -175,6 +193,9 @@ fn make(labelled: &Labelled, algorithm: Algorithm, first: u64) -> Result<Made> {
         })?;
         let lines = set.counts().iter().sum();
         let counts = set.distinct_counts();
+        args.algorithm
+            .check(counts.len() as u64, counts.iter().sum())
+            .with_context(|| labelled.path.display().to_string())?;
         match Classifier::train(set, algorithm) {
             Err(TrainError::Conflict(conflict)) => look_for(labelled, seed, conflict)?,
             Err(TrainError::Empty) => bail!("{} has no keys", labelled.path.display()),

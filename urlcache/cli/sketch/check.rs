@@ -87,6 +87,9 @@ struct Checked {
 }
 
 pub(super) fn run(args: &CheckArgs) -> Result<ExitCode> {
+    if let Some(path) = &args.csv {
+        print::check_target(path, &[])?;
+    }
     let root = HashSeed::new(args.hash_seed);
     let rows: Vec<Row> = (0..)
         .zip(trial::all(args.largest)?)

@@ -13,13 +13,16 @@ mod sample;
 mod shape;
 mod trial;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use urlcache::HashSeed;
 
-use crate::Form;
+use crate::{Form, print};
 
 #[derive(Debug, Args)]
 pub(crate) struct SketchArgs {
@@ -68,6 +71,17 @@ struct Common {
 impl Common {
     fn seed(&self) -> HashSeed {
         HashSeed::new(self.hash_seed)
+    }
+
+    /// Whether the files that are asked for can be written, and are none that is read or written as well.
+    fn check_targets(&self, more: Option<&Path>) -> Result<()> {
+        // The link of standard input leads to a file that is sent there.
+        let mut taken = vec![self.file.as_deref().unwrap_or(Path::new("/dev/stdin"))];
+        for target in self.csv.as_deref().into_iter().chain(more) {
+            print::check_target(target, &taken)?;
+            taken.push(target);
+        }
+        Ok(())
     }
 }
 

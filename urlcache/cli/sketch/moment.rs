@@ -8,7 +8,7 @@ use urlcache::{HashSeed, sketch::SecondMoment};
 
 use super::{
     Common, records,
-    report::{self, Report, Row},
+    report::{self, Expected, Report, Row},
 };
 use crate::{keys::key, print::Word};
 
@@ -52,6 +52,10 @@ const WORDS: &[Word] = &[
         "median of means",
         "the median of T means of groups of variables; its bias is at most one standard error of a group; its own standard error is an upper bound, if the groups are large",
     ),
+    (
+        "interval",
+        "ends at the elements n and at their square, between which every second moment lies; with --no-exact it is made from what the variables themselves show, and is too narrow if a value that occurs often is under none of them",
+    ),
 ];
 
 /// What is counted of a group of lines.
@@ -62,6 +66,7 @@ struct Group {
 
 pub(super) fn run(args: &MomentArgs) -> Result<ExitCode> {
     SecondMoment::new(args.variables, args.groups, args.common.seed())?;
+    args.common.check_targets(None)?;
     let mut groups: HashMap<String, Group> = HashMap::new();
     let lines = records::for_each(args.common.file.as_deref(), |record| {
         let name = args.by.as_ref().map_or(Ok("all".into()), |field| record.text(field))?;
@@ -96,15 +101,27 @@ fn rows(groups: HashMap<String, Group>, args: &MomentArgs) -> Vec<Row> {
         let occurrences = exact.as_ref().map(|exact| exact.values().copied());
         let truth = occurrences.clone().map(SecondMoment::exact);
         let relative = |error: f64| error / estimate.mean.max(1.0);
-        let (error, of_median) = match occurrences {
-            Some(all) => (
-                SecondMoment::theory(all.clone(), args.variables).standard_error,
-                SecondMoment::theory_of_median(all, args.variables, args.groups).standard_error,
-            ),
-            None => (relative(estimate.standard_error), relative(estimate.standard_error_of_median)),
-        };
-        [("mean", (estimate.mean, error)), ("median of means", (estimate.median_of_means, of_median))]
-            .map(|(kind, estimate)| Row::new(name.clone(), kind, sketch.elements(), estimate, truth))
+        let of_mean = occurrences.clone().map_or_else(
+            || relative(estimate.standard_error),
+            |all| SecondMoment::theory(all, args.variables).standard_error,
+        );
+        let (bias, of_median) = occurrences.map_or_else(
+            || (relative(estimate.bias_of_median), relative(estimate.standard_error_of_median)),
+            |all| {
+                let theory = SecondMoment::theory_of_median(all, args.variables, args.groups);
+                (theory.bias, theory.standard_error)
+            },
+        );
+        let of_median = Expected { bias, standard_error: of_median, at_most: true };
+        let elements = sketch.elements() as f64;
+        [
+            ("mean", (estimate.mean, Expected::unbiased(of_mean))),
+            ("median of means", (estimate.median_of_means, of_median)),
+        ]
+        .map(|(kind, found)| {
+            let row = Row::new(name.clone(), kind, sketch.elements(), found, truth);
+            row.between(elements, elements * elements)
+        })
     });
     rows.collect()
 }

@@ -72,6 +72,7 @@ struct Links {
 
 pub(super) fn run(args: &NeighboursArgs) -> Result<ExitCode> {
     let shapes = args.shapes.list()?;
+    args.common.check_targets(None)?;
     let mut read = Links::default();
     let lines = records::for_each(args.common.file.as_deref(), |record| {
         let from = read.page(&record.text(&args.from)?)?;
@@ -125,9 +126,9 @@ fn rows(args: &NeighboursArgs, shapes: &[Shape], read: &Links, start: u32) -> Re
         let exact = sizes.as_ref().and_then(|sizes| at(sizes, distance)).map(|size| size as f64);
         shapes.iter().zip(&estimates).filter_map(move |(shape, estimates)| {
             let estimate = at(estimates, distance)?;
-            let error = shape.standard_error(exact.unwrap_or(estimate));
+            let expected = shape.expected(estimate, exact);
             let name = format!("n(u,{distance})");
-            Some(Row::new(name, shape.name(), read.links.len() as u64, (estimate, error), exact))
+            Some(Row::new(name, shape.name(), read.links.len() as u64, (estimate, expected), exact))
         })
     });
     Ok(rows.collect())

@@ -1,11 +1,11 @@
 //! JSON Lines: one object a line, and the fields of it that a flag names.
 //!
-//! Invariants: one line is held at a time; blank lines are skipped; whatever is wrong with a line is said with its number.
+//! Invariants: one line of at most [`MOST_LINE`] bytes is held at a time; blank lines are skipped; whatever is wrong with a line is said with its number.
 
 use std::{
     borrow::Cow,
     fs::File,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     path::Path,
 };
 
@@ -13,6 +13,9 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
 
 use super::report::printable;
+
+/// Bytes of a line at most: a file without line ends must not fill the memory.
+const MOST_LINE: u64 = 1 << 20;
 
 /// Field names to show of a line that lacks one.
 const SHOWN: usize = 8;
@@ -39,9 +42,13 @@ pub(super) fn for_each(file: Option<&Path>, mut each: impl FnMut(&Record<'_>) ->
     let mut records = 0;
     for number in 1_u64.. {
         bytes.clear();
-        if lines.read_until(b'\n', &mut bytes).with_context(unreadable)? == 0 {
+        if lines.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut bytes).with_context(unreadable)? == 0 {
             break;
         }
+        ensure!(
+            bytes.len() as u64 <= MOST_LINE || bytes.ends_with(b"\n"),
+            "{name}, line {number}: the line is longer than {MOST_LINE} bytes; give one JSON object a line"
+        );
         let line = bytes.trim_ascii();
         if !line.is_empty() {
             let done = Record::parse(line).and_then(|record| each(&record));

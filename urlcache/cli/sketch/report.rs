@@ -19,16 +19,30 @@ pub(super) struct Row {
     /// Elements of the stream that were taken in.
     elements: u64,
     estimate: f64,
-    /// Where the truth lies in 95 of 100 cases.
+    /// Where the truth lies in 95 of 100 cases; without an upper limit if theory gives none.
     low: f64,
-    high: f64,
+    high: Option<f64>,
     exact: Option<f64>,
     /// Estimate divided by exact, minus 1.
     relative_error: Option<f64>,
     /// What theory says of it.
     standard_error: f64,
-    /// The relative error in standard errors.
+    bias: f64,
+    /// Both are bounds, and the bias may be up or down.
+    theory_is_bound: bool,
+    /// The relative error less the bias, in standard errors; none if theory gives bounds alone.
     deviation_se: Option<f64>,
+}
+
+/// What theory says of an estimate divided by the truth.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected {
+    /// Its mean, less 1.
+    pub(super) bias: f64,
+    /// Its standard deviation.
+    pub(super) standard_error: f64,
+    /// Both are bounds, and the bias may be up or down.
+    pub(super) at_most: bool,
 }
 
 /// An answer as a document.
@@ -52,60 +66,100 @@ struct Deviation {
 }
 
 /// Words of every report.
-pub(super) const WORDS: [Word; 4] = [
-    ("estimate", "what the sketch says; the interval to its right holds the truth in 95 of 100 cases, by theory"),
+pub(super) const WORDS: [Word; 5] = [
+    (
+        "estimate",
+        "what the sketch says; the interval to its right holds the truth in 95 of 100 cases, by theory: the estimate divided by 1 + bias + 1.96 and by 1 + bias - 1.96 standard errors (by 1 + both and by 1 - both, where the bias is a bound)",
+    ),
     ("error", "estimate divided by the exact answer, minus 1"),
     (
         "std error",
-        "the error that theory gives: two of three estimates are less far from the truth, if theory is right",
+        "the standard deviation of estimates divided by the truth, as theory gives it; <= if that is a bound",
+    ),
+    (
+        "bias",
+        "the mean of estimates divided by the truth, minus 1, as theory gives it; <= if that is a bound, up or down",
     ),
     (
         "deviation",
-        "the error in standard errors; if theory is right, 3 of 1000 estimates are above 3 or below -3, and the root of the mean square is about 1, unless the groups have many values in common",
+        "the error less the bias, in standard errors; if theory is right, the root of the mean square over many groups is about 1, unless the groups have many values in common; empty if theory gives bounds alone",
     ),
 ];
 
+impl Expected {
+    /// Of an estimate without a bias.
+    pub(super) fn unbiased(standard_error: f64) -> Self {
+        Self { bias: 0.0, standard_error, at_most: false }
+    }
+
+    /// Between which truths an estimate lies in 95 of 100 cases.
+    fn limits(self, estimate: f64) -> (f64, Option<f64>) {
+        let Self { bias, standard_error, at_most } = self;
+        let (middle, margin) = if at_most { (1.0, bias) } else { (1.0 + bias, 0.0) };
+        let margin = margin + NORMAL_95 * standard_error;
+        (estimate / (middle + margin), (margin < middle).then(|| estimate / (middle - margin)))
+    }
+}
+
 impl Row {
-    /// The standard error is relative.
     pub(super) fn new(
         group: String,
         sketch: &'static str,
         elements: u64,
-        (estimate, standard_error): (f64, f64),
+        (estimate, expected): (f64, Expected),
         exact: Option<f64>,
     ) -> Self {
         let relative_error = exact.filter(|exact| *exact > 0.0).map(|exact| estimate / exact - 1.0);
-        let margin = NORMAL_95 * standard_error;
+        let Expected { bias, standard_error, at_most } = expected;
+        let (low, high) = expected.limits(estimate);
+        let deviation = |error: f64| (error - bias) / standard_error;
         Self {
             group,
             sketch,
             elements,
             estimate,
-            low: estimate * (1.0 - margin).max(0.0),
-            high: estimate * (1.0 + margin),
+            low,
+            high,
             exact,
             relative_error,
             standard_error,
-            deviation_se: relative_error.filter(|_| standard_error > 0.0).map(|error| error / standard_error),
+            bias,
+            theory_is_bound: at_most,
+            deviation_se: relative_error.filter(|_| standard_error > 0.0 && !at_most).map(deviation),
         }
     }
 
     /// With another interval: of a share, which knows its own.
     pub(super) fn within(self, low: f64, high: f64) -> Self {
-        Self { low, high, ..self }
+        Self { low, high: Some(high), ..self }
+    }
+
+    /// With an interval inside these limits, which the truth cannot pass; an estimate can.
+    pub(super) fn between(self, least: f64, most: f64) -> Self {
+        let high = self.high.unwrap_or(f64::INFINITY).min(most).max(self.estimate);
+        Self { low: self.low.max(least).min(self.estimate), high: Some(high), ..self }
     }
 
     fn cells(&self) -> Vec<String> {
-        let percent = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{:+.2} %", value * 100.0));
+        let percent = |value: f64| format!("{:.2} %", value * 100.0);
+        let signed = |value: f64| format!("{:+.2} %", value * 100.0);
+        let bound = |value: f64| format!("<= {}", percent(value));
+        let [error, bias] = if self.theory_is_bound {
+            [bound(self.standard_error), bound(self.bias)]
+        } else {
+            [percent(self.standard_error), signed(self.bias)]
+        };
+        let high = self.high.map_or_else(|| "any".to_owned(), number);
         vec![
             printable(&self.group),
             self.sketch.to_owned(),
             self.elements.to_string(),
             number(self.estimate),
-            format!("{} to {}", number(self.low), number(self.high)),
+            format!("{} to {high}", number(self.low)),
             self.exact.map_or_else(String::new, number),
-            percent(self.relative_error),
-            format!("{:.2} %", self.standard_error * 100.0),
+            self.relative_error.map_or_else(String::new, signed),
+            error,
+            bias,
             self.deviation_se.map_or_else(String::new, |deviation| format!("{deviation:+.1}")),
         ]
     }
@@ -134,8 +188,18 @@ impl Report {
         if let Some(path) = &common.csv {
             print::csv(path, &self.rows)?;
         }
-        let heading =
-            ["of", "sketch", "elements", "estimate", "95 % interval", "exact", "error", "std error", "deviation"];
+        let heading = [
+            "of",
+            "sketch",
+            "elements",
+            "estimate",
+            "95 % interval",
+            "exact",
+            "error",
+            "std error",
+            "bias",
+            "deviation",
+        ];
         let cells: Vec<_> = self.rows.iter().take(most).map(Row::cells).collect();
         let mut text = format!("{title}\n\n{}", print::table(&heading, &cells));
         if self.rows.len() > most {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write as _, fs, num::NonZeroUsize, path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use urlcache::{
     Interval,
@@ -11,7 +11,7 @@ use urlcache::{
 
 use super::{
     Common, records,
-    report::{self, Report, Row},
+    report::{self, Expected, Report, Row},
 };
 use crate::{keys::key, print::Word};
 
@@ -52,6 +52,9 @@ const WORDS: &[Word] = &[
     ("elements", "keys of the sample"),
 ];
 
+/// Values at most, up or down: the squares of the ranges of 2^40 keys have a finite sum.
+const MOST_VALUE: f64 = 1e140;
+
 /// A line of the sample.
 #[derive(Debug, Clone)]
 struct Pair {
@@ -80,12 +83,19 @@ struct Figures {
 }
 
 pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
+    args.common.check_targets(args.out.as_deref())?;
     let mut by_key = KeySample::new(args.most, args.common.seed());
     let mut by_position = Reservoir::new(args.most, args.common.seed().derive(1, 0));
     let mut exact = (!args.common.no_exact).then(HashMap::new);
     let lines = records::for_each(args.common.file.as_deref(), |record| {
-        let fingerprint = key(&record.text(&args.key)?).hash;
+        let name = record.text(&args.key)?;
+        let fingerprint = key(&name).hash;
         let value = args.value.as_ref().map_or(Ok(0.0), |field| record.number(field))?;
+        ensure!(
+            value.abs() <= MOST_VALUE,
+            "the value {value:e} of the key `{}` is outside -1e140 to 1e140: ranges of such values have no finite mean",
+            report::printable(&name)
+        );
         by_key.offer(fingerprint, Pair { value, line: args.out.is_some().then(|| record.line.into()) });
         by_position.offer((fingerprint, value));
         if let Some(exact) = &mut exact {
@@ -127,7 +137,7 @@ fn rows(
     for ((kind, figures), elements) in ["by key", "by position"].into_iter().zip(figures).zip(elements) {
         let seen = if kind == "by key" { by_key.share() } else { 0.0 };
         let row = |name: &str, estimate: f64, error: f64, exact: Option<f64>| {
-            Row::new(name.to_owned(), kind, elements, (estimate, error), exact)
+            Row::new(name.to_owned(), kind, elements, (estimate, Expected::unbiased(error)), exact)
         };
         let basis = truth.unwrap_or(figures);
         let of_mean = |deviation: f64, mean: f64| relative(deviation * ((1.0 - seen) / figures.keys).sqrt(), mean);

@@ -6,8 +6,10 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use urlcache::{
     HashSeed,
-    sketch::{DistinctCount, FlajoletMartin, HyperLogLog, Mismatch, Precision, TailShape},
+    sketch::{DistinctCount, FlajoletMartin, HyperLogLog, Mismatch, Precision, TailShape, Theory},
 };
+
+use super::report::Expected;
 
 /// Which sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,8 +53,8 @@ impl Shapes {
 /// A distinct count that can be made.
 pub(super) enum Shape {
     Registers(Precision),
-    /// With its standard errors by size, as far as they were asked for: each takes a millisecond.
-    Tails(TailShape, RefCell<HashMap<i64, f64>>),
+    /// With what theory says by size, as far as it was asked for: each takes a millisecond.
+    Tails(TailShape, RefCell<HashMap<i64, Expected>>),
 }
 
 impl Shape {
@@ -70,18 +72,29 @@ impl Shape {
         }
     }
 
-    /// The relative standard error at about so many values.
-    pub(super) fn standard_error(&self, distinct: f64) -> f64 {
-        /// Sizes per doubling that are told apart.
+    /// What an estimate is worth: by the exact answer, else by the number of values that has this mean estimate.
+    pub(super) fn expected(&self, estimate: f64, exact: Option<f64>) -> Expected {
+        let corrected = |distinct: f64| estimate / (1.0 + self.at(distinct).bias);
+        // Twice is enough: the bias is below a quarter, and falls slowly.
+        self.at(exact.unwrap_or_else(|| corrected(corrected(estimate))))
+    }
+
+    /// What theory says of about so many values.
+    fn at(&self, distinct: f64) -> Expected {
+        /// Up to this, each number is told apart.
+        const FEW: f64 = 32.0;
+        /// Sizes per doubling that are told apart above: the first is 8 times 5.
         const STEPS: f64 = 8.0;
+        let of = |theory: Theory| Expected { bias: theory.bias, standard_error: theory.standard_error, at_most: false };
+        let few = distinct <= FEW;
         match self {
-            Self::Registers(precision) => precision.theory(distinct).standard_error,
+            Self::Registers(precision) => of(precision.theory(if few { distinct.round() } else { distinct })),
             Self::Tails(shape, known) => {
-                let size = (distinct.max(1.0).log2() * STEPS).round();
+                let step = if few { distinct.round().max(1.0) } else { (distinct.log2() * STEPS).round() };
+                let size = if few { step } else { (step / STEPS).exp2() };
                 #[expect(clippy::cast_possible_truncation, reason = "at most 8 times 1,024")]
-                let step = size as i64;
-                let compute = || shape.theory((size / STEPS).exp2()).standard_error;
-                *known.borrow_mut().entry(step).or_insert_with(compute)
+                let step = step as i64;
+                *known.borrow_mut().entry(step).or_insert_with(|| of(shape.theory(size)))
             }
         }
     }

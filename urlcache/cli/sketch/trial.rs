@@ -50,7 +50,7 @@ const SAMPLED: usize = 1_500;
 /// All experiments, with at most so many distinct keys.
 pub(super) fn all(largest: u64) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
-    let sizes = || [10, 100, 1_000, 100_000].into_iter().filter(move |size| *size <= largest);
+    let sizes = || [1, 10, 100, 1_000, 100_000].into_iter().filter(move |size| *size <= largest);
     for (p, size) in sizes().map(|size| (10, size)).chain(sizes().map(|size| (14, size))) {
         let precision = Precision::new(p)?;
         let name = format!("hyperloglog, 2^{p} registers");
@@ -89,7 +89,7 @@ fn distinct<S: DistinctCount>(
         }
         sketch.estimate()
     };
-    let data = format!("{size} keys");
+    let data = format!("{size} key{}", if size == 1 { "" } else { "s" });
     Trial { estimator, data, exact: size as f64, theory, at_most: false, run: Box::new(run) }
 }
 

@@ -193,6 +193,8 @@ impl Lists {
 /// The keys that no step has resolved yet.
 struct Left<'a> {
     groups: &'a mut [Vec<u64>],
+    /// How many they are.
+    count: usize,
     /// How many there were.
     total: usize,
     /// Whether it is known that no hash is in two classes.
@@ -202,16 +204,19 @@ struct Left<'a> {
 impl<'a> Left<'a> {
     fn of(groups: &'a mut [Vec<u64>]) -> Self {
         let total = groups.iter().map(Vec::len).sum();
-        Self { groups, total, distinct: false }
-    }
-
-    fn count(&self) -> usize {
-        self.groups.iter().map(Vec::len).sum()
+        Self { groups, count: total, total, distinct: false }
     }
 
     /// How many keys of other classes are left.
     fn others(&self, class: usize) -> usize {
-        self.count() - self.groups[class].len()
+        self.count - self.groups[class].len()
+    }
+
+    /// Keeps those keys of a class that a filter takes by mistake: none, if there is no filter.
+    fn keep(&mut self, class: usize, mistaken: Option<&Bloom>) {
+        let before = self.groups[class].len();
+        self.groups[class].retain(|hash| mistaken.is_some_and(|filter| filter.holds(*hash)));
+        self.count -= before - self.groups[class].len();
     }
 
     fn hashes_of_others(&self, class: usize) -> impl Iterator<Item = u64> {
@@ -222,7 +227,7 @@ impl<'a> Left<'a> {
     fn step_one(&mut self, class: usize, number: u64, probes: u8) -> Step {
         let mut filter = Bloom::new(2 * number, probes, self.others(class) as u64);
         self.hashes_of_others(class).for_each(|hash| filter.insert(hash));
-        self.groups[class].retain(|hash| filter.holds(*hash));
+        self.keep(class, Some(&filter));
         Step::One(filter)
     }
 
@@ -231,14 +236,14 @@ impl<'a> Left<'a> {
         self.groups[class].iter().for_each(|hash| filter.insert(*hash));
         let taken: Vec<u64> = self.hashes_of_others(class).filter(|hash| filter.holds(*hash)).collect();
         if taken.is_empty() {
-            self.groups[class].clear();
+            self.keep(class, None);
             return Step::Two(filter, None);
         }
         let mut others = Bloom::new(2 * number + 1, second, taken.len() as u64);
         for &hash in &taken {
             others.insert(hash);
         }
-        self.groups[class].retain(|hash| others.holds(*hash));
+        self.keep(class, Some(&others));
         Step::Two(filter, Some(others))
     }
 
@@ -252,7 +257,7 @@ impl<'a> Left<'a> {
         if rounds > MOST_ROUNDS {
             return Err(TrainError::Stalled);
         }
-        if self.distinct || (rounds < PATIENCE && self.count() > self.total / 64) {
+        if self.distinct || (rounds < PATIENCE && self.count > self.total / 64) {
             return Ok(());
         }
         let classes = (0..).zip(&*self.groups);

@@ -63,7 +63,7 @@ struct Counter {
 }
 
 /// Estimates of the second moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moment {
     /// The mean of all variables: unbiased.
     pub mean: f64,
@@ -73,6 +73,8 @@ pub struct Moment {
     pub standard_error: f64,
     /// The same of the median of means, at most.
     pub standard_error_of_median: f64,
+    /// How far the median of means leans up or down at most: the standard error of a group, as the variables show it.
+    pub bias_of_median: f64,
 }
 
 impl SecondMoment {
@@ -111,18 +113,20 @@ impl SecondMoment {
         let elements = self.elements() as f64;
         let values: Vec<f64> = self.starts.held().iter().map(|start| elements * self.twice_less_one(*start)).collect();
         if values.is_empty() {
-            return Moment { mean: 0.0, median_of_means: 0.0, standard_error: 0.0, standard_error_of_median: 0.0 };
+            return Moment::default();
         }
         let mean = mean(&values);
         let count = values.len() as f64;
         let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
         let independent = square / count;
         let variance = independent * (1.0 - count / elements).max(0.0);
+        let of_group = values.len().div_ceil(self.groups) as f64;
         Moment {
             mean,
             median_of_means: median_of_means(&values, self.groups),
             standard_error: variance.sqrt(),
             standard_error_of_median: (variance + (FRAC_PI_2 - 1.0) * independent).sqrt(),
+            bias_of_median: (square / of_group * (1.0 - of_group / elements).max(0.0)).sqrt(),
         }
     }
 
@@ -298,9 +302,15 @@ mod tests {
         let occurrences = uneven();
         let (exact, elements) = (SecondMoment::exact(occurrences.iter().copied()), stream(&occurrences, true));
         let theory = SecondMoment::theory(occurrences.iter().copied(), 400).standard_error;
-        let said = (0..20).map(|index| of(&elements, 400, 5, seed(index)).estimate().standard_error / exact);
-        let said = said.sum::<f64>() / 20.0;
-        assert!((said / theory - 1.0).abs() < 0.1, "{said}, theory {theory}");
+        let bias = SecondMoment::theory_of_median(occurrences.iter().copied(), 400, 5).bias;
+        let found = |index| of(&elements, 400, 5, seed(index)).estimate();
+        for (name, theory, said) in [
+            ("error", theory, (|found: Moment| found.standard_error) as fn(Moment) -> f64),
+            ("bias", bias, |found| found.bias_of_median),
+        ] {
+            let said = (0..20).map(|index| said(found(index)) / exact).sum::<f64>() / 20.0;
+            assert!((said / theory - 1.0).abs() < 0.1, "{name} {said}, theory {theory}");
+        }
     }
 
     #[test]
@@ -314,8 +324,7 @@ mod tests {
     #[test]
     fn edges() {
         let empty = SecondMoment::new(10, 5, HashSeed::new(1)).unwrap();
-        let nothing = Moment { mean: 0.0, median_of_means: 0.0, standard_error: 0.0, standard_error_of_median: 0.0 };
-        assert_eq!(empty.estimate(), nothing);
+        assert_eq!(empty.estimate(), Moment::default());
         assert_eq!(of(&[5], 10, 5, HashSeed::new(1)).estimate().median_of_means.to_bits(), 1.0_f64.to_bits());
         for (variables, groups) in [(0, 1), (10, 0), (10, 3), (0, 0), (3, 5)] {
             let refused = SecondMoment::new(variables, groups, HashSeed::new(1)).err();

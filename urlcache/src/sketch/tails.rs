@@ -159,9 +159,17 @@ mod tests {
     /// Over 100 seeds, at several sizes and groupings.
     #[test]
     fn errors_are_those_of_the_theory() {
-        for (groups, size, distinct) in
-            [(31, 4, 10), (31, 4, 100), (31, 4, 1_000), (9, 16, 1_000), (31, 1, 1_500), (31, 4, 8_000)]
-        {
+        for (groups, size, distinct) in [
+            (31, 4, 1),
+            (31, 4, 3),
+            (5, 1, 1),
+            (31, 4, 10),
+            (31, 4, 100),
+            (31, 4, 1_000),
+            (9, 16, 1_000),
+            (31, 1, 1_500),
+            (31, 4, 8_000),
+        ] {
             let shape = TailShape::new(groups, size).unwrap();
             trials::check(shape.theory(distinct as f64), |seed| {
                 let mut sketch = shape.sketch(seed);
