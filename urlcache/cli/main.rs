@@ -4,6 +4,7 @@ mod cascade;
 mod figure;
 mod inspect;
 mod keys;
+mod lines;
 mod memory;
 mod multilayer;
 mod print;

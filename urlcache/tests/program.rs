@@ -40,7 +40,7 @@ fn the_evaluation_has_only_flags_that_exist() {
     for command in template.lines().filter_map(|line| line.strip_prefix("{{run")?.strip_suffix("}}")) {
         let arguments: Vec<&str> = command.split_once(' ').unwrap().1.split_whitespace().collect();
         let nested = ["sketch", "cascade"].contains(&arguments[0]);
-        let help = text(&[&arguments[..1 + usize::from(nested)], &["--help"]].concat());
+        let help = text(&[&arguments[..=usize::from(nested)], &["--help"]].concat());
         for flag in arguments.iter().filter(|argument| argument.starts_with('-')) {
             assert!(help.contains(&format!("{flag} ")) || help.contains(&format!("{flag},")), "{flag} of {command}");
         }

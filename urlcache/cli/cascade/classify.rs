@@ -15,10 +15,11 @@ use urlcache::{Classifier, Interval};
 
 use super::{
     Choice,
-    labelled::{Delimiter, Labelled, each_line},
+    labelled::{Delimiter, Labelled},
 };
 use crate::{
     Form,
+    lines::Lines,
     print::{self, Word},
 };
 
@@ -121,15 +122,13 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-const STDIN: &str = "standard input";
-
 /// The keys of standard input, for a document.
 fn from_stdin() -> Result<Vec<String>> {
     let mut keys = Vec::new();
-    each_line(Path::new(STDIN), &mut io::stdin().lock(), |line| {
+    let mut lines = Lines::of_stdin();
+    while let Some(line) = lines.next()? {
         keys.push(String::from_utf8_lossy(line).into_owned());
-        Ok(())
-    })?;
+    }
     Ok(keys)
 }
 
@@ -141,15 +140,15 @@ fn stream(classifier: &Classifier) -> Result<ExitCode> {
     let mut batch = Batch::default();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut written = Ok(());
-    each_line(Path::new(STDIN), &mut io::stdin().lock(), |line| {
+    let mut lines = Lines::of_stdin();
+    while written.is_ok()
+        && let Some(line) = lines.next()?
+    {
         batch.add(classifier, line);
         if batch.hashes.len() == BATCH {
             written = batch.write(classifier, &mut out);
-            ensure!(written.is_ok(), "no one reads");
         }
-        Ok(())
-    })
-    .or_else(|error| if written.is_err() { Ok(()) } else { Err(error) })?;
+    }
     match written.and_then(|()| batch.write(classifier, &mut out)).and_then(|()| out.flush()) {
         Err(gone) if gone.kind() != ErrorKind::BrokenPipe => Err(gone).context("cannot write"),
         _ => Ok(ExitCode::SUCCESS),

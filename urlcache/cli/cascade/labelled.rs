@@ -1,22 +1,13 @@
 //! Files of keys with their classes: a line each, read as a stream, plain or compressed.
 //!
 //! Owns the form of a line: key, delimiter, class; the last delimiter of the line counts, so that a key may contain it.
-//! Invariant: never more than one line is in memory, and no line is longer than [`MOST_LINE`].
 
-use std::{
-    fs::File,
-    io::{BufRead, BufReader, Read},
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail};
 use clap::Args;
 
-/// Bytes of a line at most: a file without line ends, or one that was compressed to nothing, must not fill the memory.
-const MOST_LINE: u64 = 1 << 20;
-
-/// How far back a compressed file may refer: 2^27 bytes.
-const WINDOW_LOG: u32 = 27;
+use crate::lines::Lines;
 
 /// Where the keys and classes are.
 #[derive(Debug, Clone, Args)]
@@ -56,53 +47,23 @@ impl Labelled {
     /// # Errors
     /// The file cannot be read, a line has no class, or `take` fails.
     pub(super) fn each(&self, mut take: impl FnMut(Line<'_>) -> Result<()>) -> Result<()> {
-        let mut number = 0;
-        each_line(&self.path, &mut *open(&self.path)?, |text| {
-            number += 1;
+        let mut lines = Lines::of(&self.path)?;
+        for number in 1.. {
+            let Some(text) = lines.next()? else { break };
             if text.is_empty() {
-                return Ok(());
+                continue;
             }
-            let at = text.iter().rposition(|byte| *byte == self.delimiter).with_context(|| {
-                let delimiter = char::from(self.delimiter);
-                format!("{}:{number}: the line has no {delimiter:?} between key and class", self.path.display())
-            })?;
-            let class = &text[at + 1..];
-            ensure!(!class.is_empty(), "{}:{number}: no class after the key", self.path.display());
-            take(Line { number, key: &text[..at], class })
-        })
-    }
-}
-
-/// A file as a stream of bytes; one whose name ends in `.zst` is decompressed.
-fn open(path: &Path) -> Result<Box<dyn BufRead>> {
-    let what = || format!("cannot read {}", path.display());
-    let file = File::open(path).with_context(what)?;
-    Ok(if path.extension().is_some_and(|extension| extension == "zst") {
-        let mut decoder = zstd::Decoder::new(file).with_context(what)?;
-        decoder.window_log_max(WINDOW_LOG).with_context(what)?;
-        Box::new(BufReader::with_capacity(1 << 16, decoder))
-    } else {
-        Box::new(BufReader::with_capacity(1 << 16, file))
-    })
-}
-
-/// Hands each line without its end to `take`.
-pub(super) fn each_line(path: &Path, input: &mut dyn BufRead, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-    let mut text = Vec::new();
-    for number in 1_u64.. {
-        text.clear();
-        let read = input.take(MOST_LINE + 1).read_until(b'\n', &mut text);
-        if read.with_context(|| format!("cannot read {}", path.display()))? == 0 {
-            break;
+            let Some(at) = text.iter().rposition(|byte| *byte == self.delimiter) else {
+                bail!("{}: the line has no {:?} between key and class", lines.place(), char::from(self.delimiter));
+            };
+            if at + 1 == text.len() {
+                bail!("{}: no class after the key", lines.place());
+            }
+            let [key, class] = [&text[..at], &text[at + 1..]];
+            take(Line { number, key, class })?;
         }
-        if text.last() == Some(&b'\n') {
-            text.pop();
-        } else if text.len() as u64 > MOST_LINE {
-            bail!("{}:{number}: the line is longer than {MOST_LINE} bytes", path.display());
-        }
-        take(text.strip_suffix(b"\r").unwrap_or(&text))?;
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

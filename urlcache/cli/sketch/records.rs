@@ -1,21 +1,14 @@
 //! JSON Lines: one object a line, and the fields of it that a flag names.
 //!
-//! Invariants: one line of at most [`MOST_LINE`] bytes is held at a time; blank lines are skipped; whatever is wrong with a line is said with its number.
+//! Invariants: one line is held at a time; blank lines are skipped; whatever is wrong with a line is said with its number.
 
-use std::{
-    borrow::Cow,
-    fs::File,
-    io::{BufRead, BufReader, Read},
-    path::Path,
-};
+use std::{borrow::Cow, path::Path};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
 
 use super::report::printable;
-
-/// Bytes of a line at most: a file without line ends must not fill the memory.
-const MOST_LINE: u64 = 1 << 20;
+use crate::lines::Lines;
 
 /// Field names to show of a line that lacks one.
 const SHOWN: usize = 8;
@@ -33,26 +26,13 @@ pub(super) struct Record<'line> {
 /// The file cannot be read or has no record, a line is no JSON object, or what is done with a record fails.
 pub(super) fn for_each(file: Option<&Path>, mut each: impl FnMut(&Record<'_>) -> Result<()>) -> Result<u64> {
     let name = file.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
-    let unreadable = || format!("cannot read {name}");
-    let mut lines: Box<dyn BufRead> = match file {
-        Some(path) => Box::new(BufReader::new(File::open(path).with_context(unreadable)?)),
-        None => Box::new(std::io::stdin().lock()),
-    };
-    let mut bytes = Vec::new();
+    let mut lines = file.map_or_else(|| Ok(Lines::of_stdin()), Lines::of)?;
     let mut records = 0;
-    for number in 1_u64.. {
-        bytes.clear();
-        if lines.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut bytes).with_context(unreadable)? == 0 {
-            break;
-        }
-        ensure!(
-            bytes.len() as u64 <= MOST_LINE || bytes.ends_with(b"\n"),
-            "{name}, line {number}: the line is longer than {MOST_LINE} bytes; give one JSON object a line"
-        );
-        let line = bytes.trim_ascii();
+    while let Some(line) = lines.next()? {
+        let line = line.trim_ascii();
         if !line.is_empty() {
             let done = Record::parse(line).and_then(|record| each(&record));
-            done.with_context(|| format!("{name}, line {number}"))?;
+            done.with_context(|| format!("{name}, line {}", lines.number()))?;
             records += 1;
         }
     }

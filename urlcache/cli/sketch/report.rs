@@ -217,20 +217,13 @@ pub(super) fn count(number: usize, of: &str) -> String {
     format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A text of a file for a terminal: what would steer it or turn the order of its letters is escaped, and the end of a long
-/// one is left out.
+/// A text of a file for a terminal: what would steer it is escaped, and the end of a long one is left out.
 pub(super) fn printable(text: &str) -> String {
     const MOST: usize = 100;
-    let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut shown = String::new();
-    for (place, c) in text.chars().enumerate() {
-        match c {
-            _ if place == MOST => return shown + "...",
-            _ if c.is_control() || turns(c) => shown.extend(c.escape_unicode()),
-            _ => shown.push(c),
-        }
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => print::printable(&text[..end]) + "...",
+        None => print::printable(text),
     }
-    shown
 }
 
 /// Whole numbers in full, others short.
