@@ -34,7 +34,7 @@
 //! | [`Layout`] | bits a URL at a rate of 1e-2, 1e-4, 1e-6 | cache lines | keys a second beside a plain filter, in batches (one by one) |
 //! |---|---|---|---|
 //! | [`Classic`](Layout::Classic) | 9.6, 19.2, 28.8 | as many as bits set: 7, 13, 20 | about as many |
-//! | [`Line`](Layout::Line) | 10.1, 22.9, 31.5 | 1, 1, 2 | 2 to 5 times as many (1 to 2 times) |
+//! | [`Line`](Layout::Line) | 10.1, 22.9, 31.5 | 1, 1, 2 | 2 to 4 times as many (0.9 to 1.6 times) |
 //! | [`Fingerprint`](Layout::Fingerprint) | 37.7, at a rate of 6e-9 | 1 | 2 to 4 times |
 //!
 //! The times are those of test-and-set at 10^6 keys against `fastbloom`; `urlcache speed` measures them, and against more
