@@ -213,7 +213,7 @@ fn what_is_wrong_is_said_with_its_line() {
     let deep = "[".repeat(100_000);
     let long = [b"{\"a\": 1}\n", &vec![b' '; (1 << 20) + 1][..]].concat();
     let cases: [(&[u8], &str); 11] = [
-        (&long, "line 2: the line is longer than 1048576 bytes"),
+        (&long, ":2: the line is longer than 1048576 bytes"),
         (b"", "has no line"),
         (b"\n \n", "has no line"),
         (b"{\"a\": 1}\n\n{\"a\": \n", "line 3: the line is not JSON"),

@@ -131,7 +131,7 @@ fn chosen(all: &[Printed], only: &[String]) -> Result<Vec<Printed>> {
     for name in only.iter().map(|name| name.trim()) {
         if !all.iter().any(|printed| is(printed, name)) {
             let names: Vec<&str> = all.iter().map(|printed| printed.id.as_str()).collect();
-            bail!("there is no table {name:?} in --only: they are rates, costs, {}", names.join(", "));
+            bail!("there is no table {name:?} in --only: they are {}, rates, costs", names.join(", "));
         }
         known.extend(all.iter().filter(|printed| is(printed, name)).map(|printed| printed.id.as_str()));
     }
