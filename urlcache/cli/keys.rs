@@ -33,7 +33,7 @@ pub(crate) fn lines(path: &Path, most: usize) -> Result<Vec<String>> {
         && let Some(line) = input.next()?
     {
         let text = std::str::from_utf8(line).map(str::to_owned);
-        lines.push(text.with_context(|| input.place())?);
+        lines.push(text.with_context(|| format!("cannot read {}", input.place()))?);
     }
     ensure!(!lines.is_empty(), "{} has no line", path.display());
     Ok(lines)
