@@ -332,7 +332,8 @@ mod tests {
     /// Offers so many pages of 40 links, of which ten are new; returns the lost URLs, and what became of the cache.
     fn crawl(config: CacheConfig, pages: u64) -> Result<(usize, BudgetedCache), OfferError> {
         let mut cache = BudgetedCache::new(config)?;
-        let (mut table, mut offered, mut verdicts) = (Vec::new(), HashSet::new(), Vec::new());
+        let (mut table, mut verdicts) = (Vec::new(), Vec::new());
+        let mut offered = HashSet::new();
         for page in 0..pages {
             let links: Vec<String> = (0..40).map(|link| format!("http://h/{}", page * 10 + link)).collect();
             let keys: Vec<_> = links.iter().map(|link| key(link)).collect();
@@ -395,7 +396,8 @@ mod tests {
             CacheConfig { strategy: Strategy::Multilayer, max_memory: Some(8_000), ..config(ResetPolicy::Rebuild) };
         let mut cache = BudgetedCache::new(limited).unwrap();
         let urls: Vec<String> = (0..100_000).map(|index| format!("http://h/{}/{index}", index % 7)).collect();
-        let (mut verdicts, mut failures, mut states) = (Vec::new(), 0, Vec::new());
+        let (mut verdicts, mut states) = (Vec::new(), Vec::new());
+        let mut failures = 0;
         for page in urls.chunks(100) {
             let keys: Vec<_> = page.iter().map(|url| key(url)).collect();
             if cache.insert_batch(&keys, &mut verdicts, Vec::new).is_err() {

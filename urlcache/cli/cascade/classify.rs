@@ -201,7 +201,8 @@ pub(super) fn check(classifier: &Classifier, labelled: &Labelled, batch: usize) 
     let numbers =
         classifier.names().iter().map(Vec::as_slice).zip(0_u32..).collect::<std::collections::HashMap<_, _>>();
     let mut tally = Tally::default();
-    let (mut hashes, mut expected, mut classes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut hashes, mut expected) = (Vec::new(), Vec::new());
+    let mut classes = Vec::new();
     let mut compare = |hashes: &mut Vec<u64>, expected: &mut Vec<u32>| {
         classifier.classify_hashes(hashes, &mut classes);
         tally.lines += hashes.len() as u64;

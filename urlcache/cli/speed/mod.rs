@@ -302,7 +302,7 @@ fn table(rows: &[Row]) -> String {
         let [ratio, ns, theirs, bits, their_bits] =
             [row.ratio, row.ns, row.against_ns, row.bits_per_key, row.against_bits_per_key].map(|n| format!("{n:.2}"));
         let [rate, actual, their_actual] = [row.rate, row.actual_rate, row.against_actual_rate].map(print::short);
-        let (op, mode, against) = (row.op.to_owned(), row.mode.to_owned(), row.against.to_owned());
+        let [op, mode, against] = [row.op, row.mode, row.against].map(str::to_owned);
         vec![op, mode, against, row.keys.to_string(), rate, ratio, ns, theirs, bits, their_bits, actual, their_actual]
     };
     print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>()) + "\n" + &verdicts

@@ -231,7 +231,8 @@ mod tests {
     #[test]
     fn answers_are_those_of_the_layout_classic() {
         let urls = Urls::generated(2_000);
-        let (seed, probes, bits) = (HashSeed::new(11), 3, 7_000);
+        let (probes, bits) = (3, 7_000);
+        let seed = HashSeed::new(11);
         let draw = OneHash { urls: &urls, seed, probes, bits };
         let mut library = FilterCache::single(Plan::new(bits, probes).unwrap(), 2_000, seed).unwrap();
         let mut ours = Bits::default();

@@ -32,7 +32,8 @@ fn runs_vary_as_theory_says() {
             let effort = Effort { runs: 1, seed: HashSeed::new(seed), threads: 1 };
             measure(std::slice::from_ref(&wanted), &urls, effort, |_| ())
         });
-        let (mut full, mut all, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut full, mut all) = (Vec::new(), Vec::new());
+        let mut last = Vec::new();
         for run in runs {
             full.push(run.full[filters as usize - 1] as f64 / 1e3);
             all.push(run.filling.iter().sum::<u64>() as f64 / 1e3);

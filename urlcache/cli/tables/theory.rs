@@ -49,7 +49,8 @@ impl Filling {
     /// The variance of the rate that one run measures in the full filters, with as many queries as there are keys: that of
     /// the count, and that of the share of bits that are set.
     pub(crate) fn full_variance(&self) -> f64 {
-        let (rate, share, all) = (self.full(), self.share(self.keys), self.all_probes());
+        let (rate, share) = (self.full(), self.share(self.keys));
+        let all = self.all_probes();
         let slope = f64::from(self.probes) * share.powi(all - 1);
         rate * (1.0 - rate) / self.keys + f64::from(self.together) * slope.powi(2) * self.share_variance(self.keys)
     }

@@ -200,7 +200,8 @@ impl SeenCache {
     /// A larger cache is filled from the URL table, when all that was sent is committed.
     fn fill(&self, cache: Refill, old: &Occupancy) -> Room {
         let (generation, trigger) = (self.generation(), cache.trigger().map_or("age", Trigger::name));
-        let (items, rate, bits) = (old.items, rounded(old.expected_rate), cache.bits());
+        let (items, rate) = (old.items, rounded(old.expected_rate));
+        let bits = cache.bits();
         tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
         self.tell_ceiling();
         Room::Fill(Filling { cache, audit: None, rebuilt: true })
@@ -208,7 +209,8 @@ impl SeenCache {
 
     fn grown(&self, times: u32, enough: bool) -> Room {
         let now = self.occupancy();
-        let (items, bits, expected_lost) = (now.items, now.bits, rounded(self.expected_lost()));
+        let (items, bits) = (now.items, now.bits);
+        let expected_lost = rounded(self.expected_lost());
         if !enough {
             tracing::warn!(items, "the URL cache cannot grow any more, so it will lose more URLs");
         }
