@@ -108,8 +108,10 @@ pub(crate) fn check_target(target: &Path, inputs: &[&Path]) -> Result<()> {
     opened.map(drop).with_context(|| format!("cannot write {}", target.display()))
 }
 
-/// Writes rows under a heading into a file, for programs that draw and count.
-pub(crate) fn csv(path: &Path, rows: &[impl Serialize]) -> Result<()> {
+/// Writes rows under a heading into a file if there is to be one, for programs that draw and count. Callers print their answer first:
+/// a full disk then costs the file alone.
+pub(crate) fn csv(target: Option<&Path>, rows: &[impl Serialize]) -> Result<()> {
+    let Some(path) = target else { return Ok(()) };
     let what = || format!("cannot write {}", path.display());
     let mut file = csv::Writer::from_path(path).with_context(what)?;
     for row in rows {

@@ -221,3 +221,39 @@ fn what_cannot_be_done_is_said_in_one_line() {
         assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
     }
 }
+
+#[test]
+fn a_full_disk_costs_the_file_and_not_the_answer() {
+    let full = "/dev/full";
+    if !std::path::Path::new(full).exists() {
+        println!("this system has no {full}");
+        return;
+    }
+    let cases: [&[&str]; 6] = [
+        &[
+            "speed",
+            "--small-pages",
+            "--keys",
+            "1000",
+            "--rounds",
+            "1",
+            "--rates",
+            "0.01",
+            "--against",
+            "sbbf",
+            "--csv",
+            full,
+        ],
+        &["multilayer", "--sizes", "500", "--queries", "100", "--out", full],
+        &["multilayer", "--generate", "60", "--rounds", "2", "--searches", "10", "--out", full],
+        &["multilayer", "--generate", "60", "--search", "a", "--out", full],
+        &["cascade", "bench", "--size", "1000,3", "--rounds", "1", "-a", "compact", "--no-filters", "--csv", full],
+        &["sketch", "check", "--seeds", "3", "--largest", "1000", "--csv", full],
+    ];
+    for arguments in cases {
+        let output = urlcache(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("cannot write /dev/full: ") && output.stdout.len() > 200, "{arguments:?}: {said}");
+    }
+}

@@ -226,17 +226,13 @@ pub(super) fn run(args: &BenchArgs) -> Result<ExitCode> {
             measurements.filters.push(filter(args, size, *peer)?);
         }
     }
-    if let Some(path) = &args.csv {
-        print::csv(path, &measurements.rows)?;
-    }
-    if let Some(path) = &args.filters_csv {
-        print::csv(path, &measurements.filters)?;
-    }
     let mut lines = table(&measurements.rows);
     if !measurements.filters.is_empty() {
         lines += &format!("\n{}", filter_table(&measurements.filters));
     }
     print::answer(args.form, &measurements, &lines, WORDS)?;
+    print::csv(args.csv.as_deref(), &measurements.rows)?;
+    print::csv(args.filters_csv.as_deref(), &measurements.filters)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -93,14 +93,13 @@ pub(crate) fn run(args: &MultilayerArgs) -> Result<ExitCode> {
     }
     let rounds = compare(args)?;
     let rows: Vec<Row> = rounds.iter().flat_map(report::rows).collect();
-    if let Some(file) = &args.out {
-        print::csv(file, &rows)?;
-    }
+    let lines: String = rounds.iter().map(report::text).collect();
+    let comparison = Comparison { layers: args.url_layers(), rows };
+    print::answer(args.form, &comparison, &lines, report::WORDS)?;
+    print::csv(args.out.as_deref(), &comparison.rows)?;
     if let Some(folder) = &args.urls.svg {
         figures::write(folder, &rounds)?;
     }
-    let lines: String = rounds.iter().map(report::text).collect();
-    print::answer(args.form, &Comparison { layers: args.url_layers(), rows }, &lines, report::WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -98,13 +98,11 @@ pub(super) fn run(args: &CheckArgs) -> Result<ExitCode> {
             row(&trial, &(0..args.seeds).map(estimate).collect::<Vec<_>>())
         })
         .collect();
-    if let Some(path) = &args.csv {
-        print::csv(path, &rows)?;
-    }
-    let passed = rows.iter().all(|row| row.pass);
     let text = lines(&rows, args.seeds);
-    print::answer(args.form, &Checked { seeds: args.seeds, passed, rows }, &text, WORDS)?;
-    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let checked = Checked { seeds: args.seeds, passed: rows.iter().all(|row| row.pass), rows };
+    print::answer(args.form, &checked, &text, WORDS)?;
+    print::csv(args.csv.as_deref(), &checked.rows)?;
+    Ok(if checked.passed { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 /// Of estimates divided by the exact answer.

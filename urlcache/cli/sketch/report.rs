@@ -185,9 +185,6 @@ impl Report {
 
     /// Prints it under a title, `most` rows of it as text; writes all of them as CSV if that is asked for.
     pub(super) fn answer(&self, common: &Common, title: &str, most: usize, words: &[Word]) -> Result<()> {
-        if let Some(path) = &common.csv {
-            print::csv(path, &self.rows)?;
-        }
         let heading = [
             "of",
             "sketch",
@@ -208,7 +205,8 @@ impl Report {
         for Deviation { sketch, rows, root_mean_square_se } in &self.deviations {
             text += &format!("\n{sketch}: root mean square of {rows} deviations {root_mean_square_se:.2}");
         }
-        print::answer(common.form, self, &text, &[words, &WORDS].concat())
+        print::answer(common.form, self, &text, &[words, &WORDS].concat())?;
+        print::csv(common.csv.as_deref(), &self.rows)
     }
 }
 

@@ -155,11 +155,9 @@ pub(crate) fn run(args: &SpeedArgs) -> Result<ExitCode> {
             }
         }
     }
-    if let Some(path) = &args.csv {
-        print::csv(path, &rows)?;
-    }
-    let lines = table(&rows);
-    print::answer(args.form, &Speeds { rows }, &lines, WORDS)?;
+    let (lines, speeds) = (table(&rows), Speeds { rows });
+    print::answer(args.form, &speeds, &lines, WORDS)?;
+    print::csv(args.csv.as_deref(), &speeds.rows)?;
     Ok(ExitCode::SUCCESS)
 }
 

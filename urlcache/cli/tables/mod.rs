@@ -110,13 +110,13 @@ pub(crate) fn run(args: &TablesArgs) -> Result<ExitCode> {
     };
     let tables: Vec<Table> = chosen.iter().map(|printed| table(printed).summed_up()).collect();
     let report = Report::new(args, urls.keys(), tables, began.elapsed());
+    print::answer(args.form, &report, &report.lines(), report::WORDS)?;
     if let Some(folder) = &args.csv {
         report.csv(folder)?;
     }
     if let Some(folder) = &args.svg {
         pictures::draw(&report.tables, folder)?;
     }
-    print::answer(args.form, &report, &report.lines(), report::WORDS)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -111,7 +111,7 @@ impl Report {
     /// A file for each table, in a folder that is there.
     pub(crate) fn csv(&self, folder: &Path) -> Result<()> {
         for table in &self.tables {
-            print::csv(&folder.join(format!("{}.csv", file_name(&table.id))), &table.cells)?;
+            print::csv(Some(&folder.join(format!("{}.csv", file_name(&table.id)))), &table.cells)?;
         }
         Ok(())
     }

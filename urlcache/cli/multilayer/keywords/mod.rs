@@ -132,9 +132,6 @@ pub(super) fn run(args: &MultilayerArgs) -> Result<ExitCode> {
 fn compare(args: &MultilayerArgs, records: &Records) -> Result<()> {
     let extent = Extent::of(records, args);
     let (rows, gains) = measure(args, &records.all, &extent)?;
-    if let Some(file) = &args.out {
-        print::csv(file, &rows)?;
-    }
     let lines = format!(
         "{}\n{}\n{}\n{}\n{}\n{}",
         extent.text(),
@@ -144,7 +141,9 @@ fn compare(args: &MultilayerArgs, records: &Records) -> Result<()> {
         report::table(&rows, report::SEARCH),
         report::verdict(&gains, args.keywords.error_rate),
     );
-    print::answer(args.form, &Comparison { extent, rows, gains }, &lines, report::WORDS)
+    let comparison = Comparison { extent, rows, gains };
+    print::answer(args.form, &comparison, &lines, report::WORDS)?;
+    print::csv(args.out.as_deref(), &comparison.rows)
 }
 
 fn measure(args: &MultilayerArgs, records: &[Record], extent: &Extent) -> Result<(Vec<Row>, Vec<Gain>)> {
@@ -163,11 +162,9 @@ fn find(args: &MultilayerArgs, records: &[Record], question: &str) -> Result<()>
     let index = |shown| search::index(records, shown, args.keywords.error_rate, args.hash_seed);
     let indexes = search::SHOWN.into_iter().map(index).collect::<Result<Vec<_>>>()?;
     let found = search::find(records, &indexes, &words);
-    if let Some(file) = &args.out {
-        print::csv(file, &found)?;
-    }
     let search = Search { words, records: records.len(), found };
-    print::answer(args.form, &search, &search.text(), SEARCH_WORDS)
+    print::answer(args.form, &search, &search.text(), SEARCH_WORDS)?;
+    print::csv(args.out.as_deref(), &search.found)
 }
 
 impl Extent {
