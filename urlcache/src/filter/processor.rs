@@ -2,6 +2,9 @@
 //!
 //! The only file with unsafe code. All of it is hints or choices of speed: no answer depends on them.
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::atomic::Ordering::Relaxed;
+
 /// Begins to fetch the cache line of a value into the nearest cache.
 #[inline]
 pub(crate) fn fetch_ahead<T>(value: &T) {
@@ -62,21 +65,30 @@ pub(super) trait Work {
 }
 
 /// Does the work with those instructions, or without them where the processor has none.
+///
+/// A key alone is little work: the way there is a load and a jump, and what is rare is called, not inlined.
 #[inline]
 pub(super) fn widely<W: Work>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    {
-        if wide::counts_eight_words() {
+    match wide::WIDTH.load(Relaxed) {
+        wide::EIGHT_WORDS => {
             #[expect(unsafe_code, reason = "the compiler cannot know what processor this will run on")]
             // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { wide::with_eight_words(work) };
         }
-        if wide::shifts_four_words() {
+        wide::FOUR_WORDS => {
             #[expect(unsafe_code, reason = "the compiler cannot know what processor this will run on")]
             // SAFETY: the processor has the instructions that the function is compiled for.
             return unsafe { wide::with_four_words(work) };
         }
+        wide::UNKNOWN => return wide::for_the_first_time(work),
+        _ => {}
     }
+    word_by_word(work)
+}
+
+#[inline(never)]
+fn word_by_word<W: Work>(work: W) -> W::Output {
     work.work::<WordByWord>()
 }
 
@@ -88,22 +100,34 @@ mod wide {
         _mm512_sub_epi64,
     };
 
-    use super::{Change, Counting, WordByWord, Work};
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-    /// Whether the processor counts the bits of eight words at once.
-    #[inline]
-    pub(super) fn counts_eight_words() -> bool {
-        is_x86_feature_detected!("avx512f")
+    use super::{Change, Counting, WordByWord, Work, widely};
+
+    /// How much the processor does at once: one of the numbers below, found out when it is first asked for.
+    pub(super) static WIDTH: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    pub(super) const UNKNOWN: u8 = 0;
+    pub(super) const ONE_WORD: u8 = 1;
+    /// It shifts four words, and counts the bits of one.
+    pub(super) const FOUR_WORDS: u8 = 4;
+    /// It counts the bits of eight words.
+    pub(super) const EIGHT_WORDS: u8 = 8;
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn for_the_first_time<W: Work>(work: W) -> W::Output {
+        let counts_one = is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2");
+        let counts_eight = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("popcnt")
-            && is_x86_feature_detected!("bmi2")
-    }
-
-    /// Whether it shifts four words at once, and counts the bits of one.
-    #[inline]
-    pub(super) fn shifts_four_words() -> bool {
-        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("avx512dq");
+        let width = match (counts_one && counts_eight, counts_one && is_x86_feature_detected!("avx2")) {
+            (true, _) => EIGHT_WORDS,
+            (false, true) => FOUR_WORDS,
+            (false, false) => ONE_WORD,
+        };
+        WIDTH.store(width, Relaxed);
+        widely(work)
     }
 
     #[target_feature(enable = "avx512f,avx512dq,avx512vpopcntdq,popcnt,bmi2")]

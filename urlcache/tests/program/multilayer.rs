@@ -1,53 +1,25 @@
-//! `urlcache multilayer`, as its users call it: what the documents' multi-layer filter errs, and what ours does.
+//! `urlcache multilayer`: what the documents' multi-layer filter errs, and what ours does.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
-
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-    sync::LazyLock,
-};
+use std::{fs, path::Path, sync::LazyLock};
 
 use serde_json::Value;
 
-fn multilayer(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_urlcache")).arg("multilayer").args(arguments).output().unwrap()
-}
+use crate::{Cli, list, number};
 
-fn text(arguments: &[&str]) -> String {
-    let output = multilayer(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap()
-}
-
-fn error(arguments: &[&str]) -> String {
-    let output = multilayer(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
-    said
-}
+const CLI: Cli = Cli(&["multilayer"]);
 
 /// The one row of these names.
 fn row<'d>(document: &'d Value, names: &[(&str, &str)]) -> &'d Value {
     let is = |row: &&Value| names.iter().all(|(name, value)| row[*name] == *value);
-    let mut found = document["rows"].as_array().unwrap().iter().filter(is);
+    let mut found = list(document, "rows").iter().filter(is);
     let row = found.next().unwrap_or_else(|| panic!("{names:?}: {document}"));
     assert!(found.next().is_none(), "{names:?}");
     row
 }
 
-fn number(row: &Value, name: &str) -> f64 {
-    row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
-}
-
 /// A comparison on a generated site: layers of 2^16 and 2^15 bits are 25.17 and 12.58 bits a URL in total.
 fn generated() -> &'static Value {
-    static DOCUMENT: LazyLock<Value> = LazyLock::new(|| json(&["--sizes", "15625", "--queries", "20000"]));
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(|| CLI.json(&["--sizes", "15625", "--queries", "20000"]));
     &DOCUMENT
 }
 
@@ -101,7 +73,7 @@ fn rows_and_figures_are_written_with_intervals() {
     let folder = tempfile::tempdir().unwrap();
     let [out, svg] = ["rows.csv", "figures"].map(|name| folder.path().join(name).display().to_string());
     let arguments = ["--sizes", "1000,2000", "--queries", "500", "--layers", "4", "--bits", "25"];
-    let shown = text(&[&arguments[..], &["--out", &out, "--svg", &svg]].concat());
+    let shown = CLI.text(&[&arguments[..], &["--out", &out, "--svg", &svg]].concat());
     for word in ["segment-set", "equal 25", "(quartiles)", "multilayer-plain takes"] {
         assert!(shown.contains(word), "{word}: {shown}");
     }
@@ -130,13 +102,12 @@ fn urls_of_a_file_are_compared_with_those_held_out() {
     let file = folder.path().join("urls").display().to_string();
     let lines: Vec<String> = (0..3_000).map(|i| format!("https://h{}.example/{}/{}", i % 7, i % 50, i / 3)).collect();
     fs::write(&file, lines.join("\n")).unwrap();
-    let document = json(&["--urls", &file, "--sizes", "1000", "--queries", "4000"]);
+    let document = CLI.json(&["--urls", &file, "--sizes", "1000", "--queries", "4000"]);
     let of =
         |method| row(&document, &[("memory", "equal 12.6"), ("method", method), ("questions", "held-out")]).clone();
     assert_eq!(of("bloom")["asked"], 2_000);
     assert!(number(&of("segment-set"), "rate") > 10.0 * number(&of("bloom"), "rate"));
-    let said = error(&["--urls", &file, "--sizes", "3001"]);
-    assert!(said.starts_with("error: --sizes 3001: there are 3000 different URLs"), "{said}");
+    CLI.refuses(&["--urls", &file, "--sizes", "3001"], "error: --sizes 3001: there are 3000 different URLs");
 }
 
 fn records(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
@@ -147,9 +118,9 @@ fn records(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
 
 #[test]
 fn keywords_are_counted_as_theory_says_and_the_claim_is_judged() {
-    let document = json(&["--generate", "800", "--rounds", "10", "--searches", "40"]);
+    let document = CLI.json(&["--generate", "800", "--rounds", "10", "--searches", "40"]);
     assert_eq!((&document["hashes"], &document["layers"]), (&4.into(), &4.into()));
-    for row in document["rows"].as_array().unwrap() {
+    for row in list(&document, "rows") {
         let deviation = row["deviation_se"].as_f64().unwrap_or(0.0);
         assert!(deviation.abs() < 5.0, "{row}");
         assert!(row["method"] == "algorithm 4, literally" || number(row, "missed") == 0.0, "{row}");
@@ -178,7 +149,7 @@ fn keywords_are_counted_as_theory_says_and_the_claim_is_judged() {
         assert!(number(gain, "more_precision_high") - number(gain, "more_precision_low") < 0.1, "{gain}");
     }
     for (rounds, searches, judged) in [("2", "5", "is not decided by so few"), ("10", "60", "does not hold")] {
-        let shown = text(&["--generate", "300", "--rounds", rounds, "--searches", searches]);
+        let shown = CLI.text(&["--generate", "300", "--rounds", rounds, "--searches", searches]);
         assert!(shown.contains(&format!("The claim of 15-30 % more precision {judged}")), "{shown}");
     }
 }
@@ -190,14 +161,14 @@ fn a_search_lists_the_records_that_hold_all_words() {
     let file = records(&folder, "films.csv", &format!("title,tags\n{}\n", rows.join("\n")));
     let out = folder.path().join("found.csv").display().to_string();
     let of_file = ["--csv", &file, "--column", "tags", "--delimiter", "|"];
-    let shown = text(&[&of_file[..], &["--search", "common,k3", "--out", &out]].concat());
+    let shown = CLI.text(&[&of_file[..], &["--search", "common,k3", "--out", &out]].concat());
     assert!(shown.starts_with("10 of 60 records hold all of: common, k3; by mistake Bloom finds "), "{shown}");
     let found: Vec<csv::StringRecord> = csv::Reader::from_path(&out).unwrap().records().map(Result::unwrap).collect();
     let right: Vec<&str> = found.iter().filter(|row| &row[1] == "true").map(|row| &row[0]).collect();
     assert_eq!(right, ["5", "11", "17", "23", "29", "35", "41", "47", "53", "59"]);
     assert!(found.iter().any(|row| &row[4] == "k3, common, x3"), "{found:?}");
-    assert!(text(&[&of_file[..], &["--search", "nowhere"]].concat()).starts_with("0 of 60 records"));
-    let document = json(&[&of_file[..], &["--rounds", "3"]].concat());
+    assert!(CLI.text(&[&of_file[..], &["--search", "nowhere"]].concat()).starts_with("0 of 60 records"));
+    let document = CLI.json(&[&of_file[..], &["--rounds", "3"]].concat());
     assert_eq!((&document["records"], &document["different_keywords"]), (&60.into(), &67.into()));
 }
 
@@ -207,17 +178,17 @@ fn a_record_of_very_many_keywords_has_its_layers_bounded() {
     let long: Vec<String> = (0..20_000).map(|number| format!("k{number}")).collect();
     let file = records(&folder, "long.csv", &format!("tags\n{}\na|b\nb|c\nc|a\n", long.join("|")));
     let of_file = ["--csv", &file, "--column", "tags", "--delimiter", "|", "--rounds", "2", "--searches", "5"];
-    let document = json(&of_file);
+    let document = CLI.json(&of_file);
     assert_eq!((&document["most_keywords"], &document["layers"]), (&20_000.into(), &62.into()));
-    assert_eq!(json(&[&of_file[..], &["--layers", "3"]].concat())["layers"], 3);
+    assert_eq!(CLI.json(&[&of_file[..], &["--layers", "3"]].concat())["layers"], 3);
 }
 
 #[test]
 fn the_corrected_form_is_judged_by_the_bound() {
-    let shown = text(&["--sizes", "2000", "--queries", "20000", "--bits", "12.6", "--brief"]);
+    let shown = CLI.text(&["--sizes", "2000", "--queries", "20000", "--bits", "12.6", "--brief"]);
     let verdict = shown.lines().find(|line| line.contains("multilayer errs")).unwrap();
     assert!(verdict.ends_with("at most 3 times holds"), "{shown}");
-    let few = text(&["--sizes", "2000", "--queries", "20", "--bits", "25", "--brief"]);
+    let few = CLI.text(&["--sizes", "2000", "--queries", "20", "--bits", "25", "--brief"]);
     assert!(few.contains("at most 3 times is not decided by so few questions"), "{few}");
 }
 
@@ -247,8 +218,5 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["--urls", &empty, "--sizes", "10"], "has no line"),
         (&["--sizes", "0"], "0 is not in 1..="),
     ];
-    for (arguments, message) in cases {
-        let said = error(arguments);
-        assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
-    }
+    CLI.refuses_all(&cases);
 }

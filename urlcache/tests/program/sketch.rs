@@ -1,41 +1,15 @@
-//! `urlcache sketch`, as its users call it.
+//! `urlcache sketch`: estimators beside the exact answers.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
-
-use std::{
-    fs,
-    io::Write as _,
-    process::{Command, Output, Stdio},
-};
+use std::fs;
 
 use serde_json::{Value, json};
 
-/// Runs the program with this text on its standard input.
-fn sketch(arguments: &[&str], input: &[u8]) -> Output {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_urlcache"));
-    program.arg("sketch").args(arguments);
-    let mut child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // It may end before it has read all.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
+use crate::{Cli, list, number};
 
-fn text(arguments: &[&str], input: &str) -> String {
-    let output = sketch(arguments, input.as_bytes());
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn document(arguments: &[&str], input: &str) -> Value {
-    serde_json::from_str(&text(&[arguments, &["--json"]].concat(), input)).unwrap()
-}
+const CLI: Cli = Cli(&["sketch"]);
 
 fn rows<'a>(document: &'a Value, sketch: &str) -> Vec<&'a Value> {
-    document["rows"].as_array().unwrap().iter().filter(|row| row["sketch"] == sketch).collect()
-}
-
-fn number(row: &Value, name: &str) -> f64 {
-    row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
+    list(document, "rows").iter().filter(|row| row["sketch"] == sketch).collect()
 }
 
 fn lines(values: impl IntoIterator<Item = Value>) -> String {
@@ -45,7 +19,7 @@ fn lines(values: impl IntoIterator<Item = Value>) -> String {
 
 /// Each row has its exact answer, and is at most five standard errors away from it.
 fn near(document: &Value) {
-    for row in document["rows"].as_array().unwrap() {
+    for row in list(document, "rows") {
         let (estimate, exact) = (number(row, "estimate"), number(row, "exact"));
         assert!((number(row, "relative_error") - (estimate / exact - 1.0)).abs() < 1e-9, "{row}");
         assert!(row["deviation_se"].as_f64().unwrap_or(0.0).abs() < 5.0, "{row}");
@@ -64,7 +38,7 @@ fn distinct_words_of_each_section() {
         json!({"section": "/a", "title": words(300, 600).to_lowercase()}),
     ]);
     input.insert_str(0, "\n   \n");
-    let found = document(&["distinct", "--of", "title", "--words", "--by", "section"], &input);
+    let found = CLI.json_of(&["distinct", "--of", "title", "--words", "--by", "section"], &input);
     near(&found);
     assert_eq!((&found["lines"], &found["groups"]), (&json!(3), &json!(2)));
     for kind in ["hyperloglog", "flajolet-martin"] {
@@ -73,7 +47,7 @@ fn distinct_words_of_each_section() {
         assert_eq!(named, [(&json!("/a"), 600.0), (&json!("/b"), 1.0)]);
         assert_eq!(rows[0]["elements"], 700);
     }
-    let bare = document(&["distinct", "--of", "title", "--by", "section", "--no-exact"], &input);
+    let bare = CLI.json_of(&["distinct", "--of", "title", "--by", "section", "--no-exact"], &input);
     assert!(bare["rows"].as_array().unwrap().iter().all(|row| row["exact"].is_null() && row["deviation_se"].is_null()));
 }
 
@@ -83,15 +57,14 @@ fn distinct_links_to_each_page() {
         [json!({"from": page, "to": ["/", format!("/{}", page % 10)]}), json!({"from": page, "to": ["/"]})]
     }));
     let arguments = ["distinct", "--of", "from", "--by", "to", "--precision", "12"];
-    let refused = sketch(&arguments, input.as_bytes());
-    assert_eq!(refused.status.code(), Some(2), "a list cannot be the name of a group");
+    CLI.refuses_of(&arguments, input.as_bytes(), "the field `to` is a list");
     let input = input.replace(r#"["/"]"#, r#""/""#).replace(r#"["/","#, "").replace(r#""]"#, r#"""#);
-    let found = document(&arguments, &input);
+    let found = CLI.json_of(&arguments, &input);
     near(&found);
     let registers = rows(&found, "hyperloglog");
     assert_eq!((&registers[0]["group"], number(registers[0], "exact")), (&json!("/"), 3_000.0));
     assert!(registers.len() == 11 && (number(registers[5], "estimate") - 300.0).abs() < 20.0);
-    let alone = document(&["distinct", "--of", "from", "--sketch", "flajolet-martin", "--groups", "5"], &input);
+    let alone = CLI.json_of(&["distinct", "--of", "from", "--sketch", "flajolet-martin", "--groups", "5"], &input);
     assert!(rows(&alone, "hyperloglog").is_empty() && rows(&alone, "flajolet-martin").len() == 1);
 }
 
@@ -103,14 +76,15 @@ fn second_moments_of_the_slides_streams() {
         values.into_iter().map(|value| json!({"host": host, "folder": value})).collect::<Vec<_>>()
     };
     let input = lines([stream("even", 10, 9), stream("uneven", 90, 1)].concat());
-    let found = document(&["moment", "--of", "folder", "--by", "host", "--variables", "40", "--groups", "4"], &input);
+    let found =
+        CLI.json_of(&["moment", "--of", "folder", "--by", "host", "--variables", "40", "--groups", "4"], &input);
     near(&found);
     let means = rows(&found, "mean");
     assert_eq!((&means[0]["group"], number(means[0], "exact")), (&json!("uneven"), 8_110.0));
     assert_eq!((&means[1]["group"], number(means[1], "exact")), (&json!("even"), 910.0));
     assert!(number(means[0], "standard_error") > 0.05);
     // Each position has a variable.
-    let all = document(&["moment", "--of", "folder", "--by", "host", "--no-exact"], &input);
+    let all = CLI.json_of(&["moment", "--of", "folder", "--by", "host", "--no-exact"], &input);
     assert!((number(rows(&all, "mean")[0], "estimate") - 8_110.0).abs() < 1e-6);
     assert!(all["rows"][0]["exact"].is_null());
 }
@@ -121,7 +95,7 @@ fn neighbourhoods_of_the_slides_graph() {
     let input = lines(links.map(|link| json!({"from": link[..1], "to": link[1..]})));
     let flags = ["neighbours", "--from", "from", "--to", "to", "--start", "E", "--depth", "9"];
     let undirected = [&flags[..], &["--direction", "undirected", "--precision", "14"]].concat();
-    let found = document(&undirected, &input);
+    let found = CLI.json_of(&undirected, &input);
     near(&found);
     let registers = rows(&found, "hyperloglog");
     let exact: Vec<f64> = registers.iter().map(|row| number(row, "exact")).collect();
@@ -132,12 +106,12 @@ fn neighbourhoods_of_the_slides_graph() {
         "it ends where nothing grows: {exact:?}"
     );
     for (way, sizes) in [("out", vec![1.0, 2.0, 3.0]), ("in", vec![1.0, 2.0, 3.0, 4.0])] {
-        let found = document(&[&flags[..], &["--direction", way]].concat(), &input);
+        let found = CLI.json_of(&[&flags[..], &["--direction", way]].concat(), &input);
         let exact: Vec<f64> = rows(&found, "hyperloglog").iter().map(|row| number(row, "exact")).collect();
         assert_eq!(exact[..sizes.len()], sizes);
     }
     let lists = lines([json!({"from": "E", "to": ["F", "D"]}), json!({"from": "D", "to": []})]);
-    let found = document(&flags, &lists);
+    let found = CLI.json_of(&flags, &lists);
     assert_eq!(rows(&found, "flajolet-martin")[1]["exact"], 3.0);
 }
 
@@ -149,7 +123,7 @@ fn a_sample_by_key_is_right_and_one_by_position_is_not() {
     let (csv, out) = (folder.path().join("rows.csv"), folder.path().join("sample.jsonl"));
     let paths = [&csv, &out].map(|path| path.to_str().unwrap());
     let flags = ["sample", "--key", "key", "--value", "value", "--most", "600", "--csv", paths[0], "--out", paths[1]];
-    let found = document(&flags, &input);
+    let found = CLI.json_of(&flags, &input);
     let of = |name: &str, kind: &str| rows(&found, kind).into_iter().find(|row| row["group"] == name).unwrap().clone();
     for (name, exact) in [("unique keys", 0.5), ("mean range", 5.0), ("distinct keys", 4_000.0)] {
         let row = of(name, "by key");
@@ -172,7 +146,7 @@ fn estimators_are_within_their_theory() {
     let folder = tempfile::tempdir().unwrap();
     let csv = folder.path().join("check.csv");
     let flags = ["check", "--seeds", "30", "--largest", "1000", "--csv", csv.to_str().unwrap()];
-    let found = document(&flags, "");
+    let found = CLI.json_of(&flags, "");
     let rows = found["rows"].as_array().unwrap();
     assert!(found["passed"] == true && rows.len() > 25, "{found}");
     for part in ["hyperloglog", "flajolet-martin", "second moment", "neighbours", "sample by key", "sample by position"]
@@ -195,16 +169,16 @@ fn answers_explain_their_words_and_repeat() {
         &["check", "--seeds", "5", "--largest", "10"],
     ];
     for command in commands {
-        let (explained, again) = (text(command, &input), text(command, &input));
+        let (explained, again) = (CLI.text_of(command, &input), CLI.text_of(command, &input));
         assert_eq!(explained, again);
-        let brief = text(&[command, &["--brief"]].concat(), &input);
+        let brief = CLI.text_of(&[command, &["--brief"]].concat(), &input);
         assert!(explained.starts_with(brief.trim_end()) && explained.len() > brief.len() + 200, "{explained}");
         assert!(brief.contains("std error"), "{brief}");
-        let help = text(&[command[0], "--help"], "");
+        let help = CLI.text_of(&[command[0], "--help"], "");
         assert!(help.contains("Example") && help.contains("[default: "), "{help}");
     }
-    let other = text(&["distinct", "--of", "to", "--hash-seed", "2"], &input);
-    assert_ne!(other, text(&["distinct", "--of", "to"], &input));
+    let other = CLI.text_of(&["distinct", "--of", "to", "--hash-seed", "2"], &input);
+    assert_ne!(other, CLI.text_of(&["distinct", "--of", "to"], &input));
 }
 
 #[test]
@@ -228,33 +202,30 @@ fn what_is_wrong_is_said_with_its_line() {
     let file = folder.path().join("in.jsonl");
     for (input, message) in cases {
         fs::write(&file, input).unwrap();
-        fails(&["distinct", "--of", "a", file.to_str().unwrap()], b"", message);
-        fails(&["distinct", "--of", "a"], input, message);
+        CLI.refuses(&["distinct", "--of", "a", file.to_str().unwrap()], message);
+        CLI.refuses_of(&["distinct", "--of", "a"], input, message);
     }
     let one = b"{\"a\": 1, \"b\": \"x\"}";
-    fails(&["distinct", "--of", "a", "/nonexistent"], b"", "cannot read /nonexistent");
-    fails(&["distinct", "--of", "a", "--precision", "5"], one, "the precision 5 is outside 6..=18");
-    fails(&["distinct", "--of", "a", "--groups", "4"], one, "4 groups are not an odd number");
-    fails(&["distinct", "--of", "a", "--group-size", "65"], one, "groups of 65 hash functions");
-    fails(&["moment", "--of", "a", "--variables", "7"], one, "7 variables cannot be put into 5 groups");
-    fails(&["moment", "--of", "a", "--variables", "0"], one, "0 variables cannot be put");
-    fails(&["neighbours", "--from", "a", "--to", "b", "--start", "y"], one, "no line has the page of --start, y");
-    fails(&["sample", "--key", "a", "--value", "b"], one, "line 1: the field `b` is a text, not a number");
-    fails(&["sample", "--key", "a", "--most", "0"], one, "--most");
-    fails(
+    CLI.refuses(&["distinct", "--of", "a", "/nonexistent"], "cannot read /nonexistent");
+    CLI.refuses_of(&["distinct", "--of", "a", "--precision", "5"], one, "the precision 5 is outside 6..=18");
+    CLI.refuses_of(&["distinct", "--of", "a", "--groups", "4"], one, "4 groups are not an odd number");
+    CLI.refuses_of(&["distinct", "--of", "a", "--group-size", "65"], one, "groups of 65 hash functions");
+    CLI.refuses_of(&["moment", "--of", "a", "--variables", "7"], one, "7 variables cannot be put into 5 groups");
+    CLI.refuses_of(&["moment", "--of", "a", "--variables", "0"], one, "0 variables cannot be put");
+    CLI.refuses_of(
+        &["neighbours", "--from", "a", "--to", "b", "--start", "y"],
+        one,
+        "no line has the page of --start, y",
+    );
+    CLI.refuses_of(&["sample", "--key", "a", "--value", "b"], one, "line 1: the field `b` is a text, not a number");
+    CLI.refuses_of(&["sample", "--key", "a", "--most", "0"], one, "--most");
+    CLI.refuses_of(
         &["sample", "--key", "b", "--value", "a"],
         b"{\"a\": 1, \"b\": \"x\"}\n{\"a\": -1e308, \"b\": \"x\"}",
         "line 2: the value -1e308 of the key `x` is outside -1e140 to 1e140",
     );
-    fails(&["sample", "--key", "a", "--out", "/nonexistent/x"], one, "cannot write /nonexistent/x");
-    fails(&["distinct", "--of", "a", "--csv", "/nonexistent/x"], one, "cannot write /nonexistent/x");
-}
-
-fn fails(arguments: &[&str], input: &[u8], message: &str) {
-    let output = sketch(arguments, input);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
-    assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
+    CLI.refuses_of(&["sample", "--key", "a", "--out", "/nonexistent/x"], one, "cannot write /nonexistent/x");
+    CLI.refuses_of(&["distinct", "--of", "a", "--csv", "/nonexistent/x"], one, "cannot write /nonexistent/x");
 }
 
 #[test]
@@ -273,16 +244,15 @@ fn what_is_read_is_not_written() {
     ];
     for command in commands {
         for target in [&file, &dotted] {
-            fails(&[command, &[target, &file]].concat(), b"", "is read as well");
+            CLI.refuses(&[command, &[target, &file]].concat(), "is read as well");
         }
         // Standard input may be the file.
-        let mut program = Command::new(env!("CARGO_BIN_EXE_urlcache"));
         let input = fs::File::open(&file).unwrap();
-        let output = program.arg("sketch").args(command).arg(&file).stdin(input).output().unwrap();
+        let output = CLI.program(command).arg(&file).stdin(input).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{command:?}");
     }
-    fails(&["sample", "--key", "a", "--csv", &other, "--out", &other, &file], b"", "is read as well");
-    fails(&["check", "--csv", "/nonexistent/x"], b"", "cannot write /nonexistent/x");
+    CLI.refuses(&["sample", "--key", "a", "--csv", &other, "--out", &other, &file], "is read as well");
+    CLI.refuses(&["check", "--csv", "/nonexistent/x"], "cannot write /nonexistent/x");
     assert_eq!(fs::read_to_string(file).unwrap(), lines);
 }
 
@@ -290,7 +260,7 @@ fn what_is_read_is_not_written() {
 fn few(count: u32, more: &[&str]) -> Value {
     let values = (0..400_u32).flat_map(|group| (0..count).map(move |value| (group, format!("{group}-{value}"))));
     let input = lines(values.map(|(group, value)| json!({"group": group, "value": value})));
-    document(&[&["distinct", "--of", "value", "--by", "group", "--precision", "6"], more].concat(), &input)
+    CLI.json_of(&[&["distinct", "--of", "value", "--by", "group", "--precision", "6"], more].concat(), &input)
 }
 
 #[test]
@@ -321,7 +291,7 @@ fn intervals_of_second_moments_hold_the_truth() {
         let input = lines(values.into_iter().map(|value| json!({"value": value})));
         let mut held = [0, 0];
         for seed in 0..50 {
-            let found = document(&["moment", "--of", "value", "--hash-seed", &seed.to_string()], &input);
+            let found = CLI.json_of(&["moment", "--of", "value", "--hash-seed", &seed.to_string()], &input);
             for (held, kind) in held.iter_mut().zip(["mean", "median of means"]) {
                 let row = rows(&found, kind)[0];
                 let exact = number(row, "exact");
@@ -336,13 +306,13 @@ fn intervals_of_second_moments_hold_the_truth() {
 fn texts_of_a_file_do_not_steer_the_terminal() {
     let long = "x".repeat(5_000);
     let input = lines(["a\u{1b}[2J", "b\u{202e}c", "d\ne", &long].map(|group| json!({"group": group, "value": 1})));
-    let shown = text(&["distinct", "--of", "value", "--by", "group", "--brief"], &input);
+    let shown = CLI.text_of(&["distinct", "--of", "value", "--by", "group", "--brief"], &input);
     for part in ["a\\u{1b}[2J ", "b\\u{202e}c ", "d\\u{a}e ", "xx... "] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && shown.len() < 5_000);
-    fails(&["distinct", "--of", "value"], b"{\"\\u001b[2J\": 1}", "the line has `\\u{1b}[2J`");
-    let found = document(&["distinct", "--of", "value", "--by", "group"], &input);
+    CLI.refuses_of(&["distinct", "--of", "value"], b"{\"\\u001b[2J\": 1}", "the line has `\\u{1b}[2J`");
+    let found = CLI.json_of(&["distinct", "--of", "value", "--by", "group"], &input);
     assert!(rows(&found, "hyperloglog").iter().any(|row| row["group"] == "a\u{1b}[2J"), "{found}");
 }
 
@@ -360,7 +330,7 @@ fn extreme_flags_do_no_harm() {
     ];
     for command in commands {
         for more in [&[][..], &["--no-exact"]] {
-            let found = document(&[command, more].concat(), &input);
+            let found = CLI.json_of(&[command, more].concat(), &input);
             assert!(!found["rows"].as_array().unwrap().is_empty(), "{found}");
         }
     }

@@ -1,43 +1,16 @@
-//! The command `cascade` of the program `urlcache`, as its users call it.
-
-#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+//! `urlcache cascade`: exact classifiers.
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn cascade(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_urlcache")).arg("cascade").args(arguments).output().unwrap()
-}
+use crate::{Cli, number};
 
-fn text(arguments: &[&str]) -> String {
-    let output = cascade(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The one document on standard output.
-fn json(arguments: &[&str]) -> Value {
-    serde_json::from_str(&text(&[arguments, &["--json"]].concat())).unwrap()
-}
-
-/// What the program says of what it cannot do.
-fn refusal(arguments: &[&str]) -> String {
-    let output = cascade(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
-    said
-}
-
-fn number(row: &Value, name: &str) -> f64 {
-    row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
-}
+const CLI: Cli = Cli(&["cascade"]);
 
 /// A folder for the files of a test.
 struct Files(TempDir);
@@ -75,24 +48,6 @@ fn keys_alone(pages: &str) -> String {
     pages.lines().fold(String::new(), |keys, line| keys + line.split('\t').next().unwrap() + "\n")
 }
 
-/// What the program answers when these lines come on standard input.
-fn piped(arguments: &[&str], lines: &str) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_urlcache"))
-        .arg("cascade")
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let lines = lines.to_owned();
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    assert!(output.status.success());
-    String::from_utf8(output.stdout).unwrap()
-}
-
 #[test]
 fn what_is_trained_is_classified_without_errors_by_every_algorithm() {
     let files = Files::new();
@@ -101,7 +56,7 @@ fn what_is_trained_is_classified_without_errors_by_every_algorithm() {
     let mut sizes = Vec::new();
     for (flag, name) in [("0", "1.0"), ("1", "2.0"), ("compact", "compact"), ("2.0", "2.0")] {
         let output = files.name(&format!("{flag}.class"));
-        let trained = json(&["train", &file, "-a", flag, "-o", &output]);
+        let trained = CLI.json(&["train", &file, "-a", flag, "-o", &output]);
         assert_eq!(
             (&trained["algorithm"], &trained["lines"], &trained["keys"]),
             (&name.into(), &3000.into(), &3000.into())
@@ -110,9 +65,9 @@ fn what_is_trained_is_classified_without_errors_by_every_algorithm() {
         let bytes = fs::metadata(&output).unwrap().len();
         assert_eq!(trained["bytes"], bytes);
         assert!((number(&trained, "entropy_bits_per_key") - 1.1884).abs() < 1e-3, "{trained}");
-        assert_eq!(piped(&["classify", &output], &keys_alone(&pages)), pages);
-        assert_eq!(piped(&["classify", &output, "-a", flag], &keys_alone(&pages)), pages);
-        let checked = json(&["classify", &output, "--check", &file]);
+        assert_eq!(CLI.text_of(&["classify", &output], &keys_alone(&pages)), pages);
+        assert_eq!(CLI.text_of(&["classify", &output, "-a", flag], &keys_alone(&pages)), pages);
+        let checked = CLI.json(&["classify", &output, "--check", &file]);
         assert_eq!((&checked["lines"], &checked["errors"]), (&3000.into(), &0.into()));
         assert!((number(&checked, "error_high") - 1.229e-3).abs() < 1e-6, "{checked}");
         sizes.push(bytes);
@@ -125,27 +80,27 @@ fn what_is_trained_is_classified_without_errors_by_every_algorithm() {
 fn keys_on_the_command_line_and_answers_for_people() {
     let files = Files::new();
     let file = files.write("pages.tsv", "http://h/\tdaily\nhttp://h/a\tgone\nhttp://h/b\tdaily\n");
-    let trained = text(&["train", &file]);
+    let trained = CLI.text(&["train", &file]);
     let class = files.name("pages.tsv.class");
     assert!(Path::new(&class).exists() && trained.starts_with(&format!("{class}: algorithm 2.0, trained on {file}\n")));
     assert!(
         trained.contains("\nkeys         3  (3 lines)\n") && trained.contains("\nverified     3 lines, 0 errors\n")
     );
     let twice = files.write("twice.tsv", "a\tone\nb\ttwo\na\tone\n");
-    let trained = json(&["train", &twice]);
+    let trained = CLI.json(&["train", &twice]);
     assert_eq!(
         (&trained["keys"], &trained["lines"], &trained["entropy_bits_per_key"]),
         (&2.into(), &3.into(), &1.0.into())
     );
-    let answer = text(&["classify", &class, "http://h/a", "http://h/", "--brief"]);
+    let answer = CLI.text(&["classify", &class, "http://h/a", "http://h/", "--brief"]);
     assert_eq!(answer, "key         class\nhttp://h/a  gone\nhttp://h/   daily\n");
-    let rows = json(&["classify", &class, "http://h/a"]);
+    let rows = CLI.json(&["classify", &class, "http://h/a"]);
     assert_eq!((&rows["rows"][0]["class"], &rows["algorithm"]), (&"gone".into(), &"2.0".into()));
-    assert!(text(&["classify", &class, "x"]).contains("\n\nclass  the class that the key was trained with"));
+    assert!(CLI.text(&["classify", &class, "x"]).contains("\n\nclass  the class that the key was trained with"));
     let wrong = files.write("wrong.tsv", "http://h/\tgone\nhttp://h/a\tgone\n");
-    assert_eq!(json(&["classify", &class, "--check", &wrong])["errors"], 1);
+    assert_eq!(CLI.json(&["classify", &class, "--check", &wrong])["errors"], 1);
     // Trained on nothing else, the class of an unknown key is one of the two.
-    let unknown = piped(&["classify", &class], "http://elsewhere/\n");
+    let unknown = CLI.text_of(&["classify", &class], "http://elsewhere/\n");
     assert!(["http://elsewhere/\tdaily\n", "http://elsewhere/\tgone\n"].contains(&&*unknown), "{unknown}");
 }
 
@@ -157,10 +112,13 @@ fn files_may_be_compressed_delimited_otherwise_and_have_long_keys() {
     let packed = files.write("pages.csv.zst", zstd::encode_all(lines.as_bytes(), 3).unwrap());
     for algorithm in ["0", "1", "compact"] {
         let class = files.name("class");
-        let trained = json(&["train", &packed, "--delimiter", ",", "-a", algorithm, "-o", &class]);
+        let trained = CLI.json(&["train", &packed, "--delimiter", ",", "-a", algorithm, "-o", &class]);
         assert_eq!((&trained["keys"], &trained["classes"]), (&4.into(), &3.into()), "{algorithm}");
         let asked = format!("a,b\n{long}\n\nlast\n");
-        assert_eq!(piped(&["classify", &class], &asked), format!("a,b\tone\n{long}\ttwo\n\tempty key\nlast\tone\n"));
+        assert_eq!(
+            CLI.text_of(&["classify", &class], &asked),
+            format!("a,b\tone\n{long}\ttwo\n\tempty key\nlast\tone\n")
+        );
     }
 }
 
@@ -171,16 +129,15 @@ fn the_document_s_format_is_written_and_read() {
     let file = files.write("pages.tsv", &pages);
     for (flag, algorithm) in [("0", 0), ("1", 1)] {
         let class = files.name("class");
-        let trained = json(&["train", &file, "-a", flag, "--format", "document", "-o", &class]);
+        let trained = CLI.json(&["train", &file, "-a", flag, "--format", "document", "-o", &class]);
         assert_eq!(trained["keys"], 3000);
         let header = [&[algorithm, 3, 0, 0, 0][..], b"\x04gone\x06weekly\x05daily"].concat();
         assert!(fs::read(&class).unwrap().starts_with(&header), "{flag}");
-        assert_eq!(piped(&["classify", &class, "-a", flag], &keys_alone(&pages)), pages);
+        assert_eq!(CLI.text_of(&["classify", &class, "-a", flag], &keys_alone(&pages)), pages);
     }
-    let compact = refusal(&["train", &file, "-a", "compact", "--format", "document"]);
-    assert!(compact.contains("use --format 2: the document's format has no compact classifiers"), "{compact}");
-    let seed = refusal(&["train", &file, "--hash-seed", "1", "--format", "document"]);
-    assert!(seed.contains("has no hash seed"), "{seed}");
+    let none = "use --format 2: the document's format has no compact classifiers";
+    CLI.refuses(&["train", &file, "-a", "compact", "--format", "document"], none);
+    CLI.refuses(&["train", &file, "--hash-seed", "1", "--format", "document"], "has no hash seed");
     assert!(!files.path("pages.tsv.class").exists());
 }
 
@@ -190,9 +147,9 @@ fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
     let file = files.write("pages.tsv", pages());
     let trained = |seed: &str, algorithm: &str| {
         let class = files.name("class");
-        let trained = json(&["train", &file, "--hash-seed", seed, "-a", algorithm, "-o", &class]);
+        let trained = CLI.json(&["train", &file, "--hash-seed", seed, "-a", algorithm, "-o", &class]);
         assert_eq!(trained["hash_seed"].to_string(), seed);
-        assert_eq!(json(&["classify", &class, "--check", &file])["errors"], 0);
+        assert_eq!(CLI.json(&["classify", &class, "--check", &file])["errors"], 0);
         fs::read(class).unwrap()
     };
     for algorithm in ["0", "1", "compact"] {
@@ -217,7 +174,7 @@ fn all_algorithms_and_filters_are_measured() {
     let [csv, filters_csv] = ["cascade.csv", "filters.csv"].map(|name| files.name(name));
     let arguments =
         ["bench", "--size", "40000,4", "--size", "8000,2", "--rounds", "2", "--seed", "5", "--hash-seed", "6"];
-    let measured = json(&[&arguments[..], &["--csv", &csv, "--filters-csv", &filters_csv]].concat());
+    let measured = CLI.json(&[&arguments[..], &["--csv", &csv, "--filters-csv", &filters_csv]].concat());
     let rows = measured["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     for row in rows {
@@ -247,17 +204,17 @@ fn all_algorithms_and_filters_are_measured() {
         table.lines().next().unwrap().contains("seconds_low,seconds_high") && table.contains(",error_low,error_high,")
     );
     assert!(filter_table.lines().next().unwrap().contains("rate,rate_low,rate_high"));
-    assert!(text(&["bench", "--help"]).contains("[default: 3]"));
+    assert!(CLI.text(&["bench", "--help"]).contains("[default: 3]"));
 }
 
 #[test]
 fn the_document_s_figures_stand_beside_its_sizes() {
-    let measured = json(&["bench", "--size", "small", "--no-filters", "-a", "0", "-a", "1", "--rounds", "1"]);
+    let measured = CLI.json(&["bench", "--size", "small", "--no-filters", "-a", "0", "-a", "1", "--rounds", "1"]);
     let rows = measured["rows"].as_array().unwrap();
     let printed = ["128 KB", "156 KB"];
     assert!(rows.iter().zip(printed).all(|(row, printed)| row["document_size"] == printed && row["errors"] == 0));
     assert!(measured["filters"].as_array().unwrap().is_empty());
-    let shown = text(&["bench", "--size", "5000,3", "--skew", "1", "--no-filters", "-a", "compact"]);
+    let shown = CLI.text(&["bench", "--size", "5000,3", "--skew", "1", "--no-filters", "-a", "compact"]);
     for word in ["algorithm", "bits/key", "x entropy", "CPU", "one by one", "document"] {
         assert!(shown.lines().any(|line| line.starts_with(&format!("{word} "))), "{word}: {shown}");
     }
@@ -266,7 +223,7 @@ fn the_document_s_figures_stand_beside_its_sizes() {
 #[test]
 fn each_example_of_the_help_is_one() {
     for (command, examples) in [("train", 4), ("classify", 3), ("bench", 3)] {
-        let help = text(&[command, "--help"]);
+        let help = CLI.text(&[command, "--help"]);
         let (_, after) = help.split_once("Example").unwrap();
         assert_eq!(after.matches("urlcache cascade").count() + after.matches("printf").count(), examples, "{after}");
     }
@@ -277,7 +234,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let files = Files::new();
     let pages = files.write("pages.tsv", "a\tone\nb\ttwo\nc\tone\n");
     let class = files.name("class");
-    text(&["train", &pages, "-o", &class]);
+    CLI.text(&["train", &pages, "-o", &class]);
     let bytes = fs::read(&class).unwrap();
     let cut = files.write("cut", &bytes[..bytes.len() / 2]);
     let document = files.write("document", b"\0\xff\xff\xff\xff\x01a");
@@ -320,12 +277,9 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["bench", "--size", "3,4"], "none of them empty"),
         (&["bench", "--size", "small", "--skew", "-1"], "--skew"),
     ];
-    for (arguments, message) in cases {
-        let said = refusal(arguments);
-        assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
-    }
+    CLI.refuses_all(&cases);
     assert_eq!(fs::read_to_string(pages).unwrap(), "a\tone\nb\ttwo\nc\tone\n");
-    let compact = json(&["train", &many, "-a", "compact", "-o", &class]);
+    let compact = CLI.json(&["train", &many, "-a", "compact", "-o", &class]);
     assert_eq!((&compact["classes"], &compact["verified"]), (&200_000.into(), &200_000.into()));
 }
 
@@ -334,19 +288,19 @@ fn a_training_that_fails_leaves_no_file_and_keeps_what_was_there() {
     let files = Files::new();
     let both = files.write("both", "a\tone\nb\ttwo\na\ttwo\n");
     let class = files.name("class");
-    refusal(&["train", &both, "-o", &class]);
+    CLI.refuses(&["train", &both, "-o", &class], "both:3: the key \"a\" is of class");
     assert!(!files.path("class").exists());
     files.write("class", "kept");
-    refusal(&["train", &both, "-o", &class]);
+    CLI.refuses(&["train", &both, "-o", &class], "both:3: the key \"a\" is of class");
     assert_eq!(fs::read_to_string(&class).unwrap(), "kept");
 }
 
 #[test]
 fn one_class_has_no_entropy_to_be_compared_with() {
     let arguments = ["bench", "--size", "1000,1", "--no-filters", "-a", "1", "--rounds", "1"];
-    let measured = json(&arguments);
+    let measured = CLI.json(&arguments);
     let row = &measured["rows"][0];
     assert!(row["over_entropy"].is_null() && row["entropy_bits_per_key"] == 0.0, "{row}");
-    let shown = text(&[&arguments[..], &["--brief"]].concat());
+    let shown = CLI.text(&[&arguments[..], &["--brief"]].concat());
     assert!(shown.contains(" - ") && !shown.contains("inf"), "{shown}");
 }

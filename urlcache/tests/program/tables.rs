@@ -1,44 +1,18 @@
-//! `urlcache tables`, as its users call it, with few URLs.
+//! `urlcache tables`, with few URLs.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
-
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, path::Path};
 
 use serde_json::Value;
 
-fn tables(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_urlcache")).arg("tables").args(arguments).output().unwrap()
-}
+use crate::{Cli, list, number};
 
-fn json(arguments: &[&str]) -> Value {
-    let output = tables(&[arguments, &["--json"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn text(arguments: &[&str]) -> String {
-    let output = tables(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().unwrap()
-}
-
-fn number(value: &Value, name: &str) -> f64 {
-    value[name].as_f64().unwrap_or_else(|| panic!("{name}: {value}"))
-}
+const CLI: Cli = Cli(&["tables"]);
 
 #[test]
 fn all_rates_fit_their_theory_with_few_urls_and_every_published_seed() {
     let rates = "5.1,5.2,5.3,5.4,5.5,5.6,5.7,5.8,5.9,5.16,5.17,5.18,5.19,5.20,5.21";
     for seed in ["1", "2", "3", "4"] {
-        let document = json(&["--only", rates, "--keys", "2000", "--runs", "4", "--hash-seed", seed]);
+        let document = CLI.json(&["--only", rates, "--keys", "2000", "--runs", "4", "--hash-seed", seed]);
         assert_eq!((list(&document, "tables").len(), document["hash_seed"].to_string().as_str()), (16, seed));
         assert!(number(&document, "worst_deviation_se").abs() < 4.5, "{seed}");
         assert_eq!((&document["deviations_fit"], &document["tables_fit"]), (&true.into(), &true.into()), "{seed}");
@@ -62,7 +36,7 @@ fn all_rates_fit_their_theory_with_few_urls_and_every_published_seed() {
 fn a_table_does_not_depend_on_what_else_is_asked_for() {
     let arguments = ["--keys", "1000", "--runs", "3"];
     let cells = |only: &str, id: &str| {
-        let document = json(&[&arguments[..], &["--only", only]].concat());
+        let document = CLI.json(&[&arguments[..], &["--only", only]].concat());
         let table = list(&document, "tables").iter().find(|table| table["id"] == id).unwrap();
         table["cells"].clone()
     };
@@ -74,7 +48,7 @@ fn a_table_does_not_depend_on_what_else_is_asked_for() {
 
 #[test]
 fn memory_and_times_stand_beside_a_hash_set() {
-    let document = json(&["--only", "5.10,5.12,5.13,5.14,5.15,A.3,A.6", "--keys", "1000"]);
+    let document = CLI.json(&["--only", "5.10,5.12,5.13,5.14,5.15,A.3,A.6", "--keys", "1000"]);
     assert_eq!(list(&document, "tables").len(), 7 + 2);
     for table in list(&document, "tables") {
         let id = table["id"].as_str().unwrap();
@@ -97,7 +71,7 @@ fn memory_and_times_stand_beside_a_hash_set() {
 
 #[test]
 fn answers_name_the_departures_and_explain_their_words() {
-    let shown = text(&["--only", "5.9,5.16,figure A.1", "--keys", "1000", "--runs", "2"]);
+    let shown = CLI.text(&["--only", "5.9,5.16,figure A.1", "--keys", "1000", "--runs", "2"]);
     for line in [
         "2 runs of 1000 URLs (generated URLs), hash seed 1;",
         "Table 5.9: One filter, full (per cent)",
@@ -112,7 +86,7 @@ fn answers_name_the_departures_and_explain_their_words() {
     ] {
         assert!(shown.lines().any(|there| there.starts_with(line)), "{line}: {shown}");
     }
-    let brief = text(&["--only", "5.21", "--keys", "1000", "--runs", "1", "--brief"]);
+    let brief = CLI.text(&["--only", "5.21", "--keys", "1000", "--runs", "1", "--brief"]);
     assert!(brief.contains("3 filters") || brief.contains("three filters"), "{brief}");
     assert!(!brief.contains("bit-size multiplier: a filter"), "{brief}");
 }
@@ -122,7 +96,7 @@ fn files_are_written_for_each_table_and_figure() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let arguments = ["--only", "5.1,5.9", "--keys", "1000", "--runs", "2", "--brief"];
-    text(&[&arguments[..], &["--csv", &path("csv"), "--svg", &path("svg")]].concat());
+    CLI.text(&[&arguments[..], &["--csv", &path("csv"), "--svg", &path("svg")]].concat());
     let names = |folder: &str| {
         let mut names: Vec<String> =
             fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
@@ -145,7 +119,7 @@ fn urls_may_come_from_a_file() {
     let urls: Vec<String> = (0..2_400).map(|index| format!("http://h{}/{index}", index % 7)).collect();
     fs::write(&file, urls.join("\n")).unwrap();
     let file = file.display().to_string();
-    let document = json(&["--only", "5.5", "--runs", "2", "--urls", &file]);
+    let document = CLI.json(&["--only", "5.5", "--runs", "2", "--urls", &file]);
     assert_eq!((&document["keys"], document["urls"].as_str().unwrap()), (&1_200.into(), file.as_str()));
     assert!(number(&document, "worst_deviation_se").abs() < 4.5);
 }
@@ -181,10 +155,5 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&written, "cannot make"),
         (&drawn, "cannot make"),
     ];
-    for &(arguments, message) in cases {
-        let output = tables(arguments);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
-        assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
-    }
+    CLI.refuses_all(cases);
 }

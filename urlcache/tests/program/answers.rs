@@ -1,46 +1,19 @@
-//! The program `urlcache`, as its users call it.
+//! Every command but those that have a file of their own, and what all commands share.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic, its helpers too")]
+use crate::{Cli, list, number};
 
-use std::process::{Command, Output};
-
-use serde_json::Value;
-
-fn urlcache(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_urlcache")).args(arguments).output().unwrap()
-}
-
-/// The one document on standard output.
-fn json(arguments: &[&str]) -> Value {
-    let output = urlcache(&[arguments, &["--json"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn text(arguments: &[&str]) -> String {
-    let output = urlcache(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn rows(document: &Value) -> &[Value] {
-    document["rows"].as_array().unwrap()
-}
-
-fn number(row: &Value, name: &str) -> f64 {
-    row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"))
-}
+const CLI: Cli = Cli(&[]);
 
 /// The commands of the page about the evaluation take what they are given there; the tests of each command run it.
 #[test]
 fn the_evaluation_has_only_flags_that_exist() {
-    let template = include_str!("../../benches/evaluation.md");
-    let page = include_str!("../../docs/evaluation.md");
+    let template = include_str!("../../../benches/evaluation.md");
+    let page = include_str!("../../../docs/evaluation.md");
     let mut number = 0;
     for command in template.lines().filter_map(|line| line.strip_prefix("{{run")?.strip_suffix("}}")) {
         let arguments: Vec<&str> = command.split_once(' ').unwrap().1.split_whitespace().collect();
         let nested = ["sketch", "cascade"].contains(&arguments[0]);
-        let help = text(&[&arguments[..=usize::from(nested)], &["--help"]].concat());
+        let help = CLI.text(&[&arguments[..=usize::from(nested)], &["--help"]].concat());
         let there: Vec<&str> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
         for flag in arguments.iter().filter(|argument| argument.starts_with('-')) {
             assert!(there.contains(flag), "{flag} of {command}");
@@ -55,12 +28,12 @@ fn the_evaluation_has_only_flags_that_exist() {
 #[test]
 fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
     for (urls, lost) in [("1000", 0.5), ("100000", 0.5), ("10000000", 2.0)] {
-        let list = json(&["size", "--urls", urls, "--max-lost", &lost.to_string()]);
+        let prices = CLI.json(&["size", "--urls", urls, "--max-lost", &lost.to_string()]);
         let of = |strategy: &str, layout: &str| {
-            let found = rows(&list).iter().find(|row| row["strategy"] == strategy && row["layout"] == layout);
+            let found = list(&prices, "rows").iter().find(|row| row["strategy"] == strategy && row["layout"] == layout);
             found.unwrap_or_else(|| panic!("{strategy} {layout}")).clone()
         };
-        for row in rows(&list).iter().filter(|row| !row["expected_lost"].is_null()) {
+        for row in list(&prices, "rows").iter().filter(|row| !row["expected_lost"].is_null()) {
             assert!(number(row, "expected_lost") <= lost * 1.001, "{row}");
         }
         for strategy in ["single", "spatial", "temporal", "spatio-temporal", "multilayer"] {
@@ -76,23 +49,21 @@ fn the_price_list_keeps_the_budget_and_auto_is_cheap() {
         assert_eq!(of("exact", "auto")["expected_lost"], 0.0);
         assert!(of("multilayer-plain", "auto")["expected_lost"].is_null());
     }
-    let default = json(&["size", "--urls", "10000000"]);
-    let single = rows(&default).iter().find(|row| row["strategy"] == "single").unwrap();
+    let default = CLI.json(&["size", "--urls", "10000000"]);
+    let single = list(&default, "rows").iter().find(|row| row["strategy"] == "single").unwrap();
     assert!(number(single, "bits_per_url") <= 40.0, "{single}");
-    let huge = json(&["size", "--urls", "100000000000", "--max-rate", "0.01"]);
-    assert!(rows(&huge).iter().any(|row| row["strategy"] == "single" && row["layout"] == "classic"), "{huge}");
-    let table = text(&["size", "--urls", "1000", "--max-rate", "0.01"]);
+    let huge = CLI.json(&["size", "--urls", "100000000000", "--max-rate", "0.01"]);
+    assert!(list(&huge, "rows").iter().any(|row| row["strategy"] == "single" && row["layout"] == "classic"), "{huge}");
+    let table = CLI.text(&["size", "--urls", "1000", "--max-rate", "0.01"]);
     assert!(table.starts_with("1000 URLs, within a rate of 0.010"), "{table}");
     assert!(table.contains("single") && table.contains("auto (line)"), "{table}");
 }
 
 #[test]
 fn a_price_list_knows_what_rotating_and_growing_cost() {
-    let list = |reset| json(&["size", "--urls", "100000", "--reset", reset]);
-    let none = list("none");
-    let rotate = list("rotate");
-    let grow = list("grow");
-    for (plain, rotating) in rows(&none).iter().zip(rows(&rotate)) {
+    let prices = |reset| CLI.json(&["size", "--urls", "100000", "--reset", reset]);
+    let [none, rotate, grow] = ["none", "rotate", "grow"].map(prices);
+    for (plain, rotating) in list(&none, "rows").iter().zip(list(&rotate, "rows")) {
         assert_eq!((&plain["strategy"], &plain["layout"]), (&rotating["strategy"], &rotating["layout"]));
         if rotating["expected_lost"].is_null() {
             continue;
@@ -102,13 +73,13 @@ fn a_price_list_knows_what_rotating_and_growing_cost() {
         let more = number(rotating, "bits_per_url") / number(plain, "bits_per_url");
         assert!((0.9..1.5).contains(&more), "{rotating}");
     }
-    assert!(!rows(&grow).iter().any(|row| row["strategy"] == "multilayer") && rows(&grow).len() > 10);
+    assert!(!list(&grow, "rows").iter().any(|row| row["strategy"] == "multilayer") && list(&grow, "rows").len() > 10);
 }
 
 #[test]
 fn a_rotating_cache_is_measured_beyond_its_capacity() {
     let arguments = ["rate", "--urls", "2000", "--offer", "40000", "--rounds", "5", "--max-lost", "20"];
-    let measured = json(&[&arguments[..], &["--reset", "rotate", "--layout", "classic"]].concat());
+    let measured = CLI.json(&[&arguments[..], &["--reset", "rotate", "--layout", "classic"]].concat());
     assert!(number(&measured, "deviation_se").abs() < 4.0, "{measured}");
     let lost = number(&measured, "lost");
     assert!(lost > 100.0 && lost < 20.0 * 20.0, "{measured}");
@@ -117,17 +88,18 @@ fn a_rotating_cache_is_measured_beyond_its_capacity() {
 #[test]
 fn counted_losses_are_the_charged_ones() {
     for arguments in [&["--strategy", "spatial"][..], &["--layout", "line"], &["--hashing", "murmur2"]] {
-        let measured = json(&[&["rate", "--urls", "2000", "--rounds", "30", "--max-rate", "0.02"], arguments].concat());
+        let measured =
+            CLI.json(&[&["rate", "--urls", "2000", "--rounds", "30", "--max-rate", "0.02"], arguments].concat());
         assert!(number(&measured, "lost") > 2.0, "{measured}");
         assert!(number(&measured, "deviation_se").abs() < 4.0, "{measured}");
         let planned = number(&measured, "planned");
         assert!((number(&measured, "charged") / planned - 1.0).abs() < 0.1, "{measured}");
     }
-    let shown = text(&["rate", "--urls", "1000", "--rounds", "20", "--max-rate", "0.02"]);
-    let high = json(&["rate", "--urls", "500", "--rounds", "100", "--max-rate", "0.8", "--query", "2000"]);
+    let shown = CLI.text(&["rate", "--urls", "1000", "--rounds", "20", "--max-rate", "0.02"]);
+    let high = CLI.json(&["rate", "--urls", "500", "--rounds", "100", "--max-rate", "0.8", "--query", "2000"]);
     assert!(number(&high, "deviation_se").abs() < 4.0 && high["charged_is"] == "expected", "{high}");
     assert!((number(&high, "found") / number(&high, "queried") - 0.8).abs() < 0.02, "{high}");
-    let plain = json(&["rate", "--urls", "500", "--strategy", "multilayer-plain"]);
+    let plain = CLI.json(&["rate", "--urls", "500", "--strategy", "multilayer-plain"]);
     assert!(plain["charged"].is_null() && plain["planned"].is_null() && plain["charged_is"] == "unknown", "{plain}");
     for line in ["measured rate  ", "interval  ", "predicted rate  ", "deviation  "] {
         assert!(shown.lines().any(|there| there.starts_with(line)), "{line}: {shown}");
@@ -139,11 +111,11 @@ fn counted_losses_are_the_charged_ones() {
 fn speed_prints_ratios_for_each_rate_peer_and_operation() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("speed.csv").display().to_string();
-    let document = json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages", "--csv", &file]);
+    let document = CLI.json(&["speed", "--keys", "2000", "--rounds", "1", "--small-pages", "--csv", &file]);
     // Three rates, seven peers, four operations, in batches and one by one.
-    assert_eq!(rows(&document).len(), 3 * 7 * 4 * 2);
+    assert_eq!(list(&document, "rows").len(), 3 * 7 * 4 * 2);
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 1 + 3 * 7 * 4 * 2);
-    for row in rows(&document) {
+    for row in list(&document, "rows") {
         assert!(number(row, "ns") > 0.0 && number(row, "bits_per_key") > 5.0, "{row}");
         let ratio = number(row, "against_ns") / number(row, "ns");
         assert!((number(row, "ratio") / ratio - 1.0).abs() < 1e-9, "{row}");
@@ -152,12 +124,13 @@ fn speed_prints_ratios_for_each_rate_peer_and_operation() {
     }
     let threads =
         ["speed", "--keys", "4000", "--rounds", "1", "--small-pages", "--threads", "2", "--against", "sbbf,fastbloom"];
-    let document = json(&[&threads[..], &["--rates", "0.01"]].concat());
-    assert_eq!(rows(&document).len(), 2 * 4 * 2);
-    assert!(rows(&document).iter().all(|row| row["threads"] == 2 && number(row, "actual_rate") < 0.05));
-    let layouts = json(&["speed", "--layouts", "--keys", "2000", "--rounds", "1", "--small-pages", "--rates", "1e-3"]);
-    assert_eq!(rows(&layouts).len(), 6);
-    assert_eq!(rows(&layouts)[0]["shape"], "classic, 10 probes");
+    let document = CLI.json(&[&threads[..], &["--rates", "0.01"]].concat());
+    assert_eq!(list(&document, "rows").len(), 2 * 4 * 2);
+    assert!(list(&document, "rows").iter().all(|row| row["threads"] == 2 && number(row, "actual_rate") < 0.05));
+    let layouts =
+        CLI.json(&["speed", "--layouts", "--keys", "2000", "--rounds", "1", "--small-pages", "--rates", "1e-3"]);
+    assert_eq!(list(&layouts, "rows").len(), 6);
+    assert_eq!(list(&layouts, "rows")[0]["shape"], "classic, 10 probes");
 }
 
 #[test]
@@ -170,8 +143,8 @@ fn answers_explain_their_words_unless_they_are_to_be_brief() {
         (&["inspect", golden], &["errs", "rate", "expected lost"]),
     ];
     for (arguments, words) in answers {
-        let explained = text(arguments);
-        let brief = text(&[arguments, &["--brief"]].concat());
+        let explained = CLI.text(arguments);
+        let brief = CLI.text(&[arguments, &["--brief"]].concat());
         let footer = explained.rsplit("\n\n").next().unwrap();
         for word in words {
             assert!(footer.lines().any(|line| line.starts_with(&format!("{word} "))), "{word}: {explained}");
@@ -179,25 +152,25 @@ fn answers_explain_their_words_unless_they_are_to_be_brief() {
         }
         assert!(!brief.contains(footer.lines().next().unwrap()), "{brief}");
     }
-    let speeds = text(&["speed", "--keys", "1000", "--rounds", "1", "--small-pages", "--brief"]);
+    let speeds = CLI.text(&["speed", "--keys", "1000", "--rounds", "1", "--small-pages", "--brief"]);
     assert!(
         speeds.contains("against fastbloom, in batches: ours does ") && speeds.contains("times as many keys a second"),
         "{speeds}"
     );
-    assert_eq!(urlcache(&["size", "--urls", "9", "--json", "--brief"]).status.code(), Some(2));
+    assert_eq!(CLI.run(&["size", "--urls", "9", "--json", "--brief"]).status.code(), Some(2));
 }
 
 #[test]
 fn a_snapshot_is_described() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
-    let described = json(&["inspect", file]);
+    let described = CLI.json(&["inspect", file]);
     assert_eq!((&described["strategy"], &described["layout"]), (&"spatial".into(), &"line".into()));
     assert_eq!((&described["items"], &described["errs"]), (&300.into(), &"new called seen".into()));
-    assert!(text(&["inspect", file]).contains("300 URLs held, room for 300"));
+    assert!(CLI.text(&["inspect", file]).contains("300 URLs held, room for 300"));
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("cache").display().to_string();
-    text(&["rate", "--urls", "1000", "--rounds", "2", "--strategy", "multilayer", "--save", &saved]);
-    let described = json(&["inspect", &saved]);
+    CLI.text(&["rate", "--urls", "1000", "--rounds", "2", "--strategy", "multilayer", "--save", &saved]);
+    let described = CLI.json(&["inspect", &saved]);
     assert_eq!((&described["strategy"], &described["capacity"]), (&"multilayer".into(), &1_000.into()));
     assert!((990..=1_000).contains(&described["items"].as_u64().unwrap()));
 }
@@ -214,12 +187,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["size", "--urls", "1000", "--filters", "65"], "65 filters are outside 1..=64"),
         (&["rate", "--strategy", "spatial", "--hashing", "md5"], "go with the strategies single and temporal"),
     ];
-    for (arguments, message) in cases {
-        let output = urlcache(arguments);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}: {said}");
-        assert!(said.starts_with("error: ") && said.contains(message), "{arguments:?}: {said}");
-    }
+    CLI.refuses_all(&cases);
 }
 
 #[test]
@@ -251,7 +219,7 @@ fn a_full_disk_costs_the_file_and_not_the_answer() {
         &["sketch", "check", "--seeds", "3", "--largest", "1000", "--csv", full],
     ];
     for arguments in cases {
-        let output = urlcache(arguments);
+        let output = CLI.run(arguments);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains("cannot write /dev/full: ") && output.stdout.len() > 200, "{arguments:?}: {said}");
