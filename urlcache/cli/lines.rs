@@ -19,6 +19,9 @@ const WINDOW_LOG: u32 = 27;
 /// Bytes that are read at once.
 const READ: usize = 1 << 16;
 
+/// The byte-order mark that some programs write before UTF-8; it is no part of the first line.
+const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// What is read line by line.
 pub(crate) struct Lines {
     name: String,
@@ -67,7 +70,8 @@ impl Lines {
         } else if self.text.len() as u64 > MOST {
             bail!("{}: the line is longer than {MOST} bytes", self.place());
         }
-        Ok(Some(self.text.strip_suffix(b"\r").unwrap_or(&self.text)))
+        let line = self.text.strip_suffix(b"\r").unwrap_or(&self.text);
+        Ok(Some(line.strip_prefix(MARK).filter(|_| self.number == 1).unwrap_or(line)))
     }
 
     /// The number of the line that was read last; the first is 1.
@@ -97,9 +101,9 @@ mod tests {
     fn lines_end_anyhow_and_none_is_endless() {
         let folder = tempfile::tempdir().unwrap();
         let [plain, packed] = ["lines", "lines.zst"].map(|name| folder.path().join(name));
-        let text = b"a\r\n\nb\nc";
+        let text = "\u{feff}a\r\n\nb\nc".as_bytes();
         std::fs::write(&plain, text).unwrap();
-        std::fs::write(&packed, zstd::encode_all(&text[..], 3).unwrap()).unwrap();
+        std::fs::write(&packed, zstd::encode_all(text, 3).unwrap()).unwrap();
         assert_eq!(read(&plain).unwrap(), ["a", "", "b", "c"]);
         assert_eq!(read(&packed).unwrap(), ["a", "", "b", "c"]);
         let mut endless = b"a\n".to_vec();
