@@ -56,7 +56,7 @@ Examples:
   urlcache tables --keys 20000 --runs 3 --brief
 
 Tables: 5.1 to 5.21 and A.1 to A.6. Figures: 5.1, and A.1 to A.6.
-Published results have the hash seeds 1 (--runs 100), 2, 3 and 4 (--runs 25).";
+Published results have --runs 100 and the hash seeds 1, 2, 3 and 4.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TablesArgs {
