@@ -40,7 +40,7 @@ struct Promise {
 
 const PROMISES: [Promise; 4] = [
     Promise { keys: 1_000_000, rate: 1e-2, ratio: 1.5 },
-    Promise { keys: 1_000_000, rate: 1e-4, ratio: 3.0 },
+    Promise { keys: 1_000_000, rate: 1e-4, ratio: 2.5 },
     Promise { keys: 100_000_000, rate: 1e-2, ratio: 4.0 },
     Promise { keys: 100_000_000, rate: 1e-4, ratio: 4.0 },
 ];

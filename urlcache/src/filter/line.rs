@@ -9,7 +9,7 @@
 
 use std::collections::TryReserveError;
 
-use super::processor::{Counting, WordByWord, Work, fetch_ahead, widely};
+use super::processor::{WordByWord, Words, Work, fetch_ahead, widely};
 use super::{Answers, CHUNK, Extent, Filter, Offer, Tag, charge};
 use crate::hash::{HashSeed, below_len, mix};
 use crate::port::UrlKey;
@@ -99,10 +99,10 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
 
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn set<C: Counting>(&mut self, spot: &Spot<LINES, BITS>) -> bool {
+    fn set<C: Words>(&mut self, spot: &Spot<LINES, BITS>) -> bool {
         let mut found = true;
         for (&index, bits) in spot.line.iter().zip(&spot.bits) {
-            let (line, mask) = (&mut self.table[index], Line::mask(bits));
+            let (line, mask) = (&mut self.table[index], Line::mask::<C, BITS>(bits));
             if line.lacks(&mask) {
                 found = false;
                 let before = *line;
@@ -138,12 +138,10 @@ impl Line {
 
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn mask<const BITS: usize>(bits: &[u64; BITS]) -> Self {
+    fn mask<C: Words, const BITS: usize>(draws: &[u64; BITS]) -> Self {
         let mut mask = Self::default();
-        for draw in bits {
-            for (index, word) in mask.0.iter_mut().enumerate() {
-                *word |= 1 << ((draw >> (6 * index)) & 63);
-            }
+        for draw in draws {
+            mask.add(&Self(C::mask(*draw)));
         }
         mask
     }
@@ -241,7 +239,7 @@ impl<const LINES: usize, const BITS: usize> Work for One<'_, LINES, BITS> {
 
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn work<C: Counting>(self) -> Offer {
+    fn work<C: Words>(self) -> Offer {
         let spot = self.filter.spot(self.fingerprint);
         self.filter.answer::<C>(&spot)
     }
@@ -252,9 +250,12 @@ impl<const LINES: usize, const BITS: usize> Work for Search<'_, LINES, BITS> {
 
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn work<C: Counting>(self) -> bool {
+    fn work<C: Words>(self) -> bool {
         let spot = self.filter.spot(self.fingerprint);
-        spot.line.iter().zip(&spot.bits).all(|(&line, bits)| !self.filter.table[line].lacks(&Line::mask(bits)))
+        spot.line
+            .iter()
+            .zip(&spot.bits)
+            .all(|(&line, bits)| !self.filter.table[line].lacks(&Line::mask::<C, BITS>(bits)))
     }
 }
 
@@ -270,7 +271,7 @@ impl<const LINES: usize, const BITS: usize> Work for Batch<'_, '_, '_, LINES, BI
 
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn work<C: Counting>(self) {
+    fn work<C: Words>(self) {
         self.filter.all::<C>(self.keys, self.answers);
     }
 }
@@ -279,7 +280,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
     /// The answer to a key that lies there.
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn answer<C: Counting>(&mut self, spot: &Spot<LINES, BITS>) -> Offer {
+    fn answer<C: Words>(&mut self, spot: &Spot<LINES, BITS>) -> Offer {
         let rate = power::<LINES>(self.sum * self.share);
         if self.set::<C>(spot) { Offer::Found } else { Offer::New { charge: charge(rate) } }
     }
@@ -287,7 +288,7 @@ impl<const LINES: usize, const BITS: usize> Lines<LINES, BITS> {
     /// The batch's work, compiled once for every processor and once for wide instructions.
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
-    fn all<C: Counting>(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
+    fn all<C: Words>(&mut self, keys: &[UrlKey<'_>], answers: &mut Answers<'_>) {
         let mut spots = [Spot { line: [0; LINES], bits: [[0; BITS]; LINES] }; CHUNK];
         for chunk in keys.chunks(CHUNK) {
             for (spot, key) in spots.iter_mut().zip(chunk) {

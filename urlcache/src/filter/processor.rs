@@ -30,8 +30,11 @@ pub(super) struct Change {
     pub(super) after: f64,
 }
 
-/// How the bits of words are counted.
-pub(super) trait Counting {
+/// How the bits of eight words are drawn and counted.
+pub(super) trait Words {
+    /// A bit in each word: the one that the next six bits of the draw name.
+    fn mask(draw: u64) -> [u64; 8];
+
     /// What is different between the words before and after.
     fn change(before: &[u64; 8], after: &[u64; 8]) -> Change;
 }
@@ -39,7 +42,17 @@ pub(super) trait Counting {
 /// One word after the other.
 pub(super) struct WordByWord;
 
-impl Counting for WordByWord {
+impl Words for WordByWord {
+    #[expect(clippy::inline_always, reason = "see `Work`")]
+    #[inline(always)]
+    fn mask(draw: u64) -> [u64; 8] {
+        let mut mask = [0; 8];
+        for (index, word) in mask.iter_mut().enumerate() {
+            *word = 1 << ((draw >> (6 * index)) & 63);
+        }
+        mask
+    }
+
     #[expect(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn change(before: &[u64; 8], after: &[u64; 8]) -> Change {
@@ -74,7 +87,7 @@ pub(super) trait Work {
 
     /// Does it. What is to gain must be marked `inline(always)`, this function too: only what is inlined into the caller
     /// is compiled for the caller's instructions, and a closure need not be.
-    fn work<C: Counting>(self) -> Self::Output;
+    fn work<C: Words>(self) -> Self::Output;
 }
 
 /// Does the work with those instructions, or without them where the processor has none.
@@ -111,16 +124,18 @@ mod wide {
         __m256i, _mm_add_epi64, _mm_castsi128_pd, _mm_cvtsd_f64, _mm_cvtsi128_si64, _mm_mul_epu32, _mm_or_si128,
         _mm_set1_epi64x, _mm_set1_pd, _mm_sub_pd, _mm_unpackhi_epi64, _mm_unpackhi_pd, _mm256_add_epi8,
         _mm256_add_epi64, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cvtsd_f64, _mm256_extracti128_si256,
-        _mm256_loadu_si256, _mm256_mul_epu32, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_setr_epi8,
-        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_sub_epi64, _mm256_unpackhi_epi64,
-        _mm256_unpacklo_epi64, _mm512_castpd512_pd256, _mm512_cvtepu64_pd, _mm512_extractf64x4_pd, _mm512_loadu_epi64,
-        _mm512_mul_pd, _mm512_permute_pd, _mm512_popcnt_epi64, _mm512_reduce_add_epi64, _mm512_shuffle_f64x2,
+        _mm256_loadu_si256, _mm256_mul_epu32, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi8,
+        _mm256_setr_epi64x, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_sllv_epi64, _mm256_srli_epi16,
+        _mm256_srlv_epi64, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+        _mm512_and_epi64, _mm512_castpd512_pd256, _mm512_cvtepu64_pd, _mm512_extractf64x4_pd, _mm512_loadu_epi64,
+        _mm512_mul_pd, _mm512_permute_pd, _mm512_popcnt_epi64, _mm512_reduce_add_epi64, _mm512_set1_epi64,
+        _mm512_setr_epi64, _mm512_shuffle_f64x2, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_storeu_epi64,
         _mm512_sub_epi64,
     };
 
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-    use super::{Change, Counting, Work, widely};
+    use super::{Change, Words, Work, widely};
 
     /// How much the processor does at once: one of the numbers below, found out when it is first asked for.
     pub(super) static WIDTH: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -161,7 +176,17 @@ mod wide {
     /// Four words at once. Only [`with_four_words`] names it.
     struct FourAtOnce;
 
-    impl Counting for FourAtOnce {
+    impl Words for FourAtOnce {
+        #[expect(clippy::inline_always, reason = "see `Work`")]
+        #[inline(always)]
+        fn mask(draw: u64) -> [u64; 8] {
+            #[expect(unsafe_code, reason = "the compiler does not know that only `with_four_words` calls this")]
+            // SAFETY: `with_four_words` alone names this type, and is called only where the processor has the instructions.
+            unsafe {
+                mask_by_fours(draw)
+            }
+        }
+
         #[expect(clippy::inline_always, reason = "see `Work`")]
         #[inline(always)]
         fn change(before: &[u64; 8], after: &[u64; 8]) -> Change {
@@ -171,6 +196,24 @@ mod wide {
                 change_by_fours(before, after)
             }
         }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn mask_by_fours(draw: u64) -> [u64; 8] {
+        let (draw, one) = (_mm256_set1_epi64x(draw.cast_signed()), _mm256_set1_epi64x(1));
+        let mut mask = [0; 8];
+        for (half, shifts) in mask.as_chunks_mut::<4>().0.iter_mut().zip([[0, 6, 12, 18], [24, 30, 36, 42]]) {
+            let [a, b, c, d] = shifts;
+            let bits =
+                _mm256_and_si256(_mm256_srlv_epi64(draw, _mm256_setr_epi64x(a, b, c, d)), _mm256_set1_epi64x(63));
+            #[expect(unsafe_code, reason = "the instruction takes a pointer")]
+            // SAFETY: it writes 32 bytes to a reference to as many; it need not be aligned.
+            unsafe {
+                _mm256_storeu_si256(half.as_mut_ptr().cast(), _mm256_sllv_epi64(one, bits));
+            }
+        }
+        mask
     }
 
     #[inline]
@@ -215,7 +258,17 @@ mod wide {
     /// All words at once. Only [`with_eight_words`] names it.
     struct EightAtOnce;
 
-    impl Counting for EightAtOnce {
+    impl Words for EightAtOnce {
+        #[expect(clippy::inline_always, reason = "see `Work`")]
+        #[inline(always)]
+        fn mask(draw: u64) -> [u64; 8] {
+            #[expect(unsafe_code, reason = "the compiler does not know that only `with_eight_words` calls this")]
+            // SAFETY: `with_eight_words` alone names this type, and is called only where the processor has the instructions.
+            unsafe {
+                mask_of_eight(draw)
+            }
+        }
+
         #[expect(clippy::inline_always, reason = "see `Work`")]
         #[inline(always)]
         fn change(before: &[u64; 8], after: &[u64; 8]) -> Change {
@@ -225,6 +278,21 @@ mod wide {
                 change(before, after)
             }
         }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn mask_of_eight(draw: u64) -> [u64; 8] {
+        let shifts = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
+        let bits = _mm512_srlv_epi64(_mm512_set1_epi64(draw.cast_signed()), shifts);
+        let bits = _mm512_and_epi64(bits, _mm512_set1_epi64(63));
+        let mut mask = [0; 8];
+        #[expect(unsafe_code, reason = "the instruction takes a pointer")]
+        // SAFETY: it writes 64 bytes to a reference to as many; it need not be aligned.
+        unsafe {
+            _mm512_storeu_epi64(mask.as_mut_ptr().cast(), _mm512_sllv_epi64(_mm512_set1_epi64(1), bits));
+        }
+        mask
     }
 
     #[inline]
@@ -265,7 +333,7 @@ mod tests {
 
         #[expect(clippy::inline_always, reason = "see `Work`")]
         #[inline(always)]
-        fn work<C: Counting>(self) -> Change {
+        fn work<C: Words>(self) -> Change {
             C::change(&self.before, &self.after)
         }
     }
