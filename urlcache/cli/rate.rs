@@ -122,16 +122,17 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
     let offered = args.offer.unwrap_or(args.urls);
     let mut config = config(args);
     let design = config.design(0, 0)?;
-    let mut sums = Sums::default();
+    if let Some(file) = &args.save {
+        print::check_target(file, &[])?;
+    }
+    let (mut sums, mut snapshot) = (Sums::default(), None);
     for round in 0..args.rounds {
         config.hash_seed = HashSeed::new(round).derive(1, 1);
         let mut cache = config.build(0, 0)?;
         let first = round * (offered + args.query);
         sums.fill(&mut *cache, first, offered);
         sums.query(&*cache, first + offered, args.query);
-        if let Some(file) = args.save.as_ref().filter(|_| round + 1 == args.rounds) {
-            std::fs::write(file, cache.snapshot()).with_context(|| format!("cannot write {}", file.display()))?;
-        }
+        snapshot = args.save.as_ref().filter(|_| round + 1 == args.rounds).map(|file| (file, cache.snapshot()));
     }
     let rounds = args.rounds as f64;
     let figure = sums.figure.unwrap_or(LossFigure::Expected);
@@ -153,6 +154,9 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
         found: sums.queries.found,
     };
     print::answer(args.form, &measured, &lines(&measured, &sums), WORDS)?;
+    if let Some((file, bytes)) = snapshot {
+        std::fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use crate::config::{BuildError, CacheConfig, Design};
+use crate::config::{BuildError, CacheConfig, Design, beginning_of};
 use crate::exact::ExactCache;
 use crate::ledger::{LossLedger, Trigger};
 use crate::port::{ErrorSide, LossFigure, Occupancy, UrlKey, Verdict};
@@ -106,6 +106,9 @@ impl BudgetedCache {
     /// Makes room for the keys, and then test-and-set of them in order; `verdicts` is cleared and filled with one answer a
     /// key. `known` gives the URLs that were called new in this sequence; it is asked only when a cache is made anew.
     ///
+    /// Under [`ResetPolicy::None`], and under [`ResetPolicy::Grow`] where memory does not allow it to grow, it judges without
+    /// room: more is lost than the budget allows then, and [`BudgetedCache::expected_lost`] counts it.
+    ///
     /// # Errors
     /// [`OfferError::Spent`] under [`ResetPolicy::Stop`] and [`ResetPolicy::Restart`], when the budget is used up;
     /// [`OfferError::Build`] when a larger cache cannot be made. No key was judged then.
@@ -182,7 +185,9 @@ impl BudgetedCache {
     pub fn rebuild(&mut self, answers: usize) -> Result<Refill, BuildError> {
         self.is_whole()?;
         let old = self.occupancy();
-        let already = old.items.max(answers as u64);
+        let answers = answers as u64;
+        // A batch may be larger than the half that a cache of millions has room for beyond what it begins with.
+        let already = old.items.max(answers).max(beginning_of(old.items + answers));
         self.design = self.config.design(self.generation + 1, already)?;
         self.generation += 1;
         self.ledger.carry(&old);
@@ -367,6 +372,21 @@ mod tests {
             );
             assert!(crawl(config(reset), 8).is_ok());
         }
+    }
+
+    #[test]
+    fn a_batch_of_millions_has_room_in_the_next_generation() {
+        const HELD: u64 = 6_000_000;
+        let config = CacheConfig { expected_urls: None, ..config(ResetPolicy::Rebuild) };
+        let mut cache = BudgetedCache::resume(config, 0, 0.0, HELD).unwrap();
+        let mut refill = cache.refilling();
+        for index in 0..HELD {
+            refill.refill(UrlKey { bytes: b"", hash: u128::from(index) });
+        }
+        cache.refilled(refill);
+        cache.rebuild(6_000_000).unwrap();
+        let design = cache.design();
+        assert!(design.capacity >= 2 * HELD && design.keeps >= 2 * HELD, "{design:?}");
     }
 
     #[test]

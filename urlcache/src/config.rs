@@ -395,6 +395,11 @@ fn enlarged(already: u64) -> u64 {
     already.saturating_mul(2).min(by_half.max(2 * DOUBLES_UP_TO))
 }
 
+/// The fewest keys to begin with that a cache made anew has room for so many: [`enlarged`] the other way round.
+pub(crate) fn beginning_of(room: u64) -> u64 {
+    if room <= 2 * DOUBLES_UP_TO { room.div_ceil(2) } else { room.saturating_mul(2).div_ceil(3) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -414,6 +419,9 @@ mod tests {
         assert_eq!([(0, 0), (1, 40_000), (1, 9)].map(|(g, n)| capacity(&auto, g, n)), [65_536, 80_000, 65_536]);
         // Of millions, for half as many.
         assert_eq!([1 << 22, 5_000_000, 10_000_000].map(enlarged), [1 << 23, 1 << 23, 15_000_000]);
+        for room in [1, 7, 1 << 22, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 9_000_001, 40_000_000] {
+            assert!(enlarged(beginning_of(room)) >= room && enlarged(beginning_of(room) - 1) < room, "{room}");
+        }
         let expecting = config(ResetPolicy::Rebuild, Some(300));
         assert_eq!([(0, 0), (1, 280), (5, 9)].map(|(g, n)| capacity(&expecting, g, n)), [300, 560, 300]);
         assert_eq!(capacity(&config(ResetPolicy::Rebuild, Some(0)), 0, 0), 1);

@@ -102,8 +102,8 @@ impl LossLedger {
     /// From few keys nothing can be foretold of many: if the batch is larger than what is held, the question is only whether
     /// it exceeds the capacity, up to which the cache is sized to keep its share.
     ///
-    /// Ask once a batch (`if`, not `while`), and make the next generation large enough for the batch as well:
-    /// `build(generation, already.max(next_answers))`. A generation that has charged nothing yet must only end if the
+    /// Ask once a batch (`if`, not `while`), and make the next generation large enough for the batch as well, as
+    /// [`BudgetedCache`](crate::BudgetedCache) does. A generation that has charged nothing yet must only end if the
     /// batch exceeds its capacity, and not twice in a row: a reset that helps nothing is not asked for again.
     pub fn must_reset(&self, now: &Occupancy, next_answers: usize) -> bool {
         self.trigger(now, next_answers).is_some()

@@ -194,7 +194,7 @@ pub trait UrlCache: Send {
     /// [`ResetPolicy::Grow`](crate::ResetPolicy::Grow) can, and the exact one, which grows by itself, need not.
     ///
     /// # Errors
-    /// The allocator has no room; nothing has changed then.
+    /// The allocator has no room; no key is forgotten then.
     fn grow(&mut self) -> Result<bool, BuildError> {
         Ok(false)
     }

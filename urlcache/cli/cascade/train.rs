@@ -114,7 +114,8 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode> {
         name.into()
     });
     let existed = output.exists();
-    fs::metadata(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let file = fs::metadata(&args.file).with_context(|| format!("cannot read {}", args.file.display()))?;
+    ensure!(file.is_file(), "{} is no regular file: it is read twice, so give a file on disk", args.file.display());
     print::check_target(&output, &[&args.file])?;
     let written = write(args, &labelled, &output);
     if written.is_err() && !existed {
@@ -136,7 +137,7 @@ fn write(args: &TrainArgs, labelled: &Labelled, output: &Path) -> Result<Trained
     };
     let seconds = began.elapsed().as_secs_f64();
     let peak_bytes = memory::peak();
-    let verified = verify(labelled, &bytes)?;
+    let verified = verify(labelled, &bytes, lines)?;
     fs::write(output, &bytes).with_context(|| format!("cannot write {}", output.display()))?;
     let keys = classifier.keys();
     Ok(Trained {
@@ -232,8 +233,8 @@ fn look_for(labelled: &Labelled, seed: u64, conflict: Conflict) -> Result<()> {
     })
 }
 
-/// Asks the written classifier for each line of the file; returns how many there are.
-fn verify(labelled: &Labelled, bytes: &[u8]) -> Result<u64> {
+/// Asks the written classifier for each line of the file; returns how many there are, which must be as many as before.
+fn verify(labelled: &Labelled, bytes: &[u8], lines: u64) -> Result<u64> {
     let classifier = Classifier::read(bytes)?;
     let tally = super::classify::check(&classifier, labelled, BATCH)?;
     ensure!(
@@ -241,6 +242,12 @@ fn verify(labelled: &Labelled, bytes: &[u8]) -> Result<u64> {
         "{} has changed while it was read: {} lines differ",
         labelled.path.display(),
         tally.wrong
+    );
+    ensure!(
+        tally.lines == lines,
+        "{} has changed while it was read: it had {lines} lines, and then {}",
+        labelled.path.display(),
+        tally.lines
     );
     Ok(tally.lines)
 }

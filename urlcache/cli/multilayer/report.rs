@@ -73,7 +73,7 @@ pub(super) const WORDS: &[Word] = &[
     ("new host", "questions: known URLs on a host that is not known"),
     (
         "0.1 (0.09-0.11)",
-        "share of the questions taken for members, and the interval that holds the true rate in 95 of 100 such measurements (Clopper and Pearson); in 2.0e-5 (0.9-3.9) the exponent holds for all three",
+        "share of the questions taken for members, and the interval that holds the rate of this filter in 95 of 100 such samples of questions (Clopper and Pearson): filters of other hash seeds have other rates, which at a thousand URLs differ by more; in 2.0e-5 (0.9-3.9) the exponent holds for all three",
     ),
     (
         "stated",

@@ -95,6 +95,9 @@ impl Expected {
     /// Between which truths an estimate lies in 95 of 100 cases.
     fn limits(self, estimate: f64) -> (f64, Option<f64>) {
         let Self { bias, standard_error, at_most } = self;
+        if standard_error.is_infinite() || (estimate == 0.0 && standard_error > 0.0) {
+            return (0.0, None);
+        }
         let (middle, margin) = if at_most { (1.0, bias) } else { (1.0 + bias, 0.0) };
         let margin = margin + NORMAL_95 * standard_error;
         (estimate / (middle + margin), (margin < middle).then(|| estimate / (middle - margin)))
@@ -141,7 +144,9 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<String> {
-        let percent = |value: f64| format!("{:.2} %", value * 100.0);
+        let percent = |value: f64| {
+            if value.is_finite() { format!("{:.2} %", value * 100.0) } else { "unknown".to_owned() }
+        };
         let signed = |value: f64| format!("{:+.2} %", value * 100.0);
         let bound = |value: f64| format!("<= {}", percent(value));
         let [error, bias] = if self.theory_is_bound {

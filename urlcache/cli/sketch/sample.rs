@@ -103,9 +103,6 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
         }
         Ok(())
     })?;
-    if let Some(path) = &args.out {
-        write(path, &by_key)?;
-    }
     let truth = exact.map(|exact| Figures::of(&exact));
     let rows = rows(args, &by_key, &by_position, truth);
     let share = by_key.share() * 100.0;
@@ -113,6 +110,9 @@ pub(super) fn run(args: &SampleArgs) -> Result<ExitCode> {
     let title =
         format!("{lines} lines read; the sample by key has {held} of {keys} and accepts {share:.2} % of all keys");
     Report::new(lines, 1, rows).answer(&args.common, &title, usize::MAX, WORDS)?;
+    if let Some(path) = &args.out {
+        write(path, &by_key)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -145,7 +145,9 @@ fn rows(
         let unique = row("unique keys", figures.unique, of_mean(spread, basis.unique), truth.map(|truth| truth.unique));
         rows.push(unique.within(figures.interval.low, figures.interval.high));
         if args.value.is_some() {
-            let error = of_mean(basis.deviation, basis.range);
+            // One key, or keys that are all alike, do not show how much others differ.
+            let differs = truth.is_some() || (figures.keys > 1.0 && figures.deviation > 0.0);
+            let error = if differs { of_mean(basis.deviation, basis.range) } else { f64::INFINITY };
             rows.push(row("mean range", figures.range, error, truth.map(|truth| truth.range)));
         }
         if kind == "by key" && seen > 0.0 {

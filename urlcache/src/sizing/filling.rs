@@ -11,6 +11,9 @@ use crate::budget::LossBudget;
 /// Intervals of Simpson's rule: the integrand rises like x^k, so the error is below (k/60)^4/180 of the value.
 const INTERVALS: u32 = 60;
 
+/// Beyond this power of a rate the intervals grow no more in number: what is left of any rate is nearly nothing.
+const MOST_POWER: u32 = 1_000;
+
 /// Several filters of one shape that must all agree.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
@@ -116,16 +119,17 @@ impl Filling {
     /// Expected losses on the way: each key that is offered is lost at the rate of the moment. A key that is lost leaves
     /// the filter as if it had gone in, for all its bits were set.
     pub(super) fn losses(&self, kind: Kind, bits: f64) -> f64 {
-        self.integral(|offered| kind.rate(bits, offered))
+        self.integral(1, |offered| kind.rate(bits, offered))
     }
 
-    /// Simpson's rule.
-    pub(super) fn integral(&self, value: impl Fn(f64) -> f64) -> f64 {
-        let step = self.width() / f64::from(INTERVALS);
+    /// Simpson's rule for a value that is a rate to such a power: the steeper it is, the more intervals.
+    pub(super) fn integral(&self, power: u32, value: impl Fn(f64) -> f64) -> f64 {
+        let intervals = INTERVALS * power.clamp(1, MOST_POWER);
+        let step = self.width() / f64::from(intervals);
         let term = |i: u32| {
-            let weight = if i.is_multiple_of(INTERVALS) { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
+            let weight = if i.is_multiple_of(intervals) { 1.0 } else { f64::from(2 + 2 * (i % 2)) };
             weight * value(self.from + step * f64::from(i))
         };
-        (0..=INTERVALS).map(term).sum::<f64>() * step / 3.0
+        (0..=intervals).map(term).sum::<f64>() * step / 3.0
     }
 }

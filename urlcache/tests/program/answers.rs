@@ -178,12 +178,13 @@ fn a_snapshot_is_described() {
 #[test]
 fn what_cannot_be_done_is_said_in_one_line() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["speed", "--small-pages", "--against", "blom"], "unknown peer `blom`, use one of: fastbloom, "),
         (&["inspect", "/nonexistent"], "cannot read /nonexistent"),
         (&["inspect", readme], "this is not a snapshot of a URL cache"),
         (&["size", "--urls", "1000", "--max-lost", "0"], "max_lost_urls is 0 but must be above 0"),
         (&["size", "--urls", "0"], "0 is not in 1..="),
+        (&["rate", "--save", "/nonexistent/x"], "cannot write /nonexistent/x"),
         (&["size", "--urls", "1000", "--filters", "65"], "65 filters are outside 1..=64"),
         (&["rate", "--strategy", "spatial", "--hashing", "md5"], "go with the strategies single and temporal"),
     ];
@@ -197,7 +198,8 @@ fn a_full_disk_costs_the_file_and_not_the_answer() {
         println!("this system has no {full}");
         return;
     }
-    let cases: [&[&str]; 6] = [
+    let cases: [&[&str]; 7] = [
+        &["rate", "--urls", "1000", "--rounds", "1", "--save", full],
         &[
             "speed",
             "--small-pages",

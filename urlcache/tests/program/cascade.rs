@@ -246,8 +246,9 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let dotted = files.name("./pages.tsv");
     let unwritten = files.name("unwritten");
     let many = files.write("many", (0..200_000).fold(String::new(), |text, key| text + &format!("{key}\tc{key}\n")));
-    let cases: [(&[&str], &str); 26] = [
+    let cases: [(&[&str], &str); 27] = [
         (&["train", "/nonexistent"], "cannot read /nonexistent"),
+        (&["train", "/dev/stdin", "-o", &unwritten], "/dev/stdin is no regular file: it is read twice"),
         (&["train", &both], "both:3: the key \"a\" is of class \"two\" here, and of class \"one\" on line 1"),
         (&["train", &unlabelled], "unlabelled:2: the line has no '\\t' between key and class"),
         (&["train", &empty], "empty has no keys"),

@@ -199,7 +199,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let open = records(&folder, "open.csv", "a,b\n1,\"2\n3,4\n");
     let empty = records(&folder, "empty", "");
     let bars = records(&folder, "bars.csv", "a,b\n1,x|y\n2,z|y\n3,u|v\n4,w|x\n");
-    let cases: [(&[&str], &str); 17] = [
+    let cases: [(&[&str], &str); 19] = [
         (&["--csv", &bars, "--column", "b"], "bars.csv, column b: no field has two keywords; name what stands between"),
         (&["--csv", &bars, "--column", "b", "--delimiter", ""], "--delimiter is empty"),
         (&["--csv", &bars, "--column", "b", "--delimiter", "json"], "bars.csv, line 2, column b: is no JSON list"),
@@ -214,6 +214,8 @@ fn what_cannot_be_done_is_said_in_one_line() {
         (&["--csv", &torn], "--column <C>"),
         (&["--csv", &torn, "--column", "a", "--svg", "x"], "cannot be used with"),
         (&["--search", "x"], "--search needs records"),
+        (&["--generate", "9", "--search", "x", "--rounds", "3"], "cannot be used with"),
+        (&["--generate", "9", "--search", "x", "--layers", "3"], "cannot be used with"),
         (&["--generate", "9", "--search", " ,"], "--search has no keyword"),
         (&["--urls", &empty, "--sizes", "10"], "has no line"),
         (&["--sizes", "0"], "0 is not in 1..="),

@@ -256,6 +256,19 @@ fn what_is_read_is_not_written() {
     assert_eq!(fs::read_to_string(file).unwrap(), lines);
 }
 
+#[test]
+fn few_keys_do_not_show_how_much_others_differ() {
+    let input = lines((0..5).flat_map(|key| [json!({"key": key, "value": 1}), json!({"key": key, "value": 10 * key})]));
+    for most in ["1", "3"] {
+        let found = CLI.json_of(&["sample", "--key", "key", "--value", "value", "--most", most, "--no-exact"], &input);
+        for row in list(&found, "rows").iter().filter(|row| row["group"] == "mean range") {
+            assert!(row["standard_error"].is_null() && row["low"] == 0.0 && row["high"].is_null(), "{row}");
+        }
+        let shown = CLI.text_of(&["sample", "--key", "key", "--value", "value", "--most", most, "--no-exact"], &input);
+        assert!(shown.contains("0 to any"), "{shown}");
+    }
+}
+
 /// Of groups of so many different values.
 fn few(count: u32, more: &[&str]) -> Value {
     let values = (0..400_u32).flat_map(|group| (0..count).map(move |value| (group, format!("{group}-{value}"))));

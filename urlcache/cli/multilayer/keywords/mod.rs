@@ -53,7 +53,7 @@ pub(super) struct KeywordArgs {
         value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     searches: u32,
     /// List the records that hold all of these keywords, and those that filters take for such; --out has them as CSV
-    #[arg(long, value_name = "WORD,…", conflicts_with_all = URL_FLAGS)]
+    #[arg(long, value_name = "WORD,…", conflicts_with_all = URL_FLAGS, conflicts_with_all = ["layers", "rounds", "searches"])]
     search: Option<String>,
 }
 
