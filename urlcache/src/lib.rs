@@ -33,13 +33,13 @@
 //!
 //! | [`Layout`] | bits a URL at a rate of 1e-2, 1e-4, 1e-6 | cache lines | time of a key in a batch, `line` being 1 |
 //! |---|---|---|---|
-//! | [`Classic`](Layout::Classic) | 9.6, 19.2, 28.8 | as many as bits set: 7, 13, 20 | 3.5 to 7 |
+//! | [`Classic`](Layout::Classic) | 9.6, 19.2, 28.8 | as many as bits set: 7, 13, 20 | 4 to 9 |
 //! | [`Line`](Layout::Line) | 10.1, 22.9, 31.5 | 1, 1, 2 | 1 |
-//! | [`Fingerprint`](Layout::Fingerprint) | 37.7, at a rate of 6e-9 | 1 | 2 to 2.7 |
+//! | [`Fingerprint`](Layout::Fingerprint) | 37.7, at a rate of 6e-9 | 1 | 1 to 3.6 |
 //!
-//! The times are those of test-and-set at 10^6 keys (`urlcache speed --layouts`). Beside the plain filter of the crate
-//! `fastbloom`, `line` does 2 to 4 times as many keys a second in batches, and about as many one at a time (`urlcache speed`, which
-//! has more peers).
+//! The times are those of test-and-set at 10^7 keys (`urlcache speed --layouts --keys 10000000`). Beside the plain filter of the crate
+//! `fastbloom`, `line` does 2 to 4 times as many keys a second in batches at 10^6 keys, and about as many one at a time
+//! (`urlcache speed`, which has more peers).
 //!
 //! A filter has been proposed for each of these, with claims that do not all hold. Measured by `urlcache rate` and by
 //! the tests of this crate:

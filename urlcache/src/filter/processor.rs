@@ -132,7 +132,6 @@ mod wide {
         _mm512_setr_epi64, _mm512_shuffle_f64x2, _mm512_sllv_epi64, _mm512_srlv_epi64, _mm512_storeu_epi64,
         _mm512_sub_epi64,
     };
-
     use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
     use super::{Change, Words, Work, widely};
@@ -275,7 +274,7 @@ mod wide {
             #[expect(unsafe_code, reason = "the compiler does not know that only `with_eight_words` calls this")]
             // SAFETY: `with_eight_words` alone names this type, and is called only where the processor has the instructions.
             unsafe {
-                change(before, after)
+                change_of_eight(before, after)
             }
         }
     }
@@ -297,7 +296,7 @@ mod wide {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vpopcntdq")]
-    fn change(before: &[u64; 8], after: &[u64; 8]) -> Change {
+    fn change_of_eight(before: &[u64; 8], after: &[u64; 8]) -> Change {
         #[expect(unsafe_code, reason = "the instruction takes a pointer")]
         // SAFETY: each reads 64 bytes from a reference to as many; it need not be aligned.
         let [before, after] = [before, after].map(|words| unsafe { _mm512_loadu_epi64(words.as_ptr().cast()) });
@@ -324,49 +323,51 @@ mod tests {
     use super::*;
 
     struct Compare {
+        draw: u64,
         before: [u64; 8],
         after: [u64; 8],
     }
 
-    impl Work for Compare {
-        type Output = Change;
+    impl Work for &Compare {
+        type Output = ([u64; 8], Change);
 
         #[expect(clippy::inline_always, reason = "see `Work`")]
         #[inline(always)]
-        fn work<C: Words>(self) -> Change {
-            C::change(&self.before, &self.after)
+        fn work<C: Words>(self) -> Self::Output {
+            (C::mask(self.draw), C::change(&self.before, &self.after))
         }
     }
 
     #[test]
-    fn however_bits_are_counted_they_are_as_many() {
+    fn however_bits_are_drawn_and_counted_they_are_the_same() {
         for round in 0..200_u64 {
             let word = |index: u64| (round * 8 + index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let before: [u64; 8] = std::array::from_fn(|index| word(index as u64));
             let after: [u64; 8] = std::array::from_fn(|index| before[index] | word(index as u64 + 3));
-            let expected = WordByWord::change(&before, &after);
-            assert_eq!(in_every_way(before, after), expected);
+            let (mask, change) = in_every_way(&Compare { draw: word(9), before, after });
+            assert_eq!((mask, change), (WordByWord::mask(word(9)), WordByWord::change(&before, &after)));
             let ones = |words: &[u64; 8]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-            assert_eq!(expected.added, ones(&after) - ones(&before));
+            assert_eq!((change.added, ones(&mask)), (ones(&after) - ones(&before), 8));
+            assert_eq!(mask[7], 1 << (word(9) >> 42 & 63));
         }
-        let [none, all] = [[0; 8], [u64::MAX; 8]];
-        let change = in_every_way(none, all);
+        let (mask, change) = in_every_way(&Compare { draw: 0, before: [0; 8], after: [u64::MAX; 8] });
         assert_eq!(change, Change { added: 512, before: 0.0, after: 48.0_f64.exp2() });
+        assert_eq!(mask, [1; 8]);
     }
 
-    /// Counts with all instructions that this processor has, which must agree. Other tests may run meanwhile: to them it makes
-    /// no difference.
-    fn in_every_way(before: [u64; 8], after: [u64; 8]) -> Change {
-        let change = widely(Compare { before, after });
+    /// With all instructions that this processor has, which must agree. Other tests may run meanwhile: to them it makes no
+    /// difference.
+    fn in_every_way(compare: &Compare) -> ([u64; 8], Change) {
+        let found = widely(compare);
         #[cfg(target_arch = "x86_64")]
         {
             let best = wide::WIDTH.load(Relaxed);
             for width in [wide::ONE_WORD, wide::FOUR_WORDS].into_iter().filter(|width| *width < best) {
                 wide::WIDTH.store(width, Relaxed);
-                assert_eq!(widely(Compare { before, after }), change);
+                assert_eq!(widely(compare), found);
             }
             wide::WIDTH.store(best, Relaxed);
         }
-        change
+        found
     }
 }

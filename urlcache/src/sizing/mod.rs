@@ -33,8 +33,9 @@ const MAX_PROBES: u32 = 64;
 
 /// The price of a cache line that a key touches, in bits of memory a key.
 ///
-/// Measured with 10^7 keys, in batches: each further line of a classic filter takes 16 to 20 ns of a test-and-set, the second
-/// of the layout `line` 5 to 20 ns. So a filter may take a bit a key more if that saves 5 ns. The program prints the times:
+/// Measured with 10^7 keys, in batches: each further line of a classic filter takes 6 ns of a test-and-set at a rate of 1e-2,
+/// 13 ns at 1e-4 and 19 ns at 6e-7, where the filter is the largest; the second of the layout `line` 8 to 25 ns. So a filter
+/// may take a bit a key more if that saves 2 to 5 ns. The program prints the times:
 /// `urlcache speed --layouts --keys 10000000`.
 pub const LINE_PRICE: f64 = 4.0;
 
@@ -344,7 +345,7 @@ mod tests {
                 close(plan.lost_each_time(100_000, visits), sum, 1e-3);
             }
         }
-        assert_eq!(plans[0].lost_each_time(100_000, u32::MAX), 0.0);
+        assert!(plans[0].lost_each_time(100_000, u32::MAX) < 1e-300);
     }
 
     #[test]
