@@ -283,10 +283,11 @@ impl Filter for Fingerprints {
         (compared * (f64::from(self.doublings) - 32.0).exp2()).min(1.0)
     }
 
-    /// Steeper the longer the paths are: the bounds are those of the compared tags over loads.
+    /// Steeper the longer the paths are. The bounds are those of the compared tags over loads, on the way to twice the load or
+    /// to the limit: a batch may be as large as what is held.
     fn extent(&self) -> Extent {
         let fill = self.fill();
-        let bounds = [(0.6, 1.6), (0.75, 3.5), (0.85, 9.0), (0.9, 15.0)];
+        let bounds = [(0.3, 1.6), (0.375, 2.2), (0.45, 4.7), (0.6, 6.9), (0.75, 11.0), (0.9, 15.0)];
         let steepness = bounds.into_iter().find_map(|(load, bound)| (fill < load).then_some(bound)).unwrap_or(30.0);
         Extent { bits: self.lines.len() as u64 * LINE_BITS, fill, fill_limit: 0.9, steepness }
     }

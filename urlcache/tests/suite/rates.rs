@@ -178,3 +178,29 @@ fn a_key_lost_in_two_sequences_is_lost_by_two_accidents() {
     let visit = |sequence| lost_in(Strategy::Single, Layout::Classic, Hashing::Fingerprint, (1, sequence));
     assert!(visit(0) == visit(1) && visit(0).iter().any(|(lost, _)| *lost));
 }
+
+/// What a cache promises of the rate before a batch holds after it.
+#[test]
+fn no_rate_rises_more_steeply_than_is_said() {
+    for shape in SHAPES.into_iter().chain([Shape::Fingerprints]) {
+        let plan = Plan::with_shape(shape, 4_000 * 512).unwrap();
+        let mut cache = FilterCache::single(plan, 1_000_000, HashSeed::new(5)).unwrap();
+        let mut states = Vec::new();
+        for index in 0..300_000 {
+            cache.insert(nth(3, index));
+            if index % 1_000 == 999 && index > 3_000 {
+                states.push(cache.occupancy());
+            }
+            if cache.occupancy().fill > cache.occupancy().fill_limit {
+                break;
+            }
+        }
+        for (number, now) in states.iter().enumerate() {
+            for then in states[number..].iter().take_while(|then| then.items <= 2 * now.items) {
+                let growth = (then.items as f64 / now.items as f64).powf(now.steepness);
+                assert!(then.expected_rate <= 1.05 * now.expected_rate * growth, "{shape:?}: {now:?}, {then:?}");
+            }
+        }
+        assert!(states.len() > 5, "{shape:?}");
+    }
+}
