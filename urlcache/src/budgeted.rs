@@ -8,7 +8,7 @@
 
 use thiserror::Error;
 
-use crate::config::{BuildError, CacheConfig, Design, beginning_of};
+use crate::config::{BuildError, CacheConfig, Design};
 use crate::exact::ExactCache;
 use crate::ledger::{LossLedger, Trigger};
 use crate::port::{ErrorSide, LossFigure, Occupancy, UrlKey, Verdict};
@@ -186,15 +186,13 @@ impl BudgetedCache {
         self.is_whole()?;
         let old = self.occupancy();
         let answers = answers as u64;
-        // A batch may be larger than the half that a cache of millions has room for beyond what it begins with.
-        let already = old.items.max(answers).max(beginning_of(old.items + answers));
-        self.design = self.config.design(self.generation + 1, already)?;
+        self.design = self.config.design_for(self.generation + 1, old.items, answers)?;
         self.generation += 1;
         self.ledger.carry(&old);
         self.heed_ceiling();
         // The old one goes before the new one is made: they need not fit into memory together.
         self.cache = Box::new(ExactCache::new());
-        match self.config.build(self.generation, already) {
+        match self.config.build_for(self.generation, old.items, answers) {
             Ok(cache) => Ok(Refill { cache, trigger: None }),
             Err(failure) => {
                 self.failure = Some(failure.clone());
@@ -376,17 +374,21 @@ mod tests {
 
     #[test]
     fn a_batch_of_millions_has_room_in_the_next_generation() {
-        const HELD: u64 = 6_000_000;
+        const HELD: u32 = 6_000_000;
         let config = CacheConfig { expected_urls: None, ..config(ResetPolicy::Rebuild) };
-        let mut cache = BudgetedCache::resume(config, 0, 0.0, HELD).unwrap();
+        let mut cache = BudgetedCache::resume(config, 0, 0.0, HELD.into()).unwrap();
         let mut refill = cache.refilling();
-        for index in 0..HELD {
-            refill.refill(UrlKey { bytes: b"", hash: u128::from(index) });
-        }
+        let fill = |refill: &mut Refill| {
+            (0..HELD).for_each(|index| refill.refill(UrlKey { bytes: b"", hash: u128::from(index) }));
+        };
+        fill(&mut refill);
         cache.refilled(refill);
-        cache.rebuild(6_000_000).unwrap();
-        let design = cache.design();
-        assert!(design.capacity >= 2 * HELD && design.keeps >= 2 * HELD, "{design:?}");
+        let mut larger = cache.rebuild(HELD as usize).unwrap();
+        fill(&mut larger);
+        cache.refilled(larger);
+        let (held, design) = (cache.occupancy(), cache.design());
+        assert_eq!((held.items, held.capacity), (HELD.into(), 2 * u64::from(HELD)));
+        assert!(cache.has_room(HELD as usize) && design.expected_lost <= 0.5 / 6.0 * 1.001, "{design:?}");
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl CacheConfig {
     ///
     /// Under [`ResetPolicy::Rebuild`] it has room for as many again, at least for the expected URLs, and is sized to
     /// keep its generation's [share](LossBudget::share) of the budget while that room fills. Count each resumed run as
-    /// a generation too. A caller with a batch larger than the table so far may give the batch's size as `already`.
+    /// a generation too. Where a batch waits, [`CacheConfig::build_for`] has room for it.
     ///
     /// Under the other policies there is one size at first: that of the expected URLs, with all of the budget; under
     /// [`ResetPolicy::Grow`] it is enlarged by [`UrlCache::grow`](crate::UrlCache::grow). Under [`ResetPolicy::Rotate`] it
@@ -187,8 +187,16 @@ impl CacheConfig {
     /// A senseless budget, or a size beyond [`crate::MAX_BITS`], [`ExactCache::MAX_KEYS`] or the machine's memory; a
     /// memory ceiling that no cache keeps.
     pub fn build(&self, generation: u32, already: u64) -> Result<Box<dyn Snapshot>, BuildError> {
+        self.build_for(generation, already, 0)
+    }
+
+    /// The same, with room for a batch of so many more keys, however large, under [`ResetPolicy::Rebuild`].
+    ///
+    /// # Errors
+    /// Those of [`CacheConfig::build`].
+    pub fn build_for(&self, generation: u32, already: u64, batch: u64) -> Result<Box<dyn Snapshot>, BuildError> {
         let seed = self.hash_seed.derive(generation, 0);
-        Ok(match self.sketch(generation, already)? {
+        Ok(match self.sketch(generation, already, batch)? {
             Sketch::Exact { room: Some(room), .. } => Box::new(ExactCache::rotating(room)?),
             Sketch::Exact { keys, room: None } => Box::new(ExactCache::with_capacity(keys)?),
             Sketch::Filters { blueprint, keys, .. } => {
@@ -202,7 +210,15 @@ impl CacheConfig {
     /// # Errors
     /// Those of [`CacheConfig::build`], but for want of memory.
     pub fn design(&self, generation: u32, already: u64) -> Result<Design, BuildError> {
-        let sketch = self.sketch(generation, already)?;
+        self.design_for(generation, already, 0)
+    }
+
+    /// What [`CacheConfig::build_for`] would make of the same arguments.
+    ///
+    /// # Errors
+    /// Those of [`CacheConfig::build`], but for want of memory.
+    pub fn design_for(&self, generation: u32, already: u64, batch: u64) -> Result<Design, BuildError> {
+        let sketch = self.sketch(generation, already, batch)?;
         let bits = sketch.bits();
         Ok(match sketch {
             Sketch::Exact { keys, room } => {
@@ -231,7 +247,7 @@ impl CacheConfig {
         })
     }
 
-    fn sketch(&self, generation: u32, already: u64) -> Result<Sketch, BuildError> {
+    fn sketch(&self, generation: u32, already: u64, batch: u64) -> Result<Sketch, BuildError> {
         if self.hashing != Hashing::Fingerprint && self.strategy != Strategy::Exact && !self.may_hash_otherwise() {
             return Err(BuildError::Hashing { hashing: self.hashing });
         }
@@ -239,7 +255,7 @@ impl CacheConfig {
             return rotation::sketch(self);
         }
         if self.strategy == Strategy::Exact {
-            let keys = already.max(self.expected_urls.unwrap_or(0));
+            let keys = already.saturating_add(batch).max(self.expected_urls.unwrap_or(0));
             return match self.max_memory {
                 Some(limit) if ExactCache::memory_of(keys) > limit => {
                     Err(BuildError::Ceiling { keys, needed: Some(ExactCache::memory_of(keys)), limit })
@@ -251,7 +267,7 @@ impl CacheConfig {
             return Err(BuildError::Growth { strategy: self.strategy });
         }
         let ceiling = self.max_memory.map_or(u64::MAX, |bytes| bytes.saturating_mul(8));
-        let (keys, budget) = self.task(generation, already);
+        let (keys, budget) = self.task(generation, already, batch);
         let blueprint = self.blueprint(keys.clone(), &budget)?;
         if blueprint.bits() <= ceiling {
             return Ok(Sketch::Filters { blueprint, keys, at_ceiling: false });
@@ -290,10 +306,13 @@ impl CacheConfig {
     }
 
     /// The keys a generation has room for, from those it begins with, and the losses allowed meanwhile.
-    fn task(&self, generation: u32, already: u64) -> (Range<u64>, LossBudget) {
+    fn task(&self, generation: u32, already: u64, batch: u64) -> (Range<u64>, LossBudget) {
         let expected = self.expected_urls.unwrap_or(SMALL_START).max(1);
         match self.reset {
-            ResetPolicy::Rebuild => (already..expected.max(enlarged(already)), self.budget.share(generation)),
+            ResetPolicy::Rebuild => {
+                let room = enlarged(already.max(batch)).max(already.saturating_add(batch));
+                (already..expected.max(room), self.budget.share(generation))
+            }
             ResetPolicy::Grow => (already..expected.max(already), self.budget),
             ResetPolicy::Rotate | ResetPolicy::Restart | ResetPolicy::Stop | ResetPolicy::None => {
                 (0..expected, self.budget)
@@ -395,11 +414,6 @@ fn enlarged(already: u64) -> u64 {
     already.saturating_mul(2).min(by_half.max(2 * DOUBLES_UP_TO))
 }
 
-/// The fewest keys to begin with that a cache made anew has room for so many: [`enlarged`] the other way round.
-pub(crate) fn beginning_of(room: u64) -> u64 {
-    if room <= 2 * DOUBLES_UP_TO { room.div_ceil(2) } else { room.saturating_mul(2).div_ceil(3) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -419,9 +433,11 @@ mod tests {
         assert_eq!([(0, 0), (1, 40_000), (1, 9)].map(|(g, n)| capacity(&auto, g, n)), [65_536, 80_000, 65_536]);
         // Of millions, for half as many.
         assert_eq!([1 << 22, 5_000_000, 10_000_000].map(enlarged), [1 << 23, 1 << 23, 15_000_000]);
-        for room in [1, 7, 1 << 22, (1 << 23) - 1, 1 << 23, (1 << 23) + 1, 9_000_001, 40_000_000] {
-            assert!(enlarged(beginning_of(room)) >= room && enlarged(beginning_of(room) - 1) < room, "{room}");
-        }
+        let room = |held, batch| auto.design_for(1, held, batch).unwrap().capacity;
+        assert_eq!(
+            [room(0, 9), room(9, 100_000), room(8_000_000, 9), room(8_000_000, 6_000_000)],
+            [65_536, 200_000, 12_000_000, 14_000_000]
+        );
         let expecting = config(ResetPolicy::Rebuild, Some(300));
         assert_eq!([(0, 0), (1, 280), (5, 9)].map(|(g, n)| capacity(&expecting, g, n)), [300, 560, 300]);
         assert_eq!(capacity(&config(ResetPolicy::Rebuild, Some(0)), 0, 0), 1);

@@ -27,7 +27,7 @@ use crate::strategy::ResetPolicy;
 /// if ledger.must_reset(&cache.occupancy(), batch.len()) {
 ///     ledger.carry(&cache.occupancy());
 ///     generation += 1;
-///     cache = config.build(generation, admitted.max(batch.len() as u64))?;
+///     cache = config.build_for(generation, admitted, batch.len() as u64)?;
 ///     // ... and refill it from the URL table
 /// }
 /// # Ok::<(), urlcache::BuildError>(())
@@ -102,8 +102,8 @@ impl LossLedger {
     /// From few keys nothing can be foretold of many: if the batch is larger than what is held, the question is only whether
     /// it exceeds the capacity, up to which the cache is sized to keep its share.
     ///
-    /// Ask once a batch (`if`, not `while`), and make the next generation large enough for the batch as well, as
-    /// [`BudgetedCache`](crate::BudgetedCache) does. A generation that has charged nothing yet must only end if the
+    /// Ask once a batch (`if`, not `while`), and make the next generation large enough for the batch as well
+    /// ([`CacheConfig::build_for`](crate::CacheConfig::build_for)). A generation that has charged nothing yet must only end if the
     /// batch exceeds its capacity, and not twice in a row: a reset that helps nothing is not asked for again.
     pub fn must_reset(&self, now: &Occupancy, next_answers: usize) -> bool {
         self.trigger(now, next_answers).is_some()

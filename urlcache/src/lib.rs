@@ -38,8 +38,8 @@
 //! | [`Fingerprint`](Layout::Fingerprint) | 37.7, at a rate of 6e-9 | 1 | 1 to 3.6 |
 //!
 //! The times are those of test-and-set at 10^7 keys (`urlcache speed --layouts --keys 10000000`). Beside the plain filter of the crate
-//! `fastbloom`, `line` does 2 to 4 times as many keys a second in batches at 10^6 keys, and about as many one at a time
-//! (`urlcache speed`, which has more peers).
+//! `fastbloom`, `line` does 2.4 to 4.2 times as many keys a second in batches at 10^6 keys, and 1.1 to 1.6 times as many one at a
+//! time (`urlcache speed`, which has more peers).
 //!
 //! A filter has been proposed for each of these, with claims that do not all hold. Measured by `urlcache rate` and by
 //! the tests of this crate:

@@ -95,7 +95,7 @@ impl Expected {
     /// Between which truths an estimate lies in 95 of 100 cases.
     fn limits(self, estimate: f64) -> (f64, Option<f64>) {
         let Self { bias, standard_error, at_most } = self;
-        if standard_error.is_infinite() || (estimate == 0.0 && standard_error > 0.0) {
+        if standard_error.is_infinite() {
             return (0.0, None);
         }
         let (middle, margin) = if at_most { (1.0, bias) } else { (1.0 + bias, 0.0) };

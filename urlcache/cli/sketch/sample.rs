@@ -145,9 +145,9 @@ fn rows(
         let unique = row("unique keys", figures.unique, of_mean(spread, basis.unique), truth.map(|truth| truth.unique));
         rows.push(unique.within(figures.interval.low, figures.interval.high));
         if args.value.is_some() {
-            // One key, or keys that are all alike, do not show how much others differ.
-            let differs = truth.is_some() || (figures.keys > 1.0 && figures.deviation > 0.0);
-            let error = if differs { of_mean(basis.deviation, basis.range) } else { f64::INFINITY };
+            // Keys without a range, and keys that are all alike, do not show how much others differ.
+            let differs = figures.range > 0.0 && (truth.is_some() || figures.deviation > 0.0);
+            let error = if differs || seen >= 1.0 { of_mean(basis.deviation, basis.range) } else { f64::INFINITY };
             rows.push(row("mean range", figures.range, error, truth.map(|truth| truth.range)));
         }
         if kind == "by key" && seen > 0.0 {

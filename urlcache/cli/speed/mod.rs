@@ -22,7 +22,7 @@ use crate::{
     Form,
     print::{self, Word},
 };
-use peers::Kind;
+use peers::{Kind, Unfit};
 use sides::{Operation, SIDES, Sides, Times};
 
 /// What has glibc put large allocations on huge pages, where the system allows it.
@@ -145,18 +145,27 @@ pub(crate) fn run(args: &SpeedArgs) -> Result<ExitCode> {
     if let Some(path) = &args.csv {
         print::check_target(path, &[])?;
     }
-    let (mut rows, kinds) = (Vec::new(), chosen(args)?);
+    for rate in &rates {
+        Plan::for_budget(Layout::Line, 0..args.keys, &LossBudget::rate(*rate))?;
+    }
+    let (mut rows, mut unfit) = (Vec::new(), Vec::new());
+    let kinds = chosen(args)?;
     for (rate, kind) in rates.into_iter().flat_map(|rate| kinds.iter().map(move |kind| (rate, kind))) {
         if args.keys > kind.most_keys {
             eprintln!("{} is left out: {} keys would take too much memory", kind.name, args.keys);
             continue;
         }
         match compare(args, rate, kind) {
-            Ok(more) => rows.extend(more),
             // What was measured until then took long.
-            Err(error) if !rows.is_empty() => eprintln!("{} is left out at {rate:e}: {error:#}", kind.name),
-            error => rows = error?,
+            Err(error) if error.is::<Unfit>() => unfit.push(error.context(format!("left out at {rate:e}"))),
+            more => rows.extend(more?),
         }
+    }
+    if rows.is_empty() {
+        unfit.pop().map_or(Ok(()), Err)?;
+    }
+    for error in unfit {
+        eprintln!("{error:#}");
     }
     let (lines, speeds) = (table(&rows), Speeds { rows });
     print::answer(args.form, &speeds, &lines, WORDS)?;

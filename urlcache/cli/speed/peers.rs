@@ -3,7 +3,7 @@
 //! All get the URL's text and hash it themselves: with xxh3 where they take a hash or a hasher, with their own function where
 //! that is how they are used.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt};
 
 use anyhow::{Result, anyhow};
 use cuckoofilter::CuckooFilter;
@@ -37,7 +37,17 @@ pub(super) struct Kind {
 impl Kind {
     /// One for so many keys at this rate.
     pub(super) fn make(&self, keys: u64, rate: f64) -> Result<Box<dyn Peer>> {
-        (self.make)(usize::try_from(keys)?, rate)
+        (self.make)(usize::try_from(keys)?, rate).map_err(|error| error.context(Unfit(self.name)))
+    }
+}
+
+/// A peer cannot be made for so many keys at a rate.
+#[derive(Debug)]
+pub(super) struct Unfit(&'static str);
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} cannot be made", self.0)
     }
 }
 

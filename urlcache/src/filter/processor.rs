@@ -1,6 +1,7 @@
 //! What is asked of the processor beyond the language: fetching memory ahead, and wide instructions where it has them.
 //!
-//! The only file with unsafe code. All of it is hints or choices of speed: no answer depends on them.
+//! The only file with unsafe code. All of it is hints or choices of speed: however wide the instructions, they draw the same bits
+//! and count the same, which the test below compares. So no answer depends on them, and snapshots are read on every machine.
 
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::Ordering::Relaxed;
@@ -141,7 +142,7 @@ mod wide {
 
     pub(super) const UNKNOWN: u8 = 0;
     pub(super) const ONE_WORD: u8 = 1;
-    /// It shifts four words, and counts the bits of one.
+    /// It shifts four words at once, and counts their bits.
     pub(super) const FOUR_WORDS: u8 = 4;
     /// It counts the bits of eight words.
     pub(super) const EIGHT_WORDS: u8 = 8;

@@ -8,10 +8,10 @@ use std::ops::Range;
 use super::{MAX_BITS, MAX_PROBES, Shape};
 use crate::budget::LossBudget;
 
-/// Intervals of Simpson's rule: the integrand rises like x^k, so the error is below (k/60)^4/180 of the value.
+/// Intervals of Simpson's rule for the rate of one filter: it rises like x^k, so the error is below (k/60)^4/180 of the value.
 const INTERVALS: u32 = 60;
 
-/// Beyond this power of a rate the intervals grow no more in number: what is left of any rate is nearly nothing.
+/// Beyond this power of a rate the intervals grow no more in number: what is left of a rate that can be used is nearly nothing.
 const MOST_POWER: u32 = 1_000;
 
 /// Several filters of one shape that must all agree.
@@ -119,7 +119,7 @@ impl Filling {
     /// Expected losses on the way: each key that is offered is lost at the rate of the moment. A key that is lost leaves
     /// the filter as if it had gone in, for all its bits were set.
     pub(super) fn losses(&self, kind: Kind, bits: f64) -> f64 {
-        self.integral(1, |offered| kind.rate(bits, offered))
+        self.integral(kind.filters, |offered| kind.rate(bits, offered))
     }
 
     /// Simpson's rule for a value that is a rate to such a power: the steeper it is, the more intervals.

@@ -232,7 +232,7 @@ impl Plan {
     /// Mean false-positive rate while the first `keys` keys go in: the integral of the rate divided by their number.
     pub fn mean_rate(self, keys: u64) -> f64 {
         let span = Filling::of(&(0..keys));
-        span.integral(1, |held| self.kind().rate(self.filter_bits as f64, held)) / span.width()
+        span.integral(self.filters, |held| self.kind().rate(self.filter_bits as f64, held)) / span.width()
     }
 
     /// Expected number of new keys called seen while the keys from number `keys.start` to number `keys.end` are offered:
@@ -256,7 +256,8 @@ impl Plan {
     /// ```
     pub fn lost_each_time(self, keys: u64, visits: u32) -> f64 {
         let bits = self.filter_bits as f64;
-        Filling::of(&(0..keys)).integral(visits, |held| self.kind().rate(bits, held).powf(f64::from(visits)))
+        Filling::of(&(0..keys))
+            .integral(visits.saturating_mul(self.filters), |held| self.kind().rate(bits, held).powf(f64::from(visits)))
     }
 
     /// A plan that was written down.

@@ -122,6 +122,12 @@ fn speed_prints_ratios_for_each_rate_peer_and_operation() {
         assert_eq!(row["keys"], 2_000);
         assert!(number(row, "actual_rate_low") <= number(row, "actual_rate"), "{row}");
     }
+    // One that has no such filter ends nothing.
+    let unfit = ["speed", "--keys", "1000", "--rounds", "1", "--rates", "1e-18", "--small-pages", "--against"];
+    let some = CLI.json(&[&unfit[..], &["sbbf,quotient"]].concat());
+    assert!(list(&some, "rows").len() == 8 && list(&some, "rows").iter().all(|row| row["against"] == "sbbf"));
+    CLI.refuses(&[&unfit[..], &["quotient"]].concat(), "error: left out at 1e-18: quotient cannot be made: ");
+    CLI.refuses(&["speed", "--small-pages", "--rates", "0.01,2"], "max_false_positive_rate is 2");
     let threads =
         ["speed", "--keys", "4000", "--rounds", "1", "--small-pages", "--threads", "2", "--against", "sbbf,fastbloom"];
     let document = CLI.json(&[&threads[..], &["--rates", "0.01"]].concat());

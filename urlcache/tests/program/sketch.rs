@@ -259,13 +259,27 @@ fn what_is_read_is_not_written() {
 #[test]
 fn few_keys_do_not_show_how_much_others_differ() {
     let input = lines((0..5).flat_map(|key| [json!({"key": key, "value": 1}), json!({"key": key, "value": 10 * key})]));
-    for most in ["1", "3"] {
-        let found = CLI.json_of(&["sample", "--key", "key", "--value", "value", "--most", most, "--no-exact"], &input);
-        for row in list(&found, "rows").iter().filter(|row| row["group"] == "mean range") {
-            assert!(row["standard_error"].is_null() && row["low"] == 0.0 && row["high"].is_null(), "{row}");
-        }
-        let shown = CLI.text_of(&["sample", "--key", "key", "--value", "value", "--most", most, "--no-exact"], &input);
-        assert!(shown.contains("0 to any"), "{shown}");
+    let ranges = |flags: &[&str]| {
+        let found = CLI.json_of(&[&["sample", "--key", "key", "--value", "value"], flags].concat(), &input);
+        let rows = list(&found, "rows").iter().filter(|row| row["group"] == "mean range");
+        rows.map(|row| (row["low"].as_f64(), row["high"].as_f64())).collect::<Vec<_>>()
+    };
+    let unknown = (Some(0.0), None);
+    assert_eq!(ranges(&["--most", "3", "--no-exact"]), [unknown, unknown]);
+    // Without a line of any key, the true ranges do not help.
+    assert_eq!(ranges(&["--most", "1"]), [unknown, unknown]);
+    // A sample of all is no sample.
+    assert_eq!(ranges(&["--most", "10", "--no-exact"])[0].0, Some(19.4));
+    let shown = CLI.text_of(&["sample", "--key", "key", "--value", "value", "--most", "3", "--no-exact"], &input);
+    assert!(shown.contains("0 to any") && shown.contains("unknown"), "{shown}");
+}
+
+#[test]
+fn a_group_without_values_has_none_for_certain() {
+    let input = "{\"page\": \"/a\", \"to\": []}\n{\"page\": \"/b\", \"to\": [\"/\"]}\n";
+    let found = CLI.json_of(&["distinct", "--of", "to", "--by", "page"], input);
+    for row in list(&found, "rows").iter().filter(|row| row["group"] == "/a") {
+        assert_eq!((row["low"].as_f64(), row["high"].as_f64()), (Some(0.0), Some(0.0)), "{row}");
     }
 }
 

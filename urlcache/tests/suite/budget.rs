@@ -54,7 +54,7 @@ impl Crawl {
 
     fn rebuild(&mut self, room: u64) {
         self.generation += 1;
-        self.cache = self.config.build(self.generation, room.max(self.table.len() as u64)).unwrap();
+        self.cache = self.config.build_for(self.generation, self.table.len() as u64, room).unwrap();
         for &link in &self.table {
             self.cache.refill(key(link));
         }
