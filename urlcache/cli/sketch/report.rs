@@ -1,7 +1,7 @@
 //! Rows: an estimate beside the exact answer and what theory says of its error.
 
 use anyhow::Result;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Common;
 use crate::print::{self, Word};
@@ -26,6 +26,7 @@ pub(super) struct Row {
     /// Estimate divided by exact, minus 1.
     relative_error: Option<f64>,
     /// What theory says of it.
+    #[serde(serialize_with = "if_known")]
     standard_error: f64,
     bias: f64,
     /// Both are bounds, and the bias may be up or down.
@@ -55,6 +56,12 @@ pub(super) struct Report {
     /// Root of the mean square of the deviations, by sketch.
     deviations: Vec<Deviation>,
     rows: Vec<Row>,
+}
+
+/// Infinite is what nobody knows: empty in CSV, null in JSON.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn if_known<S: Serializer>(error: &f64, to: S) -> Result<S::Ok, S::Error> {
+    if error.is_finite() { to.serialize_f64(*error) } else { to.serialize_none() }
 }
 
 /// How far the estimates of a sketch are from the exact answers, all together.
@@ -128,7 +135,9 @@ impl Row {
             standard_error,
             bias,
             theory_is_bound: at_most,
-            deviation_se: relative_error.filter(|_| standard_error > 0.0 && !at_most).map(deviation),
+            deviation_se: relative_error
+                .filter(|_| standard_error > 0.0 && standard_error.is_finite() && !at_most)
+                .map(deviation),
         }
     }
 

@@ -176,7 +176,8 @@ impl Figures {
             let mut values: Vec<f64> = known.values().map(value).collect();
             // In an order that does not depend on the hash map.
             values.sort_unstable_by(f64::total_cmp);
-            values.iter().sum::<f64>() / keys.max(1.0)
+            // The sum of no numbers is -0.
+            (0.0 + values.iter().sum::<f64>()) / keys.max(1.0)
         };
         let range = of_keys(&|known| known.high - known.low);
         let unique = known.values().filter(|known| known.lines == 1).count() as u64;
