@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, Settings},
-    engine::{End, Gated, PageReader, Progress, StopSignal},
+    engine::{End, Gated, PageReader, Progress, StopSignal, WriterThread},
     fetch::http::HttpFetcher,
     observe::{
         logs, progress,
@@ -113,6 +113,7 @@ impl Program {
 impl Caller for Program {
     type Fetcher = Gated<HttpFetcher>;
     type View = progress::View;
+    type Writer = WriterThread;
 
     fn crawls(&self) -> u64 {
         self.among.crawls()
@@ -129,6 +130,14 @@ impl Caller for Program {
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure> {
         Ok(Gated::new(standard()?, self.among.pass(settings, stop)?))
+    }
+
+    fn writer(&self) -> WriterThread {
+        WriterThread
+    }
+
+    fn random(&self) -> Result<u64, Failure> {
+        session::random()
     }
 
     fn pages(&self) -> Option<PageReader> {

@@ -11,7 +11,7 @@
 mod alarm;
 mod wall;
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -24,16 +24,23 @@ pub use wall::{SystemWall, WallTime};
 /// suspended.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// Since the machine was booted.
+    /// What the steady clock counted then.
     started: Duration,
     at_start: Moment,
+    /// Counts the time that passes.
+    steady: fn() -> Duration,
 }
 
 impl Clock {
     /// A clock that starts now.
     pub fn start() -> Self {
         let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Self { started: since_boot(), at_start: Moment::EPOCH + since_epoch }
+        Self::starting(Moment::EPOCH + since_epoch, since_boot)
+    }
+
+    /// A clock that shows `at_start` now, and counts time as `steady` does.
+    pub(crate) fn starting(at_start: Moment, steady: fn() -> Duration) -> Self {
+        Self { started: steady(), at_start, steady }
     }
 
     /// Now, for what has just ended: a part of a millisecond counts whole.
@@ -51,14 +58,14 @@ impl Clock {
         self.at_start
     }
 
-    /// The runtime's time of a moment, for timers. They stand still while the machine is suspended: whoever waits longer than it
-    /// may be late asks once more.
-    pub fn instant(&self, moment: Moment) -> Instant {
-        Instant::now() + moment.since(self.at_start).saturating_sub(self.elapsed())
+    /// How long it is until a moment, for timers; zero for what is past. They stand still while the machine is suspended: whoever
+    /// waits longer than it may be late asks once more.
+    pub fn until(&self, moment: Moment) -> Duration {
+        moment.since(self.at_start).saturating_sub(self.elapsed())
     }
 
     fn elapsed(&self) -> Duration {
-        since_boot().saturating_sub(self.started)
+        (self.steady)().saturating_sub(self.started)
     }
 }
 
@@ -79,7 +86,7 @@ mod tests {
         for _ in 0..10_000 {
             let (reached, now) = (clock.reached(), clock.now());
             assert!(reached <= now, "{reached:?} {now:?}");
-            assert!(clock.instant(reached) <= Instant::now());
+            assert_eq!(clock.until(reached), Duration::ZERO);
         }
     }
 
@@ -90,9 +97,9 @@ mod tests {
         let asleep = Duration::from_secs(clock.started.as_secs() / 2);
         let slept = Clock { started: clock.started.saturating_sub(asleep), ..clock };
         assert!(slept.now() >= clock.started() + asleep && slept.reached() >= clock.started() + asleep);
-        let (now, begins) = (Instant::now(), slept.started() + asleep);
-        assert!(slept.instant(begins) <= Instant::now(), "what was due in the meantime is due");
-        let later = slept.instant(begins + Duration::from_mins(1));
-        assert!(later > now + Duration::from_secs(50) && later <= Instant::now() + Duration::from_mins(1));
+        let begins = slept.started() + asleep;
+        assert_eq!(slept.until(begins), Duration::ZERO, "what was due in the meantime is due");
+        let later = slept.until(begins + Duration::from_mins(1));
+        assert!(later > Duration::from_secs(50) && later <= Duration::from_mins(1));
     }
 }

@@ -12,7 +12,6 @@ mod asking;
 mod core;
 mod gated;
 mod hand_over;
-mod inbox;
 mod page_reader;
 mod progress;
 mod run;
@@ -22,6 +21,7 @@ mod simulation;
 mod stop;
 mod visit;
 mod visits;
+mod writer_thread;
 
 use core::{ranking as ranking_of, scope as scope_of};
 
@@ -31,6 +31,7 @@ pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};
 pub use stop::StopSignal;
+pub use writer_thread::{WriterHost, WriterThread};
 
 use crate::{config::Settings, order::Ranking, scope::Scope, store::AreaRow};
 

@@ -3,17 +3,18 @@
 use std::{
     io,
     sync::{Arc, Mutex},
-    thread::{self, JoinHandle},
 };
 
 use thiserror::Error;
-use tokio::sync::{Semaphore, mpsc::Receiver, watch};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::Instant,
+};
 
 use super::{
-    CacheFailure, End, PageReader, Progress, Start, StopSignal,
+    CacheFailure, End, PageReader, Progress, Start, StopSignal, WriterHost,
     core::{Memo, Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
-    inbox::Inbox,
     shell::{Outside, Shell},
     visit::Visitor,
 };
@@ -25,14 +26,14 @@ use crate::{
     fetch::Fetcher,
     observe::process,
     robots::{ProductToken, TokenError},
-    store::{ChangeRules, Errs, Message, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
+    store::{ChangeRules, Errs, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
     time::Moment,
     url::{Canonicalizer, UrlError},
 };
 
 /// What a run begins with.
 #[derive(Debug)]
-pub struct Launch<F, S> {
+pub struct Launch<F, S, H> {
     /// The crawl directory, locked.
     pub directory: S,
     /// What it holds.
@@ -45,6 +46,8 @@ pub struct Launch<F, S> {
     pub texts: bool,
     /// How URLs are fetched.
     pub fetcher: F,
+    /// What runs the writer.
+    pub writer: H,
     /// The clock, started with the process.
     pub clock: Clock,
     /// How the run is asked to stop.
@@ -102,7 +105,7 @@ pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), En
 ///
 /// # Errors
 /// [`EngineError`]; what was committed before stays.
-pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result<End, EngineError> {
+pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(launch: Launch<F, S, H>) -> Result<End, EngineError> {
     let commit_steps = (launch.settings.store.commit_visits as usize).min(MOST_COMMITTED_TOGETHER);
     let (hand_over, receiver) = HandOver::new(commit_steps);
     let writer_settings = WriterSettings {
@@ -128,29 +131,15 @@ pub async fn run<F: Fetcher + 'static, S: Store>(launch: Launch<F, S>) -> Result
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
     launch.directory.begin_run(RunStart { cache, audit_sample, forgets, text_rule })?;
-    let writer = spawn_writer(launch.directory, receiver, writer_settings)?;
+    let writer = launch.directory.writer(writer_settings, Instant::now().into_std())?;
+    let written = launch.writer.run(writer, receiver)?;
     let outside = Outside { stop: launch.stop, progress: launch.progress };
     let shell = Shell::new(core, visitor, launch.clock, hand_over, outside);
     let ended = drive(shell, launch.starts).await;
-    let written = tokio::task::spawn_blocking(|| writer.join()).await.expect("joining a thread never panics");
-    let written = written.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    match (ended, written) {
+    match (ended, written.await) {
         (_, Err(failure)) => Err(failure.into()),
         (ended, Ok(())) => ended,
     }
-}
-
-/// The one thread that writes. It ends when its channel is closed, or with the first failure.
-fn spawn_writer<S: Store>(
-    directory: S,
-    receiver: Receiver<Message>,
-    settings: WriterSettings,
-) -> Result<JoinHandle<Result<(), StoreError>>, EngineError> {
-    let inbox = Inbox::new(receiver);
-    let thread = thread::Builder::new().name("writer".into());
-    // What it logs is told as the run's.
-    let span = tracing::Span::current();
-    thread.spawn(move || span.in_scope(|| directory.write(inbox, settings))).map_err(EngineError::Thread)
 }
 
 /// Runs a crawl; when it returns, the writer's channel is closed.
@@ -195,7 +184,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
 }
 
 /// How changes are found, as the settings have it.
-pub(super) fn change_rules(settings: &ChangeSettings) -> ChangeRules {
+fn change_rules(settings: &ChangeSettings) -> ChangeRules {
     ChangeRules {
         ignore: settings.ignored(),
         texts: settings.texts.get(),

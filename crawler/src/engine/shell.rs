@@ -178,6 +178,6 @@ impl Answers for Slots {
 async fn sleep_until(clock: Clock, moment: Option<Moment>) {
     match moment {
         Some(Moment::EPOCH) | None => {}
-        Some(moment) => tokio::time::sleep_until(clock.instant(moment).into()).await,
+        Some(moment) => tokio::time::sleep(clock.until(moment)).await,
     }
 }

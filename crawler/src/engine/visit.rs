@@ -54,6 +54,8 @@ pub(super) enum Judging {
 #[derive(Debug, Clone)]
 pub(super) struct Job {
     pub(super) task: Task,
+    /// What it is for.
+    pub(super) purpose: Purpose,
     /// The pause that the host has between requests.
     pub(super) pause: Duration,
     /// Of a page that is handed to whoever reads along: links from a start.
@@ -83,7 +85,7 @@ impl Job {
             }
         };
         let is_page = matches!(task, Task::Page(..)) && lease.purpose() != Purpose::Rescue;
-        Self { task, pause: lease.delay(), depth: is_page.then_some(lease.item().depth) }
+        Self { task, purpose: lease.purpose(), pause: lease.delay(), depth: is_page.then_some(lease.item().depth) }
     }
 }
 
@@ -232,8 +234,8 @@ impl Links {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, pause, depth } = job;
-        let get = |url, most| FetchRequest { pause, ..FetchRequest::get(url, most) };
+        let Job { task, purpose, pause, depth } = job;
+        let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             Task::Page(url, validators) => {
                 let request = FetchRequest { validators, ..get(url, self.max_body) };
@@ -260,7 +262,7 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn page(&self, first: FetchRequest, judging: Judging, depth: Option<u32>) -> Visited {
         let has_copy = first.validators != Validators::default();
-        let (url, pause) = (first.url.clone(), first.pause);
+        let (url, purpose, pause) = (first.url.clone(), first.purpose, first.pause);
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         if let Ok(response) = &result
             && has_copy
@@ -274,7 +276,8 @@ impl<F: Fetcher> Visitor<F> {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
-            let second = self.fetch(FetchRequest { pause, ..FetchRequest::get(itself, self.max_body) }).await;
+            let again = FetchRequest { purpose, pause, ..FetchRequest::get(itself, self.max_body) };
+            let second = self.fetch(again).await;
             requests += second.requests;
             result = second.result;
         }

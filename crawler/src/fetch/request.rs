@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::response::{Headers, header};
 use crate::{
-    queue::Validators,
+    queue::{Purpose, Validators},
     url::{Credentials, Origin, WebUrl},
 };
 
@@ -50,6 +50,8 @@ pub struct FetchRequest {
     pub rule: Option<HeadRule>,
     /// What is kept of the answer besides its parts.
     pub keep: Keep,
+    /// What it is for.
+    pub purpose: Purpose,
     /// The pause that its host is to have after the request before it. A fetcher waits for nobody; who shares a host with others
     /// waits with the request.
     pub pause: Duration,
@@ -67,6 +69,7 @@ impl FetchRequest {
             max_body,
             rule: None,
             keep: Keep::default(),
+            purpose: Purpose::Discover,
             pause: Duration::ZERO,
         }
     }

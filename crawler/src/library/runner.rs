@@ -6,9 +6,9 @@ use tokio::sync::watch;
 
 use crate::{
     config::Settings,
-    engine::{End, PageReader, Progress, StopSignal},
+    engine::{End, PageReader, Progress, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher, http::HttpFetcher},
-    session::{Caller, Failure},
+    session::{self, Caller, Failure},
 };
 
 /// Stands for the fetcher that a crawl has where it was given no other: it asks servers by HTTP.
@@ -52,6 +52,7 @@ impl<F: Fetcher> Fetcher for Asks<F> {
 impl<F: Fetcher + 'static> Caller for Runner<F> {
     type Fetcher = Asks<F>;
     type View = ();
+    type Writer = WriterThread;
 
     fn crawls(&self) -> u64 {
         1
@@ -69,6 +70,14 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
             Some(own) => Asks::Own(Arc::clone(own)),
             None => Asks::Http(Box::new(standard()?)),
         })
+    }
+
+    fn writer(&self) -> WriterThread {
+        WriterThread
+    }
+
+    fn random(&self) -> Result<u64, Failure> {
+        session::random()
     }
 
     fn pages(&self) -> Option<PageReader> {

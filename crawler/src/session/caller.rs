@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use super::Failure;
 use crate::{
     config::Settings,
-    engine::{End, PageReader, Progress, StopSignal},
+    engine::{End, PageReader, Progress, StopSignal, WriterHost},
     fetch::{Fetcher, http::HttpFetcher},
 };
 
@@ -17,6 +17,8 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     type Fetcher: Fetcher + 'static;
     /// Shows progress until it is dropped.
     type View: Send;
+    /// What runs the writer.
+    type Writer: WriterHost + Send;
 
     /// How many crawls share this process.
     fn crawls(&self) -> u64;
@@ -34,6 +36,15 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
         settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure>;
+
+    /// What runs the writer of a sequence.
+    fn writer(&self) -> Self::Writer;
+
+    /// A number that nobody can foresee.
+    ///
+    /// # Errors
+    /// When the system gives none.
+    fn random(&self) -> Result<u64, Failure>;
 
     /// Who is handed each page, if anybody is.
     fn pages(&self) -> Option<PageReader>;

@@ -173,8 +173,9 @@ impl<C: Caller> Session<C> {
         let (progress, shown) = watch::channel(Progress { pages: before, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
         let texts = self.keeps_texts(settings.change.text, &directory)?;
-        let reader = self.caller.pages();
-        let launch = Launch { directory, resumed, starts, settings, texts, fetcher, clock, stop, progress, reader };
+        let (reader, writer) = (self.caller.pages(), self.caller.writer());
+        let launch =
+            Launch { directory, resumed, starts, settings, texts, fetcher, writer, clock, stop, progress, reader };
         let end = Box::pin(engine::run(launch)).await;
         drop(view);
         Ok(Ended { end: end?, lock })
@@ -246,9 +247,9 @@ impl<C: Caller> Session<C> {
         }
         let crawl = NewCrawl {
             at: clock.now(),
-            fingerprint_seed: FingerprintSeed::new(random()?),
+            fingerprint_seed: FingerprintSeed::new(self.caller.random()?),
             key_rules: Canonicalizer::default(),
-            hash_seed: random()?,
+            hash_seed: self.caller.random()?,
             settings: settings.to_owned(),
             areas: self.starts.iter().chain(&self.added).map(area).collect(),
         };
@@ -423,7 +424,8 @@ fn missing(dir: &Path) -> Failure {
     StoreError::Missing { path: dir.to_owned() }.into()
 }
 
-fn random() -> Result<u64, Failure> {
+/// A number from the system's own source of chance.
+pub(crate) fn random() -> Result<u64, Failure> {
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))

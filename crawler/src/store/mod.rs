@@ -44,4 +44,4 @@ pub use rows::{
 pub use summary::{
     AilingHost, CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UrlCounts,
 };
-pub use writing::{Errs, Messages, Next, RunStart, Store, WriterSettings};
+pub use writing::{Errs, Next, RunStart, Store, StoreWriter, WriterSettings};

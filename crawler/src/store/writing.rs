@@ -1,6 +1,10 @@
-//! [`Store`]: where a run writes, and where its messages come from.
+//! [`Store`]: where a run writes, and [`StoreWriter`]: what writes, one message after the other.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{
+    num::NonZeroU32,
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
 
 use super::{ChangeRules, Counters, Message, StoreError};
 use crate::text::TextRule;
@@ -10,6 +14,9 @@ use crate::text::TextRule;
 /// What is written are groups of [`Step`](super::Step)s: a group is a contiguous run of them, and kept whole or not at all. What is
 /// asked is answered after all that was sent before it.
 pub trait Store: Send + 'static {
+    /// What writes.
+    type Writer: StoreWriter;
+
     /// Notes that the current sequence is being crawled, whether with a URL cache that cannot err, and whether with an
     /// audit; what an earlier sweep proved holds no longer. What was not audited cannot be audited afterwards, so the
     /// smallest sample counts, and an audit that was off begins anew.
@@ -18,18 +25,24 @@ pub trait Store: Send + 'static {
     /// [`StoreError`] when it cannot be written.
     fn begin_run(&self, run: RunStart) -> Result<(), StoreError>;
 
-    /// Does what the messages say, one after the other, on this thread. All that was sent is kept when it returns; it waits for
-    /// nobody but the messages.
+    /// What writes from `now` on.
     ///
     /// # Errors
-    /// The first failure: nothing is written after it, and what was committed before it stays.
-    fn write(self, messages: impl Messages, settings: WriterSettings) -> Result<(), StoreError>;
+    /// [`StoreError`] when the database cannot be read.
+    fn writer(self, settings: WriterSettings, now: Instant) -> Result<Self::Writer, StoreError>;
 }
 
-/// Where a writer's messages come from.
-pub trait Messages {
-    /// The next one. It is waited for so long at most, or for as long as it takes.
-    fn next(&mut self, patience: Option<Duration>) -> Next;
+/// Does what messages say, one after the other. It waits for nobody and reads no clock: whoever runs it brings the messages and
+/// the time. Dropped before [`Next::End`], it leaves what was committed, as a kill would.
+pub trait StoreWriter: Send + 'static {
+    /// How long the next message is to be waited for at most, before [`Next::Nothing`]; `None` is for as long as it takes.
+    fn patience(&self, now: Instant) -> Option<Duration>;
+
+    /// Does what there is to do. After [`Next::End`], when it breaks, all that was sent is kept.
+    ///
+    /// # Errors
+    /// The first failure: nothing may be written after it, and what was committed before it stays.
+    fn write(&mut self, next: Next, now: Instant) -> Result<ControlFlow<()>, StoreError>;
 }
 
 /// What came.

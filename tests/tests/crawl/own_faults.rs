@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use webloom::{
     clock::Clock,
     config::Layers,
-    engine::{self, End, Launch, Progress, Start, StopSignal},
+    engine::{self, End, Launch, Progress, Start, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     store::{AreaRow, AreaSource, NewCrawl, sqlite::CrawlDirectory},
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -63,6 +63,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             settings: Arc::new(resolved.settings),
             texts: false,
             fetcher: Panicking,
+            writer: WriterThread,
             clock,
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
             progress: watch::channel(Progress::default()).0,

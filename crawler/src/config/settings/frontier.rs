@@ -12,6 +12,9 @@ use crate::{
     order::{Priority, Weight},
 };
 
+/// The fewest rows of all hosts in memory; a simulation makes do with fewer, so that a small web has more.
+const LEAST_HEADS: u32 = if cfg!(test) { 10 } else { 100 };
+
 /// The key of the order.
 pub(in crate::config) const ORDER: &str = "frontier.order";
 /// The key of the priorities.
@@ -48,7 +51,7 @@ impl FrontierSettings {
             order: reader.read(ORDER, &OneOf(PhantomData)),
             priority: reader.read(PRIORITIES, &Priorities),
             heads_per_host: reader.read("frontier.heads_per_host", &Count(10..=1_000_000)),
-            heads: reader.read("frontier.heads", &Count(100..=100_000_000)),
+            heads: reader.read("frontier.heads", &Count(LEAST_HEADS..=100_000_000)),
         }
     }
 }

@@ -72,15 +72,9 @@ impl Core {
         })
     }
 
-    /// Has the rules of hosts take no more than this in memory.
-    #[cfg(test)]
-    pub(in crate::engine) fn keep_rules_within(&mut self, bytes: usize) {
-        self.robots.keep_within(bytes);
-    }
-
     /// Whether what must hold at any time does.
     #[cfg(test)]
-    pub(in crate::engine) fn stands(&self) -> Result<(), String> {
+    pub(super) fn stands(&self) -> Result<(), String> {
         let counts = self.frontier.counts();
         if counts.admitted != counts.queued + counts.leased + counts.finished + counts.abandoned {
             return Err(format!("the counts do not add up: {counts:?}"));

@@ -23,7 +23,7 @@ mod parked;
 mod rescue;
 mod revisits;
 mod robots_book;
-mod rules;
+pub(super) mod rules;
 mod setup;
 mod starts;
 mod throttle;
@@ -106,6 +106,8 @@ impl Core {
             }
         };
         self.outbox.hand_to(effects);
+        #[cfg(test)]
+        self.stands().unwrap_or_else(|problem| panic!("{problem} at {now:?}"));
         Ok(then)
     }
 

@@ -92,12 +92,6 @@ impl RobotsBook {
         self.rules.insert(host, body.map_or_else(Robots::allow_all, |body| Robots::parse(body, &self.agent)));
     }
 
-    /// Has the parsed files take no more than this together.
-    #[cfg(test)]
-    pub(super) fn keep_within(&mut self, bytes: usize) {
-        self.rules.take_at_most(bytes);
-    }
-
     /// Whether they keep to their bound.
     #[cfg(test)]
     pub(super) fn stand(&self) -> bool {

@@ -10,6 +10,12 @@ use crate::{candidate::HostId, robots::Robots};
 /// What all rules may take: those of some hundred thousand hosts with short files, of thirty with the longest.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
+#[cfg(test)]
+thread_local! {
+    /// What they may take in a simulation.
+    pub(in crate::engine) static MOST: std::cell::Cell<usize> = const { std::cell::Cell::new(MOST_BYTES) };
+}
+
 /// What a host's entry takes beside its rules.
 const ENTRY_BYTES: usize = 64;
 
@@ -23,13 +29,11 @@ pub(super) struct RulesInMemory {
 
 impl RulesInMemory {
     pub(super) fn new() -> Self {
-        Self { rules: LruCache::new_unbounded(), bytes: 0, most: MOST_BYTES }
-    }
-
-    /// Has them take no more than this together.
-    #[cfg(test)]
-    pub(super) fn take_at_most(&mut self, bytes: usize) {
-        self.most = bytes;
+        #[cfg(not(test))]
+        let most = MOST_BYTES;
+        #[cfg(test)]
+        let most = MOST.get();
+        Self { rules: LruCache::new_unbounded(), bytes: 0, most }
     }
 
     /// Whether they keep to their bound, and know what they take.

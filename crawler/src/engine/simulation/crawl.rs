@@ -1,81 +1,44 @@
 //! [`Crawl`]: a crawl of a web over as many runs and sequences as it takes, with kills and restarts.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use super::{
-    super::core::{End, Setup, Start, ranking},
+    super::core::rules,
     Random,
+    caller::Simulated,
+    disk::Disk,
     faults::{HOUR, MINUTE, SECOND},
-    fetcher::Moments,
     grow::Plan,
     oracle,
-    process::{Asked, Interruption, Process},
-    web::{Host, Web},
+    process::{self, Asked, Ended, Interruption, Outside},
+    settings::{Stage, layers},
+    web::{Excluded, Given, Host, Web},
+    world::World,
 };
 use crate::{
     config::Settings,
-    engine::run::change_rules,
-    extract::Omitted,
-    queue::Purpose,
+    engine::{End, Start},
     revisit::{Bounds, Budget, Fixed, GivenIntervals, Multiplicative, Optimal, RevisitPolicy},
-    robots::ProductToken,
+    session::{Round, Session},
     store::{
-        AreaRow, AreaSource, Errs, NewCrawl, NextSequence, Revisit, RevisitOrder, RunStart, SecondLooks, Store,
-        WriterSettings,
-        sqlite::{CrawlDirectory, Records, Writer},
+        Revisit, RevisitOrder, SecondLooks,
+        sqlite::{CrawlDirectory, Records},
     },
     time::Moment,
-    url::{Canonicalizer, FingerprintSeed, WebUrl},
+    url::WebUrl,
 };
+
+pub(super) use super::world::{Arrival, Request, What};
 
 /// The moment at which a simulation begins, in milliseconds.
 pub(super) const BEGIN: u64 = 1_700_000_000_000;
 
 /// Runs after which a crawl is called endless.
 const MOST_RUNS: u64 = 150;
-
-/// A request as the servers saw it.
-#[derive(Debug, Clone)]
-pub(super) struct Request {
-    pub(super) run: u64,
-    pub(super) sequence: u32,
-    pub(super) origin: String,
-    pub(super) url: String,
-    pub(super) purpose: Purpose,
-    pub(super) from: u64,
-    pub(super) to: u64,
-    pub(super) what: What,
-    /// What became of it.
-    pub(super) reach: Arrival,
-    /// The pause that its answer asked for, in seconds.
-    pub(super) pause: Option<u64>,
-}
-
-/// What its answer was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum What {
-    /// The last word on its URL.
-    Final,
-    /// A body that was cut short.
-    Cut,
-    /// None, or one that says that it cannot serve now.
-    Trouble,
-}
-
-/// Where a request came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
-    /// Its server was at work on it.
-    Served,
-    /// Its server does not bear so many.
-    Refused,
-    /// Its server was away, or down.
-    Away,
-}
 
 /// A run as it was.
 #[derive(Debug, Clone, Copy)]
@@ -90,9 +53,12 @@ pub(super) struct Crawl {
     pub(super) requests: Vec<Request>,
     pub(super) folder: tempfile::TempDir,
     pub(super) settings: Arc<Settings>,
+    /// The file that has them.
+    text: String,
     pub(super) random: Random,
     pub(super) now: u64,
-    pub(super) moments: Arc<Mutex<Moments>>,
+    pub(super) world: Arc<Mutex<World>>,
+    disk: Disk,
     /// The number of the present run, from 1.
     pub(super) runs: u64,
     pub(super) past: Vec<Past>,
@@ -102,7 +68,7 @@ pub(super) struct Crawl {
     /// Each run is the next of them; else the seed says which.
     pub(super) interrupts_always: bool,
     /// Settings that come after those in use, once a budget or a loss ends a run.
-    later: Vec<Arc<Settings>>,
+    later: Vec<Stage>,
     /// Settings before those in use had a budget of a host: others went on to deeper levels meanwhile.
     pub(super) had_host_budget: bool,
     /// Sequences that are still to come, by the plan of their webs.
@@ -117,24 +83,37 @@ pub(super) struct Crawl {
     batches: u64,
     /// The pages of the last of them.
     due: BTreeSet<String>,
+    /// The next run visits them.
+    pub(super) once_more: bool,
+    /// How often pages were visited once more.
+    round: u64,
     /// How soon the machine is suspended in the next run, and for how long.
     pub(super) suspended: Option<(u64, u64)>,
+    /// The run from which on the scope is narrower, and what it leaves out.
+    narrows: Option<(u64, Excluded)>,
+    /// What it leaves out by now.
+    pub(super) excluded: Excluded,
+    /// The run in which the last starts are added, and when that began, if it has.
+    adds: Option<u64>,
+    pub(super) added: Option<u64>,
 }
 
 impl Crawl {
-    pub(super) fn new(web: Web, mut stages: Vec<Arc<Settings>>, random: Random) -> Self {
+    pub(super) fn new(web: Web, mut stages: Vec<Stage>, mut random: Random) -> Self {
         let shared = std::path::Path::new("/dev/shm");
         let folder = if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() };
-        let moments = Arc::new(Mutex::new(Moments::new(web.clone())));
-        let settings = stages.remove(0);
+        let [servers, disk] = [Random::new(random.next()), Random::new(random.next())];
+        let Stage { text, settings } = stages.remove(0);
         Self {
+            world: Arc::new(Mutex::new(World::new(web.clone(), servers))),
+            disk: process::disk(disk),
             web,
             requests: Vec::new(),
             folder: folder.unwrap(),
             settings,
+            text,
             random,
             now: 0,
-            moments,
             runs: 0,
             past: Vec::new(),
             sequence: 0,
@@ -148,7 +127,13 @@ impl Crawl {
             known: BTreeSet::new(),
             batches: 0,
             due: BTreeSet::new(),
+            once_more: false,
+            round: 0,
             suspended: None,
+            narrows: None,
+            excluded: Excluded::Nothing,
+            adds: None,
+            added: None,
         }
     }
 
@@ -165,6 +150,9 @@ impl Crawl {
             };
             self.interruptions.push(interruption);
         }
+        self.adds = plan.adds().then(|| 2 + self.random.below(2));
+        self.narrows = self.random.percent(10).then(|| (2 + self.random.below(2), Excluded::Threes));
+        self.with_faults_of_its_own();
         let further = if self.random.percent(25) { 1 + self.random.below(2) } else { 0 };
         self.again = Some((plan, further));
         // Draws of their own, so that a seed stays what it was.
@@ -173,6 +161,26 @@ impl Crawl {
         let length = besides.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
         self.suspended = besides.percent(10).then_some((besides.below(30 * SECOND), length));
         self
+    }
+
+    /// What goes wrong with the machine that crawls.
+    fn with_faults_of_its_own(&mut self) {
+        let mut world = self.world.lock().unwrap();
+        if self.random.percent(15) {
+            for _ in 0..=self.random.below(2) {
+                let from = self.random.below(60 * SECOND);
+                let length = self.random.pick(&[1, 50, 2 * SECOND, 40 * SECOND]);
+                world.own_faults.push((from, from + length));
+            }
+        }
+        if self.random.percent(10) {
+            world.longest_wait = self.random.pick(&[20, 3 * SECOND]);
+        }
+        if self.random.percent(8) {
+            let from = self.random.below(60 * SECOND);
+            let length = self.random.pick(&[10, SECOND, 30 * SECOND]);
+            self.disk.0.lock().unwrap().full = Some((from, from + length));
+        }
     }
 
     /// Starts it again and again, as a user would, until all is done, and judges it.
@@ -188,6 +196,8 @@ impl Crawl {
             tracing::info!(run = self.runs, ?end, now = self.now, "the run ended");
             oracle::justify(self, end)?;
             match end {
+                // What was not added or left out yet is so now.
+                Some(End::Drained) if self.has_more_to_say() => self.now += SECOND,
                 Some(End::Drained) if !self.was_abandoned() => {
                     oracle::judge_sequence(self)?;
                     self.each_due_was_visited()?;
@@ -205,16 +215,20 @@ impl Crawl {
                     self.now += 1_000 + self.random.below(200_000) * times;
                 }
                 Some(End::Budget | End::Loss) => self.raise(end)?,
-                Some(End::Restart) => {
-                    (self.begins, self.revisit) = (true, Revisit::Rediscover);
-                    self.known.clear();
-                }
                 Some(other) => return Err(format!("ended with {other:?}")),
             }
             if self.runs > MOST_RUNS {
                 return Err(format!("too many runs, the last ended {end:?} at {}", self.now));
             }
         }
+    }
+
+    /// Whether a start is still to be added, or the scope to be narrowed: in the next run.
+    fn has_more_to_say(&mut self) -> bool {
+        let adds = self.adds.as_mut().filter(|_| self.added.is_none());
+        let narrows = self.narrows.as_mut().filter(|_| self.excluded == Excluded::Nothing).map(|(run, _)| run);
+        let later = adds.into_iter().chain(narrows).map(|run| *run = self.runs + 1).count();
+        later > 0
     }
 
     /// Chance that is not that of the others.
@@ -249,20 +263,20 @@ impl Crawl {
         let due = directory.queue_due(Some((&mut *policy, &order)), &looks).unwrap();
         let queued = due.queued + due.looks;
         drop(directory);
-        self.requests.clear();
+        self.round += 1;
         self.due = self.rows("state = 'queued'");
         assert_eq!(self.due.len(), queued, "each is queued once");
         if besides.percent(50) {
             self.interruptions.insert(0, Interruption::Kill(besides.below(5 * SECOND)));
         }
-        queued > 0
+        self.once_more = queued > 0;
+        self.once_more
     }
 
     /// What was queued once more was asked for, unless its host forbids it by now.
     fn each_due_was_visited(&mut self) -> Result<(), String> {
         let left = self.rows("state = 'abandoned'");
-        let asked =
-            |url: &String| self.requests.iter().any(|request| request.url == *url && request.purpose.is_counted());
+        let asked = |url: &String| self.in_round().any(|request| request.url == *url && request.purpose.is_counted());
         if let Some(url) = self.due.iter().find(|url| !asked(url) && !left.contains(*url)) {
             return Err(format!("{url} was due once more, and nobody asked for it"));
         }
@@ -270,15 +284,29 @@ impl Crawl {
         Ok(())
     }
 
+    /// Requests of the last sequence, since pages of it were visited once more, if they were.
+    pub(super) fn in_round(&self) -> impl DoubleEndedIterator<Item = &Request> {
+        let is_of = |request: &&Request| request.sequence == self.sequence && request.round == self.round;
+        self.requests.iter().filter(is_of)
+    }
+
     /// Begins the next sequence, if there is to be one, with a web that has changed.
     fn begin_again(&mut self) -> bool {
         let Some((plan, further)) = self.again.take().filter(|(_, further)| *further > 0) else { return false };
         self.now += 1_000 + self.random.below(3_600_000);
         self.web = plan.web(self.now, &mut self.random);
-        *self.moments.lock().unwrap() = Moments::new(self.web.clone());
+        self.world.lock().unwrap().change(self.web.clone());
         (self.begins, self.again) = (true, Some((plan, further - 1)));
         self.revisit = self.random.pick(&[Revisit::KnownFirst, Revisit::KnownFirst, Revisit::Rediscover]);
         self.known = if self.revisit == Revisit::KnownFirst { self.all_rows() } else { BTreeSet::new() };
+        // As one may say between two rounds.
+        let delay = self.random.pick(&["0s", "100ms", "1s"]);
+        if let Some(rest) = self.random.percent(30).then(|| self.text.split_once("\ndelay = \"")).flatten()
+            && let Some((_, after)) = rest.1.split_once('"')
+        {
+            let Stage { text, settings } = Stage::new(&format!("{}\ndelay = \"{delay}\"{after}", rest.0));
+            (self.text, self.settings) = (text, settings);
+        }
         true
     }
 
@@ -288,7 +316,8 @@ impl Crawl {
             return Err(format!("ended with {end:?}"));
         }
         self.had_host_budget |= self.settings.budget.max_pages_per_host.is_some();
-        self.settings = self.later.remove(0);
+        let Stage { text, settings } = self.later.remove(0);
+        (self.text, self.settings) = (text, settings);
         self.now += 1_000;
         Ok(())
     }
@@ -323,7 +352,8 @@ impl Crawl {
             return None;
         }
         Some(match self.interruptions.remove(0) {
-            Interruption::Kill(pause) => Interruption::Kill(self.now + pause),
+            // What it does first, it does at once.
+            Interruption::Kill(pause) => Interruption::Kill(self.now + 1 + pause),
             Interruption::Signal(pause) => Interruption::Signal(self.now + pause),
             question @ Interruption::KillAt(..) => question,
         })
@@ -331,82 +361,89 @@ impl Crawl {
 
     /// One process, from its start to its end; `None` when it was killed.
     pub(super) fn run(&mut self) -> Result<Option<End>, String> {
-        let interruption = self.interruption();
-        let mut directory = CrawlDirectory::open(self.folder.path()).map_err(|error| error.to_string())?;
-        self.prepare(&mut directory);
-        let starts = self.new_starts(&directory);
-        directory.retry_abandoned().unwrap();
-        directory.rank_by(&ranking(&self.settings)).unwrap();
-        let resumed = directory.resume(self.settings.budget.max_depth).unwrap().unwrap();
-        let (sequence, counters) = (resumed.sequence, resumed.counters.clone());
-        self.sequence = sequence;
-        let now = self.moment();
-        let setup = Setup { resumed, settings: Arc::clone(&self.settings), started: now, now };
-        let mut core = setup.core(ProductToken::new("webloom").unwrap()).map_err(|error| error.to_string())?;
-        if self.random.percent(20) {
-            // Those of the host asked last alone.
-            core.keep_rules_within(1);
-        }
-        let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
-        let sample = self.settings.cache.audit_sample;
-        let audit_sample = (sample > 0).then_some(sample);
-        let text_rule = self.settings.keeps_texts().then(|| Omitted::default().rule());
-        directory.begin_run(RunStart { cache, audit_sample, forgets: core.forgets(), text_rule }).unwrap();
-        let commit_steps = usize::try_from(1 + self.random.below(20)).unwrap();
-        let commit_every = Duration::from_mins(1);
-        let changes = change_rules(&self.settings.change);
-        let keep_sequences = self.settings.store.keep_sequences;
-        let settings = WriterSettings {
-            commit_every,
-            commit_steps,
-            checkpoint_every: commit_every,
-            sequence,
-            counters,
-            changes,
-            keep_sequences,
+        let outside = Outside {
+            interruption: self.interruption(),
+            grace: Duration::from_millis(self.random.pick(&[10, 5_000, 60_000])),
+            suspend: self.suspended.take().map(|(pause, length)| (self.now + pause, length)),
         };
-        let mut writer = Writer::new(directory, settings);
-        writer.take_over().unwrap();
-        Process::new(self, core, writer, interruption).drive(starts)
-    }
-
-    /// Makes the crawl, or begins its next sequence.
-    fn prepare(&mut self, directory: &mut CrawlDirectory) {
-        let areas = self.web.starts.iter().map(|start| {
-            let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
-            AreaRow { url: start.url.clone(), source }
-        });
-        let areas: Vec<_> = areas.collect();
-        if directory.settings().unwrap().is_none() {
-            let crawl = NewCrawl {
-                at: self.moment(),
-                fingerprint_seed: FingerprintSeed::new(self.random.next()),
-                key_rules: Canonicalizer::default(),
-                hash_seed: self.random.next(),
-                settings: "{}".into(),
-                areas,
-            };
-            directory.create(&crawl).unwrap();
-        } else if std::mem::take(&mut self.begins) {
-            let next = NextSequence {
-                at: self.moment(),
-                settings: "{}".into(),
-                areas,
-                revisit: self.revisit,
-                links_stay: true,
-            };
-            directory.begin_sequence(&next).unwrap();
+        self.begin_world();
+        // Those of the host asked last alone.
+        let usual = rules::MOST.replace(if self.random.percent(20) { 1 } else { 16 << 20 });
+        let session = self.session();
+        let (ended, now) = process::run(session, self.now, &outside);
+        rules::MOST.set(usual);
+        self.now = now;
+        let sequence = self.world.lock().unwrap().sequence;
+        if sequence != self.sequence {
+            // The URL cache was full or too old.
+            (self.sequence, self.revisit) = (sequence, Revisit::Rediscover);
+            self.known.clear();
+        }
+        self.requests.append(&mut self.world.lock().unwrap().requests);
+        match ended? {
+            Ended::By(end) => Ok(Some(end)),
+            Ended::Killed => Ok(None),
+            Ended::Failed(_) if self.disk.0.lock().unwrap().was_full => Ok(None),
+            Ended::Failed(failure) => Err(failure.to_string()),
         }
     }
 
-    /// The starts that the sequence has not admitted yet.
-    fn new_starts(&self, directory: &CrawlDirectory) -> Vec<Start> {
-        let seed = directory.fingerprint_seed().unwrap().unwrap();
-        let starts = self.web.starts.iter().map(|start| (WebUrl::parse(&start.url).unwrap(), start.guessed));
-        let print = |url: &WebUrl| seed.fingerprint(&Canonicalizer::default().key(url));
-        let all: HashSet<_> = starts.clone().map(|(url, _)| print(&url)).collect();
-        let admitted = directory.admitted(&all).unwrap();
-        let new = starts.filter(|(url, _)| !admitted.contains(&print(url)));
-        new.map(|(url, guessed)| Start { url, guessed, credentials: None }).collect()
+    fn session(&mut self) -> Session<Simulated> {
+        let start = |start: &Given| {
+            let url = WebUrl::parse(&start.url).unwrap();
+            Start { url, guessed: start.guessed, credentials: None }
+        };
+        if self.adds.is_some_and(|run| run <= self.runs) {
+            self.added.get_or_insert(self.now);
+        }
+        if let Some((_, excluded)) = self.narrows.filter(|(run, _)| *run <= self.runs) {
+            self.excluded = excluded;
+        }
+        let (added, given): (Vec<_>, Vec<_>) = self.web.starts.iter().partition(|start| start.is_added);
+        let added = if self.added.is_some() { added } else { Vec::new() };
+        let round = match (std::mem::take(&mut self.once_more), std::mem::take(&mut self.begins)) {
+            (true, _) => Round::OnceMore,
+            (false, true) => Round::Next(self.revisit),
+            (false, false) => Round::GoOn,
+        };
+        let caller = Simulated {
+            world: Arc::clone(&self.world),
+            disk: self.disk.clone(),
+            random: Arc::new(Mutex::new(Random::new(self.random.next()))),
+        };
+        Session {
+            dir: self.folder.path().to_owned(),
+            starts: given.into_iter().map(start).collect(),
+            added: added.into_iter().map(start).collect(),
+            round,
+            layers: layers(&(self.text.clone() + self.excluded.settings())),
+            told: true,
+            watched: false,
+            until: None,
+            auth: None,
+            lock: None,
+            caller,
+        }
+    }
+
+    /// The world hears which run it is, and of which sequence.
+    fn begin_world(&mut self) {
+        let last = self.last_sequence();
+        if last.as_ref().is_some_and(|(_, end)| end.as_deref() == Some("failed") && !self.begins) {
+            // No start gave a page: the next sequence asks for them again.
+            (self.begins, self.revisit) = (true, Revisit::KnownFirst);
+            self.known = self.all_rows();
+        }
+        self.sequence = last.map_or(0, |(last, _)| last + u32::from(self.begins));
+        let mut world = self.world.lock().unwrap();
+        (world.run, world.sequence, world.round) = (self.runs, self.sequence, self.round);
+        self.disk.0.lock().unwrap().was_full = false;
+    }
+
+    /// Number and end of the last sequence.
+    fn last_sequence(&self) -> Option<(u32, Option<String>)> {
+        let records = CrawlDirectory::exists(self.folder.path()).then(|| Records::open(self.folder.path()).unwrap())?;
+        let query = "SELECT n, end FROM sequence ORDER BY n DESC LIMIT 1";
+        Some(records.connection().query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap())
     }
 }

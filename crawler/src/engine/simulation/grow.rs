@@ -6,7 +6,7 @@ use super::{
     Random,
     faults::{MINUTE, SECOND, outages, storm},
     strain::{crash, strain},
-    web::{Given, Host, MOST_REDIRECTS, Page, Robots, Web, endless},
+    web::{Given, Host, Later, MOST_REDIRECTS, Page, Robots, Web, endless},
 };
 
 /// How a web is made.
@@ -21,6 +21,10 @@ pub(super) struct Plan {
     crowd: bool,
     /// Nothing goes wrong with it.
     calm: bool,
+    /// The last start is given in a later run.
+    adds: bool,
+    /// Pages are others when they are asked for again.
+    turns: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +54,14 @@ impl Plan {
         if crowd {
             robots[0] = Robots::ForbidsPrivate;
         }
-        Self { starts, robots, odd, crowd, calm }
+        let adds = starts.len() > 1 && random.percent(20);
+        let turns = random.percent(if crowd { 60 } else { 15 });
+        Self { starts, robots, odd, crowd, calm, adds, turns }
+    }
+
+    /// Whether a start is given in a later run.
+    pub(super) fn adds(&self) -> bool {
+        self.adds
     }
 
     /// Whether there are so many links that a small URL cache loses thousands of them at once.
@@ -65,7 +76,7 @@ impl Plan {
         let sizes: Vec<u64> = self.starts.iter().map(|_| 3 + random.below(most)).collect();
         let mut web = Web { hosts: BTreeMap::new(), starts: Vec::new() };
         for (number, kind) in self.starts.iter().enumerate() {
-            let mut made = self.host(number, &sizes, random);
+            let mut made = self.host(number, at, &sizes, random);
             if !self.calm {
                 made.outages = outages(at, random);
                 made.strain = random.percent(12).then(|| strain(random));
@@ -73,7 +84,7 @@ impl Plan {
             if random.percent(8) && !self.calm {
                 made.robots_outages = outages(at, random);
             }
-            made.is_given = *kind == StartKind::Plain;
+            made.is_given = *kind == StartKind::Plain && !self.is_added(number);
             web.hosts.insert(origin(number), made);
             self.give(number, at, &mut web, random);
         }
@@ -90,11 +101,12 @@ impl Plan {
 
     /// The start by which a host is found.
     fn give(&self, number: usize, at: u64, web: &mut Web, random: &mut Random) {
+        let is_added = self.is_added(number);
         let (first, moved) = (format!("{}/0", origin(number)), format!("http://old{number}.test/"));
         let page = match self.starts[number] {
-            StartKind::Plain => return web.starts.push(Given { url: first, guessed: false }),
+            StartKind::Plain => return web.starts.push(Given { url: first, guessed: false, is_added }),
             StartKind::Guessed => {
-                return web.starts.push(Given { url: first.replace("http:", "https:"), guessed: true });
+                return web.starts.push(Given { url: first.replace("http:", "https:"), guessed: true, is_added });
             }
             StartKind::Moved => Page::Redirect(first),
             StartKind::Moving => Page::RedirectUntil(at + random.below(MINUTE), format!("{}/0", origin(0)), first),
@@ -105,17 +117,24 @@ impl Plan {
             outages: outages(at, random),
             robots_outages: Vec::new(),
             strain: None,
-            is_given: true,
+            is_given: !is_added,
         };
         web.hosts.insert(format!("http://old{number}.test"), host);
-        web.starts.push(Given { url: moved, guessed: false });
+        web.starts.push(Given { url: moved, guessed: false, is_added });
     }
 
-    fn host(&self, number: usize, sizes: &[u64], random: &mut Random) -> Host {
+    fn is_added(&self, number: usize) -> bool {
+        self.adds && number + 1 == self.starts.len()
+    }
+
+    fn host(&self, number: usize, at: u64, sizes: &[u64], random: &mut Random) -> Host {
         let odd = self.odd;
         let mut pages = BTreeMap::new();
         for page in 0..sizes[number] {
             pages.insert(path(page), page_of(number, page, sizes, odd && page > 0, random));
+        }
+        if self.turns {
+            turn(&mut pages, at, random);
         }
         if self.crowd && number == 0 {
             let most = 1_000 + random.below(2_500);
@@ -132,6 +151,28 @@ impl Plan {
         }
         let robots = self.robots[number].clone();
         Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), strain: None, is_given: true }
+    }
+}
+
+/// Some pages have other links at another moment, or when they are asked for again.
+fn turn(pages: &mut BTreeMap<String, Page>, at: u64, random: &mut Random) {
+    for page in pages.values_mut() {
+        let Page::Links(links) = page else { continue };
+        let mut links = links.clone();
+        match random.below(8) {
+            0 => {
+                // One that it loses, or has from some moment on.
+                let other = links.split_off(links.len() - links.len().min(1));
+                let both = [&links[..], &other].concat();
+                let (one, other) = if random.percent(50) { (links, both) } else { (both, links) };
+                *page = Page::Grows(at + random.below(MINUTE), one, other);
+            }
+            1 => {
+                let later = [Later::Bare, Later::Missing, Later::Empty, Later::LogIn, Later::NoFollow, Later::Image];
+                *page = Page::Once(links, random.pick(&later));
+            }
+            _ => {}
+        }
     }
 }
 

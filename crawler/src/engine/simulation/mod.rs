@@ -11,9 +11,10 @@
 //!
 //! `SEEDS=10000 cargo test --release -p webloom --lib simulation` runs more; `SEED=17` runs one and shows its steps.
 
+mod caller;
 mod crawl;
+mod disk;
 mod faults;
-mod fetcher;
 mod grow;
 mod months;
 mod oracle;
@@ -22,7 +23,9 @@ mod process;
 mod random;
 mod settings;
 mod strain;
+mod time;
 mod web;
+mod world;
 
 use crawl::Crawl;
 use grow::Plan;

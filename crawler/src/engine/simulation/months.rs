@@ -3,22 +3,16 @@
 //!
 //! `LONG=1` has 5,000 pages; else there are fewer, so that it takes seconds.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use super::{
-    super::core::End,
     Random,
     crawl::{BEGIN, Crawl, Request},
-    fetcher::Moments,
-    settings::resolved,
+    settings::Stage,
     web::{Given, Host, Page, Robots, Web},
 };
 use crate::{
-    config::Settings,
+    engine::End,
     revisit::{Budget, Class, PageState, Span, chance::Chance},
     store::{
         ReadSide, Revisit, RevisitOrder, SecondLooks,
@@ -75,14 +69,12 @@ impl Site {
             strain: None,
             is_given: true,
         };
-        let starts = vec![Given { url: format!("{ORIGIN}/0"), guessed: false }];
+        let starts = vec![Given { url: format!("{ORIGIN}/0"), guessed: false, is_added: false }];
         Self { web: Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts }, changes, rates }
     }
 
-    fn crawl(&self, settings: &Arc<Settings>) -> Crawl {
-        let mut crawl = Crawl::new(self.web.clone(), vec![Arc::clone(settings)], Random::new(1));
-        crawl.moments = Arc::new(Mutex::new(Moments::new(self.web.clone())));
-        crawl
+    fn crawl(&self, settings: Stage) -> Crawl {
+        Crawl::new(self.web.clone(), vec![settings], Random::new(1))
     }
 }
 
@@ -91,12 +83,12 @@ fn number(url: &str) -> usize {
     url.rsplit('/').next().and_then(|last| last.parse().ok()).expect("each page has a number")
 }
 
-fn settings(policy: &str, sweep: &str) -> Arc<Settings> {
-    Arc::new(resolved(&format!(
+fn settings(policy: &str, sweep: &str) -> Stage {
+    Stage::new(&format!(
         "[cache]\nstrategy = \"temporal\"\nsweep = \"{sweep}\"\n[politeness]\ndelay = 0\nper_host = 1\n\
          [revisit]\nadaptive = \"on\"\naudit_not_modified = 0\npolicy = \"{policy}\"\nmin_interval = \"6h\"\nmax_interval = \"1000d\"\n\
          [change]\ntext = \"on\"\nmass_share = 1\n"
-    )))
+    ))
 }
 
 /// How fresh the copies of a site really are.
@@ -204,7 +196,7 @@ fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
     let (sequences, pages) = (200, if is_long() { 5_000 } else { 100 });
     let quiet = sequences * 3 / 4;
     let site = Site::new(pages, 40.0, quiet);
-    let mut crawl = site.crawl(&settings("optimal", "rescue"));
+    let mut crawl = site.crawl(settings("optimal", "rescue"));
     crawl.runs = 1;
     let (mut files, mut memories) = (Vec::new(), Vec::new());
     let mut truth = Truth::new(&site, 0);
@@ -277,7 +269,7 @@ fn assert_figures(crawl: &Crawl, site: &Site) {
 
 /// Freshness of a site that is visited so often a day, as a policy says, over the second half of the days; with the visits.
 fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
-    let mut crawl = site.crawl(&settings(policy, "off"));
+    let mut crawl = site.crawl(settings(policy, "off"));
     crawl.runs = 1;
     let mut truth = Truth::new(site, days / 2 * DAY);
     run(&mut crawl);
@@ -291,6 +283,7 @@ fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
         let due = queue_due(&crawl, most, exploring, per_day + credit);
         (credit, owed) = (credit - due.queued as f64, owed + due.queued as f64 * due.explore - exploring as f64);
         if due.queued > 0 {
+            crawl.once_more = true;
             run(&mut crawl);
         }
         truth.take(&mut crawl.requests);

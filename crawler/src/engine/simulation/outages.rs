@@ -7,7 +7,7 @@ use super::{
     crawl::Crawl,
     faults::{HOUR, MINUTE, Outage, Pause, SECOND, Trouble},
     process::Interruption,
-    settings::resolved,
+    settings::Stage,
     web::{Given, Host, Page, Robots, Web},
 };
 use crate::store::sqlite::Records;
@@ -53,15 +53,16 @@ fn web(hosts: usize, outage: Outage) -> Web {
         (origin, Host { pages, robots: Robots::Missing, outages, robots_outages, strain: None, is_given: true })
     };
     let hosts: BTreeMap<_, _> = origins.enumerate().map(host).collect();
-    let starts = hosts.keys().map(|origin| Given { url: format!("{origin}/0"), guessed: false }).collect();
+    let starts =
+        hosts.keys().map(|origin| Given { url: format!("{origin}/0"), guessed: false, is_added: false }).collect();
     Web { hosts, starts }
 }
 
 /// Crawls through an outage; what is not as it should be, if anything.
 fn crawl(trouble: Trouble, length: u64, restart: Restart, (hosts, slots): (usize, u32)) -> Result<(), String> {
     let outage = Outage { from: BEGINS, to: BEGINS + length, trouble };
-    let settings = resolved(&format!("[politeness]\ndelay = \"500ms\"\nper_host = {slots}\n"));
-    let mut crawl = Crawl::new(web(hosts, outage), vec![settings.into()], Random::new(length));
+    let settings = Stage::new(&format!("[politeness]\ndelay = \"500ms\"\nper_host = {slots}\n"));
+    let mut crawl = Crawl::new(web(hosts, outage), vec![settings], Random::new(length));
     let middle = BEGINS + (length / 2).min(9 * MINUTE);
     crawl.interruptions = match restart {
         Restart::No => Vec::new(),

@@ -27,9 +27,22 @@ const CACHES: [&str; 16] = [
 /// One that calls nearly all URLs seen once it holds some hundred.
 const LOSES_MANY: &str = "strategy = \"single\"\nmax_lost_urls = 20\nexpected_urls = 20\nreset = \"none\"";
 
+/// Settings, and the file that has them.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub(super) text: String,
+    pub(super) settings: Arc<Settings>,
+}
+
+impl Stage {
+    pub(super) fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), settings: Arc::new(layers(text).resolve().unwrap().settings) }
+    }
+}
+
 /// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next. Where it `loses_many`, the URL cache
 /// is small, and stays so.
-pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Arc<Settings>> {
+pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Stage> {
     let cache = if loses_many { LOSES_MANY } else { random.pick(&CACHES) };
     let losses = random.pick(&[
         "",
@@ -43,45 +56,48 @@ pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Arc<Settings>
     ]);
     let (delay, per_host) = (random.pick(&["0s", "100ms", "1s"]), random.pick(&[1, 1, 3]));
     let (heads, heads_per_host) = random.pick(&[(100_000, 10), (100_000, 1_000), (15, 10)]);
-    let depth = random.pick(&["", "", "max_depth = 1000"]);
+    let depth = random.pick(&["", "", "", "max_depth = 1000"]);
     let order = random.pick(&["breadth", "breadth", "depth", "best"]);
     let age = random.pick(&["1d", "1d", "40s"]);
-    let mut text = format!("[cache]\n{cache}\n{losses}\n[frontier]\nheads_per_host = {heads_per_host}\n");
-    // Other orders than best do not heed the priorities.
-    write!(text, "order = \"{order}\"\npriority = [\"[13]$=10\", \"2=0.1\"]\n").unwrap();
+    let mut text =
+        format!("[cache]\n{cache}\n{losses}\n[frontier]\nheads_per_host = {heads_per_host}\nheads = {heads}\n");
+    let priority = if order == "best" { "priority = [\"[13]$=10\", \"2=0.1\"]\n" } else { "" };
+    write!(text, "order = \"{order}\"\n{priority}").unwrap();
     let concurrency = random.pick(&[64, 64, 64, 64, 4, 1]);
     write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
     writeln!(text, "concurrency = {concurrency}").unwrap();
+    let rate = random.pick(&["", "", "", "", "", "", "", "", "", ""]);
+    text.push_str(rate);
     // No draw of its own, so that a seed stays what it was.
     let checked = if delay == "100ms" { 0.3 } else { 0.01 };
     writeln!(text, "[revisit]\naudit_not_modified = {checked}").unwrap();
     let kept = if delay == "0s" { 1 } else { 10 };
-    writeln!(text, "[store]\nkeep_sequences = {kept}").unwrap();
+    let [every, visits] = [random.pick(&[10, 100, 100, 10_000]), random.pick(&[1, 20, 197])];
+    writeln!(text, "[store]\nkeep_sequences = {kept}\ncommit_every = \"{every}ms\"\ncommit_visits = {visits}").unwrap();
     let texts = if per_host == 1 { "on" } else { "off" };
-    write!(text, "[change]\ntext = \"{texts}\"\ngone_after = 0\nconfirm = 0\nsite_wide_pages = 0\n").unwrap();
+    let looks = random.pick(&[
+        "gone_after = 0\nconfirm = 0",
+        "gone_after = 0\nconfirm = 0",
+        "gone_after = \"1h\"\nconfirm = \"10m\"",
+    ]);
+    write!(text, "[change]\ntext = \"{texts}\"\n{looks}\nsite_wide_pages = 0\n").unwrap();
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
         .unwrap();
     let budgets: &[&str] = match random.below(8) {
-        0 => &["max_pages = 10", "max_pages = 25", ""],
-        1 if depth.is_empty() => &["max_depth = 2", "max_depth = 3", ""],
-        2 => &["max_bytes = \"2KiB\"", ""],
-        3 => &["max_pages_per_host = 7", ""],
+        0 => &["max_pages = 10", "max_pages = 25", "max_pages = \"unlimited\""],
+        1 | 4 if depth.is_empty() => &["max_depth = 2", "max_depth = 3", "max_depth = \"unlimited\""],
+        2 => &["max_bytes = \"2KiB\"", "max_bytes = \"unlimited\""],
+        3 => &["max_pages_per_host = 7", "max_pages_per_host = \"unlimited\""],
         _ => &[""],
     };
     let mut texts: Vec<_> = budgets.iter().map(|budget| format!("{text}{budget}\n")).collect();
     if cache.contains("stop") {
         texts.push(text.replace("\"stop\"", "\"rebuild\""));
     }
-    let stage = |text: &String| {
-        let mut settings = resolved(text);
-        // Fewer than a user may set.
-        settings.frontier.heads = heads;
-        Arc::new(settings)
-    };
-    texts.iter().map(stage).collect()
+    texts.iter().map(|text| Stage::new(text)).collect()
 }
 
 /// Settings as in a file.
-pub(super) fn resolved(text: &str) -> Settings {
-    Layers::new().file_text("seed", text).resolve().unwrap().settings
+pub(super) fn layers(text: &str) -> Layers {
+    Layers::new().file_text("seed", text)
 }

@@ -44,10 +44,31 @@ pub(super) enum Page {
     Panics,
     /// It is another after each of these moments, and keeps its links.
     Living(Arc<[u64]>, Vec<String>),
+    /// It has the first links until this moment, and the second from then on.
+    Grows(u64, Vec<String>, Vec<String>),
+    /// It has these links when it is asked for the first time, and is something else after that.
+    Once(Vec<String>, Later),
+}
+
+/// What a page is when it is asked for again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Later {
+    /// A page without links.
+    Bare,
+    /// It is not there.
+    Missing,
+    /// A body without a byte.
+    Empty,
+    /// It leads to a log-in.
+    LogIn,
+    /// The same page, whose links are not to be followed.
+    NoFollow,
+    /// Something that is no page.
+    Image,
 }
 
 impl Page {
-    /// The links that it has once it is there; `None` where it never is a page.
+    /// The links that it has once it is there, whenever that is; `None` where it never is a page, or has no links that are sure.
     pub(super) fn links(&self) -> Option<&[String]> {
         match self {
             Self::Links(links)
@@ -56,6 +77,15 @@ impl Page {
             | Self::Flaky(_, links)
             | Self::Cut(_, links) => Some(links),
             Self::Crashes(crash, links) => (crash.times < u32::MAX).then_some(links),
+            _ => None,
+        }
+    }
+
+    /// The same of one that has other links at other times.
+    fn links_at_times(&self) -> Option<Vec<&String>> {
+        match self {
+            Self::Grows(_, one, other) => Some(one.iter().chain(other).collect()),
+            Self::Once(links, _) => Some(links.iter().collect()),
             _ => None,
         }
     }
@@ -98,6 +128,8 @@ pub(super) struct Given {
     pub(super) url: String,
     /// Without a scheme.
     pub(super) guessed: bool,
+    /// In a later run.
+    pub(super) is_added: bool,
 }
 
 /// All hosts by their origin.
@@ -160,17 +192,20 @@ impl Web {
         }
     }
 
-    /// URLs that a complete crawl admits which begins with the starts and what is `known`.
-    pub(super) fn reach(&self, known: &BTreeSet<String>) -> Reach {
+    /// URLs that a complete crawl admits which begins with the starts and what is `known`, and leaves out what is `excluded`. What is
+    /// `broken` leads nowhere.
+    pub(super) fn reach(&self, known: &BTreeSet<String>, excluded: Excluded, broken: &BTreeSet<&str>) -> Reach {
         let starts = || self.starts.iter().map(|start| start.url.clone()).chain(known.iter().cloned());
         let by_http = || starts().map(|url| url.replace("https:", "http:"));
         Reach {
-            must: self.closure(starts().collect(), true),
-            may: self.closure(starts().chain(by_http()).collect(), false),
+            must: self.closure(starts().collect(), Some((excluded, broken))),
+            may: self.closure(starts().chain(by_http()).collect(), None),
         }
     }
 
-    fn closure(&self, mut open: Vec<String>, surely: bool) -> BTreeSet<String> {
+    /// What is found in any case, where something may be `excluded`; else all that may be found.
+    fn closure(&self, mut open: Vec<String>, without: Option<(Excluded, &BTreeSet<&str>)>) -> BTreeSet<String> {
+        let surely = without.is_some();
         let mut reached = BTreeSet::new();
         while let Some(url) = open.pop() {
             let (origin, path) = split(&url).expect("a URL of the web");
@@ -179,7 +214,9 @@ impl Web {
                 reached.insert(url);
                 continue;
             };
-            if !reached.insert(url.clone()) {
+            let is_excluded = without.is_some_and(|(excluded, _)| excluded.holds(&url));
+            if is_excluded || !reached.insert(url.clone()) || without.is_some_and(|(_, broken)| broken.contains(&*url))
+            {
                 continue;
             }
             match self.permission(origin, path) {
@@ -195,6 +232,12 @@ impl Web {
             match host.pages.get(path) {
                 Some(page) if page.links().is_some() => {
                     open.extend(page.links().into_iter().flatten().filter(in_scope).cloned());
+                }
+                Some(Page::Grows(_, one, other)) if surely => {
+                    open.extend(one.iter().filter(|link| other.contains(link)).filter(in_scope).cloned());
+                }
+                Some(page) if !surely && page.links_at_times().is_some() => {
+                    open.extend(page.links_at_times().into_iter().flatten().cloned());
                 }
                 // A start takes the scope with it.
                 Some(Page::Redirect(to)) => {
@@ -243,6 +286,29 @@ impl Web {
 
     pub(super) fn is_start(&self, url: &str) -> bool {
         self.starts.iter().any(|start| start.url == url)
+    }
+}
+
+/// What the settings leave out of the crawl from some run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excluded {
+    Nothing,
+    /// Pages whose number begins with a 3.
+    Threes,
+}
+
+impl Excluded {
+    /// The settings that say so.
+    pub(super) fn settings(self) -> &'static str {
+        match self {
+            Self::Nothing => "",
+            Self::Threes => "[scope]\nexclude = ['/3\\d*$']\n",
+        }
+    }
+
+    pub(super) fn holds(self, url: &str) -> bool {
+        let last = url.rsplit('/').next().unwrap_or_default();
+        self == Self::Threes && last.starts_with('3') && last.bytes().all(|byte| byte.is_ascii_digit())
     }
 }
 

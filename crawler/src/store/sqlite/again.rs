@@ -38,6 +38,7 @@ impl Current {
     }
 
     /// A sequence whose URLs are found from the starts.
+    #[cfg(test)]
     pub(super) fn by_links(sequence: u32) -> Self {
         Self { sequence, known_first: false, revisited: false }
     }

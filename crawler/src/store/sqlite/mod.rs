@@ -40,5 +40,3 @@ pub use check::invariants;
 pub use directory::{CrawlDirectory, DirectoryLock};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use records::Records;
-#[cfg(test)]
-pub(crate) use writer::Writer;

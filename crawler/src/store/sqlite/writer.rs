@@ -1,6 +1,10 @@
 //! [`Writer`]: the one that writes.
 
-use std::time::{Duration, Instant};
+use std::{
+    ops::ControlFlow,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, params};
 
@@ -19,7 +23,7 @@ use super::{
 use crate::{
     candidate::Ticket,
     store::{
-        Confirmed, Counters, Message, Messages, Next, RunStart, SequenceEnd, Step, Store, StoreError, SweepRequest,
+        Confirmed, Counters, Message, Next, RunStart, SequenceEnd, Step, Store, StoreError, StoreWriter, SweepRequest,
         Swept, WriterSettings,
     },
 };
@@ -28,19 +32,38 @@ use crate::{
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 impl Store for CrawlDirectory {
+    type Writer = Writer;
+
     fn begin_run(&self, run: RunStart) -> Result<(), StoreError> {
         prepare::begin_run(&self.connection, run).map_err(self.failed())
     }
 
-    fn write(self, messages: impl Messages, settings: WriterSettings) -> Result<(), StoreError> {
+    fn writer(self, settings: WriterSettings, now: Instant) -> Result<Writer, StoreError> {
         let database = self.path().join(DATABASE);
-        Writer::new(self, settings).run(messages).map_err(|fault| fault.of(&database))
+        Writer::new(self, settings, now).map_err(|fault| Fault::from(fault).of(&database))
     }
 }
 
-/// What writes, one message after the other.
-pub(crate) struct Writer {
+impl StoreWriter for Writer {
+    fn patience(&self, now: Instant) -> Option<Duration> {
+        match &self.group {
+            Some(group) => Some(self.settings.commit_every.saturating_sub(now.saturating_duration_since(group.since))),
+            // Only a pause is for this: while steps come, the group that is due is committed with a sync.
+            None => self.unsynced.then_some(SYNC_EVERY),
+        }
+    }
+
+    fn write(&mut self, next: Next, now: Instant) -> Result<ControlFlow<()>, StoreError> {
+        self.now = now;
+        self.take(next).map_err(|fault| fault.of(&self.database()))
+    }
+}
+
+/// What writes into a crawl directory.
+pub struct Writer {
     directory: CrawlDirectory,
+    /// The time of the last call.
+    now: Instant,
     settings: WriterSettings,
     current: Current,
     /// Whether any URL is known to be lost, and it is noted when one is found.
@@ -71,50 +94,44 @@ enum Durability {
 }
 
 impl Writer {
-    pub(crate) fn new(directory: CrawlDirectory, settings: WriterSettings) -> Self {
+    fn new(directory: CrawlDirectory, settings: WriterSettings, now: Instant) -> rusqlite::Result<Self> {
         #[cfg(test)]
         let mut directory = directory;
-        let now = Instant::now();
-        Self {
+        let current = Current::of(&directory.connection, settings.sequence)?;
+        directory.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let mut writer = Self {
             #[cfg(test)]
             statements: Statements::of(&mut directory.connection),
             directory,
-            // Until it takes over.
-            current: Current::by_links(settings.sequence),
+            now,
+            current,
             settings,
             lost: false,
             group: None,
             unsynced: false,
             synced: now,
             checkpointed: now,
+        };
+        if lost::any(writer.connection())? {
+            writer.note_found()?;
         }
+        Ok(writer)
     }
 
-    fn run(mut self, mut messages: impl Messages) -> Result<(), Fault> {
-        self.take_over()?;
-        loop {
-            match messages.next(self.patience()) {
-                Next::Message(message) => self.apply(message)?,
-                Next::End => break,
-                Next::Nothing if self.group.is_some() => self.commit()?,
-                // Syncs what was committed last, though nothing more comes that would.
-                Next::Nothing => self.checkpoint("PASSIVE")?,
+    fn take(&mut self, next: Next) -> Result<ControlFlow<()>, Fault> {
+        match next {
+            Next::Message(message) => self.apply(message)?,
+            Next::Nothing if self.group.is_some() => self.commit()?,
+            // Syncs what was committed last, though nothing more comes that would.
+            Next::Nothing => self.checkpoint("PASSIVE")?,
+            Next::End => {
+                self.commit()?;
+                self.pass("before_close");
+                self.checkpoint("TRUNCATE")?;
+                return Ok(ControlFlow::Break(()));
             }
         }
-        self.commit()?;
-        self.pass("before_close");
-        self.checkpoint("TRUNCATE")?;
-        Ok(())
-    }
-
-    /// To be called before the first message.
-    pub(crate) fn take_over(&mut self) -> rusqlite::Result<()> {
-        self.current = Current::of(self.connection(), self.settings.sequence)?;
-        self.connection().pragma_update(None, "synchronous", "NORMAL")?;
-        if lost::any(self.connection())? {
-            self.note_found()?;
-        }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// To be called once a URL is known to be lost.
@@ -126,17 +143,8 @@ impl Writer {
         Ok(())
     }
 
-    /// How long to wait for the next message before the open group is committed, or the last commit synced.
-    fn patience(&self) -> Option<Duration> {
-        match &self.group {
-            Some(group) => Some(self.settings.commit_every.saturating_sub(group.since.elapsed())),
-            // Only a pause is for this: while steps come, the group that is due is committed with a sync.
-            None => self.unsynced.then_some(SYNC_EVERY),
-        }
-    }
-
     /// Does what a message says.
-    pub(crate) fn apply(&mut self, message: Message) -> Result<(), Fault> {
+    fn apply(&mut self, message: Message) -> Result<(), Fault> {
         match message {
             Message::Steps(steps, _room) => {
                 for step in steps {
@@ -219,17 +227,17 @@ impl Writer {
     /// Opens a group. How a transaction is synced can be chosen only before it; one of its own for the sync would change no
     /// page, and `SQLite` syncs nothing then.
     fn begin(&mut self) -> rusqlite::Result<()> {
-        let durability = if self.synced.elapsed() >= SYNC_EVERY { Durability::PowerLoss } else { Durability::Kill };
+        let durability = if self.since(self.synced) >= SYNC_EVERY { Durability::PowerLoss } else { Durability::Kill };
         if durability == Durability::PowerLoss {
             self.connection().pragma_update(None, "synchronous", "FULL")?;
         }
         self.connection().execute_batch("BEGIN IMMEDIATE")?;
-        self.group = Some(Group { since: Instant::now(), steps: 0, durability });
+        self.group = Some(Group { since: self.now, steps: 0, durability });
         Ok(())
     }
 
     /// Ends the open transaction, if there is one.
-    pub(crate) fn commit(&mut self) -> rusqlite::Result<()> {
+    fn commit(&mut self) -> rusqlite::Result<()> {
         let Some(group) = self.group.take() else { return Ok(()) };
         self.write_counters()?;
         self.pass("before_commit");
@@ -237,10 +245,10 @@ impl Writer {
         self.pass("after_commit");
         if group.durability == Durability::PowerLoss {
             self.connection().pragma_update(None, "synchronous", "NORMAL")?;
-            self.synced = Instant::now();
+            self.synced = self.now;
         }
         self.unsynced = group.durability == Durability::Kill;
-        if self.checkpointed.elapsed() >= self.settings.checkpoint_every {
+        if self.since(self.checkpointed) >= self.settings.checkpoint_every {
             self.checkpoint("PASSIVE")?;
         }
         Ok(())
@@ -256,8 +264,7 @@ impl Writer {
         self.pass("before_checkpoint");
         self.connection().query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");
-        self.checkpointed = Instant::now();
-        self.synced = Instant::now();
+        (self.checkpointed, self.synced) = (self.now, self.now);
         self.unsynced = false;
         Ok(())
     }
@@ -298,6 +305,14 @@ impl Writer {
 
     fn connection(&self) -> &Connection {
         &self.directory.connection
+    }
+
+    fn database(&self) -> PathBuf {
+        self.directory.path().join(DATABASE)
+    }
+
+    fn since(&self, moment: Instant) -> Duration {
+        self.now.saturating_duration_since(moment)
     }
 
     fn pass(&self, moment: &'static str) {

@@ -1,5 +1,7 @@
 //! Whether a run may end as it did.
 
+use std::collections::BTreeSet;
+
 use rusqlite::Connection;
 
 use super::super::{crawl::Crawl, web::Robots};
@@ -36,17 +38,21 @@ fn count(connection: &Connection, sequence: u32, condition: &str) -> u64 {
 fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     let budget = &crawl.settings.budget;
     let count = |condition: &str| count(connection, crawl.sequence, condition);
-    let stored = count("visit.outcome = 'stored' AND state = 'finished'");
-    let counters: String =
-        connection.query_row("SELECT counters FROM sequence WHERE n = ?", [crawl.sequence], |row| row.get(0)).unwrap();
-    let counters: serde_json::Value = serde_json::from_str(&counters).unwrap();
-    let bytes = counters["bytes_in"].as_u64().unwrap();
+    let Seen { pages, bytes, requests } = seen(crawl);
     let fetched = count("state = 'finished' OR attempts > 0");
+    // What was killed may have been fetched and forgotten, and what was in flight when the budget was spent is stored too.
+    let stored = count("visit.outcome = 'stored' AND state = 'finished'");
     if budget.max_pages.is_some_and(|most| stored > most.get()) {
         return Err(format!("{stored} pages stored, more than the budget"));
     }
-    let is_spent = budget.max_pages.is_some_and(|most| stored >= most.get() || fetched >= most_fetched(most))
+    if pages < stored {
+        return Err(format!("{stored} pages stored, and {pages} were sent"));
+    }
+    let is_spent = budget.max_pages.is_some_and(|most| pages >= most.get() || fetched >= most_fetched(most))
         || budget.max_bytes.is_some_and(|most| bytes >= most.get());
+    if fetched > requests {
+        return Err(format!("{fetched} URLs fetched, with {requests} requests"));
+    }
     let deep = budget.max_depth.map_or(0, |most| count(&format!("state = 'queued' AND depth > {most}")));
     let queued = count("state = 'queued'");
     let is_held = queued == deep || budget.max_pages_per_host.is_some();
@@ -55,6 +61,24 @@ fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     } else {
         Err(format!("no budget is reached, {queued} are queued"))
     }
+}
+
+/// What the servers saw of the sequence.
+struct Seen {
+    /// Pages that came.
+    pages: u64,
+    /// Bytes of all bodies.
+    bytes: u64,
+    requests: u64,
+}
+
+fn seen(crawl: &Crawl) -> Seen {
+    let of = || crawl.requests.iter().filter(|request| request.sequence == crawl.sequence);
+    let pages: BTreeSet<&str> = of()
+        .filter(|request| request.purpose.is_counted() && request.page.is_some())
+        .map(|request| request.url.as_str())
+        .collect();
+    Seen { pages: pages.len() as u64, bytes: of().map(|request| request.bytes).sum(), requests: of().count() as u64 }
 }
 
 /// Only hosts that did not answer are left.

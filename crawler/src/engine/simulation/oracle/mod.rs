@@ -1,7 +1,9 @@
 //! What must hold of a crawl, judged by the web and by what its servers saw.
 
 mod bounds;
+mod complete;
 mod ends;
+mod late_scope;
 mod requests;
 mod rows;
 mod told;

@@ -14,8 +14,9 @@ const MOST_AT_FIRST: usize = 12;
 
 /// Judges the requests of the last sequence.
 pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+    rate(crawl)?;
     let mut hosts: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
-    for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence) {
+    for request in crawl.in_round() {
         hosts.entry(&request.origin).or_default().push(request);
     }
     for (origin, requests) in &hosts {
@@ -37,20 +38,34 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     Ok(())
 }
 
+/// No more requests in any second than there may be.
+fn rate(crawl: &Crawl) -> Result<(), String> {
+    let Some(most) = crawl.settings.politeness.max_rate.map(|most| most.get() as usize) else { return Ok(()) };
+    for run in 1..=crawl.runs {
+        let mut sent: Vec<u64> =
+            crawl.requests.iter().filter(|request| request.run == run).map(|one| one.from).collect();
+        sent.sort_unstable();
+        if let Some(many) = sent.windows(most + 1).find(|many| many[most] < many[0] + SECOND) {
+            return Err(format!("{} requests within a second of {}, not {most}", most + 1, many[0]));
+        }
+    }
+    Ok(())
+}
+
 /// No more at a time than there are slots, and none before the delay has passed.
 fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
     let (delay, slots) = (delay(crawl), crawl.settings.politeness.per_host.get() as usize);
     let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
     // What its robots.txt asks for holds once that was read: without a doubt when a page was asked for after it.
     let mut knows = None;
-    for (index, request) in requests.iter().enumerate() {
+    for (index, request) in requests.iter().enumerate().filter(|(_, request)| !request.is_second) {
         let before = || requests[..index].iter().filter(|other| other.run == request.run);
         let flying = before().filter(|other| other.to > request.from).count();
         if flying >= slots {
             return Err(format!("{request:?} is one too many at a time"));
         }
         // What ends at the same moment beside it may not be known to have ended.
-        let is_known = |to: &u64| *to < request.from || (*to == request.from && slots == 1);
+        let is_known = |to: &u64| *to < request.granted || (*to == request.granted && slots == 1);
         let last = before().map(|other| other.to).filter(is_known).max();
         let delay = if knows == Some(request.run) { delay.max(asked) } else { delay };
         if last.is_some_and(|last| request.from < last + delay) {
@@ -94,7 +109,7 @@ fn newest_rules(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<()
     }
     for (index, request) in requests.iter().enumerate() {
         let is_file = |other: &&&Request| other.url.ends_with("/robots.txt") && other.what == What::Final;
-        let mut read = requests[..index].iter().filter(|other| other.run == request.run && other.to <= request.from);
+        let mut read = requests[..index].iter().filter(|other| other.run == request.run && other.to <= request.granted);
         let path = &request.url[origin.len()..];
         if request.purpose.is_of_a_page()
             && crawl.web.permission(origin, path) == Permission::Open
@@ -114,7 +129,7 @@ fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
         // A later start may find that it asked for too much.
         let until = request.to + seconds.min(3_600) * SECOND;
         let is_known =
-            |next: &&&Request| next.from > request.to && (next.run == request.run || is_whole(crawl, request.run));
+            |next: &&&Request| next.granted > request.to && (next.run == request.run || is_whole(crawl, request.run));
         if let Some(next) = requests[index + 1..].iter().find(is_known).filter(|next| next.from < until) {
             return Err(format!("{next:?} comes before the pause that {request:?} asked for is over"));
         }
@@ -152,12 +167,15 @@ fn little(crawl: &Crawl, outage: &Outage, requests: &[&Request]) -> Result<(), S
 /// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers. That it
 /// was not modified is no answer where that is checked.
 fn once(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
-    let counted: Vec<_> = requests.iter().filter(|request| request.purpose.is_counted()).collect();
+    let counted: Vec<_> =
+        requests.iter().filter(|request| request.purpose.is_counted() && !request.is_second).collect();
     let checked = counted.iter().rposition(|request| request.purpose == Purpose::Audit).unwrap_or_default();
     let mut counted = counted.into_iter().skip(checked);
     // A run that was killed may have forgotten it; one that the loss policy ended, or was about to, had no room for its links.
     let is_short = crawl.past.iter().any(|past| past.end == Some(End::Loss));
-    let kept = |request: &&&Request| request.what == What::Final && is_whole(crawl, request.run) && !is_short;
+    let kept = |request: &&&Request| {
+        request.what == What::Final && request.is_heard && is_whole(crawl, request.run) && !is_short
+    };
     if let Some(done) = counted.find(kept)
         && let Some(again) = counted.next()
     {

@@ -1,6 +1,6 @@
 //! Whether the URL table says of each URL what the web says.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rusqlite::Connection;
 use urlcache::Strategy;
@@ -10,7 +10,7 @@ use super::{
         crawl::{Crawl, What},
         web::{Page, Permission, split},
     },
-    told,
+    complete, late_scope, told,
 };
 use crate::{
     config::{AuditRescue, OrderChoice, SweepChoice},
@@ -25,22 +25,29 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let connection = records.connection();
     let found = read(connection, crawl.sequence).map_err(|error| error.to_string())?;
-    if found.iter().any(|(url, (_, outcome))| outcome == "broken" && is_a_broken_host(crawl, url)) {
-        return Ok(());
-    }
+    let is_broken = |(url, row): &(&String, &(String, String))| row.1 == "broken" && is_a_broken_host(crawl, url);
+    let broken: BTreeSet<&str> = found.iter().filter(is_broken).map(|(url, _)| url.as_str()).collect();
     told::judge(connection)?;
-    let reach = crawl.web.reach(&crawl.known);
+    told::copies(crawl, connection)?;
+    // What only a page leads to that was taken for broken, is not found.
+    let reach = crawl.web.reach(&crawl.known, crawl.excluded, &broken);
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
     for url in reach.must.iter().filter(|url| !found.contains_key(*url)) {
         if rescues {
             return Err(format!("{url} was not found"));
         }
     }
+    let all: BTreeSet<&str> = found.keys().map(String::as_str).collect();
+    let stored = found.iter().filter(|(_, row)| row.1 == "stored").map(|(url, _)| url.as_str()).collect();
+    complete::judge(crawl, &stored, &all)?;
+    if rescues {
+        late_scope::judge(crawl, &all)?;
+    }
     levels(crawl, connection)?;
     if !rescues {
         each_loss_is_named(crawl, connection, &found)?;
     }
-    for (url, row) in &found {
+    for (url, row) in found.iter().filter(|(url, _)| !broken.contains(url.as_str())) {
         if !reach.may.contains(url) {
             return Err(format!("nobody links to {url}: {row:?}"));
         }
@@ -88,8 +95,7 @@ fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<Rows> {
 /// Whether nothing was known of the host of a URL but server errors: then it may as well be broken.
 fn is_a_broken_host(crawl: &Crawl, url: &str) -> bool {
     let (origin, _) = split(url).expect("a URL of the web");
-    let requests =
-        || crawl.requests.iter().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
+    let requests = || crawl.in_round().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
     let may_be = crawl.web.may_be_taken_for_broken(origin);
     // What was not asked for since is as it was judged before.
     let Some(last) = requests().rfind(|request| request.url == url) else { return may_be };
@@ -104,6 +110,9 @@ fn expected(crawl: &Crawl, url: &str) -> Vec<(&'static str, &'static str)> {
     let Some(host) = crawl.web.hosts.get(origin) else { return vec![("abandoned", "no_https")] };
     let finished = match host.pages.get(path) {
         Some(page) if page.links().is_some() => vec![("finished", "stored")],
+        Some(Page::Grows(..)) => vec![("finished", "stored")],
+        // It may have been asked twice.
+        Some(Page::Once(..)) => ["stored", "broken", "redirected"].map(|outcome| ("finished", outcome)).into(),
         Some(Page::Redirect(_) | Page::RedirectUntil(..) | Page::Endless(_)) => vec![("finished", "redirected")],
         // What fails for ever may have its last attempt in an outage, or outside.
         Some(Page::Hangs | Page::Panics | Page::Broken | Page::Crashes(..)) => {
@@ -111,8 +120,11 @@ fn expected(crawl: &Crawl, url: &str) -> Vec<(&'static str, &'static str)> {
         }
         Some(_) | None => vec![("finished", "broken")],
     };
+    let left_out = crawl.excluded.holds(url).then_some(("abandoned", "scope"));
+    let finished: Vec<_> = finished.into_iter().chain(left_out).collect();
     match crawl.web.permission(origin, path) {
         Permission::Given => finished,
+        Permission::Refused if crawl.excluded.holds(url) => vec![("abandoned", "robots"), ("abandoned", "scope")],
         Permission::Refused => vec![("abandoned", "robots")],
         Permission::Open => [finished, vec![("abandoned", "robots")]].concat(),
     }
@@ -132,7 +144,10 @@ fn each_loss_is_named(crawl: &Crawl, connection: &Connection, found: &Rows) -> R
         for link in links.iter().filter(|link| !found.contains_key(*link)) {
             let there = split(link).and_then(|(there, _)| crawl.web.hosts.get(there));
             let print = seed.fingerprint(&Canonicalizer::default().key(&WebUrl::parse(link).unwrap()));
-            if there.is_some_and(|host| host.is_given) && !lost.contains(&print.to_bytes()[..8]) {
+            if there.is_some_and(|host| host.is_given)
+                && !crawl.excluded.holds(link)
+                && !lost.contains(&print.to_bytes()[..8])
+            {
                 return Err(format!("{link} on {url} is lost, and not reported"));
             }
         }

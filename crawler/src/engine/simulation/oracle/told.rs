@@ -1,8 +1,11 @@
-//! Whether what was told of each page is what happened to it: nothing that did not, and nothing left out.
+//! Whether what is reported of each page is what happened to it: nothing that did not, and nothing left out; and whether that is what
+//! its server sent.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Result};
+
+use super::super::crawl::Crawl;
 
 type Digest = Option<Vec<u8>>;
 
@@ -85,4 +88,45 @@ fn nothing_is_left_out(
         }
     }
     Ok(Ok(()))
+}
+
+/// Each copy that a page has is what its server sent last, and each change leads from one to another that it has sent.
+pub(super) fn copies(crawl: &Crawl, connection: &Connection) -> std::result::Result<(), String> {
+    let mut sent: BTreeMap<&str, Vec<[u8; 32]>> = BTreeMap::new();
+    for request in crawl.requests.iter().filter(|request| request.is_heard && request.purpose.is_counted()) {
+        if let Some(digest) = request.page.as_ref().and_then(|page| page.digest) {
+            sent.entry(&request.url).or_default().push(digest);
+        }
+    }
+    let was_sent = |url: &str, digest: &Digest| {
+        let Some(digest) = digest else { return true };
+        sent.get(url).is_some_and(|all| all.iter().any(|one| one[..] == digest[..]))
+    };
+    for (url, digest) in stored(connection, crawl.sequence).map_err(|error| error.to_string())? {
+        // What a killed run was sent may be lost with it: then it was fetched once more, unless it was to be fetched at leisure.
+        let last = sent.get(&*url).and_then(|all| all.last());
+        let killed = crawl.past.iter().any(|past| past.end.is_none());
+        let is_last = digest.as_deref() == last.map(|last| &last[..]);
+        if !is_last && !(killed && was_sent(&url, &digest)) {
+            return Err(format!("the copy of {url} is not what its server sent last"));
+        }
+    }
+    let query = "SELECT url.url, before, after FROM change JOIN url ON url.id = change.url WHERE change <> 'moved'";
+    let mut select = connection.prepare(query).map_err(|error| error.to_string())?;
+    let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)));
+    for row in rows.map_err(|error| error.to_string())? {
+        let (url, before, after) = row.map_err(|error| error.to_string())?;
+        if !was_sent(&url, &before) || !was_sent(&url, &after) {
+            return Err(format!("a change of {url} names a copy that its server never sent"));
+        }
+    }
+    Ok(())
+}
+
+/// Pages whose copy is of this sequence.
+fn stored(connection: &Connection, sequence: u32) -> Result<Vec<(String, Digest)>> {
+    let query = "SELECT url.url, visit.digest FROM url JOIN visit ON visit.id = url.visit
+                 WHERE visit.sequence = ? AND visit.outcome = 'stored' AND visit.truncated IS NULL AND visit.status = 200";
+    let mut select = connection.prepare(query)?;
+    select.query_map([sequence], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }

@@ -1,27 +1,73 @@
-//! [`Inbox`]: where the writer finds what the core has sent.
+//! [`WriterHost`]: what runs the writer; [`WriterThread`]: a thread of its own, as a crawl has it.
 //!
 //! Does not know: what a message means.
 
-use std::time::Duration;
+use std::{
+    panic::resume_unwind,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
 
 use tokio::{runtime::Handle, sync::mpsc::Receiver, time::timeout};
 
-use crate::store::{Message, Messages, Next};
+use super::EngineError;
+use crate::store::{Message, Next, StoreError, StoreWriter};
+
+/// Runs a writer, whatever that takes: a thread, or a task where time is simulated.
+pub trait WriterHost {
+    /// Gives a writer its messages, and the time; it ends with the channel, or with its first failure. To be called within a tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// [`EngineError::Thread`] when it cannot begin.
+    fn run<W: StoreWriter>(
+        self,
+        writer: W,
+        messages: Receiver<Message>,
+    ) -> Result<impl Future<Output = Result<(), StoreError>>, EngineError>;
+}
+
+/// A thread of its own: what it does takes long, and others are not to wait for it.
+#[derive(Debug, Clone, Copy)]
+pub struct WriterThread;
+
+impl WriterHost for WriterThread {
+    fn run<W: StoreWriter>(
+        self,
+        mut writer: W,
+        messages: Receiver<Message>,
+    ) -> Result<impl Future<Output = Result<(), StoreError>>, EngineError> {
+        let mut inbox = Inbox::new(messages);
+        // What it logs is logged as the run's.
+        let span = tracing::Span::current();
+        let write = move || {
+            span.in_scope(|| {
+                while writer.write(inbox.next(writer.patience(Instant::now())), Instant::now())?.is_continue() {}
+                Ok(())
+            })
+        };
+        let thread: JoinHandle<Result<(), StoreError>> =
+            thread::Builder::new().name("writer".into()).spawn(write).map_err(EngineError::Thread)?;
+        Ok(async {
+            let joined = tokio::task::spawn_blocking(|| thread.join()).await.expect("joining a thread never panics");
+            joined.unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+}
 
 /// The writer's end of its channel, on a thread without a runtime.
-pub(super) struct Inbox {
+struct Inbox {
     receiver: Receiver<Message>,
     runtime: Handle,
 }
 
 impl Inbox {
     /// Must be called within a tokio runtime, which has the timers.
-    pub(super) fn new(receiver: Receiver<Message>) -> Self {
+    fn new(receiver: Receiver<Message>) -> Self {
         Self { receiver, runtime: Handle::current() }
     }
-}
 
-impl Messages for Inbox {
+    /// The next message. It is waited for so long at most, or for as long as it takes.
     fn next(&mut self, patience: Option<Duration>) -> Next {
         let Some(patience) = patience else {
             return self.receiver.blocking_recv().map_or(Next::End, Next::Message);

@@ -1,0 +1,63 @@
+//! Whether a sequence that is called complete is: each link that its servers have sent has a row, or the page that had it was sent
+//! again without it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::{
+    crawl::{Crawl, Request, What},
+    web::split,
+};
+use crate::{
+    queue::Purpose,
+    store::{ReadSide, sqlite::Records},
+};
+
+/// Judges the last sequence, if it says so of itself.
+pub(super) fn judge(crawl: &Crawl, stored: &BTreeSet<&str>, found: &BTreeSet<&str>) -> Result<(), String> {
+    let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
+    let summary = records.summary().map_err(|_| "the summary cannot be read")?.ok_or("there is no summary")?;
+    if !summary.is_proved() {
+        return Ok(());
+    }
+    for (page, links) in sent(crawl).into_iter().filter(|(page, _)| stored.contains(page)) {
+        let missing = links.iter().find(|link| belongs(crawl, link) && !found.contains(link.as_str()));
+        if let Some(link) = missing {
+            return Err(format!("complete, and {link} on {page} has no row"));
+        }
+    }
+    Ok(())
+}
+
+/// The links of each page as it was sent last, as far as that says anything: an answer that is no page, or one whose links are not
+/// to be followed, says nothing of links that were there before.
+fn sent(crawl: &Crawl) -> BTreeMap<&str, &[String]> {
+    let is_heard = |request: &&Request| {
+        let past = &crawl.past[usize::try_from(request.run - 1).expect("few runs")];
+        request.sequence == crawl.sequence && past.end.is_some() && request.is_heard
+    };
+    let mut pages: BTreeMap<&str, &[String]> = BTreeMap::new();
+    for request in crawl.requests.iter().filter(is_heard).filter(|request| request.what == What::Final) {
+        let Some(sent) = &request.page else { continue };
+        // A page that was found again may have links that nobody admits: it is fetched for those that were lost.
+        let is_look = request.purpose.is_counted() || request.purpose == Purpose::Rescue;
+        if !is_look || sent.digest.is_none() || !sent.follows {
+            continue;
+        }
+        let links = sent.links.as_slice();
+        pages
+            .entry(&request.url)
+            .and_modify(|known| *known = if request.purpose == Purpose::Rescue { fewer(known, links) } else { links })
+            .or_insert(links);
+    }
+    pages
+}
+
+/// What a page had that was fetched again for lost links: new ones on it are no links of the sequence.
+fn fewer<'a>(known: &'a [String], now: &'a [String]) -> &'a [String] {
+    if now.iter().all(|link| known.contains(link)) { now } else { known }
+}
+
+fn belongs(crawl: &Crawl, link: &str) -> bool {
+    let host = split(link).and_then(|(origin, _)| crawl.web.hosts.get(origin));
+    host.is_some_and(|host| host.is_given) && !crawl.excluded.holds(link)
+}

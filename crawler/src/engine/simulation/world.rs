@@ -1,0 +1,469 @@
+//! [`World`]: the web as its servers have it, what they were asked, and [`WebFetcher`], by which a crawl asks them.
+
+use std::{
+    collections::HashMap,
+    panic::resume_unwind,
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use tokio::time::sleep;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{
+    Random,
+    faults::{Outage, Trouble},
+    strain::{Servers, Strain},
+    time,
+    web::{Host, Later, Page, Robots, Web, endless, split},
+};
+use crate::{
+    engine::StopSignal,
+    fetch::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
+    queue::Purpose,
+    url::WebUrl,
+};
+
+/// How long a request waits for an answer that does not come, in milliseconds.
+pub(super) const TIMEOUT: u64 = 30_000;
+
+/// A request as the servers saw it.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) run: u64,
+    pub(super) sequence: u32,
+    /// How often pages of the sequence were visited once more before.
+    pub(super) round: u64,
+    pub(super) origin: String,
+    pub(super) url: String,
+    pub(super) purpose: Purpose,
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) what: What,
+    /// What became of it.
+    pub(super) reach: Arrival,
+    /// The pause that its answer asked for, in seconds.
+    pub(super) pause: Option<u64>,
+    /// When its lease was granted.
+    pub(super) granted: u64,
+    /// It follows another of the same lease at once: a page that leads to itself.
+    pub(super) is_second: bool,
+    /// What was sent, if it was a page.
+    pub(super) page: Option<Sent>,
+    /// Bytes of the body.
+    pub(super) bytes: u64,
+    /// Whether whoever asked was still there when the answer came.
+    pub(super) is_heard: bool,
+}
+
+/// A page as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// SHA-256 of its body; `None` where the copy was still good.
+    pub(super) digest: Option<[u8; 32]>,
+    pub(super) links: Vec<String>,
+    /// Whether it says anything of links: it is a page, and they may be followed.
+    pub(super) follows: bool,
+}
+
+/// What its answer was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// The last word on its URL.
+    Final,
+    /// It led its URL to itself: the next of the same lease counts.
+    ToItself,
+    /// A body that was cut short.
+    Cut,
+    /// None, or one that says that it cannot serve now.
+    Trouble,
+}
+
+/// Where a request came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Its server was at work on it.
+    Served,
+    /// Its server does not bear so many.
+    Refused,
+    /// Its server was away, or down.
+    Away,
+}
+
+/// The web, and what it was asked.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) web: Web,
+    pub(super) requests: Vec<Request>,
+    /// The number of the present run, from 1.
+    pub(super) run: u64,
+    pub(super) sequence: u32,
+    pub(super) round: u64,
+    random: Random,
+    /// Times in which the crawl's own machine can make no request, from and to, in milliseconds from the beginning.
+    pub(super) own_faults: Vec<(u64, u64)>,
+    /// The longest that a request waits for its turn among other crawls, in milliseconds.
+    pub(super) longest_wait: u64,
+    /// Requests that each page with trouble of its own has had.
+    had: HashMap<String, u32>,
+    servers: Servers,
+    /// Of the request being answered: when it came, how long it takes, if that is long, and what its answer asks for with
+    /// `Retry-After`, in seconds.
+    at: u64,
+    took: Option<u64>,
+    pause: Option<u64>,
+    arrival: Arrival,
+    links: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct WebFetcher {
+    pub(super) world: Arc<Mutex<World>>,
+    pub(super) stop: StopSignal,
+}
+
+type Answer = Result<FetchResponse, FetchError>;
+
+impl World {
+    pub(super) fn new(web: Web, random: Random) -> Self {
+        Self {
+            web,
+            requests: Vec::new(),
+            run: 0,
+            sequence: 0,
+            round: 0,
+            random,
+            own_faults: Vec::new(),
+            longest_wait: 0,
+            had: HashMap::new(),
+            servers: Servers::default(),
+            at: 0,
+            took: None,
+            pause: None,
+            arrival: Arrival::Away,
+            links: Vec::new(),
+        }
+    }
+
+    /// Another web takes the place of this one.
+    pub(super) fn change(&mut self, web: Web) {
+        (self.web, self.servers) = (web, Servers::default());
+        self.had.clear();
+    }
+
+    /// The next sequence begins within the run.
+    pub(super) fn begin_sequence(&mut self) {
+        self.sequence += 1;
+    }
+
+    /// A request comes at a moment; its answer, and after how long it is there.
+    fn ask(&mut self, request: &FetchRequest, granted: u64, at: u64) -> (Answer, u64) {
+        let url = request.url.as_str();
+        (self.at, self.took, self.pause, self.arrival) = (at, None, None, Arrival::Away);
+        self.links.clear();
+        let origin = request.url.origin().as_str().to_owned();
+        let leads_to_itself = self.leads_to_itself(url);
+        let is_second = leads_to_itself && self.is_second(url, granted);
+        let answer = self.answer(url, is_second).map(|answer| with_validators(answer, request));
+        let took = self.took.unwrap_or_else(|| 1 + self.random.below(60));
+        if self.arrival == Arrival::Served {
+            self.servers.serves(&origin, at + took);
+        }
+        let is_robots = matches!(request.purpose, Purpose::Robots { .. });
+        let page = self.sent(&answer);
+        let what = match what(&answer, is_robots) {
+            What::Final if leads_to_itself && !is_second => What::ToItself,
+            what => what,
+        };
+        self.requests.push(Request {
+            run: self.run,
+            sequence: self.sequence,
+            round: self.round,
+            origin,
+            url: url.to_owned(),
+            purpose: request.purpose,
+            from: at,
+            to: at + took,
+            what,
+            reach: self.arrival,
+            pause: self.pause,
+            granted,
+            is_second,
+            page,
+            bytes: answer.as_ref().map_or(0, |answer| answer.wire_bytes),
+            is_heard: false,
+        });
+        (answer, took)
+    }
+
+    /// Whether a request is made at once after another that led its URL to itself.
+    fn is_second(&self, url: &str, granted: u64) -> bool {
+        let last = self.requests.iter().rev().take_while(|last| last.run == self.run).find(|last| last.url == url);
+        last.is_some_and(|last| last.to == granted && last.what == What::ToItself)
+    }
+
+    fn leads_to_itself(&self, url: &str) -> bool {
+        let page = || {
+            let (origin, path) = split(url)?;
+            self.web.hosts.get(origin)?.pages.get(path)
+        };
+        matches!(page(), Some(Page::RedirectToItself))
+    }
+
+    /// What the answer holds, if it is a page.
+    fn sent(&mut self, answer: &Answer) -> Option<Sent> {
+        use sha2::{Digest, Sha256};
+        let answer = answer.as_ref().ok().filter(|answer| matches!(answer.status, 200 | 304))?;
+        let whole = answer.status == 200 && answer.truncated.is_none();
+        let digest = whole.then(|| Sha256::digest(&answer.body).into());
+        let is_page =
+            answer.content_type().is_some_and(|text| text.starts_with("text/html")) && !answer.body.is_empty();
+        let follows = is_page && answer.headers.iter().all(|(name, _)| &**name != "x-robots-tag");
+        Some(Sent { digest, links: std::mem::take(&mut self.links), follows })
+    }
+
+    /// How long a request waits before it is sent.
+    fn wait(&mut self) -> u64 {
+        if self.longest_wait > 0 && self.random.percent(30) { self.random.below(self.longest_wait) } else { 0 }
+    }
+
+    fn own_machine_fails(&self, at: u64) -> bool {
+        self.own_faults.iter().any(|(from, to)| (*from..*to).contains(&at))
+    }
+
+    fn answer(&mut self, url: &str, is_second: bool) -> Answer {
+        let Some((origin, path)) = split(url) else { return Err(FetchError::NoName(cause())) };
+        let by_http = origin.replace("https:", "http:");
+        // Where nothing listens, nothing answers that it cannot serve now.
+        let speaks = self.web.hosts.contains_key(origin);
+        let trouble = self.web.trouble(&by_http, self.at).filter(|trouble| speaks || *trouble == Trouble::NoName);
+        if let Some(trouble) = trouble {
+            return self.fail(trouble);
+        }
+        let Some(host) = self.web.hosts.get(origin) else {
+            // Nothing listens there but the same by `http`.
+            let known = self.web.hosts.contains_key(&by_http);
+            return Err(if known { FetchError::Refused(cause()) } else { FetchError::NoName(cause()) });
+        };
+        let is_robots = path == "/robots.txt";
+        let strain = host.strain.filter(|strain: &Strain| !(is_robots && strain.serves_robots));
+        if let Some(trouble) = self.servers.asked(origin, strain.filter(|_| !is_second), self.at) {
+            if strain.is_some_and(|strain| strain.refusal == trouble) {
+                self.arrival = Arrival::Refused;
+            }
+            return self.fail(trouble);
+        }
+        self.arrival = Arrival::Served;
+        if is_robots {
+            let away =
+                host.robots_outages.iter().find(|outage| outage.holds(self.at)).map(|outage: &Outage| outage.trouble);
+            return match away {
+                Some(trouble) => self.fail(trouble),
+                None => Ok(robots(host, self.at)),
+            };
+        }
+        let Some(page) = host.pages.get(path).cloned() else { return Ok(response(404, None, "")) };
+        self.page(url, origin, page)
+    }
+
+    fn page(&mut self, url: &str, origin: &str, page: Page) -> Answer {
+        let mut had = || {
+            let had = self.had.entry(url.to_owned()).or_default();
+            *had += 1;
+            *had
+        };
+        let redirect = |to: String| response(301, Some(("location", to)), "");
+        match page {
+            Page::Missing => Ok(response(404, None, "")),
+            Page::Links(links) => Ok(self.html(links)),
+            Page::Living(changes, links) => {
+                let mut page = self.html(links);
+                let times = changes.partition_point(|change| *change <= self.at);
+                page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
+                Ok(page)
+            }
+            Page::Grows(at, one, other) => {
+                let links = if self.at < at { one } else { other };
+                Ok(self.html(links))
+            }
+            Page::Once(links, later) if had() > 1 => Ok(self.later(links, later)),
+            Page::Once(links, _) => Ok(self.html(links)),
+            Page::Slow(took, links) => {
+                self.took = Some(took);
+                Ok(self.html(links))
+            }
+            Page::Redirect(to) => Ok(redirect(to)),
+            Page::RedirectUntil(at, one, other) => Ok(redirect(if self.at < at { one } else { other })),
+            Page::RedirectToItself => Ok(redirect(url.to_owned())),
+            Page::Endless(number) => Ok(redirect(endless(origin, number + 1))),
+            Page::Broken => Ok(response(500, None, "")),
+            Page::Panics => Err(FetchError::Internal),
+            Page::Hangs => self.fail(Trouble::Hangs),
+            Page::Flaky(times, links) => {
+                let had = had();
+                match (had <= times, had.is_multiple_of(2)) {
+                    (true, true) => Err(FetchError::Closed(cause())),
+                    (true, false) => Ok(response(502, None, "")),
+                    (false, _) => Ok(self.html(links)),
+                }
+            }
+            Page::Crashes(crash, links) => {
+                if had() > crash.times {
+                    return Ok(self.html(links));
+                }
+                self.servers.crash(origin, crash, self.at);
+                // Who is connected sees the connection end.
+                self.fail(if crash.trouble == Trouble::Refused { Trouble::Closed } else { crash.trouble })
+            }
+            Page::Cut(times, links) => {
+                let had = had();
+                let mut whole = self.html(links);
+                if had <= times {
+                    whole.body.truncate(whole.body.len() / 2);
+                    whole.truncated = Some(Truncation::Disconnect);
+                }
+                Ok(whole)
+            }
+        }
+    }
+
+    /// A page with these links.
+    fn html(&mut self, links: Vec<String>) -> FetchResponse {
+        let text = links.iter().fold(String::new(), |html, link| html + "<a href=\"" + link + "\">x</a>");
+        self.links = links;
+        response(200, Some(("content-type", "text/html".to_owned())), &text)
+    }
+
+    /// What a page is when it is asked for again.
+    fn later(&mut self, links: Vec<String>, later: Later) -> FetchResponse {
+        let html = |text: &str| response(200, Some(("content-type", "text/html".to_owned())), text);
+        match later {
+            Later::Bare => html("<p>nothing is left</p>"),
+            Later::Missing => response(404, None, ""),
+            Later::Empty => html(""),
+            Later::LogIn => response(302, Some(("location", "http://elsewhere.test/login".to_owned())), ""),
+            Later::NoFollow => {
+                let mut page = self.html(links);
+                self.links.clear();
+                page.headers.push(("x-robots-tag".into(), b"nofollow".to_vec().into()));
+                page
+            }
+            Later::Image => response(200, Some(("content-type", "image/png".to_owned())), "png"),
+        }
+    }
+
+    fn fail(&mut self, trouble: Trouble) -> Answer {
+        match trouble {
+            Trouble::NoName => Err(FetchError::NoName(cause())),
+            Trouble::Refused => Err(FetchError::Refused(cause())),
+            Trouble::NoRoute => Err(FetchError::NoRoute(cause())),
+            Trouble::Tls => Err(FetchError::Tls(cause())),
+            Trouble::Closed => Err(FetchError::Closed(cause())),
+            Trouble::Hangs => {
+                self.took = Some(TIMEOUT);
+                Err(FetchError::TimedOut(Phase::FirstByte))
+            }
+            Trouble::Status(status, pause) => {
+                self.pause = pause.seconds();
+                Ok(response(
+                    status,
+                    pause.header().map(|pause| ("retry-after", pause)),
+                    "<a href=\"/not-a-page\">x</a>",
+                ))
+            }
+        }
+    }
+}
+
+impl WebFetcher {
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap()
+    }
+}
+
+impl Fetcher for WebFetcher {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        let (granted, wait) = (time::now(), self.world().wait());
+        if wait > 0 {
+            let mut stop = self.stop.clone();
+            tokio::select! {
+                biased;
+                _ = stop.asked() => return Err(FetchError::Withdrawn.after(0)),
+                () = sleep(Duration::from_millis(wait)) => {}
+            }
+        }
+        let at = time::now();
+        if self.world().own_machine_fails(at) {
+            return Err(FetchError::OwnMachine(cause()).after(0));
+        }
+        let (answer, took) = self.world().ask(&request, granted, at);
+        let number = self.world().requests.len() - 1;
+        sleep(Duration::from_millis(took)).await;
+        self.world().requests[number].is_heard = true;
+        let answer = answer.map_err(|error| {
+            if matches!(error, FetchError::Internal) {
+                // As a bug of ours would, without the message.
+                resume_unwind(Box::new("as the seed says"));
+            }
+            let requests = u64::from(had_connection(&error));
+            error.after(requests)
+        })?;
+        Ok(FetchResponse { final_url: request.url, ..answer })
+    }
+}
+
+/// What an answer is to a crawl that asks for it.
+fn what(answer: &Answer, is_robots: bool) -> What {
+    match answer {
+        Err(FetchError::Internal) => What::Final,
+        Err(_) => What::Trouble,
+        Ok(answer) if matches!(answer.status, 429 | 500..) => What::Trouble,
+        Ok(answer) if !is_robots && answer.truncated.is_some_and(Truncation::may_pass) => What::Cut,
+        Ok(_) => What::Final,
+    }
+}
+
+/// Most pages have an `ETag`, which follows from their body; where that is known, it is not sent.
+fn with_validators(mut answer: FetchResponse, request: &FetchRequest) -> FetchResponse {
+    let hash = xxh3_64(&answer.body);
+    if answer.status != 200 || hash.is_multiple_of(4) || answer.truncated.is_some() {
+        return answer;
+    }
+    let etag: Box<[u8]> = format!("\"{hash:x}\"").into_bytes().into();
+    if request.validators.etag.as_ref() == Some(&etag) {
+        return FetchResponse { headers: vec![("etag".into(), etag)], ..response(304, None, "") };
+    }
+    answer.headers.push(("etag".into(), etag));
+    answer
+}
+
+/// Whether there was one to send a request on.
+fn had_connection(error: &FetchError) -> bool {
+    use FetchError::{NoName, NoRoute, Refused, Tls};
+    !matches!(error, NoName(_) | Refused(_) | NoRoute(_) | Tls(_))
+}
+
+fn cause() -> Cause {
+    Cause::new("as the seed says")
+}
+
+fn robots(host: &Host, at: u64) -> FetchResponse {
+    let file = |rules: &str| response(200, None, &format!("User-agent: *\n{rules}\n"));
+    match &host.robots {
+        Robots::Missing => response(404, None, ""),
+        Robots::ForbidsPrivate => file("Disallow: /private"),
+        Robots::CrawlDelay(seconds) => file(&format!("Crawl-delay: {seconds}")),
+        Robots::Changes if Robots::forbids_at(at) => file("Disallow: /private"),
+        Robots::Changes => file("Disallow: /nothing"),
+        Robots::At(there) => response(302, Some(("location", format!("{there}/robots.txt"))), ""),
+    }
+}
+
+fn response(status: u16, header: Option<(&str, String)>, body: &str) -> FetchResponse {
+    FetchResponse {
+        headers: header.into_iter().map(|(name, value)| (name.into(), value.into_bytes().into())).collect(),
+        body: body.as_bytes().to_vec(),
+        wire_bytes: body.len() as u64,
+        ..FetchResponse::new(WebUrl::parse("http://simulated/").unwrap(), status)
+    }
+}
