@@ -50,6 +50,8 @@ pub(super) struct Request {
     pub(super) is_second: bool,
     /// What was sent, if it was a page.
     pub(super) page: Option<Sent>,
+    /// Where it leads, if it is a redirect.
+    pub(super) location: Option<String>,
     /// Bytes of the body.
     pub(super) bytes: u64,
     /// Whether whoever asked was still there when the answer came.
@@ -190,6 +192,7 @@ impl World {
             granted,
             is_second,
             page,
+            location: answer.as_ref().ok().and_then(location),
             bytes: answer.as_ref().map_or(0, |answer| answer.wire_bytes),
             is_heard: false,
         });
@@ -410,6 +413,11 @@ impl Fetcher for WebFetcher {
         })?;
         Ok(FetchResponse { final_url: request.url, ..answer })
     }
+}
+
+fn location(answer: &FetchResponse) -> Option<String> {
+    let (_, to) = answer.headers.iter().find(|(name, _)| &**name == "location")?;
+    String::from_utf8(to.to_vec()).ok()
 }
 
 /// What an answer is to a crawl that asks for it.

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use super::super::{crawl::Crawl, web::Robots};
+use super::{
+    super::{crawl::Crawl, web::Robots},
+    depths,
+};
 use crate::{engine::End, queue::most_fetched, store::sqlite::Records};
 
 /// Whether the last run may have ended so.
@@ -14,10 +17,10 @@ pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) ->
     let count = |condition: &str| count(connection, crawl.sequence, condition);
     match end {
         Some(End::Drained) => match count("state = 'queued'") {
-            0 => Ok(()),
+            0 => depths::judge(crawl, connection),
             queued => Err(format!("drained, and {queued} are queued")),
         },
-        Some(End::Budget) => budget(crawl, connection),
+        Some(End::Budget) => budget(crawl, connection).and_then(|()| depths::judge(crawl, connection)),
         Some(End::Unreachable) => unreachable(crawl, connection),
         _ => Ok(()),
     }

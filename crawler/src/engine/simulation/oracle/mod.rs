@@ -2,6 +2,7 @@
 
 mod bounds;
 mod complete;
+mod depths;
 mod ends;
 mod late_scope;
 mod requests;

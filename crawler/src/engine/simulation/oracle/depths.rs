@@ -1,0 +1,83 @@
+//! Whether depth is what it is called: the least number of links from a start, over all pages that were read.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rusqlite::Connection;
+
+use super::super::{
+    crawl::{Crawl, What},
+    web::Page,
+};
+use crate::config::SweepChoice;
+
+/// A URL's row.
+struct Row {
+    depth: u32,
+    is_start: bool,
+    is_queued: bool,
+}
+
+/// Judges the last sequence, where it has a depth limit and all links were compared.
+pub(super) fn judge(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+    let Some(most) = crawl.settings.budget.max_depth else { return Ok(()) };
+    let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
+    // What a page has that is another each time is not known here.
+    let turns = |page: &Page| matches!(page, Page::Grows(..) | Page::Once(..) | Page::RedirectUntil(..));
+    let knows = !crawl.web.hosts.values().flat_map(|host| host.pages.values()).any(turns);
+    if !rescues || !knows || !is_swept(connection, crawl.sequence) {
+        return Ok(());
+    }
+    let rows = rows(connection, crawl.sequence).map_err(|error| error.to_string())?;
+    let least = least(crawl, &rows);
+    for (url, row) in &rows {
+        let Some(least) = least.get(url.as_str()) else { continue };
+        if row.depth != *least {
+            return Err(format!("{url} is {least} links from a start, and is said to be {}", row.depth));
+        }
+        if row.is_queued && *least <= most && crawl.settings.budget.max_pages_per_host.is_none() {
+            return Err(format!("{url} is {least} links from a start, within {most}, and was left"));
+        }
+    }
+    Ok(())
+}
+
+/// How far each URL is from a start, by what the servers have sent.
+fn least<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>) -> BTreeMap<&'a str, u32> {
+    // To what a page leads, and whether that is one link more.
+    let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
+    for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
+        if request.what != What::Final || !request.purpose.is_counted() {
+            continue;
+        }
+        let links = request.page.iter().filter(|page| page.follows).flat_map(|page| &page.links);
+        let to = links.map(|link| (link.as_str(), 1)).chain(request.location.as_deref().map(|to| (to, 0)));
+        leads.insert(&request.url, to.collect());
+    }
+    let mut open: VecDeque<_> = rows.iter().filter(|(_, row)| row.is_start).map(|(url, _)| (url.as_str(), 0)).collect();
+    let mut least = BTreeMap::new();
+    while let Some((url, depth)) = open.pop_front() {
+        if least.get(url).is_some_and(|least| *least <= depth) || !rows.contains_key(url) {
+            continue;
+        }
+        least.insert(url, depth);
+        for (to, more) in leads.get(url).into_iter().flatten() {
+            // The least first.
+            if *more == 0 { open.push_front((to, depth)) } else { open.push_back((to, depth + more)) }
+        }
+    }
+    least
+}
+
+fn rows(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<String, Row>> {
+    let query = "SELECT url, depth, hop = 'start', state = 'queued' FROM url WHERE admitted_in = ?";
+    let mut select = connection.prepare(query)?;
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok((row.get(0)?, Row { depth: row.get(1)?, is_start: row.get(2)?, is_queued: row.get(3)? }))
+    };
+    select.query_map([sequence], row)?.collect()
+}
+
+fn is_swept(connection: &Connection, sequence: u32) -> bool {
+    let query = "SELECT coalesce(swept = 'rescue', 0) FROM sequence WHERE n = ?";
+    connection.query_row(query, [sequence], |row| row.get(0)).unwrap()
+}
