@@ -388,6 +388,11 @@ impl Crawl {
         }
     }
 
+    /// How often the URL cache was filled from the URL table.
+    pub(super) fn fillings(&self) -> u64 {
+        self.disk.0.lock().unwrap().fillings
+    }
+
     fn session(&mut self) -> Session<Simulated> {
         let start = |start: &Given| {
             let url = WebUrl::parse(&start.url).unwrap();

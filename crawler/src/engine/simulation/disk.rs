@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) was_full: bool,
     /// The first question of this kind has the process killed so many milliseconds later.
     pub(super) kill_at: Option<(Asked, u64)>,
+    /// How often the URL cache was filled from the URL table.
+    pub(super) fillings: u64,
     /// When the process is killed.
     pub(super) kills: watch::Sender<Option<u64>>,
 }
@@ -55,6 +57,7 @@ impl State {
             Message::Replay(_) => Asked::Fill,
             _ => return,
         };
+        self.fillings += u64::from(asked == Asked::Fill);
         if let Some((_, pause)) = self.kill_at.take_if(|(kind, _)| *kind == asked) {
             self.kills.send_replace(Some(time::now() + pause));
         }

@@ -7,13 +7,14 @@
 //! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time, and no URL without end. What must
 //! hold at any time (counts, memory) is looked at after each step.
 //!
-//! The outages that are named one by one are in [`outages`]; what comes of a site that is kept fresh for months in [`months`].
+//! What is known to be wrong, and not mended yet, is in [`expected`]. The outages that are named one by one are in [`outages`]; what comes of a site that is kept fresh for months in [`months`].
 //!
 //! `SEEDS=10000 cargo test --release -p webloom --lib simulation` runs more; `SEED=17` runs one and shows its steps.
 
 mod caller;
 mod crawl;
 mod disk;
+mod expected;
 mod faults;
 mod grow;
 mod months;

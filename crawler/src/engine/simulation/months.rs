@@ -146,7 +146,7 @@ fn run(crawl: &mut Crawl) {
     crawl.runs += 1;
 }
 
-fn queue_due(crawl: &Crawl, most: usize, exploring: usize, per_day: f64) -> crate::store::DuePages {
+pub(super) fn queue_due(crawl: &Crawl, most: usize, exploring: usize, per_day: f64) -> crate::store::DuePages {
     let mut directory = CrawlDirectory::open(crawl.folder.path()).unwrap();
     let budget = Budget::per_day(per_day).unwrap();
     let at = Moment::from_millis(BEGIN + crawl.now);
