@@ -12,8 +12,10 @@ mod asking;
 mod core;
 mod gated;
 mod hand_over;
+mod judge;
 mod page_reader;
 mod progress;
+mod report;
 mod run;
 mod shell;
 #[cfg(test)]

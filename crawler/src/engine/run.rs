@@ -13,8 +13,9 @@ use tokio::{
 
 use super::{
     CacheFailure, End, PageReader, Progress, Start, StopSignal, WriterHost,
-    core::{Memo, Setup, cache_check},
+    core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
+    judge::Memo,
     shell::{Outside, Shell},
     visit::Visitor,
 };

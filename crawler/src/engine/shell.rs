@@ -14,8 +14,9 @@ use super::{
     asking::{Answers, asking},
     core::{Core, Effect, End, Event, MOST_QUESTIONS, Start, StoreAnswer, Then},
     hand_over::HandOver,
+    report::Judging,
     stop::Stop,
-    visit::{Job, Judging, Visitor},
+    visit::{Job, Visitor},
     visits::{Ended, Visits},
 };
 use crate::{

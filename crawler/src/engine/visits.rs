@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tokio::task::{Id, JoinError, JoinSet};
 
-use super::visit::{Report, Visited};
+use super::{report::Report, visit::Visited};
 use crate::{fetch::FetchError, frontier::Lease};
 
 /// How a visit ended.

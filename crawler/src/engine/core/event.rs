@@ -1,7 +1,7 @@
 //! What the core is told, and what it has the shell do.
 
 use super::{
-    super::visit::{Judging, Report},
+    super::report::{Judging, Report},
     admission::Filling,
 };
 use crate::{

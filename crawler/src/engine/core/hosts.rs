@@ -1,7 +1,7 @@
 //! Hosts and starts: whether a host answers, its robots.txt, and the start URLs.
 
 use super::{
-    super::visit::{KeptResponse, Report},
+    super::report::{KeptResponse, Report},
     Core, Start,
     admission::{Judge, Provenance},
     intake::Task,

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use super::{
-    super::visit::Report,
+    super::{judge::Passed, report::Report},
     CacheFailure, Core, Ending, Filling, Question,
-    admission::{Passed, Room},
+    admission::Room,
     pages::Unfinished,
     rescue::Rescued,
 };

@@ -1,6 +1,6 @@
 //! What is leased next, and when a run ends.
 
-use super::{super::visit::Judging, Core, End, Ending, Question, Then, rescue::AtDrain};
+use super::{super::report::Judging, Core, End, Ending, Question, Then, rescue::AtDrain};
 use crate::{
     candidate::HostId,
     frontier::{Lease, Next},

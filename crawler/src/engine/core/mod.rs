@@ -31,8 +31,8 @@ mod throttle;
 use std::sync::Arc;
 
 pub use admission::CacheFailure;
+pub(super) use admission::Filling;
 use admission::{Admitter, SeenCache};
-pub(super) use admission::{Filling, Memo, Proposals, PureHalf};
 use budget::Budget;
 pub use event::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
@@ -49,6 +49,7 @@ pub use starts::Start;
 use starts::StartPhase;
 use throttle::Throttle;
 
+use super::judge::PureHalf;
 use crate::{config::Settings, fetch::FetchError, frontier::Frontier, time::Moment};
 
 /// How the reset policy has the sequence end.

@@ -9,7 +9,7 @@
 
 use super::event::{Effect, Question};
 use crate::{
-    engine::visit::Judging,
+    engine::report::Judging,
     frontier::{Frontier, Lease},
     store::{Confirmed, Counters, Step, UrlRow},
 };

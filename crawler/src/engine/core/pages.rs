@@ -3,9 +3,12 @@
 use std::{iter::Peekable, time::Duration};
 
 use super::{
-    super::visit::{Content, KeptResponse, Page, Report, shortened},
+    super::{
+        judge::Proposals,
+        report::{Content, KeptResponse, Page, Report, shortened},
+    },
     CacheFailure, Core, Ending,
-    admission::{Judge, Proposals, Provenance},
+    admission::{Judge, Provenance},
     hosts::Heeded,
     intake::{Ready, Task},
     outcome::{Decision, asked, counted, decide},

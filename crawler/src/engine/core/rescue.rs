@@ -9,9 +9,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    super::visit::{Content, KeptResponse, Report},
+    super::{
+        judge::Proposals,
+        report::{Content, KeptResponse, Report},
+    },
     CacheFailure, Core, Question,
-    admission::{Judge, Proposals, Provenance},
+    admission::{Judge, Provenance},
     intake::{Ready, Task},
     outcome::{Decision, asked, counted, decide},
 };

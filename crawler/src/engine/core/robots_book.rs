@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    super::visit::{Content, KeptResponse},
+    super::report::{Content, KeptResponse},
     outcome::robots_failure,
     rules::RulesInMemory,
 };

@@ -5,13 +5,16 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admitter, Budget, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, PureHalf, Rescues, Revisits, RobotsBook,
-    SeenCache, StartPhase, Throttle, VisitRound,
-    admission::{CacheFailure, LinkRelation, Origins},
+    Admitter, Budget, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, Rescues, Revisits, RobotsBook, SeenCache,
+    StartPhase, Throttle, VisitRound,
+    admission::{CacheFailure, Origins},
 };
 use crate::{
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
-    engine::EngineError,
+    engine::{
+        EngineError,
+        judge::{LinkRelation, PureHalf},
+    },
     frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order},
     order::Ranking,
     robots::ProductToken,

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use super::super::visit::Report;
+use super::super::report::Report;
 use crate::{
     candidate::Ticket,
     time::Moment,

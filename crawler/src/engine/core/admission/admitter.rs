@@ -7,9 +7,10 @@ use std::{
 
 use urlcache::{Observation, Standing, Verdict};
 
-use super::{Candidate, Origins, Proposal, Proposals, SeenCache};
+use super::{Origins, SeenCache};
 use crate::{
     candidate::{Hop, HostId, Ticket},
+    engine::judge::{Candidate, Proposal, Proposals},
     frontier::{Frontier, HostStart},
     order::Ranking,
     store::{Abandonment, HostRow, LostRow, Step, UrlRow},

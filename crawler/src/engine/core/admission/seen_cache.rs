@@ -10,8 +10,8 @@ use urlcache::{
     Trigger, UrlKey, Verdict,
 };
 
-use super::{Candidate, Passed};
 use crate::{
+    engine::judge::{Candidate, Passed},
     store::{ReplayedUrl, Standing},
     time::Moment,
     url::Fingerprint,

@@ -8,9 +8,10 @@ use std::{collections::HashSet, num::NonZeroUsize, time::Duration};
 
 use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
-use super::{Admitter, Judge, LinkRelation, Origins, Provenance, PureHalf, Room, SeenCache};
+use super::{Admitter, Judge, Origins, Provenance, Room, SeenCache};
 use crate::{
     candidate::Hop,
+    engine::judge::{LinkRelation, PureHalf},
     extract::{LinkLimits, Reading, ReferenceSeed, scan},
     frontier::{Frontier, FrontierLimits, Order},
     scope::{Reach, Scope, ScopeRules},

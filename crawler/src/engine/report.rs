@@ -1,0 +1,134 @@
+//! [`Report`]: what a visit brings back to the core.
+//!
+//! Visits make it, the core takes it in; it knows neither.
+
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::judge::{Proposals, PureHalf};
+use crate::{
+    extract::RawLinks,
+    fetch::{FetchError, Truncation},
+    frontier::Lease,
+    queue::Validators,
+    store::TextRow,
+    url::WebUrl,
+};
+
+/// Whether a visit judges its links itself.
+#[derive(Debug, Clone)]
+pub(super) enum Judging {
+    /// By the scope as it is when the lease is granted.
+    InVisit(PureHalf),
+    /// Not: the redirects of other starts may still widen the scope.
+    Later,
+}
+
+/// A visit that ended.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) lease: Lease,
+    pub(super) requests: u64,
+    pub(super) result: Result<KeptResponse, FetchError>,
+}
+
+impl Report {
+    /// Links of its page that are still to be judged.
+    pub(super) fn unjudged_links(&self) -> usize {
+        match &self.result {
+            Ok(KeptResponse { content: Content::Page(page), .. }) => page.links.unjudged(),
+            _ => 0,
+        }
+    }
+}
+
+/// A response, as far as the crawl keeps it.
+#[derive(Debug)]
+pub(super) struct KeptResponse {
+    pub(super) status: u16,
+    /// The pause the server asks for.
+    pub(super) retry_after: Option<Duration>,
+    /// Seconds for which its headers let expect that the page stays as it is.
+    pub(super) steady: Option<u32>,
+    pub(super) wire_bytes: u64,
+    pub(super) truncated: Option<Truncation>,
+    pub(super) content: Content,
+}
+
+/// What was found in a response.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// robots.txt, or where it is.
+    Robots {
+        /// As far as robots.txt is read.
+        body: Vec<u8>,
+        /// Target of a redirect.
+        location: Option<WebUrl>,
+    },
+    /// A 2xx.
+    Page(Box<Page>),
+    /// The copy is still good; what tells of it now, as far as the answer says.
+    NotModified(Validators),
+    /// A 3xx with a usable target.
+    Redirect(WebUrl),
+    /// Anything else.
+    Other(Box<Page>),
+}
+
+/// The record of a body.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    pub(super) content_type: Option<Box<str>>,
+    pub(super) html: bool,
+    pub(super) bytes: u64,
+    pub(super) digest: [u8; 32],
+    pub(super) title: Option<Box<str>>,
+    pub(super) links: Links,
+    /// What tells of this copy.
+    pub(super) validators: Validators,
+    /// It redirects to itself.
+    pub(super) leads_to_itself: bool,
+    /// What it says, where that is kept.
+    pub(super) text: Option<TextRow>,
+    /// Given back when the page was taken in.
+    pub(super) room: Option<OwnedSemaphorePermit>,
+}
+
+/// The links of a page.
+#[derive(Debug)]
+pub(super) enum Links {
+    /// Judged by the pure half.
+    Judged(Proposals),
+    /// Still to be judged; `false` where the page asks not to follow.
+    Raw(Box<RawLinks>, bool),
+}
+
+impl Default for Links {
+    fn default() -> Self {
+        Self::Judged(Proposals::default())
+    }
+}
+
+impl Links {
+    pub(super) fn judged(self, by: &PureHalf) -> Proposals {
+        match self {
+            Self::Judged(proposals) => proposals,
+            // The core judges these, and takes no lock.
+            Self::Raw(links, follows) => by.links(*links, follows, None),
+        }
+    }
+
+    /// How many are still to be judged.
+    pub(super) fn unjudged(&self) -> usize {
+        match self {
+            Self::Judged(_) => 0,
+            Self::Raw(links, _) => links.len(),
+        }
+    }
+}
+
+/// The beginning of a text that is too long.
+pub(super) fn shortened(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
