@@ -1,5 +1,6 @@
 //! What is kept of lost URLs, and how the sweep is asked for them.
 
+use super::VisitOutcome;
 use crate::{candidate::Ticket, queue::WorkItem, time::Moment, url::Fingerprint};
 
 /// A URL that the audit saw refused by a false positive.
@@ -26,9 +27,9 @@ pub enum LostState {
     Rescued,
     /// Another link to it passed the URL cache later.
     Found,
-    /// The pages fetched again do not link to it any more.
+    /// Each page that had linked to it was fetched again, and does not any more.
     NoLongerLinked,
-    /// The last page fetched again for it gave no answer, or no page.
+    /// The same, but of at least one of these pages the links could not be read again.
     ParentUnreachable,
 }
 
@@ -45,17 +46,26 @@ impl LostState {
     }
 }
 
+/// Of a page that is fetched again: which of its visits had the links, and for which lost URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refetch {
+    /// Number of the visit.
+    pub visit: u64,
+    /// The last row of a lost URL that it is fetched for. Those before it are looked for too.
+    pub up_to: u64,
+}
+
 /// A page was fetched again for the lost URLs it had linked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RescueRow {
     /// The page.
     pub parent: Ticket,
+    /// What it was fetched again for.
+    pub refetch: Refetch,
     /// The lost URLs that were admitted, by the leading halves of their fingerprints.
     pub rescued: Vec<(u64, Ticket)>,
-    /// Those that were not.
-    pub missing: Vec<u64>,
-    /// Why not.
-    pub why: LostState,
+    /// What it is now, where that tells where it leads: a page whose links were read to the end, or a redirect.
+    pub answer: Option<VisitOutcome>,
 }
 
 /// What a sweep does when it has compared links and rows.
@@ -102,6 +112,8 @@ pub struct Swept {
 pub struct RescueOrder {
     /// The page.
     pub parent: WorkItem,
+    /// What it is fetched again for.
+    pub refetch: Refetch,
     /// The lost URLs it had linked to: the leading halves of their fingerprints.
     pub links: Vec<u64>,
 }

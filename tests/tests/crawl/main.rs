@@ -22,6 +22,7 @@ mod links;
 mod loss;
 mod lost_again;
 mod lost_always;
+mod lost_links;
 mod many_hosts;
 mod once_more;
 mod order;
