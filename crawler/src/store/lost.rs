@@ -1,7 +1,12 @@
 //! What is kept of lost URLs, and how the sweep is asked for them.
 
 use super::VisitOutcome;
-use crate::{candidate::Ticket, queue::WorkItem, time::Moment, url::Fingerprint};
+use crate::{
+    candidate::Ticket,
+    queue::{DepthLimit, Nearer, WorkItem},
+    time::Moment,
+    url::Fingerprint,
+};
 
 /// A URL that the audit saw refused by a false positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +99,8 @@ pub struct SweepRequest {
     pub at: Moment,
     /// What follows.
     pub then: AfterSweep,
+    /// Where depths matter, because what is too deep waits: the links also tell how near each URL is.
+    pub limit: Option<DepthLimit>,
 }
 
 /// What a sweep found.
@@ -103,7 +110,9 @@ pub struct Swept {
     pub links: u64,
     /// URLs without a row.
     pub lost: u64,
-    /// Pages to be fetched again, each once; more may follow after the next sweep. With none the sweep is complete.
+    /// Queued rows that were beyond the depth limit before.
+    pub nearer: Vec<Nearer>,
+    /// Pages to be fetched again, each once; more may follow after the next sweep. With none, and nothing nearer, it is complete.
     pub orders: Vec<RescueOrder>,
 }
 

@@ -9,6 +9,7 @@ mod caches;
 mod changes;
 mod clocks;
 mod demo;
+mod depths;
 mod descriptors;
 mod escapes;
 mod freshness;

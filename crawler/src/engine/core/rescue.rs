@@ -75,23 +75,28 @@ impl Core {
             SweepState::Due => self.rescues.state = SweepState::Asked,
         }
         tracing::debug!("nothing is left to fetch: comparing all kept links with all URLs");
-        self.outbox.ask(Question::Sweep(SweepRequest { at: now, then }));
+        let limit = self.frontier.depth_limit();
+        self.outbox.ask(Question::Sweep(SweepRequest { at: now, then, limit }));
         AtDrain::Wait
     }
 
     /// The writer has compared.
     pub(super) fn swept(&mut self, swept: Swept) {
-        let Swept { links, lost, orders } = swept;
+        let Swept { links, lost, nearer, orders } = swept;
         if lost > 0 {
             tracing::info!(links, lost, fetched_again = orders.len(), "the sweep found lost URLs");
         } else {
             tracing::debug!(links, "the sweep found that every kept link has a row");
         }
-        if orders.is_empty() {
-            self.rescues.state = SweepState::Complete;
-            return;
+        if !nearer.is_empty() {
+            let rows: u64 = nearer.iter().map(|nearer| nearer.rows).sum();
+            tracing::debug!(rows, "shorter ways were found to URLs beyond the depth limit");
         }
-        self.rescues.state = SweepState::Due;
+        let is_complete = orders.is_empty() && nearer.is_empty();
+        self.rescues.state = if is_complete { SweepState::Complete } else { SweepState::Due };
+        for rows in nearer {
+            self.frontier.came_nearer(rows);
+        }
         let mut refused = Vec::new();
         self.admission.wanted.clear();
         for order in orders {

@@ -1,13 +1,14 @@
-//! [`Sweep`]: finds the kept links that have no row, and the pages that have these links.
+//! [`Sweep`]: finds the kept links that have no row, the pages that have these links, and how near each URL is.
 //!
 //! Owns: the comparison of the links kept with a sequence's latest visits with its URL rows, the rows of what was lost
-//! and what becomes of them, and the choice of the pages to be fetched again (`parents`).
+//! and what becomes of them, the choice of the pages to be fetched again (`parents`), and the depths (`depths`).
 //!
 //! Invariants: memory holds neither all links nor all URLs; doing it again changes nothing that was right; in a run a page is
 //! named for a lost URL once: so the rounds end.
 //!
 //! Does not know: how pages are fetched.
 
+mod depths;
 mod parents;
 
 use std::{
@@ -44,6 +45,8 @@ pub(super) struct Sweep<'a> {
 struct KeptVisit<'r> {
     page: u64,
     visit: u64,
+    /// How deep it leads.
+    leads_to: u32,
     /// Up to which lost URL it was fetched again for those that it links to, and whether their absence proves anything.
     refetched: Option<(u64, bool)>,
     links: &'r [u8],
@@ -65,8 +68,11 @@ impl<'a> Sweep<'a> {
     /// Compares, records what has no row, and names the pages to be fetched again.
     pub(super) fn run(&self, request: SweepRequest) -> Result<Swept, Fault> {
         let mut swept = self.compare(request)?;
+        if let Some(limit) = request.limit {
+            swept.nearer = self.lower_depths(limit)?;
+        }
         swept.orders = self.parents(request.then)?;
-        if swept.orders.is_empty() {
+        if swept.orders.is_empty() && swept.nearer.is_empty() {
             self.complete(request.then, swept.links)?;
         }
         Ok(swept)
@@ -75,14 +81,14 @@ impl<'a> Sweep<'a> {
     fn compare(&self, request: SweepRequest) -> Result<Swept, Fault> {
         let (mut links, mut rows) = (self.sorter(), self.sorter());
         let mut swept = Swept::default();
-        self.each_visit(|kept| {
+        self.each_visit("", |kept| {
             for link in kept.links() {
                 swept.links += 1;
                 links.push(link)?;
             }
             Ok(())
         })?;
-        self.each_row(|row| Ok(rows.push(row)?))?;
+        self.each_row(|row, _| Ok(rows.push(row)?))?;
         let mut fresh = Vec::new();
         runs::subtract(links.sorted()?, rows.sorted()?, |link| {
             swept.lost += 1;
@@ -95,38 +101,39 @@ impl<'a> Sweep<'a> {
         Ok(swept)
     }
 
-    fn sorter(&self) -> Sorter {
+    fn sorter<N: runs::Number>(&self) -> Sorter<N> {
         Sorter::new(&[self.folder], self.memory)
     }
 
-    /// Shows the sequence's latest visits, pages in ascending order.
-    fn each_visit(&self, mut each: impl FnMut(KeptVisit<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
-        let mut select = self.connection.prepare(
-            "SELECT url.id, visit.id, up_to, read, kept.links
+    /// Shows the sequence's latest visits, those `among` (a condition) if not all, pages in ascending order.
+    fn each_visit(&self, among: &str, mut each: impl FnMut(KeptVisit<'_>) -> Result<(), Fault>) -> Result<(), Fault> {
+        let mut select = self.connection.prepare(&format!(
+            "SELECT url.id, visit.id, url.depth + (visit.outcome <> 'redirected'), up_to, read, kept.links
              FROM url JOIN visit ON visit.id = url.visit JOIN visit AS kept ON kept.id = coalesce(visit.same, visit.id)
                       LEFT JOIN refetch ON refetch.visit = visit.id
-             WHERE visit.sequence = ? ORDER BY url.id",
-        )?;
+             WHERE visit.sequence = ? {among} ORDER BY url.id"
+        ))?;
         let mut visits = select.query([self.current.sequence])?;
         while let Some(visit) = visits.next()? {
-            let up_to: Option<u64> = visit.get(2)?;
+            let up_to: Option<u64> = visit.get(3)?;
             each(KeptVisit {
                 page: visit.get(0)?,
                 visit: visit.get(1)?,
-                refetched: up_to.zip(visit.get(3)?),
-                links: visit.get_ref(4)?.as_blob().unwrap_or_default(),
+                leads_to: visit.get(2)?,
+                refetched: up_to.zip(visit.get(4)?),
+                links: visit.get_ref(5)?.as_blob().unwrap_or_default(),
             })?;
         }
         Ok(())
     }
 
-    /// Shows the leading half of each fingerprint of the sequence.
-    fn each_row(&self, mut each: impl FnMut(u64) -> Result<(), Fault>) -> Result<(), Fault> {
-        let query = format!("SELECT substr(fingerprint, 1, 8) FROM url WHERE {}", self.current.rows());
+    /// Shows the leading half of each fingerprint of the sequence, with the depth of its row.
+    fn each_row(&self, mut each: impl FnMut(u64, u32) -> Result<(), Fault>) -> Result<(), Fault> {
+        let query = format!("SELECT substr(fingerprint, 1, 8), depth FROM url WHERE {}", self.current.rows());
         let mut select = self.connection.prepare(&query)?;
         let mut rows = select.query([self.current.sequence])?;
         while let Some(row) = rows.next()? {
-            each(u64::from_be_bytes(row.get(0)?))?;
+            each(u64::from_be_bytes(row.get(0)?), row.get(1)?)?;
         }
         Ok(())
     }
@@ -163,7 +170,7 @@ impl<'a> Sweep<'a> {
         if links.is_empty() {
             return Ok(pages);
         }
-        self.each_visit(|kept| {
+        self.each_visit("", |kept| {
             pages.extend(kept.links().filter(|link| left.remove(link)).map(|link| (link, kept.page)));
             Ok(())
         })?;
@@ -187,6 +194,9 @@ impl<'a> Sweep<'a> {
 mod tests {
     use super::*;
     use crate::{
+        candidate::HostId,
+        order::Order,
+        queue::{DepthLimit, Nearer},
         store::{RescueRow, VisitOutcome},
         time::Moment,
     };
@@ -229,7 +239,7 @@ mod tests {
     fn sweep(connection: &Connection, then: AfterSweep, memory: usize) -> Swept {
         let folder = tempfile::tempdir().unwrap();
         let sweep = Sweep { connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory };
-        let swept = sweep.run(SweepRequest { at: Moment::from_millis(5), then }).unwrap();
+        let swept = sweep.run(SweepRequest { at: Moment::from_millis(5), then, limit: None }).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         swept
     }
@@ -362,6 +372,38 @@ mod tests {
     }
 
     #[test]
+    fn depths_fall_to_what_the_links_tell() {
+        // 6 is found over a redirect that is no deeper than its page, and 7 behind it; 5 stays too deep.
+        let connection = crawled(&[(1, &[2, 3]), (2, &[6]), (3, &[4]), (4, &[5, 6]), (6, &[7])]);
+        for (page, depth) in [(2, 1), (3, 1), (4, 2), (6, 3), (5, 3), (7, 4)] {
+            admit(&connection, page);
+            connection.execute("UPDATE url SET depth = ?1, rank = ?1 WHERE id = ?2", [depth, page]).unwrap();
+        }
+        connection.execute("UPDATE visit SET outcome = 'redirected' WHERE url = 2", []).unwrap();
+        connection.execute("UPDATE url SET state = 'queued', attempts = 1, due = 9 WHERE id IN (5, 7)", []).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let sweep =
+            Sweep { connection: &connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory: 64 };
+        let limit = Some(DepthLimit { most: 2, order: Order::Breadth });
+        let request = SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue, limit };
+        let swept = sweep.run(request).unwrap();
+        assert_eq!(swept.nearer, [Nearer { host: HostId(0), depth: 2, rows: 1 }]);
+        assert_eq!(swept_as(&connection), None, "it is to be fetched");
+        let mut select = connection.prepare("SELECT depth, rank, due FROM url ORDER BY id").unwrap();
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        let rows: Vec<(u32, i64, Option<u64>)> = rows.collect::<Result<_, _>>().unwrap();
+        let due = [None, None, None, None, Some(9), None, None];
+        assert_eq!(
+            rows,
+            std::iter::zip([0, 1, 1, 2, 3, 1, 2], due)
+                .map(|(depth, due)| (depth, depth.into(), due))
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(sweep.run(request).unwrap().nearer, [], "nothing changes any more");
+        assert_eq!(swept_as(&connection).as_deref(), Some("rescue"));
+    }
+
+    #[test]
     fn what_has_a_row_by_now_is_not_lost() {
         let connection = crawled(&[(1, &[50, 51])]);
         assert_eq!(orders(&round(&connection)), [(1, vec![50, 51])]);
@@ -377,7 +419,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let gone = folder.path().join("gone");
         let sweep = Sweep { connection: &connection, folder: &gone, current: CURRENT, moment: &|| {}, memory: 16 };
-        let error = sweep.run(SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue }).unwrap_err();
+        let error = sweep.run(SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue, limit: None }).unwrap_err();
         let error = error.of(&gone.join("webloom.sqlite")).to_string();
         assert!(error.contains("temporary file") && error.contains("--sweep off"), "{error}");
         assert_eq!(swept_as(&connection), None);

@@ -51,7 +51,7 @@ impl Sweep<'_> {
         let mut after = 0;
         while let Some(mut part) = self.missing(after)? {
             let mut chosen = Chosen::default();
-            self.each_visit(|kept| {
+            self.each_visit("", |kept| {
                 part.look_at(&kept, &mut chosen);
                 Ok(())
             })?;
