@@ -9,6 +9,7 @@ use std::num::NonZeroU64;
 
 use crate::{
     candidate::{Hop, HostId, Ticket},
+    order::Order,
     time::Moment,
     url::WebUrl,
 };
@@ -177,6 +178,26 @@ pub struct RefillAnswer {
     pub next_due: Option<Moment>,
     /// Whether the table held more rows of the kind than `rows`.
     pub more: bool,
+}
+
+/// What is too deep to be fetched, and how the rest is ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DepthLimit {
+    /// The greatest depth that is fetched.
+    pub most: u32,
+    /// The order of ranks.
+    pub order: Order,
+}
+
+/// Queued rows of a host that were beyond the depth limit, and are not any more: a shorter way to them was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nearer {
+    /// Whose rows.
+    pub host: HostId,
+    /// Their depth now.
+    pub depth: u32,
+    /// How many.
+    pub rows: u64,
 }
 
 /// How many URLs may be fetched for so many pages, whatever comes of them: a site that answers with errors and redirects

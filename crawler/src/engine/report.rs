@@ -85,6 +85,8 @@ pub(super) struct Page {
     pub(super) digest: [u8; 32],
     pub(super) title: Option<Box<str>>,
     pub(super) links: Links,
+    /// It is HTML, and does not ask to leave all its links alone.
+    pub(super) follows: bool,
     /// What tells of this copy.
     pub(super) validators: Validators,
     /// It redirects to itself.

@@ -203,7 +203,7 @@ impl<F: Fetcher> Visitor<F> {
         // Held until there is room for its links: so what waits there is little.
         let _room = self.hand(fetched, depth.is_some()).await;
         let page = match scanned {
-            Some((scanned, follows)) => self.judge(page, scanned, follows, judging).await,
+            Some(scanned) => self.judge(page, scanned, judging).await,
             None => page,
         };
         KeptResponse { content: Content::Page(Box::new(page)), ..answer }
@@ -219,8 +219,8 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     /// A page with its links: judged, unless that is to be done later.
-    async fn judge(&self, mut page: Page, scanned: ScannedPage, follows: bool, judging: Judging) -> Page {
-        let links = scanned.links.len();
+    async fn judge(&self, mut page: Page, scanned: ScannedPage, judging: Judging) -> Page {
+        let (follows, links) = (page.follows, scanned.links.len());
         if links > FEW_LINKS {
             let room = u32::try_from(links).unwrap_or(u32::MAX);
             page.room = Arc::clone(&self.link_room).acquire_many_owned(room).await.ok();
@@ -267,8 +267,8 @@ async fn apart_if<T: Send + 'static>(heavy: bool, work: impl FnOnce() -> T + Sen
     }
 }
 
-/// The record of a page, and of HTML its links, with whether they may be followed.
-fn page(url: &WebUrl, response: &FetchResponse, agent: &str, reading: &Reading) -> (Page, Option<(ScannedPage, bool)>) {
+/// The record of a page, and of HTML its links.
+fn page(url: &WebUrl, response: &FetchResponse, agent: &str, reading: &Reading) -> (Page, Option<ScannedPage>) {
     let mut page = record(response);
     page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
@@ -280,9 +280,9 @@ fn page(url: &WebUrl, response: &FetchResponse, agent: &str, reading: &Reading) 
     }
     let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
     page.text = scanned.text.take().as_ref().map(TextRow::of);
-    let follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
+    page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
-    (page, Some((scanned, follows)))
+    (page, Some(scanned))
 }
 
 /// What a response says of the copy that it is.

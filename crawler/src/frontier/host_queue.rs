@@ -143,6 +143,14 @@ impl HostQueue {
         self.held += 1;
     }
 
+    /// Counts rows as queued that were held; where they stand among the others only the table knows.
+    pub(super) fn unhold(&mut self, rows: u64) {
+        self.held -= rows;
+        self.plain += rows;
+        self.evict(0);
+        self.cursor = Place::FIRST;
+    }
+
     pub(super) fn offer(&mut self, queued: WorkItem, limit: usize) {
         let place = queued.place();
         self.plain += 1;

@@ -27,6 +27,7 @@ mod lease;
 mod levels;
 mod machine;
 mod memory;
+mod nearer;
 mod prerequisite;
 mod refill;
 mod rescue;
@@ -38,7 +39,7 @@ mod trouble;
 
 pub use crate::{
     order::Order,
-    queue::{Counts, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
+    queue::{Counts, DepthLimit, Nearer, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
 pub use health::{BackOffPolicy, Failure, Fault};
 pub use lease::{Asked, Lease, Outcome};

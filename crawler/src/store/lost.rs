@@ -1,6 +1,12 @@
 //! What is kept of lost URLs, and how the sweep is asked for them.
 
-use crate::{candidate::Ticket, queue::WorkItem, time::Moment, url::Fingerprint};
+use super::VisitOutcome;
+use crate::{
+    candidate::Ticket,
+    queue::{DepthLimit, Nearer, WorkItem},
+    time::Moment,
+    url::Fingerprint,
+};
 
 /// A URL that the audit saw refused by a false positive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +32,9 @@ pub enum LostState {
     Rescued,
     /// Another link to it passed the URL cache later.
     Found,
-    /// The pages fetched again do not link to it any more.
+    /// Each page that had linked to it was fetched again, and does not any more.
     NoLongerLinked,
-    /// The last page fetched again for it gave no answer, or no page.
+    /// The same, but of at least one of these pages the links could not be read again.
     ParentUnreachable,
 }
 
@@ -45,17 +51,26 @@ impl LostState {
     }
 }
 
+/// Of a page that is fetched again: which of its visits had the links, and for which lost URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refetch {
+    /// Number of the visit.
+    pub visit: u64,
+    /// The last row of a lost URL that it is fetched for. Those before it are looked for too.
+    pub up_to: u64,
+}
+
 /// A page was fetched again for the lost URLs it had linked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RescueRow {
     /// The page.
     pub parent: Ticket,
+    /// What it was fetched again for.
+    pub refetch: Refetch,
     /// The lost URLs that were admitted, by the leading halves of their fingerprints.
     pub rescued: Vec<(u64, Ticket)>,
-    /// Those that were not.
-    pub missing: Vec<u64>,
-    /// Why not.
-    pub why: LostState,
+    /// What it is now, where that tells where it leads: a page whose links were read to the end, or a redirect.
+    pub answer: Option<VisitOutcome>,
 }
 
 /// What a sweep does when it has compared links and rows.
@@ -84,6 +99,8 @@ pub struct SweepRequest {
     pub at: Moment,
     /// What follows.
     pub then: AfterSweep,
+    /// Where depths matter, because what is too deep waits: the links also tell how near each URL is.
+    pub limit: Option<DepthLimit>,
 }
 
 /// What a sweep found.
@@ -93,7 +110,9 @@ pub struct Swept {
     pub links: u64,
     /// URLs without a row.
     pub lost: u64,
-    /// Pages to be fetched again, each once; more may follow after the next sweep. With none the sweep is complete.
+    /// Queued rows that were beyond the depth limit before.
+    pub nearer: Vec<Nearer>,
+    /// Pages to be fetched again, each once; more may follow after the next sweep. With none, and nothing nearer, it is complete.
     pub orders: Vec<RescueOrder>,
 }
 
@@ -102,6 +121,8 @@ pub struct Swept {
 pub struct RescueOrder {
     /// The page.
     pub parent: WorkItem,
+    /// What it is fetched again for.
+    pub refetch: Refetch,
     /// The lost URLs it had linked to: the leading halves of their fingerprints.
     pub links: Vec<u64>,
 }

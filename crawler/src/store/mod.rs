@@ -32,7 +32,7 @@ pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};
 pub use labels::{LabelPacker, Labels, LinkLabel, RefusedLink};
 pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
-pub use lost::{AfterSweep, LostRow, LostState, RescueOrder, RescueRow, SweepRequest, Swept};
+pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
 pub use pages::{ContentTypes, PageColumn, PageFilter, PageLine, PageOrder};
 pub use reading::{CheckReport, Finding, ReadSide};

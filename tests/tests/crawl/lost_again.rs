@@ -309,6 +309,8 @@ fn what_the_sweep_rescued_in_one_sequence_is_a_trial_in_the_next() {
 
 /// Takes the schema of a crawl of one sequence back to an older version.
 pub(crate) fn as_of_version(dir: &Path, version: u32) {
+    let refetch = "DROP TABLE refetch; ALTER TABLE lost ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE lost ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;";
     let labels = "ALTER TABLE visit DROP COLUMN labels;";
     let plans = "ALTER TABLE visit DROP COLUMN steady; ALTER TABLE revisit DROP COLUMN weight;
         ALTER TABLE crawl DROP COLUMN classed_by; ALTER TABLE crawl DROP COLUMN weighed; DROP TABLE revisit_class;
@@ -336,13 +338,14 @@ pub(crate) fn as_of_version(dir: &Path, version: u32) {
         CREATE INDEX url_queue ON url (host, rank, id) WHERE state = 'queued' AND due IS NULL;
         CREATE INDEX url_retry ON url (host, due, id) WHERE state = 'queued' AND due IS NOT NULL;";
     let database = rusqlite::Connection::open(dir.join("webloom.sqlite")).expect("a database");
-    let undone = [labels, plans, changes, known, rules, health, sweeps, sequences][..9 - version as usize].concat();
+    let undone =
+        [refetch, labels, plans, changes, known, rules, health, sweeps, sequences][..10 - version as usize].concat();
     database.execute_batch(&format!("{undone} PRAGMA user_version = {version}")).expect("it can be undone");
 }
 
 #[test]
 fn a_crawl_of_an_older_version_is_read_as_it_is_and_gone_on_with() {
-    for version in [1, 2, 3, 4, 5, 6, 7, 8] {
+    for version in [1, 2, 3, 4, 5, 6, 7, 8, 9] {
         let crawl = Crawl::new();
         let dir = crawl.dir();
         let (before, asked) = crawl.run(&["--cache", "temporal", "--audit-rescue", "off", "--sweep", "off"]);

@@ -102,11 +102,11 @@ const CASES: &[(&str, &str)] = &[
     ("a start URL has depth 0 and was found on no page", "UPDATE url SET depth = 1, rank = 1 WHERE hop = 'start'"),
     ("a start URL has depth 0 and was found on no page", "UPDATE url SET via = 2 WHERE hop = 'start'"),
     (
-        "a link is one level deeper than its page, and the target of a redirect is as deep as the redirect",
+        "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "UPDATE url SET depth = depth + 1, rank = rank + 1 WHERE id = (SELECT max(id) FROM url WHERE hop = 'link')",
     ),
     (
-        "a link is one level deeper than its page, and the target of a redirect is as deep as the redirect",
+        "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "UPDATE url SET via = NULL WHERE hop = 'redirect'",
     ),
     ("a URL's place in the order follows from its depth and its weight", "UPDATE url SET rank = rank + 9 WHERE id = 2"),

@@ -3,8 +3,8 @@
 //! Owns: when a sweep is asked for, which lost URLs a page is fetched again for, and what becomes of them.
 //!
 //! Invariants: a sweep begins only when nothing is leased, nor queued but beyond a depth or page limit; a lost URL is
-//! admitted once; what a round finds is committed before the next one begins. The rounds end because the writer names a
-//! page for a lost URL only once.
+//! admitted once; what a round finds is committed before the next one begins. The rounds end because in a run the writer names
+//! a page for a lost URL only once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,9 +21,9 @@ use super::{
 use crate::{
     candidate::{Hop, HostId, Ticket},
     config::SweepChoice,
-    fetch::{FetchError, Truncation},
+    fetch::FetchError,
     frontier::{Asked, Lease, Outcome, WorkItem},
-    store::{AfterSweep, LostState, RescueRow, Step, SweepRequest, Swept},
+    store::{AfterSweep, Refetch, RescueRow, Step, SweepRequest, Swept, VisitOutcome},
     time::Moment,
 };
 
@@ -32,7 +32,7 @@ use crate::{
 pub(super) struct Rescues {
     state: SweepState,
     /// The lost URLs that each page is fetched again for.
-    orders: HashMap<Ticket, Vec<u64>>,
+    orders: HashMap<Ticket, (Refetch, Vec<u64>)>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub(super) struct Rescued {
     proposals: Proposals,
     found: Provenance,
     step: Step,
-    /// What becomes of the lost URLs that it does not link to.
-    why: LostState,
+    /// What it is now, where that tells where it leads.
+    answer: Option<VisitOutcome>,
 }
 
 /// What a drained crawl does next.
@@ -78,27 +78,33 @@ impl Core {
             SweepState::Due => self.rescues.state = SweepState::Asked,
         }
         tracing::debug!("nothing is left to fetch: comparing all kept links with all URLs");
-        self.outbox.ask(Question::Sweep(SweepRequest { at: now, then }));
+        let limit = self.frontier.depth_limit();
+        self.outbox.ask(Question::Sweep(SweepRequest { at: now, then, limit }));
         AtDrain::Wait
     }
 
     /// The writer has compared.
     pub(super) fn swept(&mut self, swept: Swept) {
-        let Swept { links, lost, orders } = swept;
+        let Swept { links, lost, nearer, orders } = swept;
         if lost > 0 {
             tracing::info!(links, lost, fetched_again = orders.len(), "the sweep found lost URLs");
         } else {
             tracing::debug!(links, "the sweep found that every kept link has a row");
         }
-        if orders.is_empty() {
-            self.rescues.state = SweepState::Complete;
-            return;
+        if !nearer.is_empty() {
+            let rows: u64 = nearer.iter().map(|nearer| nearer.rows).sum();
+            tracing::debug!(rows, "shorter ways were found to URLs beyond the depth limit");
         }
-        self.rescues.state = SweepState::Due;
+        let is_complete = orders.is_empty() && nearer.is_empty();
+        self.rescues.state = if is_complete { SweepState::Complete } else { SweepState::Due };
+        for rows in nearer {
+            self.frontier.came_nearer(rows);
+        }
         let mut refused = Vec::new();
+        self.admission.wanted.clear();
         for order in orders {
             self.admission.wanted.extend(&order.links);
-            self.rescues.orders.insert(order.parent.id, order.links);
+            self.rescues.orders.insert(order.parent.id, (order.refetch, order.links));
             if !self.frontier.offer_rescue(order.parent.clone()) {
                 refused.push(order.parent);
             }
@@ -115,7 +121,7 @@ impl Core {
     fn forgo(&mut self, parents: Vec<WorkItem>) {
         for parent in parents {
             let mut step = Step::default();
-            self.settle(&parent, Vec::new(), LostState::ParentUnreachable, &mut step);
+            self.settle(&parent, Vec::new(), None, &mut step);
             self.send(step);
         }
     }
@@ -156,14 +162,15 @@ impl Core {
         }
         step.counters.rescue_fetches = 1;
         self.frontier.complete(lease, Outcome::Finished { stored: false }, asked, at);
-        let why = if is_readable(&result) { LostState::NoLongerLinked } else { LostState::ParentUnreachable };
+        let answer = what_it_is(&result);
         let (mut proposals, found) = self.proposed_again(&parent, result, at);
-        let orders = self.rescues.orders.get(&parent.id).map_or(&[][..], Vec::as_slice);
+        let answer = answer.filter(|_| !proposals.are_cut());
+        let ordered = self.rescues.orders.get(&parent.id).map_or(&[][..], |(_, links)| links);
         let mut wanted: HashSet<u64> =
-            orders.iter().copied().filter(|link| self.admission.wanted.contains(link)).collect();
+            ordered.iter().copied().filter(|link| self.admission.wanted.contains(link)).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
-        self.admit_rescued(Rescued { parent, proposals, found, step, why }, now)
+        self.admit_rescued(Rescued { parent, proposals, found, step, answer }, now)
     }
 
     /// Admits what a page that was fetched again still links to.
@@ -179,10 +186,10 @@ impl Core {
                 return Ok(None);
             }
         }
-        let Rescued { parent, proposals, found, mut step, why } = rescued;
+        let Rescued { parent, proposals, found, mut step, answer } = rescued;
         let admitted = self.admission.admit(proposals, found, &mut self.frontier, &mut step);
         let rescued = links.into_iter().zip(admitted).collect();
-        self.settle(&parent, rescued, why, &mut step);
+        self.settle(&parent, rescued, answer, &mut step);
         self.send(step);
         Ok(None)
     }
@@ -207,21 +214,29 @@ impl Core {
         }
     }
 
-    /// Notes what became of the lost URLs that a page was to be fetched again for. One that another page led to meanwhile
-    /// is not lost any more.
-    fn settle(&mut self, parent: &WorkItem, rescued: Vec<(u64, Ticket)>, why: LostState, step: &mut Step) {
-        let ordered = self.rescues.orders.remove(&parent.id).unwrap_or_default();
-        let missing: Vec<u64> = ordered.into_iter().filter(|link| self.admission.wanted.remove(link)).collect();
-        let fate = (!missing.is_empty()).then(|| why.as_str());
-        tracing::debug!(url = %parent.url, rescued = rescued.len(), missing = missing.len(), fate, "fetched for lost links");
-        step.rescue = Some(RescueRow { parent: parent.id, rescued, missing, why });
+    /// Notes which lost URLs a page that was fetched again led to, and what it is now.
+    fn settle(
+        &mut self,
+        parent: &WorkItem,
+        rescued: Vec<(u64, Ticket)>,
+        answer: Option<VisitOutcome>,
+        step: &mut Step,
+    ) {
+        let Some((refetch, ordered)) = self.rescues.orders.remove(&parent.id) else { return };
+        let (ordered, found, proves) = (ordered.len(), rescued.len(), answer.is_some());
+        tracing::debug!(url = %parent.url, ordered, found, proves, "fetched for lost links");
+        step.rescue = Some(RescueRow { parent: parent.id, refetch, rescued, answer });
     }
 }
 
-/// Whether a page, or a redirect, was there, as much of it as is ever read.
-fn is_readable(result: &Result<KeptResponse, FetchError>) -> bool {
-    let Ok(KeptResponse { content: Content::Page(_) | Content::Redirect(_), truncated, .. }) = result else {
-        return false;
-    };
-    !truncated.is_some_and(Truncation::may_pass)
+/// A whole page whose links may be followed, or a redirect: it tells where it leads. Nothing else does.
+fn what_it_is(result: &Result<KeptResponse, FetchError>) -> Option<VisitOutcome> {
+    let answer = result.as_ref().ok()?;
+    match &answer.content {
+        Content::Redirect(_) => Some(VisitOutcome::Redirected),
+        Content::Page(page) if page.follows && page.bytes > 0 && answer.truncated.is_none() => {
+            Some(VisitOutcome::Stored)
+        }
+        _ => None,
+    }
 }

@@ -121,7 +121,7 @@ fn verified_line(summary: &StoredSummary) -> String {
         (found, "found by another link"),
         (missed_with_them, "more found through them"),
         (no_longer_linked, "no longer linked"),
-        (parent_unreachable, "whose page could not be fetched again"),
+        (parent_unreachable, "linked from pages that could not be read again"),
     ];
     for (number, fate) in fates.iter().filter(|(number, _)| *number > 0) {
         text += &format!("; {} {fate}", count(*number));

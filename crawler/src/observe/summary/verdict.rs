@@ -65,7 +65,13 @@ impl Ending<'_> {
                 format!("webloom crawl -d {dir}{missing}   tries the start URLs again")
             }
             Some("drained") if !self.summary.is_proved() => {
-                format!("webloom crawl -d {dir} --sweep rescue   fetches what was lost")
+                let asked_before = summary.lost.sweep.parent_unreachable > 0;
+                let what = if asked_before {
+                    "asks again for pages that linked to what was lost"
+                } else {
+                    "fetches what was lost"
+                };
+                format!("webloom crawl -d {dir} --sweep rescue   {what}")
             }
             Some("drained") if summary.told > 0 => {
                 format!(

@@ -8,7 +8,10 @@ use super::{
 };
 use crate::{
     candidate::Ticket,
-    store::{LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts},
+    store::{
+        LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts,
+        VisitOutcome,
+    },
     url::Fingerprint,
 };
 
@@ -59,18 +62,22 @@ pub(super) fn audited(connection: &Connection, row: &LostRow, tickets: &mut Tick
         .map(|_| ())
 }
 
-/// A page was fetched again for the lost URLs that it had linked to.
+/// A page was fetched again for the lost URLs that it had linked to. It tells that it does not link to the others any more where it
+/// is of the same kind as before.
 pub(super) fn fetched_again(connection: &Connection, row: &RescueRow, tickets: &mut Tickets<'_>) -> Result<()> {
-    let mut update = connection.prepare_cached(
-        "UPDATE lost SET state = ?1, tries = tries + 1, tried = ?2, via = ?2, admitted = coalesce(?3, admitted)
-         WHERE substr(fingerprint, 1, 8) = ?4 AND sequence = ?5",
+    let RescueRow { parent, refetch, rescued, answer } = row;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO refetch (visit, up_to, read) SELECT id, ?2, outcome IS ?3 FROM visit WHERE id = ?1
+         ON CONFLICT DO UPDATE SET up_to = max(up_to, excluded.up_to), read = min(read, excluded.read)",
     )?;
-    let parent = tickets.url(row.parent)?.id;
-    let rescued = row.rescued.iter().map(|(link, ticket)| (link, LostState::Rescued, Some(*ticket)));
-    let missing = row.missing.iter().map(|link| (link, row.why, None));
-    for (link, state, ticket) in rescued.chain(missing) {
-        let admitted = ticket.map(|ticket| tickets.url(ticket)).transpose()?.map(|url| url.id);
-        update.execute(params![state.as_str(), parent, admitted, link.to_be_bytes(), tickets.sequence()])?;
+    insert.execute(params![refetch.visit, refetch.up_to, answer.map(VisitOutcome::as_str)])?;
+    let mut update = connection.prepare_cached(
+        "UPDATE lost SET state = ?1, via = ?2, admitted = ?3 WHERE substr(fingerprint, 1, 8) = ?4 AND sequence = ?5",
+    )?;
+    let parent = tickets.url(*parent)?.id;
+    for (link, ticket) in rescued {
+        let (state, admitted) = (LostState::Rescued.as_str(), tickets.url(*ticket)?.id);
+        update.execute(params![state, parent, admitted, link.to_be_bytes(), tickets.sequence()])?;
     }
     Ok(())
 }

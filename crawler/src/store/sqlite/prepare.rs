@@ -70,6 +70,7 @@ impl CrawlDirectory {
                 params![next.at.millis(), counters, revisit, next.links_stay],
             )?;
             transaction.execute("UPDATE crawl SET settings = ?", [&next.settings])?;
+            transaction.execute("DELETE FROM refetch", [])?;
             transaction.commit()
         };
         write(&mut self.connection).map_err(self.failed())?;
@@ -170,6 +171,8 @@ pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Res
     if run.forgets {
         connection.execute_batch(schema::INDEX_OF_KEYS)?;
     }
+    // What gave no page then may give one now.
+    connection.execute("DELETE FROM refetch WHERE NOT read", [])?;
     let last = resume::last_ticket(connection)?;
     connection
         .execute(update, params![never, run.audit_sample, last, run.text_rule.map(crate::text::TextRule::number)])

@@ -21,19 +21,50 @@ use super::directory::OWN;
 /// Names that a file may have for the moment between its making and its unlinking.
 const NAMES: std::ops::Range<u8> = 0..100;
 
-const NUMBER: usize = size_of::<u64>();
-
 /// What a run is read by at least.
 const LEAST_READ: usize = 4096;
 
+/// What can be sorted.
+pub(super) trait Number: Copy + Ord {
+    type Bytes: AsRef<[u8]>;
+
+    fn to_bytes(self) -> Self::Bytes;
+
+    fn from_bytes(bytes: &[u8]) -> Self;
+}
+
+impl Number for u64 {
+    type Bytes = [u8; size_of::<Self>()];
+
+    fn to_bytes(self) -> Self::Bytes {
+        self.to_le_bytes()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Self::from_le_bytes(bytes.try_into().expect("8 bytes"))
+    }
+}
+
+impl Number for u128 {
+    type Bytes = [u8; size_of::<Self>()];
+
+    fn to_bytes(self) -> Self::Bytes {
+        self.to_le_bytes()
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Self {
+        Self::from_le_bytes(bytes.try_into().expect("16 bytes"))
+    }
+}
+
 /// Takes numbers in any order; gives them back ascending, each once, unless they are counted.
 #[derive(Debug)]
-pub(super) struct Sorter {
+pub(super) struct Sorter<N = u64> {
     folders: Vec<PathBuf>,
     most: usize,
     /// How often a number is kept in a run.
     repeats: usize,
-    buffer: Vec<u64>,
+    buffer: Vec<N>,
     spilled: Option<Spilled>,
 }
 
@@ -46,29 +77,29 @@ struct Spilled {
 
 /// The numbers in order.
 #[derive(Debug)]
-pub(super) struct Sorted {
+pub(super) struct Sorted<N = u64> {
     file: Option<File>,
-    runs: Vec<Run>,
-    heads: BinaryHeap<Reverse<(u64, usize)>>,
-    last: Option<u64>,
+    runs: Vec<Run<N>>,
+    heads: BinaryHeap<Reverse<(N, usize)>>,
+    last: Option<N>,
     counts: bool,
 }
 
 /// What is left of a run: some of it in memory, the rest in the file.
 #[derive(Debug)]
-struct Run {
-    read: std::vec::IntoIter<u64>,
+struct Run<N> {
+    read: std::vec::IntoIter<N>,
     at: u64,
     end: u64,
     chunk: usize,
 }
 
-impl Sorter {
+impl<N: Number> Sorter<N> {
     /// A sorter that takes some `memory` bytes, and makes its file when that is not enough: in the first of `folders` that
     /// takes one.
     pub(super) fn new(folders: &[&Path], memory: usize) -> Self {
         let folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
-        Self { folders, most: (memory / NUMBER).max(1), repeats: 1, buffer: Vec::new(), spilled: None }
+        Self { folders, most: (memory / size_of::<N>()).max(1), repeats: 1, buffer: Vec::new(), spilled: None }
     }
 
     /// The same, where it is to be counted how often each number was pushed, up to `most` times.
@@ -77,7 +108,7 @@ impl Sorter {
     }
 
     /// Takes a number.
-    pub(super) fn push(&mut self, number: u64) -> io::Result<()> {
+    pub(super) fn push(&mut self, number: N) -> io::Result<()> {
         if self.buffer.len() >= self.most {
             self.spill()?;
         }
@@ -86,18 +117,18 @@ impl Sorter {
     }
 
     /// All of them in order.
-    pub(super) fn sorted(mut self) -> io::Result<Sorted> {
+    pub(super) fn sorted(mut self) -> io::Result<Sorted<N>> {
         if self.spilled.is_some() {
             self.spill()?;
         }
-        let memory = self.most * NUMBER;
+        let memory = self.most * size_of::<N>();
         let Some(Spilled { file, ends }) = self.spilled else {
             self.buffer.sort_unstable();
             let whole = Run { read: self.buffer.into_iter(), at: 0, end: 0, chunk: 0 };
             return Sorted::of(None, vec![whole], self.repeats > 1);
         };
         self.buffer = Vec::new();
-        let chunk = (memory / ends.len()).max(LEAST_READ) / NUMBER * NUMBER;
+        let chunk = (memory / ends.len()).max(LEAST_READ) / size_of::<N>() * size_of::<N>();
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let run = |(at, &end)| Run { read: Vec::new().into_iter(), at, end, chunk };
         let runs = starts.zip(&ends).map(run).collect();
@@ -117,17 +148,17 @@ impl Sorter {
             none => none.insert(Spilled { file: nameless_in(&self.folders)?, ends: Vec::new() }),
         };
         let mut writer = io::BufWriter::new(&spilled.file);
-        self.buffer.iter().try_for_each(|number| writer.write_all(&number.to_le_bytes()))?;
+        self.buffer.iter().try_for_each(|number| writer.write_all(number.to_bytes().as_ref()))?;
         writer.flush()?;
-        let end = spilled.ends.last().copied().unwrap_or(0) + (self.buffer.len() * NUMBER) as u64;
+        let end = spilled.ends.last().copied().unwrap_or(0) + (self.buffer.len() * size_of::<N>()) as u64;
         spilled.ends.push(end);
         self.buffer.clear();
         Ok(())
     }
 }
 
-impl Sorted {
-    fn of(file: Option<File>, runs: Vec<Run>, counts: bool) -> io::Result<Self> {
+impl<N: Number> Sorted<N> {
+    fn of(file: Option<File>, runs: Vec<Run<N>>, counts: bool) -> io::Result<Self> {
         let mut sorted = Self { file, runs, heads: BinaryHeap::new(), last: None, counts };
         for run in 0..sorted.runs.len() {
             sorted.advance(run)?;
@@ -143,7 +174,7 @@ impl Sorted {
     }
 
     /// The next number; `None` at the end. One that is counted comes as often as it was pushed.
-    pub(super) fn next(&mut self) -> io::Result<Option<u64>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<N>> {
         while let Some(Reverse((number, run))) = self.heads.pop() {
             self.advance(run)?;
             if self.counts || self.last != Some(number) {
@@ -155,8 +186,8 @@ impl Sorted {
     }
 }
 
-impl Run {
-    fn next(&mut self, file: Option<&File>) -> io::Result<Option<u64>> {
+impl<N: Number> Run<N> {
+    fn next(&mut self, file: Option<&File>) -> io::Result<Option<N>> {
         if let Some(number) = self.read.next() {
             return Ok(Some(number));
         }
@@ -165,7 +196,7 @@ impl Run {
         let mut bytes = vec![0; left.min(self.chunk)];
         file.read_exact_at(&mut bytes, self.at)?;
         self.at += bytes.len() as u64;
-        let numbers = bytes.chunks_exact(NUMBER).map(|number| u64::from_le_bytes(number.try_into().expect("8 bytes")));
+        let numbers = bytes.chunks_exact(size_of::<N>()).map(N::from_bytes);
         self.read = numbers.collect::<Vec<_>>().into_iter();
         Ok(self.read.next())
     }
@@ -292,7 +323,7 @@ mod tests {
         for number in &numbers {
             sorter.push(*number).unwrap();
         }
-        assert!(sorter.buffer.capacity() * NUMBER <= 2 * 20_000);
+        assert!(sorter.buffer.capacity() * size_of::<u64>() <= 2 * 20_000);
         assert_eq!(all(sorter.sorted().unwrap()), expected);
     }
 

@@ -251,6 +251,19 @@ const MIGRATIONS: &[&str] = &[
     "
     ALTER TABLE visit ADD COLUMN labels BLOB; -- what the links say of themselves, and those that left the scope; null: not kept
 ",
+    "
+    -- Pages of the last sequence that were fetched again for the lost URLs they had linked to.
+    CREATE TABLE refetch (
+        visit INTEGER PRIMARY KEY REFERENCES visit (id), -- the visit that has the links
+        up_to INTEGER NOT NULL,                          -- the last row of lost that was looked for
+        read  INTEGER NOT NULL                           -- 1: a page of the same kind, whose links were read; 0: anything else
+    );
+    ALTER TABLE lost DROP COLUMN tries;
+    ALTER TABLE lost DROP COLUMN tried;
+    -- Nothing that is missing was proved to be no longer linked.
+    UPDATE sequence SET swept = 'report' WHERE swept = 'rescue' AND EXISTS (
+        SELECT 1 FROM lost WHERE sequence = n AND lost.swept AND admitted IS NULL AND state <> 'no_longer_linked');
+",
 ];
 
 /// What a reader sees in a database that only the program that wrote it may migrate: for each schema version but the
@@ -306,6 +319,7 @@ const STAND_INS: &[&str] = &[
     "
     CREATE TEMP VIEW IF NOT EXISTS visit AS SELECT *, NULL AS labels FROM main.visit;
 ",
+    "",
 ];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

@@ -105,12 +105,12 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'url ' || url FROM stand WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
     ),
     (
-        "a link is one level deeper than its page, and the target of a redirect is as deep as the redirect",
+        "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "SELECT 'url ' || stand.url FROM stand
-         WHERE hop <> 'start' AND depth IS NOT (hop = 'link') + coalesce(
+         WHERE hop <> 'start' AND NOT coalesce(depth <= (hop = 'link') + coalesce(
              (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
-             (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence))
-             AND NOT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL)",
+             (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence)), 0)
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)",
     ),
     (
         "a URL's place in the order follows from its depth and its weight",

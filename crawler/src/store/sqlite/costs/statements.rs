@@ -57,7 +57,7 @@ impl Statements {
 
 /// Statements that a step may take. What it holds beside a page and its URLs is rare.
 fn most(step: &Step) -> usize {
-    let rescued = step.rescue.as_ref().map_or(0, |rescue| 1 + 2 * rescue.rescued.len() + rescue.missing.len());
+    let rescued = step.rescue.as_ref().map_or(0, |rescue| 2 + 2 * rescue.rescued.len());
     let hosts = step.hosts.len() + step.health.len() + usize::from(step.robots.is_some());
     let closed = 2 * usize::from(step.closed.is_some());
     let text = step.visit.as_ref().and_then(|visit| visit.text.as_ref()).map_or(0, |_| A_TEXT);
