@@ -172,6 +172,7 @@ impl World {
             self.servers.serves(&origin, at + took);
         }
         let is_robots = matches!(request.purpose, Purpose::Robots { .. });
+        tracing::debug!(url, purpose = ?request.purpose, at, took, what = ?what(&answer, is_robots), links = ?self.links, "asked");
         let page = self.sent(&answer);
         let what = match what(&answer, is_robots) {
             What::Final if leads_to_itself && !is_second => What::ToItself,
@@ -219,8 +220,9 @@ impl World {
         let answer = answer.as_ref().ok().filter(|answer| matches!(answer.status, 200 | 304))?;
         let whole = answer.status == 200 && answer.truncated.is_none();
         let digest = whole.then(|| Sha256::digest(&answer.body).into());
-        let is_page =
-            answer.content_type().is_some_and(|text| text.starts_with("text/html")) && !answer.body.is_empty();
+        // Without a body it says that the links are those of before.
+        let is_html = || answer.content_type().is_some_and(|text| text.starts_with("text/html"));
+        let is_page = answer.status == 304 || (is_html() && !answer.body.is_empty());
         let follows = is_page && answer.headers.iter().all(|(name, _)| &**name != "x-robots-tag");
         Some(Sent { digest, links: std::mem::take(&mut self.links), follows })
     }

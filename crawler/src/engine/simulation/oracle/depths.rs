@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::super::{
     crawl::{Crawl, What},
-    web::Page,
+    web::{Page, split},
 };
 use crate::config::SweepChoice;
 
@@ -28,21 +28,32 @@ pub(super) fn judge(crawl: &Crawl, connection: &Connection) -> Result<(), String
         return Ok(());
     }
     let rows = rows(connection, crawl.sequence).map_err(|error| error.to_string())?;
-    let least = least(crawl, &rows);
-    for (url, row) in &rows {
-        let Some(least) = least.get(url.as_str()) else { continue };
-        if row.depth != *least {
-            return Err(format!("{url} is {least} links from a start, and is said to be {}", row.depth));
+    // A link to a host that joined the scope later was refused where it was read too early.
+    let [least, most_links] = [Late::Counts, Late::IsRefused].map(|late| distances(crawl, &rows, late));
+    // Links to what was left out later were refused from then on.
+    for (url, row) in rows.iter().filter(|(url, _)| !crawl.excluded.holds(url)) {
+        let (Some(least), Some(far)) = (least.get(url.as_str()), most_links.get(url.as_str())) else { continue };
+        // What was known before may have been nearer then.
+        let was_nearer = row.depth < *least && !crawl.known.is_empty();
+        if !(*least..=*far).contains(&row.depth) && !was_nearer {
+            return Err(format!("{url} is {least} to {far} links from a start, and is said to be {}", row.depth));
         }
-        if row.is_queued && *least <= most && crawl.settings.budget.max_pages_per_host.is_none() {
-            return Err(format!("{url} is {least} links from a start, within {most}, and was left"));
+        if row.is_queued && *far <= most && crawl.settings.budget.max_pages_per_host.is_none() {
+            return Err(format!("{url} is {far} links from a start, within {most}, and was left"));
         }
     }
     Ok(())
 }
 
+/// Whether a link counts whose host was not in the scope from the beginning.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Late {
+    Counts,
+    IsRefused,
+}
+
 /// How far each URL is from a start, by what the servers have sent.
-fn least<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>) -> BTreeMap<&'a str, u32> {
+fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, late: Late) -> BTreeMap<&'a str, u32> {
     // To what a page leads, and whether that is one link more.
     let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
@@ -50,6 +61,10 @@ fn least<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>) -> BTreeMap<&'a 
             continue;
         }
         let links = request.page.iter().filter(|page| page.follows).flat_map(|page| &page.links);
+        let links = links.filter(|link| {
+            let host = split(link).and_then(|(origin, _)| crawl.web.hosts.get(origin));
+            late == Late::Counts || link.starts_with(&request.origin) || host.is_some_and(|host| host.is_given)
+        });
         let to = links.map(|link| (link.as_str(), 1)).chain(request.location.as_deref().map(|to| (to, 0)));
         leads.insert(&request.url, to.collect());
     }
