@@ -203,7 +203,8 @@ impl<C: Caller> Session<C> {
     fn check_before_directory(&self) -> Result<(), Failure> {
         self.layers.resolve()?;
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
-            return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
+            let why = format!("{} holds no crawl: give a start URL to begin one", self.dir.display());
+            return Err(Failure::Usage(why + &directory::others(&self.dir)));
         }
         if self.round.begins() && !CrawlDirectory::exists(&self.dir) {
             return Err(self.nothing_to_repeat());
@@ -278,10 +279,7 @@ impl<C: Caller> Session<C> {
         let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
         let heard = self.told || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard && all.any(|url| !is_loopback(&url)) {
-            self.caller.note(
-                "the default user agent has no contact address of yours; \
-                 give one with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
-            );
+            self.caller.note("give servers a contact: --user-agent 'mybot/1.0 (+https://example.org/bot)'");
         }
         Ok(())
     }
