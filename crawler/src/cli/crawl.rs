@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use super::{
     Failure, access,
     among::Among,
+    directory::CRAWLS,
     flags::{CrawlFlags, OutputFlags},
     session::{self, Program, Round, Session, Shown},
     starts,
@@ -38,7 +39,8 @@ pub(super) struct CrawlArgs {
     add: Vec<String>,
     /// Crawl the site again, as the next sequence
     ///
-    /// Webloom asks for every known URL once more and follows new links.
+    /// Webloom asks for every known URL once more and follows new links. A sequence that was stopped or killed is resumed
+    /// first.
     #[arg(long)]
     again: bool,
     /// How the next sequence finds its pages [default: known-first]
@@ -78,10 +80,7 @@ impl RevisitChoice {
 pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
     starts::check_stdin(args.starts.iter().chain(&args.add))?;
     let (starts, added) = (starts::read(&args.starts)?, starts::read(&args.add)?);
-    let dir = match args.dir {
-        Some(dir) => dir,
-        None => default_dir(starts.first().or(added.first()))?,
-    };
+    let dir = crawl_dir(args.dir.as_deref(), starts.first().or(added.first()))?;
     let auth = access::auth(args.flags.auth())?;
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
@@ -102,8 +101,20 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
     session.run()
 }
 
+/// The crawl directory that is meant. A number is more likely a depth, unless there is a directory of this name.
+pub(super) fn crawl_dir(given: Option<&Path>, first: Option<&Start>) -> Result<PathBuf, Failure> {
+    let Some(dir) = given else { return default_dir(first) };
+    match dir.to_str().filter(|text| text.parse::<u32>().is_ok() && !dir.exists()) {
+        None => Ok(dir.to_owned()),
+        Some(number) => Err(Failure::Usage(format!(
+            "-d {number} is a crawl directory, and there is none of this name: give --max-depth {number} to limit the depth, or \
+             -d ./{number} to make the directory"
+        ))),
+    }
+}
+
 /// A new folder directly below `crawls`, whatever the host is called.
-pub(super) fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
+fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
     let first = first.ok_or_else(|| Failure::Usage("give a start URL, or --dir with a crawl to resume".to_owned()))?;
     let name = first.url.authority().replace(':', "_");
     let mut parts = Path::new(&name).components();
@@ -112,7 +123,7 @@ pub(super) fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
         let start = first.url.as_str();
         return Err(Failure::Usage(format!("{start}: a crawl directory cannot have the name of its host; give --dir")));
     }
-    Ok(Path::new("crawls").join(name))
+    Ok(Path::new(CRAWLS).join(name))
 }
 
 #[cfg(test)]

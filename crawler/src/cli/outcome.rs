@@ -7,11 +7,16 @@ use std::{
 };
 
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 use super::{Failure, flags::ColorChoice, summary::Lines};
 use crate::{
     engine::End,
-    observe::{escape, progress},
+    observe::{
+        escape,
+        fold::{self, WIDTH},
+        progress,
+    },
 };
 
 /// Prints lines to stdout.
@@ -28,15 +33,6 @@ pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// Prints a summary, whose first words have its colour.
-pub(super) fn print_summary(summary: &Lines, color: ColorChoice) -> Result<(), Failure> {
-    let shown = escape::lines(&summary.text);
-    let painted = shown.split_once(':').filter(|_| color.color().on(&io::stdout()));
-    let text =
-        painted.map_or_else(|| shown.to_string(), |(first, rest)| format!("{}:{rest}", summary.tone.paint(first)));
-    print_bytes(text.as_bytes())
 }
 
 /// Prints one JSON document to stdout.
@@ -87,9 +83,15 @@ impl Voice {
         print(&self.marked(text))
     }
 
-    /// Prints a summary.
+    /// Prints a summary, whose first words have its colour.
     pub(super) fn print_summary(&self, summary: &Lines, color: ColorChoice) -> Result<(), Failure> {
-        print_summary(&Lines { text: self.marked(&summary.text), tone: summary.tone }, color)
+        let width = WIDTH.saturating_sub(self.marked(" ").width() - 1);
+        let marked = self.marked(&fold::lines(&escape::lines(&summary.text), width));
+        let shown = escape::lines(&marked);
+        let painted = shown.split_once(':').filter(|_| color.color().on(&io::stdout()));
+        let text =
+            painted.map_or_else(|| shown.to_string(), |(first, rest)| format!("{}:{rest}", summary.tone.paint(first)));
+        print_bytes(text.as_bytes())
     }
 
     /// Prints one JSON document to stdout.

@@ -7,7 +7,8 @@ use clap::Args;
 use super::{
     Failure, directory,
     flags::ColorChoice,
-    listing, no_start, outcome,
+    listing, no_start,
+    outcome::{self, Voice},
     summary::{self, View},
 };
 use crate::{
@@ -44,39 +45,33 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     let mut lines = summary::lines(&summary, &View { dir: &args.dir, ended: None, next: true, missing });
     let losses = directory::records(&args.dir)?.losses(SHOWN)?;
     if losses.len() > 1 {
-        lines.text += &table(&losses);
+        lines.text += &sequences(&losses);
     }
-    outcome::print_summary(&lines, args.color)?;
+    Voice::default().print_summary(&lines, args.color)?;
     if let Some(no_start) = no_start {
         outcome::tell(&format!("no start URL could be fetched: {}", no_start.why));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What each sequence lost and found again, and how fresh copies were before it.
-fn table(losses: &[SequenceLosses]) -> String {
-    let mut text = format!(
-        "\n{:<8}  {:<20}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
-        "sequence", "began", "end", "expected lost", "audited", "swept", "recovered", "fresh", "age"
-    );
+/// When each sequence began and how it ended, how fresh copies were before it, and what it lost and found again.
+fn sequences(losses: &[SequenceLosses]) -> String {
+    let mut text = "\n".to_owned();
     for losses in losses {
+        let end = escape::text(losses.end.as_deref().unwrap_or("not finished"));
         text += &format!(
-            "{:>8}  {:<20}  {:<11}  {:>13}  {:>7}  {:>7}  {:>9}  {:>7}  {:>8}\n",
-            losses.sequence,
-            listing::seconds(losses.began_at),
-            escape::text(losses.end.as_deref().unwrap_or("-")),
-            figures::expected(losses.expected),
-            losses.audited,
-            shown(losses.swept.map(|swept| swept.to_string())),
-            losses.recovered,
-            shown(losses.measured.and_then(|span| span.freshness()).map(freshness::percent)),
-            shown(losses.measured.and_then(|span| span.mean_age()).map(freshness::age)),
+            "{:<12}began {}, {end}",
+            format!("sequence {}", losses.sequence),
+            listing::seconds(losses.began_at)
         );
+        if let Some((fresh, age)) = losses.measured.and_then(|span| Some((span.freshness()?, span.mean_age()?))) {
+            text += &format!(", {} fresh, age {}", freshness::percent(fresh), freshness::age(age));
+        }
+        let swept = losses.swept.map_or("not swept".to_owned(), |swept| format!("{} swept", figures::count(swept)));
+        let [audited, recovered] = [losses.audited, losses.recovered].map(figures::count);
+        let expected = figures::expected(losses.expected);
+        text +=
+            &format!("\n{:12}lost URLs: {expected} expected, {audited} audited, {swept}, {recovered} recovered\n", "");
     }
     text
-}
-
-/// A figure that does not exist is a dash.
-fn shown(figure: Option<String>) -> String {
-    figure.unwrap_or_else(|| "-".to_owned())
 }

@@ -22,11 +22,7 @@ use crate::{
     clock::Clock,
     config::{Layers, print_duration},
     engine::{Handed, PageReader, Start},
-    session::{
-        Failure, Round, Session,
-        directory::{self, CrawlDirectory, DirectoryLock},
-        starts,
-    },
+    session::{Failure, Round, Session, directory::CrawlDirectory, starts},
     store::Revisit,
     url::Credentials,
 };
@@ -112,7 +108,8 @@ impl<F> Crawl<F> {
 
     /// Crawls the site again if the directory holds a crawl that has ended: the next crawl sequence asks for every known URL once more.
     /// A page that a server calls unchanged (304) is not sent, and not given out, but for the few that are checked
-    /// (`revisit.audit_not_modified`). A sequence that was stopped or killed is resumed, and the first one begins where there is none.
+    /// (`revisit.audit_not_modified`). A sequence that was stopped or killed is resumed before, and the next one begins if it is complete
+    /// then. The first one begins where there is none.
     pub fn again(mut self) -> Self {
         self.again = true;
         self
@@ -292,31 +289,24 @@ impl<F: Fetcher + 'static> Crawl<F> {
             let wrong = || Failure::Usage("login: the user name must not be empty or have a colon".to_owned());
             Credentials::typed(&format!("{user}:{password}")).filter(|_| !user.contains(':')).ok_or_else(wrong)
         });
-        let (round, lock) = self.round(dir)?;
         Ok(Session {
             dir: dir.to_owned(),
             starts: starts.into(),
             added: Vec::new(),
-            round,
+            round: self.round(dir),
             layers: self.layers(),
             told: false,
             watched: false,
             until: None,
             auth: auth.transpose()?,
-            lock,
+            lock: None,
             caller: Runner { fetcher: self.fetcher, reader },
         })
     }
 
-    /// Which sequence is run, and what keeps the directory if it was looked at.
-    fn round(&self, dir: &Path) -> Result<(Round, Option<DirectoryLock>), Failure> {
-        if !self.again || !CrawlDirectory::exists(dir) {
-            return Ok((Round::GoOn, None));
-        }
-        let directory = directory::open(dir, None)?;
-        let is_over = directory.last_sequence()?.is_some_and(|last| last.is_over());
-        let round = if is_over { Round::Next(Revisit::KnownFirst) } else { Round::GoOn };
-        Ok((round, Some(directory.lock())))
+    /// Which sequence is run.
+    fn round(&self, dir: &Path) -> Round {
+        if self.again && CrawlDirectory::exists(dir) { Round::Next(Revisit::KnownFirst) } else { Round::GoOn }
     }
 
     fn layers(&self) -> Layers {

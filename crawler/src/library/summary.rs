@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use crate::{
     engine,
-    observe::summary::{self, View},
+    observe::{
+        fold,
+        summary::{self, View},
+    },
     session::{Failure, directory, no_start},
     store::{PageCounts, StoredSummary},
 };
@@ -108,6 +111,7 @@ impl Summary {
         let stored = directory::summary(dir)?;
         let failed = (end == engine::End::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false, missing: None }).text;
+        let text = fold::lines(&text, fold::WIDTH);
         let document = summary::document(&stored);
         Ok(Self {
             end: End::of(end),

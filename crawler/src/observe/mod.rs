@@ -1,7 +1,7 @@
 //! What a run shows of itself.
 //!
-//! Owns: the process's own figures, progress on a terminal or as lines, the set-up of logs, charts, columns, the summary of a sequence,
-//! and how figures and foreign text are shown.
+//! Owns: the process's own figures, progress on a terminal or as lines, the set-up of logs, charts, columns, lines that
+//! are not too wide, the summary of a sequence, and how figures and foreign text are shown.
 //!
 //! Does not know: how figures come about.
 
@@ -9,6 +9,7 @@ pub mod aligned;
 pub mod chart;
 pub mod escape;
 pub mod figures;
+pub mod fold;
 pub mod logs;
 pub mod pace;
 pub mod process;

@@ -1,15 +1,38 @@
 //! The crawl directory as commands get it: the one place that says what keeps a crawl.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Failure;
-use crate::store::{ReadSide, StoreError, StoredSummary, sqlite};
+use crate::{
+    observe::escape,
+    store::{ReadSide, StoreError, StoredSummary, sqlite},
+};
 
 pub(crate) use sqlite::{BadFailPoint, CrawlDirectory, DirectoryLock};
 
+/// Where crawls are kept for which no directory is given.
+pub(crate) const CRAWLS: &str = "crawls";
+
+/// Crawl directories that are named at most.
+const NAMED: usize = 5;
+
 /// The records of a crawl, also while it runs.
-pub(crate) fn records(dir: &Path) -> Result<impl ReadSide, StoreError> {
-    sqlite::Records::open(dir)
+pub(crate) fn records(dir: &Path) -> Result<impl ReadSide, Failure> {
+    sqlite::Records::open(dir).map_err(|error| match error {
+        StoreError::Missing { .. } => Failure::Usage(error.to_string() + &others(dir)),
+        error => error.into(),
+    })
+}
+
+/// The crawls below `crawls`, for whoever has named a directory that holds none: one of the same name comes first.
+pub(crate) fn others(dir: &Path) -> String {
+    let entries = std::fs::read_dir(CRAWLS).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| CrawlDirectory::exists(path)).collect();
+    found.sort_by_key(|path| (path.file_name() != dir.file_name(), path.clone()));
+    let more = if found.len() > NAMED { format!(" and {} more", found.len() - NAMED) } else { String::new() };
+    let named: Vec<_> =
+        found.iter().take(NAMED).map(|path| escape::text(&path.display().to_string()).into_owned()).collect();
+    if named.is_empty() { String::new() } else { format!("; there are crawls in {}{more}", named.join(", ")) }
 }
 
 /// The summary of the last sequence.

@@ -6,6 +6,7 @@
 //! Does not know: who runs it (`Caller` does), how output looks, and how pages are fetched.
 
 pub(crate) mod access;
+mod again;
 mod caller;
 pub(crate) mod directory;
 mod failure;
@@ -34,7 +35,7 @@ use crate::{
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice, changed_keys, resume_check},
     engine::{self, End, Launch, Progress, Start, StopSignal},
     observe::escape,
-    store::{AreaRow, AreaSource, LastSequence, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
+    store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
     url::{Canonicalizer, Credentials, FingerprintSeed, WebUrl},
 };
@@ -96,7 +97,11 @@ pub(crate) struct Ended {
 impl<C: Caller> Session<C> {
     /// Runs one sequence after another, as the reset policy asks; `clock` was started with the first. The last is not shown yet.
     pub(crate) async fn sequences(mut self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
-        let mut ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
+        let resumed = self.resume_first(clock, &stop).await?;
+        let mut ended = match resumed {
+            Some(ended) => ended,
+            None => Box::pin(self.clone().crawl(clock, stop.clone())).await?,
+        };
         let mut admitted = 0;
         while matches!(ended.end, End::Restart | End::Aged { .. }) {
             let before = std::mem::replace(&mut admitted, directory::summary(&self.dir)?.counts.admitted);
@@ -123,9 +128,6 @@ impl<C: Caller> Session<C> {
         let stored = directory.settings()?;
         self.try_failed_starts_again(&directory)?;
         let last = directory.last_sequence()?.filter(|_| self.round.begins());
-        if self.round.begins() {
-            self.refuse_unfinished(last.as_ref())?;
-        }
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
         let mut settings = resolved.settings;
@@ -204,7 +206,8 @@ impl<C: Caller> Session<C> {
     fn check_before_directory(&self) -> Result<(), Failure> {
         self.layers.resolve()?;
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
-            return Err(Failure::Usage(format!("{} holds no crawl: give a start URL", self.dir.display())));
+            let why = format!("{} holds no crawl: give a start URL to begin one", self.dir.display());
+            return Err(Failure::Usage(why + &directory::others(&self.dir)));
         }
         if self.round.begins() && !CrawlDirectory::exists(&self.dir) {
             return Err(self.nothing_to_repeat());
@@ -279,10 +282,7 @@ impl<C: Caller> Session<C> {
         let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
         let heard = self.told || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard && all.any(|url| !is_loopback(&url)) {
-            self.caller.note(
-                "the default user agent has no contact address of yours; \
-                 give one with --user-agent 'mybot/1.0 (+https://example.org/bot)'",
-            );
+            self.caller.note("give servers a contact: --user-agent 'mybot/1.0 (+https://example.org/bot)'");
         }
         Ok(())
     }
@@ -296,20 +296,6 @@ impl<C: Caller> Session<C> {
     fn nothing_to_repeat(&self) -> Failure {
         let dir = self.dir.display();
         Failure::Usage(format!("{dir} holds no crawl to crawl again: leave out --again"))
-    }
-
-    /// A sequence begins when the one before it has come to its end: what that has left would never be fetched.
-    fn refuse_unfinished(&self, last: Option<&LastSequence>) -> Result<(), Failure> {
-        let last = last.ok_or_else(|| self.nothing_to_repeat())?;
-        if last.is_over() {
-            return Ok(());
-        }
-        let dir = self.dir.display();
-        let why = if last.end.is_some() { "was stopped" } else { "was killed, or has not run yet" };
-        Err(Failure::Usage(format!(
-            "{dir}: sequence {} is not finished (it {why}); resume it first, without --again: `webloom crawl -d {dir}`",
-            last.number
-        )))
     }
 
     /// Starts of which the directory knows none belong to another crawl.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, io, path::Path};
 
-use super::Failure;
+use super::{Failure, directory::CrawlDirectory};
 use crate::{engine::Start, url::WebUrl};
 
 /// Reads START arguments; every one that is wrong is named.
@@ -43,7 +43,7 @@ fn lines(argument: &str) -> Vec<Result<Line, String>> {
     let (place, text) = match argument.strip_prefix('@') {
         Some(file) => (file, std::fs::read_to_string(file)),
         None if argument == STDIN => ("stdin", io::read_to_string(io::stdin())),
-        None => return vec![not_a_file(argument).map(|()| ("START".to_owned(), argument.to_owned()))],
+        None => return vec![not_a_path(argument).map(|()| ("START".to_owned(), argument.to_owned()))],
     };
     match text {
         Ok(text) if list(place, &text).next().is_none() => vec![Err(format!("the list {place} holds no URL"))],
@@ -52,10 +52,20 @@ fn lines(argument: &str) -> Vec<Result<Line, String>> {
     }
 }
 
-/// A word that is no URL, and the name of a file: it is more likely that than a host.
-fn not_a_file(argument: &str) -> Result<(), String> {
-    if !argument.contains("://") && Path::new(argument).is_file() {
+/// A word that is no URL, and the name of a file or of a crawl directory: it is more likely that than a host.
+fn not_a_path(argument: &str) -> Result<(), String> {
+    let path = Path::new(argument);
+    if argument.contains("://") {
+        return Ok(());
+    }
+    if path.is_file() {
         return Err(format!("{argument:?} is a file: give @{argument} to read start URLs from it"));
+    }
+    // One that is called as its host is may be given beside it.
+    if CrawlDirectory::exists(path) && !argument.contains('.') {
+        return Err(format!(
+            "{argument:?} is a crawl directory: give -d {argument} to resume its crawl, or http://{argument} for a host"
+        ));
     }
     Ok(())
 }
@@ -70,6 +80,9 @@ fn start(text: &str) -> Result<Start, String> {
     let guessed = !text.contains("://") && !has_other_scheme(text);
     let whole = if guessed { format!("https://{text}") } else { text.to_owned() };
     let (url, credentials) = WebUrl::parse(&whole).map_err(|error| error.to_string())?.split_credentials();
+    if guessed && ["/", "./", "../"].iter().any(|root| text.starts_with(root)) {
+        return Err("it is a path".to_owned());
+    }
     if guessed && ["http", "https"].contains(&url.host()) {
         return Err("there is no colon after its scheme".to_owned());
     }
@@ -119,7 +132,9 @@ mod tests {
 
     #[test]
     fn other_schemes_and_nonsense_are_refused() {
-        for text in ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:f(1)", ""] {
+        for text in
+            ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:f(1)", "", "./site", "/srv/site"]
+        {
             assert!(matches!(read_one(text), Err(Failure::Usage(_))), "{text}");
         }
     }

@@ -27,10 +27,18 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// There is no crawl.
-    #[error("no crawl in {}: there is no webloom.sqlite", path.display())]
+    #[error("no crawl in {}: check the name, or begin one there with `webloom crawl START -d {}`", path.display(), path.display())]
     Missing {
         /// The directory.
         path: PathBuf,
+    },
+    /// This user may not read it.
+    #[error("cannot read the crawl in {}: {source}; run webloom as its owner, or have the owner let you read the folder and its files", path.display())]
+    Unreadable {
+        /// The directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
     },
     /// Its crawl was never begun.
     #[error("no crawl has begun in {}: give `webloom crawl` a start URL and this directory", path.display())]
@@ -92,6 +100,9 @@ pub enum ReadError {
     /// The database refuses.
     #[error("cannot read the crawl directory: {0}")]
     Database(#[source] Reason),
+    /// It was read without locks, because this user cannot make any.
+    #[error("a crawl wrote to the crawl directory while it was read: run the command again")]
+    Changed,
     /// What does not fit into memory has no other place.
     #[error("cannot use a temporary file: {0}; set TMPDIR to a writable folder with enough room")]
     Temporary(#[source] Reason),

@@ -31,6 +31,7 @@ mod outages;
 mod own_faults;
 mod politeness;
 mod practice;
+mod read_only;
 mod readers_memory;
 mod reading;
 mod redirects;

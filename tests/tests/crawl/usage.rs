@@ -127,6 +127,54 @@ fn directories_that_hold_no_crawl() {
 }
 
 #[test]
+fn a_directory_that_holds_no_crawl_is_answered_with_those_that_do() {
+    let (server, folder) = (serve(star(1)), Folder::new());
+    let here = |arguments: &[&str]| {
+        Webloom::new(arguments).within(&format!("cd '{}'", folder.0.path().display())).run().expect(2)
+    };
+    for command in ["status", "pages", "changes", "check"] {
+        assert_one_line(
+            &here(&[command, "docs"]),
+            &["no crawl in docs", "check the name", "`webloom crawl START -d docs`"],
+        );
+    }
+    for name in ["a", "b", "c", "d", "e", "docs"] {
+        crawl(&server, &folder.0.path().join("crawls").join(name), &[]);
+    }
+    fs::create_dir(folder.0.path().join("crawls/none")).unwrap();
+    let there = "there are crawls in crawls/docs, crawls/a, crawls/b, crawls/c, crawls/d and 1 more";
+    assert_one_line(&here(&["status", "docs"]), &["no crawl in docs", there]);
+    assert_one_line(&here(&["crawl", "-q", "-d", "docs"]), &["docs holds no crawl", "give a start URL", there]);
+}
+
+#[test]
+fn a_start_that_is_a_path() {
+    let (server, folder) = (serve(star(1)), Folder::new());
+    crawl(&server, &folder.0.path().join("docs"), &[]);
+    let here = |start: &str| {
+        let run = Webloom::new(["crawl", "-q", start]).within(&format!("cd '{}'", folder.0.path().display()));
+        run.run().expect(2)
+    };
+    assert_one_line(&here("docs"), &["is a crawl directory", "-d docs", "http://docs"]);
+    assert_one_line(&here("./site"), &["it is a path", "http://"]);
+    assert!(!folder.0.path().join("crawls").exists());
+}
+
+#[test]
+fn a_depth_is_not_taken_for_a_directory() {
+    let (server, folder) = (serve(star(1)), Folder::new());
+    let here =
+        |arguments: &[&str]| Webloom::new(arguments).within(&format!("cd '{}'", folder.0.path().display())).run();
+    for command in ["crawl", "watch"] {
+        let refused = here(&[command, "-q", &server.url("/"), "-d", "3"]).expect(2);
+        assert_one_line(&refused, &["--max-depth 3", "-d ./3"]);
+    }
+    assert!(!folder.0.path().join("3").exists() && server.log().is_empty());
+    here(&["crawl", "-q", &server.url("/"), "-d", "./3"]).expect(0);
+    here(&["crawl", "-q", "-d", "3", "--again"]).expect(0);
+}
+
+#[test]
 fn no_host_names_a_folder_elsewhere() {
     for start in ["http://./", "http://../", "http://.../", "."] {
         fails(&[start], 2, &["host", "--dir"]);

@@ -20,6 +20,7 @@ use super::{chapter::Chapter, chapters, screen::Screen};
 use crate::{
     cli::{Failure, directory, flags::OutputFlags, summary},
     config::RawValue,
+    observe::fold,
     practice::PracticeServer,
     store::{PageFilter, ReadSide, Since},
 };
@@ -182,12 +183,16 @@ impl Tour {
         command
     }
 
-    /// Shows those lines of an output that have one of the words; if none has, the first.
+    /// Shows those lines of an output that have one of the words, each with those below it that go on with it; if none has, the first.
     pub(super) fn excerpt(&self, output: &str, words: &[&str]) -> Result<(), Failure> {
         let is_telling = |line: &str| words.iter().any(|word| line.contains(word));
         let first = output.lines().next().filter(|_| !output.lines().any(is_telling));
-        let telling = output.lines().filter(|line| is_telling(line)).chain(first);
-        telling.map(str::trim_start).try_for_each(|line| self.screen.output(line))
+        let mut shows = false;
+        let telling = output.lines().filter(|line| {
+            shows = is_telling(line) || shows && fold::goes_on(line);
+            shows
+        });
+        telling.chain(first).map(str::trim_start).try_for_each(|line| self.screen.output(line))
     }
 
     /// States something of which this program found out whether it holds.

@@ -72,10 +72,7 @@ impl Given {
     pub(in crate::cli) fn session(&self, among: &Among) -> Result<Session, Failure> {
         starts::check_stdin(self.starts.iter().chain(&self.added))?;
         let (starts, added) = (starts::read(&self.starts)?, starts::read(&self.added)?);
-        let dir = match &self.dir {
-            Some(dir) => dir.clone(),
-            None => crawl::default_dir(starts.first().or(added.first()))?,
-        };
+        let dir = crawl::crawl_dir(self.dir.as_deref(), starts.first().or(added.first()))?;
         self.layers.resolve()?;
         Ok(Session {
             dir,

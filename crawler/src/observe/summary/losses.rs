@@ -103,10 +103,7 @@ fn verified_line(summary: &StoredSummary) -> String {
         }
         (Some(0), 0) => return "verified    there are no in-scope links to check\n".to_owned(),
         (Some(links), 0) => {
-            return format!(
-                "verified    all {} in-scope links lead to a URL of the database: nothing was lost\n",
-                count(links)
-            );
+            return format!("verified    all {} in-scope links lead to a known URL: nothing was lost\n", count(links));
         }
         (Some(links), _) => {
             format!(

@@ -22,6 +22,8 @@ use verdict::Ending;
 pub mod freshness;
 mod loss;
 mod losses;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 /// A summary for people.
@@ -226,7 +228,7 @@ fn requests(summary: &StoredSummary) -> String {
     };
     let runs = if summary.runs > 1 { format!(", in {} runs", count(summary.runs)) } else { String::new() };
     format!(
-        "requests    {} sent{unanswered}, {} received, {} of CPU time{memory}{runs}\n",
+        "requests    {} sent{unanswered}, {} received, {} of CPU{memory}{runs}\n",
         count(counters.requests),
         size(counters.bytes_in),
         time(summary.cpu_seconds),

@@ -25,6 +25,7 @@ mod pages;
 mod prepare;
 mod prune;
 mod ranks;
+mod reading;
 mod records;
 mod refill;
 mod resume;

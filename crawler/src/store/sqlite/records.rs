@@ -2,10 +2,11 @@
 
 use std::{path::Path, time::Duration};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use super::{
-    changes, check, directory::DATABASE, error::database_error, links, lost, pages, prune, resume, schema, summary,
+    changes, check, directory::DATABASE, error::database_error, links, lost, pages, prune, reading::Reading, resume,
+    schema, summary,
 };
 use crate::{
     changes::KeptTexts,
@@ -15,67 +16,71 @@ use crate::{
     },
 };
 
-/// The records of a crawl, open for reading, also while the crawl runs.
+/// The records of a crawl, open for reading, also while the crawl runs, and where nothing can be written.
 #[derive(Debug)]
-pub struct Records {
-    connection: Connection,
-}
+pub struct Records(Reading);
 
 impl Records {
     /// Opens those of a crawl directory.
     ///
     /// # Errors
-    /// [`StoreError`] when there is no crawl, or it is not ours.
+    /// [`StoreError`] when there is no crawl, it is not ours, or this user may not read it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let database = path.join(DATABASE);
-        if !database.exists() {
-            return Err(StoreError::Missing { path: path.to_owned() });
-        }
+        let reading = Reading::open(path)?;
+        let (database, connection) = (path.join(DATABASE), &reading.connection);
         let failed = || database_error(&database);
-        let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed())?;
-        schema::prepare(&connection).map_err(failed())?;
-        let found = schema::version(&connection, &database)?;
+        schema::prepare(connection).map_err(failed())?;
+        let found = schema::version(connection, &database)?;
         let found = found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
-        schema::stand_in(&connection, found).map_err(failed())?;
+        schema::stand_in(connection, found).map_err(failed())?;
         // Where its keys are made by rules that are not known here, right fingerprints would look wrong.
-        resume::key_rules(&connection).map_err(failed())?;
-        Ok(Self { connection })
+        resume::key_rules(connection).map_err(failed())?;
+        Ok(Self(reading))
+    }
+
+    /// Asks the database something. What a crawl wrote to meanwhile, if nothing keeps it from that, is no answer.
+    fn ask<T, E>(&self, question: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, ReadError>
+    where
+        ReadError: From<E>,
+    {
+        let answer = question(&self.0.connection);
+        if self.0.has_changed() { Err(ReadError::Changed) } else { Ok(answer?) }
     }
 
     /// The database itself, for questions that only tests ask.
     #[cfg(test)]
     pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
+        &self.0.connection
     }
 }
 
 impl ReadSide for Records {
     fn summary(&self) -> Result<Option<StoredSummary>, ReadError> {
-        Ok(summary::stored_summary(&self.connection)?)
+        self.ask(summary::stored_summary)
     }
 
     fn losses(&self, most: u32) -> Result<Vec<SequenceLosses>, ReadError> {
-        Ok(lost::of_sequences(&self.connection, most)?)
+        self.ask(|connection| lost::of_sequences(connection, most))
     }
 
     fn last_sequence(&self) -> Result<Option<u32>, ReadError> {
-        Ok(summary::last_sequence(&self.connection)?)
+        self.ask(summary::last_sequence)
     }
 
     fn is_pruned(&self, sequence: u32) -> Result<bool, ReadError> {
-        Ok(prune::is_pruned(&self.connection, sequence)?)
+        self.ask(|connection| prune::is_pruned(connection, sequence))
     }
 
     fn pages(&self, filter: &PageFilter, each: impl FnMut(PageLine) -> bool) -> Result<(), ReadError> {
-        Ok(pages::pages(&self.connection, filter, each)?)
+        self.ask(|connection| pages::pages(connection, filter, each))
     }
 
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError> {
-        Ok(pages::content_types(&self.connection, prefix, most)?)
+        self.ask(|connection| pages::content_types(connection, prefix, most))
     }
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {
-        Ok(changes::changes(&self.connection, since, with_texts, each)?)
+        self.ask(|connection| changes::changes(connection, since, with_texts, each))
     }
 
     fn pending_changes(
@@ -84,22 +89,22 @@ impl ReadSide for Records {
         gone_after: Duration,
         each: impl FnMut(PendingChange) -> bool,
     ) -> Result<(), ReadError> {
-        Ok(changes::pending(&self.connection, [confirm, gone_after], each)?)
+        self.ask(|connection| changes::pending(connection, [confirm, gone_after], each))
     }
 
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {
-        Ok(links::links(&self.connection, query, each)?)
+        self.ask(|connection| links::links(connection, query, each))
     }
 
     fn settings(&self) -> Result<Option<String>, ReadError> {
-        Ok(resume::settings(&self.connection)?)
+        self.ask(resume::settings)
     }
 
     fn kept_texts(&self, each: impl FnMut(KeptTexts)) -> Result<(), ReadError> {
-        Ok(changes::kept_texts(&self.connection, each)?)
+        self.ask(|connection| changes::kept_texts(connection, each))
     }
 
     fn check(&self) -> Result<CheckReport, ReadError> {
-        Ok(check::check(&self.connection)?)
+        self.ask(check::check)
     }
 }
