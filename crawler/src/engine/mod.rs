@@ -16,6 +16,7 @@ mod inbox;
 mod page_reader;
 mod progress;
 mod run;
+mod sending;
 mod shell;
 #[cfg(test)]
 mod simulation;
@@ -26,7 +27,7 @@ mod visits;
 use core::{ranking as ranking_of, scope as scope_of};
 
 pub use core::{CacheFailure, End, Start};
-pub use gated::{Gated, Pass, SharedGate};
+pub use gated::{Gated, Others, Pass, SharedGate};
 pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{
     core::{Memo, Proposals, PureHalf},
     page_reader::{FetchedPage, PageReader},
+    sending,
 };
 use crate::{
     extract::{self, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed, ScannedPage},
@@ -286,6 +287,7 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn fetch(&self, request: FetchRequest) -> Fetched {
+        sending::begins();
         match self.fetcher.fetch(request).await {
             Ok(response) => Fetched { requests: response.requests, result: Ok(response) },
             Err(failure) => Fetched { requests: failure.requests, result: Err(failure.error) },

@@ -304,7 +304,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
             until: None,
             auth: auth.transpose()?,
             lock,
-            caller: Runner { fetcher: self.fetcher, reader },
+            caller: Runner { fetcher: self.fetcher, reader, gate: Arc::default() },
         })
     }
 
