@@ -8,7 +8,7 @@ use std::sync::{
 use super::{Failure, access, outcome::Voice};
 use crate::{
     config::Settings,
-    engine::{Pass, SharedGate, StopSignal},
+    engine::{Others, Pass, SharedGate, StopSignal},
     fetch::dns::SystemResolver,
     observe::progress::Style,
     politeness::Member,
@@ -21,6 +21,8 @@ pub(super) struct Among {
     pub(super) voice: Voice,
     /// What it shares with them.
     pub(super) share: Option<Share>,
+    /// Where its requests wait for their turn where it shares nothing.
+    pub(super) gate: Arc<SharedGate>,
 }
 
 /// What crawls of one process share.
@@ -40,10 +42,14 @@ impl Among {
 
     /// What the crawl brings to the gate, if there is one.
     pub(super) fn pass(&self, settings: &Settings, stop: &StopSignal) -> Result<Option<Pass>, Failure> {
-        let Some(Share { gate, member, .. }) = self.share.clone() else { return Ok(None) };
+        let rate = settings.politeness.max_rate;
+        let Some(Share { gate, member, .. }) = self.share.clone() else {
+            return Ok(Pass::alone(&self.gate, rate, stop));
+        };
+        gate.set_rate(member, rate);
         let given = access::overrides(&settings.fetch.resolve)?;
         let (slots, resolver) = (settings.politeness.per_host.get(), Arc::new(SystemResolver));
-        Ok(Some(Pass { gate, member, slots, given, resolver, stop: stop.clone() }))
+        Ok(Some(Pass { gate, member, others: Some(Others { slots, given, resolver }), stop: stop.clone() }))
     }
 
     /// How progress is shown: the lines of several crawls would run into each other.

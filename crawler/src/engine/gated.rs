@@ -1,7 +1,8 @@
 //! [`Gated`]: a fetcher that asks a gate first, which crawls of one process share.
 //!
 //! Owns: how a request waits for its turn, and which places it is for: the name of its host, and the addresses of that name. These
-//! are looked up before, and remembered for a minute.
+//! are looked up before, and remembered for a minute. A crawl alone asks for its rate only, at no place: its frontier keeps the
+//! pauses of hosts.
 //!
 //! Invariants: a request that waits is not sent, and no limit of time of its own has begun; it is given up at once when its crawl is
 //! stopped; whatever becomes of it, its turn is given back.
@@ -11,7 +12,7 @@
 use std::{
     collections::HashMap,
     net::IpAddr,
-    pin::pin,
+    num::NonZeroU32,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -21,7 +22,7 @@ use tokio::{
     time::{sleep_until, timeout},
 };
 
-use super::StopSignal;
+use super::{StopSignal, sending};
 use crate::{
     fetch::{
         FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher,
@@ -43,9 +44,15 @@ const FEW_NAMES: usize = 64;
 /// A gate, and those who wait before it.
 #[derive(Debug)]
 pub struct SharedGate {
-    gate: Mutex<Gate>,
-    changed: Notify,
+    waits: Mutex<Waits>,
     names: Mutex<Names>,
+}
+
+#[derive(Debug)]
+struct Waits {
+    gate: Gate,
+    /// What wakes those who wait.
+    waiting: HashMap<Ticket, Arc<Notify>>,
 }
 
 /// A name, and the port at which it is asked.
@@ -64,14 +71,20 @@ pub struct Pass {
     pub gate: Arc<SharedGate>,
     /// Which of those who share it this is.
     pub member: Member,
+    /// How it meets the others at hosts and addresses; `None` where it is alone.
+    pub others: Option<Others>,
+    /// What stops it.
+    pub stop: StopSignal,
+}
+
+/// How a crawl meets others.
+pub struct Others {
     /// Requests that the crawl has at one host at once.
     pub slots: u32,
     /// Addresses that its user gave.
     pub given: Vec<ResolveOverride>,
     /// Who knows the others.
     pub resolver: Arc<dyn Resolver>,
-    /// What stops it.
-    pub stop: StopSignal,
 }
 
 /// A fetcher behind a gate, if there is one.
@@ -85,52 +98,79 @@ struct Going<'a> {
     gate: &'a SharedGate,
     ticket: Ticket,
     bytes: u64,
+    /// When the next may go, by the rate of its crawl.
+    next: Option<Instant>,
 }
 
 impl SharedGate {
     /// A gate that nobody has come to.
     pub fn new(limits: Limits) -> Self {
-        Self { gate: Mutex::new(Gate::new(limits)), changed: Notify::new(), names: Mutex::default() }
+        let waits = Waits { gate: Gate::new(limits), waiting: HashMap::new() };
+        Self { waits: Mutex::new(waits), names: Mutex::default() }
     }
 
     /// Has other limits hold from now on.
     pub fn set_limits(&self, limits: Limits) {
-        self.with(|gate| gate.set_limits(limits));
+        self.with(|waits| waits.gate.set_limits(limits));
     }
 
-    /// Does something with the gate, and wakes those who wait if it changes anything for them.
-    fn with<T>(&self, work: impl FnOnce(&mut Gate) -> T) -> T {
-        let mut gate = held(&self.gate);
-        let done = work(&mut gate);
-        if gate.has_changed() {
-            self.changed.notify_waiters();
+    /// Has a crawl send at most so many requests over any second from now on.
+    pub fn set_rate(&self, member: Member, rate: Option<NonZeroU32>) {
+        self.with(|waits| waits.gate.set_rate(member, rate));
+    }
+
+    /// Does something with the gate, and wakes those who wait and for whom it changes anything.
+    fn with<T>(&self, work: impl FnOnce(&mut Waits) -> T) -> T {
+        let mut waits = held(&self.waits);
+        let done = work(&mut waits);
+        for ticket in waits.gate.woken() {
+            if let Some(waiting) = waits.waiting.get(&ticket) {
+                waiting.notify_one();
+            }
         }
         done
     }
 
     /// Waits until a request may be sent.
     async fn turn(&self, places: Vec<Place>, member: Member, terms: Terms) -> Going<'_> {
-        let ticket = self.with(|gate| gate.ask(places, member, terms, Instant::now()));
-        let going = Going { gate: self, ticket, bytes: 0 };
+        let woken = Arc::new(Notify::new());
+        let ticket = self.with(|waits| {
+            let ticket = waits.gate.ask(places, member, terms, now());
+            waits.waiting.insert(ticket, Arc::clone(&woken));
+            ticket
+        });
+        let mut going = Going { gate: self, ticket, bytes: 0, next: None };
         loop {
-            // From before the look at the gate, so that no change is missed.
-            let mut changed = pin!(self.changed.notified());
-            changed.as_mut().enable();
-            match self.with(|gate| gate.turn(ticket, Instant::now())) {
-                Turn::Go => return going,
-                Turn::Waits => changed.await,
+            match self.with(|waits| waits.gate.turn(ticket, now())) {
+                Turn::Go => break,
+                Turn::Waits => woken.notified().await,
                 Turn::At(moment) => tokio::select! {
-                    () = changed => {}
+                    () = woken.notified() => {}
                     () = sleep_until(moment.into()) => {}
                 },
             }
         }
+        going.next = self.with(|waits| {
+            waits.waiting.remove(&ticket);
+            waits.gate.free(member)
+        });
+        going
+    }
+}
+
+impl Default for SharedGate {
+    /// Without limits.
+    fn default() -> Self {
+        Self::new(Limits::default())
     }
 }
 
 impl Drop for Going<'_> {
     fn drop(&mut self) {
-        self.gate.with(|gate| gate.end(self.ticket, Instant::now(), self.bytes));
+        self.gate.with(|waits| {
+            waits.waiting.remove(&self.ticket);
+            waits.gate.end(self.ticket, now(), self.bytes);
+        });
     }
 }
 
@@ -149,10 +189,17 @@ impl Names {
 }
 
 impl Pass {
+    /// What a crawl alone brings to a gate of its own; nothing without a rate.
+    pub fn alone(gate: &Arc<SharedGate>, rate: Option<NonZeroU32>, stop: &StopSignal) -> Option<Self> {
+        let member = Member(0);
+        gate.set_rate(member, rate);
+        rate.map(|_| Self { gate: Arc::clone(gate), member, others: None, stop: stop.clone() })
+    }
+
     /// Waits for the turn of a request; `None` when the crawl is stopped.
     async fn turn(&self, request: &FetchRequest) -> Option<Going<'_>> {
         let mut stop = self.stop.clone();
-        let terms = Terms { pause: request.pause, slots: self.slots };
+        let terms = Terms { pause: request.pause, slots: self.others.as_ref().map_or(1, |others| others.slots) };
         let turn = async { self.gate.turn(self.places(request).await, self.member, terms).await };
         tokio::select! {
             biased;
@@ -162,10 +209,11 @@ impl Pass {
     }
 
     async fn places(&self, request: &FetchRequest) -> Vec<Place> {
+        let Some(others) = &self.others else { return Vec::new() };
         let addresses = match (&request.addresses, request.url.ip_literal()) {
             (_, Some(address)) => return vec![Place::Address(address.to_canonical())],
             (Some(pinned), None) => Arc::clone(pinned),
-            (None, None) => self.addresses(&request.url).await,
+            (None, None) => others.addresses(&request.url, &self.gate.names).await,
         };
         let mut places = vec![Place::Host(request.url.host().trim_end_matches('.').into())];
         for address in addresses.iter().map(|address| Place::Address(address.to_canonical())) {
@@ -175,20 +223,22 @@ impl Pass {
         }
         places
     }
+}
 
-    async fn addresses(&self, url: &WebUrl) -> Arc<[IpAddr]> {
+impl Others {
+    async fn addresses(&self, url: &WebUrl, names: &Mutex<Names>) -> Arc<[IpAddr]> {
         let given: Vec<_> = self.given.iter().filter(|given| given.answers(url.host(), url.port())).collect();
         if !given.is_empty() {
             return given.into_iter().map(|given| given.address).collect();
         }
         let name = (Box::from(url.host()), url.port());
-        let known = held(&self.gate.names).get(&name, Instant::now());
+        let known = held(names).get(&name, now());
         if let Some(addresses) = known {
             return addresses;
         }
         let found = timeout(LOOK_UP, self.resolver.resolve(url.host())).await;
         let addresses: Arc<[IpAddr]> = found.ok().and_then(Result::ok).unwrap_or_default().into();
-        held(&self.gate.names).put(name, Arc::clone(&addresses), Instant::now());
+        held(names).put(name, Arc::clone(&addresses), now());
         addresses
     }
 }
@@ -203,11 +253,18 @@ impl<F> Gated<F> {
 impl<F: Fetcher> Fetcher for Gated<F> {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
         let Some(pass) = &self.pass else { return self.fetcher.fetch(request).await };
+        sending::waits();
         let Some(mut going) = pass.turn(&request).await else { return Err(FetchError::Withdrawn.after(0)) };
+        sending::goes(going.next);
         let answer = self.fetcher.fetch(request).await;
         going.bytes = answer.as_ref().map_or(0, |response| response.wire_bytes);
         answer
     }
+}
+
+/// The runtime's time, which a test may move on.
+fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
 }
 
 /// What a lock holds. Whoever panicked with it had changed nothing by halves.
@@ -225,37 +282,99 @@ mod tests {
         memory::{MemoryFetcher, response},
     };
 
-    fn pass(gate: &Arc<SharedGate>, member: u32) -> (watch::Sender<Option<i32>>, Pass) {
+    fn stop() -> (watch::Sender<Option<i32>>, StopSignal) {
         let (sender, receiver) = watch::channel(None);
-        let stop = StopSignal::new(receiver, Duration::from_secs(1));
+        (sender, StopSignal::new(receiver, Duration::from_secs(1)))
+    }
+
+    fn pass(gate: &Arc<SharedGate>, member: u32) -> (watch::Sender<Option<i32>>, Pass) {
+        let (sender, stop) = stop();
         let given = ["one.test:80:192.0.2.1", "two.test:80:192.0.2.1"].map(|text| text.parse().unwrap());
-        let (gate, resolver) = (Arc::clone(gate), Arc::new(SystemResolver));
-        (sender, Pass { gate, member: Member(member), slots: 1, given: given.into(), resolver, stop })
+        let others = Others { slots: 1, given: given.into(), resolver: Arc::new(SystemResolver) };
+        (sender, Pass { gate: Arc::clone(gate), member: Member(member), others: Some(others), stop })
     }
 
     fn request(url: &str, pause: Duration) -> FetchRequest {
         FetchRequest { pause, ..FetchRequest::get(WebUrl::parse(url).unwrap(), 10) }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn two_names_of_one_address_wait_for_each_other_and_a_stop_ends_that() {
-        let gate = Arc::new(SharedGate::new(Limits::default()));
+        let gate = Arc::new(SharedGate::default());
         let ((_one, first), (two, second)) = (pass(&gate, 0), pass(&gate, 1));
         let web = || MemoryFetcher::default().with("http://one.test/", Ok(response(200, &[], b"x")));
         let (first, second) = (Gated::new(web(), Some(first)), Gated::new(web(), Some(second)));
         let pause = Duration::from_millis(60);
         first.fetch(request("http://one.test/", pause)).await.unwrap();
-        let began = Instant::now();
+        let began = now();
         first.fetch(request("http://one.test/", Duration::ZERO)).await.unwrap();
-        assert!(began.elapsed() < pause, "the pause is the one that was asked for last: {:?}", began.elapsed());
+        assert_eq!(now(), began, "the pause is the one that was asked for last");
         first.fetch(request("http://one.test/", pause)).await.unwrap();
-        let began = Instant::now();
+        let began = now();
         let failure = second.fetch(request("http://two.test/", Duration::ZERO)).await.unwrap_err();
-        assert!(failure.error.name() == "refused" && began.elapsed() >= pause, "it was asked: {:?}", began.elapsed());
+        assert_eq!((failure.error.name(), now() - began), ("refused", pause), "it was asked");
         let waits = second.fetch(request("http://two.test/", Duration::from_hours(1)));
         let stops = async { two.send(Some(15)).unwrap() };
         let (answer, ()) = tokio::join!(waits, stops);
-        assert_eq!(answer.unwrap_err().error.name(), "withdrawn");
+        assert_eq!((answer.unwrap_err().error.name(), now() - began), ("withdrawn", pause));
         assert_eq!(second.fetcher.asked().len(), 1);
+    }
+
+    /// Answers after some time, and notes when it was asked.
+    #[derive(Default)]
+    struct Slow(Mutex<Vec<Instant>>);
+
+    impl Fetcher for Slow {
+        async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+            held(&self.0).push(now());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            Ok(FetchResponse::new(request.url, 200))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_crawl_alone_reaches_its_rate_and_exceeds_it_over_no_second() {
+        for (rate, tasks) in [(5, 1), (20, 1), (20, 1_000), (200, 64), (2_000, 1_000), (10_000, 1_000)] {
+            let ((_sender, stop), gate) = (stop(), Arc::default());
+            let fetcher = Gated::new(Slow::default(), Pass::alone(&gate, NonZeroU32::new(rate), &stop));
+            let fetcher = Arc::new(fetcher);
+            let began = now();
+            let mut crawling = tokio::task::JoinSet::new();
+            for _ in 0..tasks {
+                let fetcher = Arc::clone(&fetcher);
+                crawling.spawn(async move {
+                    while now() - began < Duration::from_secs(3) {
+                        fetcher.fetch(request("http://one.test/", Duration::ZERO)).await.unwrap();
+                    }
+                });
+            }
+            crawling.join_all().await;
+            let asked = held(&fetcher.fetcher.0);
+            let over_seconds = asked.windows(rate as usize + 1).map(|over| over[rate as usize] - over[0]);
+            assert!(over_seconds.min().is_none_or(|span| span >= Duration::from_secs(1)), "{rate}");
+            let in_time = asked.iter().filter(|at| **at < began + Duration::from_secs(3)).count();
+            assert!(in_time as f64 >= 0.9 * 3.0 * f64::from(rate), "{in_time} at {rate} with {tasks}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_a_lease_the_requests_that_went_are_counted_and_none_that_waits() {
+        let ((_sender, stop), gate, gone) = (stop(), Arc::default(), Arc::default());
+        let fetcher = Arc::new(Gated::new(Slow::default(), Pass::alone(&gate, NonZeroU32::new(1), &stop)));
+        fetcher.fetch(request("http://one.test/", Duration::ZERO)).await.unwrap();
+        let (sending, began) = (sending::Sending::new(Arc::clone(&gone)), tokio::time::Instant::now());
+        let lease = tokio::spawn(Arc::clone(&sending).count_in(async move {
+            for _ in 0..2 {
+                sending::begins();
+                fetcher.fetch(request("http://one.test/", Duration::ZERO)).await.unwrap();
+            }
+        }));
+        for (millis, requests) in [(500, 0), (1_015, 1), (1_500, 1), (2_070, 2)] {
+            sleep_until(began + Duration::from_millis(millis)).await;
+            assert_eq!(sending.requests(), requests, "{millis}");
+        }
+        lease.abort();
+        assert!(lease.await.unwrap_err().is_cancelled());
+        assert_eq!(gone.next().await, 1, "the lease went once");
     }
 }

@@ -17,6 +17,7 @@ mod page_reader;
 mod progress;
 mod report;
 mod run;
+mod sending;
 mod shell;
 #[cfg(test)]
 mod simulation;
@@ -28,7 +29,7 @@ mod writer_thread;
 use core::{ranking as ranking_of, scope as scope_of};
 
 pub use core::{CacheFailure, End, Start};
-pub use gated::{Gated, Pass, SharedGate};
+pub use gated::{Gated, Others, Pass, SharedGate};
 pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
 pub use run::{EngineError, Launch, check, run};

@@ -73,6 +73,7 @@ impl<F: Fetcher + 'static> Shell<F> {
     /// Runs until nothing can be done any more.
     pub(super) async fn run(&mut self, starts: Vec<Start>) -> Result<End, EngineError> {
         let mut ticks = tokio::time::interval(std::time::Duration::from_millis(500));
+        let gone = self.visits.gone();
         self.tell(Event::Begin(starts)).await?;
         loop {
             let until = match self.turn().await? {
@@ -91,8 +92,9 @@ impl<F: Fetcher + 'static> Shell<F> {
                 },
                 Some(ended) = self.visits.next() => Some(match ended {
                     Ended::Came(report) => Event::Visited(report),
-                    Ended::GivenUp => Event::GivenUp,
+                    Ended::GivenUp(requests) => Event::GivenUp(requests),
                 }),
+                leases = gone.next() => Some(Event::Gone(leases)),
                 Some(answer) = self.answers.receiver.recv() => Some(Event::Answered(answer)),
                 due = self.writer.due() => {
                     due?;

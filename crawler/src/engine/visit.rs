@@ -12,6 +12,7 @@ use super::{
     judge::Memo,
     page_reader::{FetchedPage, PageReader},
     report::{Content, Judging, KeptResponse, Links, Page, shortened},
+    sending,
 };
 use crate::{
     extract::{self, LinkLimits, MetaRobots, Omitted, Reading, ReferenceSeed, ScannedPage},
@@ -178,6 +179,7 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn fetch(&self, request: FetchRequest) -> Fetched {
+        sending::begins();
         match self.fetcher.fetch(request).await {
             Ok(response) => Fetched { requests: response.requests, result: Ok(response) },
             Err(failure) => Fetched { requests: failure.requests, result: Err(failure.error) },

@@ -3,11 +3,15 @@
 //! Owns: the leases meanwhile. A task has what it needs of one, never the lease itself: so a lease comes back whatever
 //! becomes of its task.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use tokio::task::{Id, JoinError, JoinSet};
 
-use super::{report::Report, visit::Visited};
+use super::{
+    report::Report,
+    sending::{Gone, Sending},
+    visit::Visited,
+};
 use crate::{fetch::FetchError, frontier::Lease};
 
 /// How a visit ended.
@@ -15,22 +19,24 @@ use crate::{fetch::FetchError, frontier::Lease};
 pub(super) enum Ended {
     /// With what it came to.
     Came(Box<Report>),
-    /// It was given up, most likely with its request under way.
-    GivenUp,
+    /// It was given up, with so many requests sent or under way.
+    GivenUp(u64),
 }
 
 /// Tasks and their leases.
 #[derive(Debug, Default)]
 pub(super) struct Visits {
     tasks: JoinSet<Visited>,
-    leases: HashMap<Id, Lease>,
+    leases: HashMap<Id, (Lease, Arc<Sending>)>,
+    gone: Arc<Gone>,
 }
 
 impl Visits {
     /// Has a task carry a lease out.
     pub(super) fn begin(&mut self, lease: Lease, visit: impl Future<Output = Visited> + Send + 'static) {
-        let task = self.tasks.spawn(visit);
-        self.leases.insert(task.id(), lease);
+        let sending = Sending::new(Arc::clone(&self.gone));
+        let task = self.tasks.spawn(Arc::clone(&sending).count_in(visit));
+        self.leases.insert(task.id(), (lease, sending));
     }
 
     /// The next visit that ends; `None` when there is none.
@@ -39,11 +45,16 @@ impl Visits {
             Ok((task, visited)) => (task, Ok(visited)),
             Err(error) => (error.id(), Err(error)),
         };
-        let lease = self.leases.remove(&task).expect("each task has a lease");
+        let (lease, sending) = self.leases.remove(&task).expect("each task has a lease");
         Some(match visited {
             Ok(Visited { requests, result }) => Ended::Came(Box::new(Report { lease, requests, result })),
-            Err(error) => broken_off(lease, error),
+            Err(error) => broken_off(lease, sending.requests(), error),
         })
+    }
+
+    /// Counts the leases that have gone to their hosts, of those that waited for it.
+    pub(super) fn gone(&self) -> Arc<Gone> {
+        Arc::clone(&self.gone)
     }
 
     /// Gives all up.
@@ -53,11 +64,11 @@ impl Visits {
 }
 
 /// A fault of ours in a visit is the outcome of that visit: the crawl goes on without the page.
-fn broken_off(lease: Lease, error: JoinError) -> Ended {
-    let Ok(panic) = error.try_into_panic() else { return Ended::GivenUp };
+fn broken_off(lease: Lease, requests: u64, error: JoinError) -> Ended {
+    let Ok(panic) = error.try_into_panic() else { return Ended::GivenUp(requests) };
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let panic = text.as_deref().unwrap_or("it does not say why");
     tracing::error!(url = %lease.url(), panic, "a bug in Webloom: the URL counts as failed; please report it");
-    Ended::Came(Box::new(Report { lease, requests: 1, result: Err(FetchError::Internal) }))
+    Ended::Came(Box::new(Report { lease, requests, result: Err(FetchError::Internal) }))
 }

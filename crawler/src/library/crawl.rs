@@ -300,7 +300,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
             until: None,
             auth: auth.transpose()?,
             lock: None,
-            caller: Runner { fetcher: self.fetcher, reader },
+            caller: Runner { fetcher: self.fetcher, reader, gate: Arc::default() },
         })
     }
 

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{
     config::Settings,
-    engine::{End, PageReader, Progress, StopSignal, WriterThread},
+    engine::{End, Gated, PageReader, Pass, Progress, SharedGate, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher, http::HttpFetcher},
     session::{self, Caller, Failure},
 };
@@ -26,11 +26,13 @@ pub(super) struct Runner<F> {
     /// A fetcher of its own, if it has one.
     pub(super) fetcher: Option<Arc<F>>,
     pub(super) reader: PageReader,
+    /// Where requests wait for their turn.
+    pub(super) gate: Arc<SharedGate>,
 }
 
 impl<F> Clone for Runner<F> {
     fn clone(&self) -> Self {
-        Self { fetcher: self.fetcher.clone(), reader: self.reader.clone() }
+        Self { fetcher: self.fetcher.clone(), reader: self.reader.clone(), gate: Arc::clone(&self.gate) }
     }
 }
 
@@ -50,7 +52,7 @@ impl<F: Fetcher> Fetcher for Asks<F> {
 }
 
 impl<F: Fetcher + 'static> Caller for Runner<F> {
-    type Fetcher = Asks<F>;
+    type Fetcher = Gated<Asks<F>>;
     type View = ();
     type Writer = WriterThread;
 
@@ -63,13 +65,14 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
     fn fetcher(
         &self,
         standard: impl FnOnce() -> Result<HttpFetcher, Failure>,
-        _: &Settings,
-        _: &StopSignal,
+        settings: &Settings,
+        stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure> {
-        Ok(match &self.fetcher {
+        let asks = match &self.fetcher {
             Some(own) => Asks::Own(Arc::clone(own)),
             None => Asks::Http(Box::new(standard()?)),
-        })
+        };
+        Ok(Gated::new(asks, Pass::alone(&self.gate, settings.politeness.max_rate, stop)))
     }
 
     fn writer(&self) -> WriterThread {

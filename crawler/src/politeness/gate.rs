@@ -1,12 +1,12 @@
 //! [`Gate`]: who may send the next request.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::HashMap,
     num::{NonZeroU32, NonZeroU64},
     time::{Duration, Instant},
 };
 
-use super::{Member, Place, Terms, line::Line};
+use super::{Member, Place, Terms, line::Line, turns::Turns};
 
 /// Places that are looked through before any is forgotten.
 const FEW_PLACES: usize = 64;
@@ -56,18 +56,18 @@ pub struct Gate {
     limits: Limits,
     lines: HashMap<Place, Line>,
     requests: HashMap<Ticket, Request>,
+    /// Those of crawls with a rate of their own whom nothing else holds back.
+    own: HashMap<Member, Turns>,
     /// Those whom only what all share holds back.
-    ready: BTreeSet<Ticket>,
+    all: Turns,
     in_flight: u32,
-    /// When the rate allows the next request.
-    rate_free: Option<Instant>,
     /// When what was received is paid for.
     bytes_free: Option<Instant>,
     next: u64,
     /// So many places are looked through.
     most_places: usize,
-    /// Whether somebody who waits may go now.
-    changed: bool,
+    /// Those whose turn it may be now.
+    woken: Vec<Ticket>,
 }
 
 /// A request that waits, or is under way.
@@ -81,24 +81,39 @@ struct Request {
 impl Gate {
     /// A gate that nobody has come to.
     pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
+        let mut gate = Self {
+            limits: Limits::default(),
             lines: HashMap::new(),
             requests: HashMap::new(),
-            ready: BTreeSet::new(),
+            own: HashMap::new(),
+            all: Turns::default(),
             in_flight: 0,
-            rate_free: None,
             bytes_free: None,
             next: 0,
             most_places: FEW_PLACES,
-            changed: false,
-        }
+            woken: Vec::new(),
+        };
+        gate.set_limits(limits);
+        gate
     }
 
     /// Has other limits hold from now on.
     pub fn set_limits(&mut self, limits: Limits) {
-        (self.limits, self.changed) = (limits, true);
-        (self.rate_free, self.bytes_free) = (None, None);
+        (self.limits, self.bytes_free) = (limits, None);
+        self.all.set_rate(limits.max_rate);
+        self.woken.extend(self.all.first());
+    }
+
+    /// Has a crawl send at most so many requests over any second from now on.
+    pub fn set_rate(&mut self, member: Member, rate: Option<NonZeroU32>) {
+        let own = self.own.entry(member).or_default();
+        own.set_rate(rate);
+        self.woken.extend(own.first());
+    }
+
+    /// When a crawl may send its next request, by its own rate.
+    pub fn free(&self, member: Member) -> Option<Instant> {
+        self.own.get(&member).and_then(Turns::free)
     }
 
     /// Lines up at these places, each named once.
@@ -116,24 +131,40 @@ impl Gate {
     /// Whether a request that waits may be sent now.
     pub fn turn(&mut self, ticket: Ticket, now: Instant) -> Turn {
         let Some(request) = self.requests.get(&ticket) else { return Turn::Waits };
-        let turns =
-            request.places.iter().map(|place| self.lines.get(place).map_or(Some(now), |line| line.turn(ticket, now)));
-        let Some(at) = turns.collect::<Option<Vec<_>>>().map(|turns| turns.into_iter().max().unwrap_or(now)) else {
-            return self.is_not_ready(ticket, Turn::Waits);
-        };
-        if at > now {
-            return self.is_not_ready(ticket, Turn::At(at));
+        let mut turn = self.turn_at(&request.places, ticket, now);
+        for turns in self.own.get_mut(&request.member).into_iter().chain([&mut self.all]) {
+            if turn == Turn::Go {
+                turn = turns.turn(ticket, now);
+            } else {
+                self.woken.extend(turns.leave(ticket));
+            }
         }
-        self.ready.insert(ticket);
-        let is_full = self.limits.concurrency.is_some_and(|most| self.in_flight >= most.get());
-        if is_full || self.ready.first() != Some(&ticket) {
-            return Turn::Waits;
+        if turn == Turn::Go {
+            turn = self.turn_of_all(now);
         }
-        if let Some(at) = self.rate_free.max(self.bytes_free).filter(|at| *at > now) {
-            return Turn::At(at);
+        if turn == Turn::Go {
+            self.begin(ticket, now);
         }
-        self.begin(ticket, now);
-        Turn::Go
+        turn
+    }
+
+    /// Whether it may by all who ask at these places.
+    fn turn_at(&self, places: &[Place], ticket: Ticket, now: Instant) -> Turn {
+        let turns = places.iter().map(|place| self.lines.get(place).map_or(Some(now), |line| line.turn(ticket, now)));
+        match turns.collect::<Option<Vec<_>>>().map(|turns| turns.into_iter().max()) {
+            None => Turn::Waits,
+            Some(Some(at)) if at > now => Turn::At(at),
+            Some(_) => Turn::Go,
+        }
+    }
+
+    /// Whether the next may, by what all share but the rate.
+    fn turn_of_all(&self, now: Instant) -> Turn {
+        match self.bytes_free {
+            _ if self.limits.concurrency.is_some_and(|most| self.in_flight >= most.get()) => Turn::Waits,
+            Some(at) if at > now => Turn::At(at),
+            _ => Turn::Go,
+        }
     }
 
     /// A request ended, and has brought so many bytes; or nobody waits for it any more.
@@ -145,18 +176,21 @@ impl Gate {
                 Some(_) => line.end(request.member, now),
                 None => line.leave(ticket, request.member, now),
             }
+            self.woken.extend(line.first());
         }
         if let Some(began) = request.began {
             self.in_flight -= 1;
             self.pay(bytes, began);
+            self.woken.extend(self.all.first().filter(|_| self.limits.concurrency.is_some()));
+        } else {
+            let own = self.own.get_mut(&request.member).and_then(|own| own.leave(ticket));
+            self.woken.extend(own.into_iter().chain(self.all.leave(ticket)));
         }
-        self.ready.remove(&ticket);
-        self.changed = true;
     }
 
-    /// Whether somebody who waits may go now, since this was last asked.
-    pub fn has_changed(&mut self) -> bool {
-        std::mem::take(&mut self.changed)
+    /// Those who wait and may go now, or know when, since this was last asked.
+    pub fn woken(&mut self) -> Vec<Ticket> {
+        std::mem::take(&mut self.woken)
     }
 
     /// Places of which something is kept.
@@ -165,21 +199,18 @@ impl Gate {
     }
 
     fn begin(&mut self, ticket: Ticket, now: Instant) {
-        self.ready.remove(&ticket);
         self.in_flight += 1;
-        if let Some(rate) = self.limits.max_rate {
-            let step = Duration::from_secs(1) / rate.get();
-            self.rate_free = Some(self.rate_free.map_or(now, |free| free.max(now)) + step);
-        }
-        if let Some(request) = self.requests.get_mut(&ticket) {
-            request.began = Some(now);
-            for place in &request.places {
-                if let Some(line) = self.lines.get_mut(place) {
-                    line.begin();
-                }
+        self.woken.extend(self.all.go(ticket, now));
+        let Some(request) = self.requests.get_mut(&ticket) else { return };
+        request.began = Some(now);
+        let own = self.own.get_mut(&request.member).and_then(|own| own.go(ticket, now));
+        self.woken.extend(own);
+        for place in &request.places {
+            if let Some(line) = self.lines.get_mut(place) {
+                line.begin();
+                self.woken.extend(line.first());
             }
         }
-        self.changed = true;
     }
 
     /// Whoever comes next waits until these bytes would have come at the rate that is allowed.
@@ -188,11 +219,6 @@ impl Gate {
             let time = Duration::from_secs_f64(bytes as f64 / most.get() as f64);
             self.bytes_free = Some(self.bytes_free.map_or(began, |free| free.max(began)) + time);
         }
-    }
-
-    fn is_not_ready(&mut self, ticket: Ticket, turn: Turn) -> Turn {
-        self.changed |= self.ready.remove(&ticket);
-        turn
     }
 
     fn forget(&mut self, now: Instant) {

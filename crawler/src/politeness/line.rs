@@ -77,6 +77,11 @@ impl Line {
         is_next.then(|| self.ended.map_or(now, |ended| ended + terms.pause))
     }
 
+    /// The request that is next.
+    pub(super) fn first(&self) -> Option<Ticket> {
+        self.waiting.front().copied()
+    }
+
     /// The next request begins.
     pub(super) fn begin(&mut self) {
         self.waiting.pop_front();

@@ -4,13 +4,13 @@ use std::{
     collections::BTreeSet,
     process::Command,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::runtime::Runtime;
 use webloom::{
     Crawl, End, Page, Scope,
-    fetcher::{FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher},
+    fetcher::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher},
 };
 use webloom_tests::{
     server::{Asked, Reply},
@@ -257,7 +257,7 @@ impl Fetcher for Memory {
             "http://memory.test/" => "<a href=two><a href=silent>",
             "http://memory.test/two" => "<a href=/>",
             "http://memory.test/silent" => {
-                return Err(FetchError::Protocol(webloom::fetcher::Cause::new("none")).after(1));
+                return Err(FetchError::Protocol(Cause::new("none")).after(1));
             }
             _ => return Ok(FetchResponse::new(request.url, 404)),
         };
@@ -304,4 +304,64 @@ fn example(name: &str, argument: &str) -> (String, String) {
     let [shown, told] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
     assert!(output.status.success(), "{told}");
     (shown, told)
+}
+
+/// `/` redirects to itself, and the second request of the same lease cannot be made, once. Notes when it is asked.
+#[derive(Default)]
+struct OutOfDescriptors(Mutex<Vec<Instant>>);
+
+impl Fetcher for OutOfDescriptors {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        if request.url.path() != "/" {
+            return Ok(FetchResponse::new(request.url, 404));
+        }
+        let asked = {
+            let mut asked = self.0.lock().unwrap();
+            asked.push(Instant::now());
+            asked.len()
+        };
+        match asked {
+            1 => Ok(FetchResponse {
+                headers: vec![("location".into(), b"/".as_slice().into())],
+                ..FetchResponse::new(request.url, 302)
+            }),
+            2 => Err(FetchError::OwnMachine(Cause::new("no file descriptor")).after(0)),
+            _ => Ok(FetchResponse::new(request.url, 200)),
+        }
+    }
+}
+
+#[test]
+fn a_redirect_whose_second_request_cannot_be_made_counts_and_has_its_delay() {
+    let (fetcher, delay) = (Arc::new(OutOfDescriptors::default()), Duration::from_millis(700));
+    let crawl = Crawl::new("http://example.test/").delay(delay).fetcher(Shared(Arc::clone(&fetcher)));
+    let summary = runtime().block_on(crawl.run(drop)).unwrap();
+    assert!(summary.is_complete() && summary.pages.stored == 1, "{summary}");
+    assert_eq!(summary.requests, 3, "robots.txt, the redirect and the page");
+    let asked = fetcher.0.lock().unwrap();
+    assert!(asked.len() == 3 && asked[2] - asked[1] >= delay, "{asked:?}");
+}
+
+/// The same fetcher, that a test looks at.
+struct Shared(Arc<OutOfDescriptors>);
+
+impl Fetcher for Shared {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        self.0.fetch(request).await
+    }
+}
+
+#[test]
+fn requests_a_second_are_limited_with_any_fetcher() {
+    let server = serve(star(10));
+    let crawl = quick(server.url("/")).set("politeness.max_rate", "20");
+    let summary = runtime().block_on(crawl.run(drop)).unwrap();
+    assert_eq!((summary.pages.stored, summary.requests), (11, 12));
+    let log = server.log();
+    assert!(log[11].began - log[0].began >= Duration::from_millis(550), "12 requests at 20 a second");
+    let began = Instant::now();
+    let crawl = Crawl::new("http://example.test/").delay(Duration::ZERO).set("politeness.max_rate", "2");
+    let summary = runtime().block_on(crawl.fetcher(OutOfDescriptors::default()).run(drop)).unwrap();
+    assert_eq!(summary.requests, 3);
+    assert!(began.elapsed() >= Duration::from_millis(1_000), "four tries at 2 a second");
 }

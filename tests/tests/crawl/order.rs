@@ -138,8 +138,8 @@ fn a_depth_limit_loses_nothing_that_is_near_enough() {
 }
 
 /// How many of the first forty requests for pages of two equal sites, of which one has three times the weight, went to that
-/// one.
-fn share(order: &[&str]) -> usize {
+/// one, where requests are `scarce`.
+fn share(order: &[&str], scarce: [&str; 2]) -> usize {
     // An answer takes longer than rows of a queue are read, in which time only the other site has turns.
     let slow = || {
         let pages = star(PAGES);
@@ -152,7 +152,7 @@ fn share(order: &[&str]) -> usize {
     let [one, other] = &servers;
     let rule = format!(":{}/=3", one.port());
     let rules = if order.is_empty() { vec![] } else { vec!["--priority", &rule] };
-    let run = Webloom::crawl(&folder.crawl(), &one.url("/")).args([other.url("/")]).args(["--concurrency", "1"]);
+    let run = Webloom::crawl(&folder.crawl(), &one.url("/")).args([other.url("/")]).args(scarce);
     let summary = few_heads(run).args(order).args(rules).run().expect(0).json();
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &(2 * (PAGES + 1)).into()));
     assert_clean(&folder.crawl());
@@ -167,10 +167,12 @@ fn share(order: &[&str]) -> usize {
 
 #[test]
 fn hosts_share_by_weight_where_not_all_can_be_asked() {
-    let weighted = share(&["--order", "best"]);
-    assert!((24..=32).contains(&weighted), "{weighted} of 40");
-    let equal = share(&[]);
-    assert!((19..=21).contains(&equal), "{equal} of 40");
+    for scarce in [["--concurrency", "1"], ["--max-rate", "20"]] {
+        let weighted = share(&["--order", "best"], scarce);
+        assert!((24..=32).contains(&weighted), "{weighted} of 40 with {scarce:?}");
+        let equal = share(&[], scarce);
+        assert!((19..=21).contains(&equal), "{equal} of 40 with {scarce:?}");
+    }
 }
 
 #[test]

@@ -5,12 +5,13 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::Signal;
 use webloom_tests::{
     server::{Hit, Reply, Server},
-    webloom::Webloom,
+    webloom::{Webloom, assert_clean},
 };
 
-use crate::{Folder, crawl, serve, star};
+use crate::{Folder, assert_counts, crawl, serve, star};
 
 /// The shortest time from the end of a request to the beginning of the next.
 fn shortest_pause(log: &[Hit]) -> Duration {
@@ -121,6 +122,41 @@ fn a_rate_for_all_hosts() {
     let took = began[began.len() - 1] - began[0];
     assert_eq!(began.len(), 12);
     assert!(took >= Duration::from_millis(11 * 50 - 20), "12 requests in {took:?}");
+}
+
+/// The requests a second that a crawl of one host makes with this rate, which it exceeds over no second.
+fn reached(rate: usize) -> f64 {
+    let server = serve(star(2 * rate + rate / 2));
+    let run = Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(["--max-rate", &rate.to_string()]);
+    run.run().expect(0);
+    let began: Vec<_> = server.log().iter().map(|hit| hit.began).collect();
+    let closest = began.windows(rate + 1).map(|over| over[rate] - over[0]).min().expect("more than a second");
+    assert!(closest >= Duration::from_secs(1), "{rate} and one requests in {closest:?}");
+    let took = began[began.len() - 1] - began[0];
+    (began.len() - 1) as f64 / took.as_secs_f64()
+}
+
+#[test]
+fn a_rate_is_reached_and_exceeded_over_no_second() {
+    for rate in [30, 200] {
+        // A machine that does much else may be too slow for it for a while.
+        let tries: Vec<_> = (0..4).map(|_| reached(rate)).take_while(|reached| *reached < 0.9 * rate as f64).collect();
+        assert!(tries.len() < 4, "{tries:?} of {rate}");
+    }
+}
+
+#[test]
+fn a_request_that_waits_for_the_rate_is_given_back_and_not_counted() {
+    let (server, folder) = (serve(star(3)), Folder::new());
+    let running = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-rate", "1"]).spawn();
+    server.wait_for("/robots.txt", 1);
+    running.signal(Signal::TERM);
+    let summary = running.wait().expect(143).json();
+    assert_eq!((&summary["requests"]["sent"], &summary["pages"]["failed"]), (&server.log().len().into(), &0.into()));
+    assert_counts(&summary);
+    assert_clean(&folder.crawl());
+    let rest = Webloom::go_on(&folder.crawl()).args(["--max-rate", "unlimited"]).run().expect(0).json();
+    assert_eq!((&rest["pages"]["stored"], &rest["requests"]["sent"]), (&4.into(), &server.log().len().into()));
 }
 
 #[test]

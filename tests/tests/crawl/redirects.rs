@@ -7,7 +7,7 @@ use std::{
 
 use webloom_tests::{
     server::{Reply, Server},
-    webloom::{Webloom, pages, with_outcome},
+    webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
 use crate::{Folder, assert_asked_once, assert_counts, chain, crawl, serve, star};
@@ -89,6 +89,48 @@ fn the_target_of_a_start_belongs_to_the_crawl() {
         run.stderr
     );
     assert_eq!(with_outcome(&folder.crawl(), "redirected"), [start.url("/")]);
+}
+
+#[test]
+fn pages_that_are_queued_wait_for_the_redirect_of_a_start_that_is_added() {
+    let asked_for_all = Arc::new((Mutex::new(false), Condvar::new()));
+    let moved = Server::start("127.0.0.2", |asked| match asked.target.as_str() {
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::html("it is here now"),
+    })
+    .unwrap();
+    let [linked, new, home] = ["/linked", "/new", "/"].map(|path| moved.url(path));
+    let all = Arc::clone(&asked_for_all);
+    let here = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::links(["/1", "/2", "/3"]),
+        "/1" => Reply::links([&linked]),
+        "/2" => Reply::redirect(301, &new),
+        "/3" => {
+            // One request at a time: what the others came to was taken in.
+            *all.0.lock().unwrap() = true;
+            all.1.notify_all();
+            Reply::html("the last one")
+        }
+        _ => Reply::status(404),
+    });
+    let old = Server::start("127.0.0.3", move |asked| {
+        if asked.target == "/robots.txt" {
+            return Reply::status(404);
+        }
+        let (all, changed) = &*asked_for_all;
+        drop(changed.wait_timeout_while(all.lock().unwrap(), Duration::from_secs(8), |all| !*all).unwrap());
+        Reply::redirect(301, &home)
+    })
+    .unwrap();
+    let folder = Folder::new();
+    Webloom::crawl(&folder.crawl(), &here.url("/")).args(["--max-pages", "1"]).run().expect(0);
+    let added = ["--max-pages", "none", "--allow-private", "127.0.0.2", "--add", &*old.url("/")];
+    let summary = Webloom::go_on(&folder.crawl()).args(added).run().expect(0).json();
+    assert_counts(&summary);
+    assert_clean(&folder.crawl());
+    assert_asked_once(&moved, &["/", "/linked", "/new"]);
+    assert_asked_once(&here, &["/", "/1", "/2", "/3"]);
+    assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &6.into()), "{summary}");
 }
 
 #[test]

@@ -70,8 +70,11 @@ const OUTSIDE: &[&str] = &[
 /// The deciding core: in the shell's layer, because it knows the settings, and as pure as what lies below.
 const DECIDING: &str = "crawler/src/engine/core/";
 
-/// What the deciding core may use of the outside: the limiter, whose time is what it is told.
+/// What politeness may use of the outside: the limiter, whose time is an argument.
 const LIMITER: &str = "governor";
+
+/// Where that may be named.
+const GATE: &str = "politeness";
 
 /// What names the database: nothing else could be put in its place otherwise.
 const DATABASE: &str = "rusqlite";
@@ -124,7 +127,8 @@ fn faults_of(source: &Source) -> Vec<String> {
     let named = named(source);
     let arrows = named.iter().filter_map(|named| arrow_fault(module, named).map(|fault| at(source, named, &fault)));
     if module.layer <= Layer::Ports {
-        arrows.chain(outside_faults(source, &named)).collect()
+        let limiter = |named: &&Named| module.name == GATE && named.segments[0] == LIMITER;
+        arrows.chain(outside_faults(source, named.iter().filter(|named| !limiter(named)))).collect()
     } else if source.path.starts_with(DECIDING) {
         arrows.chain(impure(source, &named)).collect()
     } else {
@@ -148,9 +152,7 @@ fn names_store(segments: &[String]) -> bool {
 
 /// What the deciding core names of the outside.
 fn impure(source: &Source, named: &[Named]) -> Vec<String> {
-    let limiter = |named: &Named| named.segments[0] == LIMITER;
-    let outside =
-        named.iter().filter(|named| !limiter(named) && (is_outside(&named.segments) || reads_clock(&named.segments)));
+    let outside = named.iter().filter(|named| is_outside(&named.segments) || reads_clock(&named.segments));
     let adapters = named.iter().filter(|named| {
         ADAPTERS
             .iter()
@@ -178,13 +180,13 @@ fn cache_faults(sources: &[Source]) -> Vec<String> {
             let named = named(source);
             let ours = named.iter().filter(|named| named.segments[0] == "webloom");
             let ours = ours.map(|named| at(source, named, "the URL cache imports nothing of ours")).collect::<Vec<_>>();
-            ours.into_iter().chain(outside_faults(source, &named))
+            ours.into_iter().chain(outside_faults(source, named.iter()))
         })
         .collect()
 }
 
-fn outside_faults(source: &Source, named: &[Named]) -> Vec<String> {
-    let faults = named.iter().filter(|named| is_outside(&named.segments) || reads_clock(&named.segments));
+fn outside_faults<'a>(source: &Source, named: impl Iterator<Item = &'a Named>) -> Vec<String> {
+    let faults = named.filter(|named| is_outside(&named.segments) || reads_clock(&named.segments));
     faults.map(|named| at(source, named, "this layer does no I/O, reads no clock and knows no runtime")).collect()
 }
 
@@ -248,7 +250,8 @@ fn the_deciding_core_does_nothing_but_decide() {
         let elsewhere = if text.contains("sqlite") { COMPOSITION } else { "crawler/src/engine/shell.rs" };
         assert_eq!(planted(elsewhere, text), [""; 0], "{text}");
     }
-    assert_eq!(planted("crawler/src/engine/core/throttle.rs", "use governor::Quota;"), [""; 0]);
+    assert_eq!(planted("crawler/src/engine/core/leasing.rs", "use governor::Quota;").len(), 1);
+    assert_eq!(planted("crawler/src/politeness/rate.rs", "use governor::Quota;"), [""; 0]);
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl AllJobs {
         let member = Member(self.begun);
         self.begun += 1;
         let share = Share { gate: Arc::clone(&self.gate), member, crawls: Arc::clone(&self.crawls) };
-        let among = Among { voice: voice.clone(), share: Some(share) };
+        let among = Among { voice: voice.clone(), share: Some(share), ..Among::default() };
         let (stop, stops) = watch::channel(None);
         let (orders, receiver) = mpsc::channel(signals::MOST_ASKED);
         let time = SystemWall::new().map_err(no_timer())?;

@@ -136,11 +136,6 @@ impl<S: Subject> Rounds<S> {
             if visits.is_some_and(|visits| visits <= now) {
                 match self.visit_due(outside).await? {
                     Some(end @ (End::Signal(_) | End::Loss)) => return Ok(Some(end)),
-                    Some(End::Restart | End::Aged { .. }) => {
-                        // Its URL cache was full, or too old: it is filled by links again.
-                        self.round = Round::Next(Revisit::Rediscover);
-                        return Ok(None);
-                    }
                     _ => continue,
                 }
             }
@@ -192,7 +187,12 @@ impl<S: Subject> Rounds<S> {
                 Some(order) = outside.orders.recv() => self.heed(order),
             }
         };
-        Ok(self.subject.has_visited(ended, outside.time.now()))
+        let end = self.subject.has_visited(ended, outside.time.now());
+        if matches!(end, End::Restart | End::Aged { .. }) {
+            // Its URL cache was full, or too old: the next sequence begins now, and fills one by links again.
+            (self.round, self.asked) = (Round::Next(Revisit::Rediscover), true);
+        }
+        Ok(end)
     }
 
     /// Runs a sequence, and those that its reset policy has follow it.

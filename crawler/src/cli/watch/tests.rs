@@ -54,6 +54,8 @@ struct World {
     /// How often the clock was set.
     sets: u64,
     lasts: u64,
+    /// How visits between sequences end that nobody stops.
+    visits: Option<End>,
     /// Steady times at which something happens.
     awaited: Vec<u64>,
     /// When sequences began, and what they were.
@@ -155,7 +157,7 @@ impl Subject for Fake {
     }
 
     fn has_visited(&mut self, ended: End, _: Moment) -> End {
-        ended
+        self.0.world().visits.unwrap_or(ended)
     }
 
     fn read_again(&mut self, given: &'static str) -> Result<Plan, Failure> {
@@ -209,6 +211,11 @@ impl Came {
 /// Watches from a moment for so many days by the steady clock; the first sequence begins at once, and takes ten minutes.
 fn watched(schedule: &str, from: &str, days: u64, script: &[(u64, Deed)]) -> Came {
     let world = World { wall: moment(from).millis(), lasts: 10 * MINUTE, ..World::default() };
+    watched_in(world, Round::GoOn, schedule, (days, script))
+}
+
+/// The same in a world, beginning with this.
+fn watched_in(world: World, round: Round, schedule: &str, (days, script): (u64, &[(u64, Deed)])) -> Came {
     let time = Virtual(Arc::new(Mutex::new(world)));
     let (stop, signals) = watch::channel(None);
     let (orders, receiver) = mpsc::channel(9);
@@ -216,7 +223,7 @@ fn watched(schedule: &str, from: &str, days: u64, script: &[(u64, Deed)]) -> Cam
     let beginning = Beginning {
         plan: plan(schedule).unwrap(),
         upcoming: Upcoming::after(time.now()),
-        round: Round::GoOn,
+        round,
         revisit: Revisit::KnownFirst,
         most: None,
     };
@@ -379,6 +386,25 @@ fn what_is_asked_for_begins_now_or_right_after_what_runs() {
     let came = watched("every = \"6h\"", "2026-01-01T00:00:00Z", 1, &script);
     assert_eq!(came.shown("UTC", "%H:%M")[..4], ["00:00", "03:00", "03:10", "09:10"]);
     assert_eq!(came.has("the next one begins right after it"), 1);
+}
+
+#[test]
+fn visits_that_end_with_a_url_cache_that_is_full_or_too_old_have_the_next_sequence_begin() {
+    let begins = |end, script: &[(u64, Deed)]| {
+        let from = moment("2026-01-01T00:00:00Z").millis();
+        let world = World { wall: from, lasts: 10 * MINUTE, visits: Some(end), ..World::default() };
+        let came = watched_in(world, Round::OnceMore, "every = \"6h\"", (1, script));
+        (came.shown("UTC", "%H:%M")[..2].join(" "), came.begun[0].1)
+    };
+    let known = Round::Next(Revisit::KnownFirst);
+    assert_eq!(begins(End::Drained, &[]), ("06:00 12:00".to_owned(), known));
+    let anew = Round::Next(Revisit::Rediscover);
+    for end in [End::Restart, End::Aged { drained: true }, End::Aged { drained: false }] {
+        assert_eq!(begins(end, &[]), ("00:10 06:10".to_owned(), anew), "{end:?}");
+        let paused =
+            [(5 * MINUTE, Deed::Settings("every = \"6h\"\npause = \"on\"")), (HOUR, Deed::Settings("every = \"6h\""))];
+        assert_eq!(begins(end, &paused), ("01:00 07:00".to_owned(), anew), "{end:?}");
+    }
 }
 
 #[test]

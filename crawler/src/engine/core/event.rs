@@ -19,8 +19,10 @@ pub(in crate::engine) enum Event {
     Begin(Vec<Start>),
     /// A visit ended.
     Visited(Box<Report>),
-    /// A visit was given up, most likely with its request under way.
-    GivenUp,
+    /// A visit was given up, with so many requests sent or under way.
+    GivenUp(u64),
+    /// So many leases have gone to their hosts, of those that wait for the rate, and it lets the next go.
+    Gone(usize),
     /// The store has answered a question.
     Answered(StoreAnswer),
     /// The user asks to stop: the signal's number. Nothing more is leased.

@@ -148,10 +148,12 @@ impl Core {
         }
     }
 
-    /// Counts a request whose visit did not come back.
-    pub(super) fn count_request(&mut self) {
-        let counters = Counters { requests: 1, ..Counters::default() };
-        self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
+    /// Counts requests whose visit brought nothing back.
+    pub(super) fn count_requests(&mut self, requests: u64) {
+        if requests > 0 {
+            let counters = Counters { requests, ..Counters::default() };
+            self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
+        }
     }
 
     /// The host was asked again to find out whether it answers.
@@ -167,15 +169,16 @@ impl Core {
         self.send(step);
     }
 
-    /// Takes a lease back whose request was not made: it is as if it had not been granted.
-    pub(super) fn give_back(&mut self, lease: Lease, now: Moment) {
+    /// Takes a lease back whose request was not made: it is as if it had not been granted, but for the host's delay where another
+    /// request was.
+    pub(super) fn give_back(&mut self, lease: Lease, asked: Asked, now: Moment) {
         let counted = lease.purpose().is_counted();
         match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
             Some(_) if lease.purpose() == Purpose::Rescue => return self.forgo_lease(lease, now),
             _ => self.budget.end(&lease),
         }
-        self.frontier.complete(lease, Outcome::Released, Asked::No, now);
+        self.frontier.complete(lease, Outcome::Released, asked, now);
     }
 
     /// Ends a lease that was begun, without a request.

@@ -28,8 +28,8 @@ pub(super) enum Task {
     Starts(VecDeque<Start>),
     /// A visit that ended at this moment.
     Visit(Box<Report>, Moment),
-    /// A page whose links were held back until the starts had their answers.
-    Held(Box<Report>),
+    /// A page whose visit ended at this moment, and whose links were held back until the starts had their answers.
+    Held(Box<Report>, Moment),
     /// A page whose links are being admitted.
     Links(Box<Unfinished>),
     /// A page fetched again, whose lost links are to be admitted.
@@ -119,7 +119,7 @@ impl Core {
                     Ok(None)
                 }
             },
-            Task::Held(report) => self.page_finished(*report, None, now, now),
+            Task::Held(report, at) => self.page_finished(*report, None, at, now),
             Task::Links(unfinished) => self.admit_part(unfinished, now),
             Task::Rescued(rescued) => self.admit_rescued(*rescued, now),
         }

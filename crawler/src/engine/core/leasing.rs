@@ -3,7 +3,7 @@
 use super::{super::report::Judging, Core, End, Ending, Question, Then, rescue::AtDrain};
 use crate::{
     candidate::HostId,
-    frontier::{Lease, Next},
+    frontier::{Asked, Lease, Next},
     queue::Purpose,
     store::Abandonment,
     time::Moment,
@@ -29,10 +29,10 @@ impl Core {
                 return if self.under_way() == 0 { self.end_by_budget() } else { Then::Wait(None) };
             }
             let usual = self.settings.politeness.concurrency.get() as usize;
-            if self.under_way() >= self.own_trouble.most(usual, now) {
+            if self.under_way() >= self.own_trouble.most(usual, now) || self.unsent.are_enough() {
                 return Then::Wait(None);
             }
-            if let Some(moment) = self.request_must_wait(now) {
+            if let Some(moment) = self.own_trouble.waits(now) {
                 return Then::Wait(Some(moment));
             }
             if !self.outbox.has_room() || self.level_is_open() {
@@ -78,27 +78,22 @@ impl Core {
     fn begin_ready(&mut self, now: Moment) -> Option<Moment> {
         if self.budget.is_out_of_time(now) {
             while let Some(lease) = self.parked.next_ready() {
-                self.give_back(lease, now);
+                self.give_back(lease, Asked::No, now);
             }
             return None;
         }
-        let wait = self.request_must_wait(now);
+        let wait = self.own_trouble.waits(now);
         if wait.is_none()
             && let Some(lease) = self.parked.next_ready()
         {
             // Another request to its host may have ended while it waited.
             if self.frontier.rests(lease.host(), now) {
-                self.give_back(lease, now);
+                self.give_back(lease, Asked::No, now);
             } else {
                 self.visit(lease);
             }
         }
         wait
-    }
-
-    /// Until when no request may be sent, to whatever host.
-    fn request_must_wait(&mut self, now: Moment) -> Option<Moment> {
-        self.own_trouble.waits(now).or_else(|| self.throttle.wait(now))
     }
 
     /// Ends when the sweep has nothing more to do.
@@ -165,7 +160,7 @@ impl Core {
 
     /// Has a lease carried out, now that a request may be sent.
     fn visit(&mut self, lease: Lease) {
-        self.throttle.spend();
+        self.unsent.begin();
         self.in_flight += 1;
         // As long as the scope may grow, no visit holds it: to change a copy would take as long as there are starts.
         let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit(self.pure.clone()) };

@@ -26,10 +26,11 @@ mod robots_book;
 pub(super) mod rules;
 mod setup;
 mod starts;
-mod throttle;
+mod unsent;
 
 use std::sync::Arc;
 
+use super::report::Report;
 pub use admission::CacheFailure;
 pub(super) use admission::Filling;
 use admission::{Admitter, SeenCache};
@@ -47,10 +48,15 @@ use robots_book::RobotsBook;
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
 use starts::StartPhase;
-use throttle::Throttle;
+use unsent::Unsent;
 
 use super::judge::PureHalf;
-use crate::{config::Settings, fetch::FetchError, frontier::Frontier, time::Moment};
+use crate::{
+    config::Settings,
+    fetch::FetchError,
+    frontier::{Asked, Frontier},
+    time::Moment,
+};
 
 /// How the reset policy has the sequence end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +80,7 @@ pub(super) struct Core {
     robots: RobotsBook,
     starts: StartPhase,
     rescues: Rescues,
-    throttle: Throttle,
+    unsent: Unsent,
     budget: Budget,
     revisits: Revisits,
     own_trouble: OwnTrouble,
@@ -116,29 +122,39 @@ impl Core {
         match event {
             Event::Begin(starts) => self.begin(starts, now),
             Event::Visited(report) => {
-                self.in_flight -= 1;
-                if let Err(error @ FetchError::OwnMachine(_)) = &report.result {
-                    self.own_trouble.again(now, self.in_flight, error);
-                    return self.give_back(report.lease, now);
-                }
-                if matches!(report.result, Err(FetchError::Withdrawn)) {
-                    if report.requests > 0 {
-                        // The one before it, of the same lease, was sent.
-                        self.count_request();
+                self.has_ended();
+                match &report.result {
+                    Err(error @ FetchError::OwnMachine(_)) => {
+                        self.own_trouble.again(now, self.in_flight, error);
+                        self.not_made(*report, now);
                     }
-                    return self.give_back(report.lease, now);
+                    Err(FetchError::Withdrawn) => self.not_made(*report, now),
+                    _ => {
+                        self.own_trouble.is_over();
+                        self.intake.push(Task::Visit(report, now));
+                    }
                 }
-                self.own_trouble.is_over();
-                self.intake.push(Task::Visit(report, now));
             }
-            Event::GivenUp => {
-                self.in_flight -= 1;
-                self.count_request();
+            Event::GivenUp(requests) => {
+                self.has_ended();
+                self.count_requests(requests);
             }
+            Event::Gone(leases) => self.unsent.have_gone(leases),
             Event::Answered(answer) => self.answered(answer, now),
             Event::Stop(signal) => self.stopped = self.stopped.or(Some(End::Signal(signal))),
             Event::Turn => {}
         }
+    }
+
+    fn has_ended(&mut self) {
+        self.in_flight -= 1;
+        self.unsent.are_of(self.in_flight);
+    }
+
+    /// A request could not be made. The one before it, of the same lease, may have been.
+    fn not_made(&mut self, report: Report, now: Moment) {
+        self.count_requests(report.requests);
+        self.give_back(report.lease, if report.requests > 0 { Asked::Yes } else { Asked::No }, now);
     }
 
     fn answered(&mut self, answer: StoreAnswer, now: Moment) {

@@ -76,18 +76,21 @@ impl Core {
     ) -> Result<Option<Task>, CacheFailure> {
         let heeded = self.heed(&report.lease, &report.result, at);
         let item = report.lease.item();
-        if self.starts.is_pending(item.id) {
-            let decision = decide(&report.result, heeded.fault, item.attempts, &self.settings.retry);
-            let redirected = matches!(&report.result, Ok(KeptResponse { content: Content::Redirect(_), .. }));
-            if matches!(decision, Decision::Final { .. }) && !redirected {
+        let decision = decide(&report.result, heeded.fault, item.attempts, &self.settings.retry);
+        if self.starts.holds() && matches!(decision, Decision::Final { .. }) {
+            let redirects = matches!(&report.result, Ok(KeptResponse { content: Content::Redirect(_), .. }));
+            let is_start = self.starts.is_pending(item.id);
+            if is_start && !redirects {
                 self.starts.settle(item.id);
-                // What leads nowhere needs to wait for nobody, and would be counted as a page meanwhile.
-                if self.starts.holds() && report.unjudged_links() > 0 {
-                    self.frontier.free_slot(&mut report.lease, at);
-                    self.starts.hold(*report);
-                    self.send_health(heeded);
-                    return Ok(None);
-                }
+            }
+            // What leads nowhere needs to wait for nobody, and would be counted as a page meanwhile. What a start is redirected to
+            // is what the others wait for.
+            let leads_on = report.unjudged_links() > 0 || (redirects && !is_start);
+            if leads_on && self.starts.holds() {
+                self.frontier.free_slot(&mut report.lease, at);
+                self.starts.hold(*report, at);
+                self.send_health(heeded);
+                return Ok(None);
             }
         }
         self.page_finished(*report, Some(heeded), at, now)
@@ -97,8 +100,8 @@ impl Core {
     pub(super) fn release_held(&mut self, now: Moment) -> bool {
         let released = self.starts.released(now);
         let any = !released.is_empty();
-        for report in released {
-            self.intake.push(Task::Held(Box::new(report)));
+        for (report, at) in released {
+            self.intake.push(Task::Held(Box::new(report), at));
         }
         any
     }

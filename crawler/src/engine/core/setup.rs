@@ -6,7 +6,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_STAR
 
 use super::{
     Admitter, Budget, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, Rescues, Revisits, RobotsBook, SeenCache,
-    StartPhase, Throttle, VisitRound,
+    StartPhase, Unsent, VisitRound,
     admission::{CacheFailure, Origins},
 };
 use crate::{
@@ -85,7 +85,7 @@ impl Setup {
             robots,
             starts,
             rescues: Rescues::default(),
-            throttle: Throttle::new(settings.politeness.max_rate),
+            unsent: Unsent::new(settings.politeness.max_rate),
             budget: Budget::new(settings.budget.clone(), started).without(revisited),
             revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round),
             own_trouble: OwnTrouble::default(),

@@ -43,7 +43,8 @@ pub(super) struct StartPhase {
     /// Where the user's own starts are; to be known where there are secrets for them.
     given: HashSet<Origin>,
     ends: Moment,
-    held: Vec<Report>,
+    /// Pages with the moments at which their visits ended.
+    held: Vec<(Report, Moment)>,
     /// Links of theirs that are still to be judged.
     links: usize,
 }
@@ -136,10 +137,10 @@ impl StartPhase {
         !self.pending.is_empty()
     }
 
-    /// Holds a page back.
-    pub(super) fn hold(&mut self, report: Report) {
+    /// Holds a page back whose visit ended at `at`.
+    pub(super) fn hold(&mut self, report: Report, at: Moment) {
         self.links += report.unjudged_links();
-        self.held.push(report);
+        self.held.push((report, at));
     }
 
     /// Waits no longer.
@@ -154,7 +155,7 @@ impl StartPhase {
     }
 
     /// The pages that need not wait any longer.
-    pub(super) fn released(&mut self, now: Moment) -> Vec<Report> {
+    pub(super) fn released(&mut self, now: Moment) -> Vec<(Report, Moment)> {
         if now >= self.ends || self.held.len() >= MOST_HELD || self.links >= MOST_LINKS {
             self.give_up();
         }
