@@ -10,11 +10,11 @@ use tokio::sync::watch;
 use super::{
     Random,
     disk::Disk,
-    world::{WebFetcher, World},
+    world::{Granted, WebFetcher, World},
 };
 use crate::{
     config::Settings,
-    engine::{End, PageReader, Progress, StopSignal},
+    engine::{End, Gated, PageReader, Pass, Progress, SharedGate, StopSignal},
     fetch::http::HttpFetcher,
     session::{Caller, Failure},
 };
@@ -25,10 +25,11 @@ pub(super) struct Simulated {
     pub(super) world: Arc<Mutex<World>>,
     pub(super) disk: Disk,
     pub(super) random: Arc<Mutex<Random>>,
+    pub(super) gate: Arc<SharedGate>,
 }
 
 impl Caller for Simulated {
-    type Fetcher = WebFetcher;
+    type Fetcher = Granted;
     /// Nobody looks.
     type View = ();
     type Writer = Disk;
@@ -42,10 +43,12 @@ impl Caller for Simulated {
     fn fetcher(
         &self,
         _: impl FnOnce() -> Result<HttpFetcher, Failure>,
-        _: &Settings,
+        settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure> {
-        Ok(WebFetcher { world: Arc::clone(&self.world), stop: stop.clone() })
+        let servers = WebFetcher { world: Arc::clone(&self.world), stop: stop.clone() };
+        let pass = Pass::alone(&self.gate, settings.politeness.max_rate, stop);
+        Ok(Granted { world: Arc::clone(&self.world), gated: Gated::new(servers, pass) })
     }
 
     fn writer(&self) -> Disk {

@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     config::Settings,
-    engine::{End, Start},
+    engine::{End, SharedGate, Start},
+    politeness::Limits,
     revisit::{Bounds, Budget, Fixed, GivenIntervals, Multiplicative, Optimal, RevisitPolicy},
     session::{Round, Session},
     store::{
@@ -173,7 +174,7 @@ impl Crawl {
                 world.own_faults.push((from, from + length));
             }
         }
-        if self.random.percent(10) {
+        if self.random.percent(10) && self.settings.politeness.max_rate.is_none() {
             world.longest_wait = self.random.pick(&[20, 3 * SECOND]);
         }
         if self.random.percent(8) {
@@ -415,6 +416,7 @@ impl Crawl {
             world: Arc::clone(&self.world),
             disk: self.disk.clone(),
             random: Arc::new(Mutex::new(Random::new(self.random.next()))),
+            gate: Arc::new(SharedGate::new(Limits::default())),
         };
         Session {
             dir: self.folder.path().to_owned(),

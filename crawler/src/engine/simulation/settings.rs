@@ -66,7 +66,7 @@ pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Stage> {
     let concurrency = random.pick(&[64, 64, 64, 64, 4, 1]);
     write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
     writeln!(text, "concurrency = {concurrency}").unwrap();
-    let rate = random.pick(&["", "", "", "", "", "", "", "", "", ""]);
+    let rate = random.pick(&["", "", "", "", "", "", "", "max_rate = 1\n", "max_rate = 5\n", "max_rate = 100\n"]);
     text.push_str(rate);
     // No draw of its own, so that a seed stays what it was.
     let checked = if delay == "100ms" { 0.3 } else { 0.01 };

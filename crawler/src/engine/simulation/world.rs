@@ -18,7 +18,7 @@ use super::{
     web::{Host, Later, Page, Robots, Web, endless, split},
 };
 use crate::{
-    engine::StopSignal,
+    engine::{Gated, StopSignal},
     fetch::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
     queue::Purpose,
     url::WebUrl,
@@ -106,6 +106,8 @@ pub(super) struct World {
     pub(super) own_faults: Vec<(u64, u64)>,
     /// The longest that a request waits for its turn among other crawls, in milliseconds.
     pub(super) longest_wait: u64,
+    /// When a request for each URL was asked for last.
+    granted: HashMap<String, u64>,
     /// Requests that each page with trouble of its own has had.
     had: HashMap<String, u32>,
     servers: Servers,
@@ -116,6 +118,12 @@ pub(super) struct World {
     pause: Option<u64>,
     arrival: Arrival,
     links: Vec<String>,
+}
+
+/// Notes when leases were granted, whose requests may wait for the rate then.
+pub(super) struct Granted {
+    pub(super) world: Arc<Mutex<World>>,
+    pub(super) gated: Gated<WebFetcher>,
 }
 
 #[derive(Debug, Clone)]
@@ -137,6 +145,7 @@ impl World {
             random,
             own_faults: Vec::new(),
             longest_wait: 0,
+            granted: HashMap::new(),
             had: HashMap::new(),
             servers: Servers::default(),
             at: 0,
@@ -380,6 +389,13 @@ impl World {
     }
 }
 
+impl Fetcher for Granted {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        self.world.lock().unwrap().granted.insert(request.url.as_str().to_owned(), time::now());
+        self.gated.fetch(request).await
+    }
+}
+
 impl WebFetcher {
     fn world(&self) -> MutexGuard<'_, World> {
         self.world.lock().unwrap()
@@ -388,7 +404,10 @@ impl WebFetcher {
 
 impl Fetcher for WebFetcher {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
-        let (granted, wait) = (time::now(), self.world().wait());
+        let (granted, wait) = {
+            let mut world = self.world();
+            (world.granted[request.url.as_str()], world.wait())
+        };
         if wait > 0 {
             let mut stop = self.stop.clone();
             tokio::select! {
