@@ -223,8 +223,8 @@ impl Core {
         step: &mut Step,
     ) {
         let Some((refetch, ordered)) = self.rescues.orders.remove(&parent.id) else { return };
-        let (ordered, found, proves) = (ordered.len(), rescued.len(), answer.is_some());
-        tracing::debug!(url = %parent.url, ordered, found, proves, "fetched for lost links");
+        let proves = answer.is_some();
+        tracing::debug!(url = %parent.url, ordered = ordered.len(), found = rescued.len(), proves, "fetched for lost links");
         step.rescue = Some(RescueRow { parent: parent.id, refetch, rescued, answer });
     }
 }

@@ -52,7 +52,9 @@ impl Sweep<'_> {
         }
         self.each_row(|row, depth| Ok(rows.push(pair(row, depth))?))?;
         let (mut links, mut rows) = (links.sorted()?, rows.sorted()?);
-        let (mut found, mut last, mut any) = (HashMap::new(), None, false);
+        let mut found = HashMap::new();
+        let mut any = false;
+        let mut last = None;
         let mut row = rows.next()?.map(parts);
         while let Some((link, depth)) = links.next()?.map(parts) {
             // The first of several is the nearest.
