@@ -69,6 +69,7 @@ fn advice(reason: &str) -> Option<&'static str> {
         return Some(abandonment.explained());
     }
     Some(match reason {
+        "scope" => "the scope rules leave it out: check --scope, --include and --exclude",
         "robots" => "robots.txt forbids it: if the site is yours, give --ignore-robots HOST",
         UNAUTHORIZED => "the server asks for a log-in: give --auth USER:PASS, or a header with --header",
         "answered 403" => "the server refuses this crawler: ask its owner, or log in with --auth or --header",
@@ -86,6 +87,7 @@ mod tests {
         for (reason, flag) in [
             ("robots", "--ignore-robots"),
             ("address", "--allow-private"),
+            ("scope", "--include"),
             ("answered 401", "--auth"),
             ("answered 403", "--header"),
         ] {
