@@ -90,10 +90,7 @@ impl<F: Fetcher + 'static> Shell<F> {
                         None
                     }
                 },
-                Some(ended) = self.visits.next() => Some(match ended {
-                    Ended::Came(report) => Event::Visited(report),
-                    Ended::GivenUp(requests) => Event::GivenUp(requests),
-                }),
+                Some(ended) = self.visits.next() => Some(event(ended)),
                 leases = gone.next() => Some(Event::Gone(leases)),
                 Some(answer) = self.answers.receiver.recv() => Some(Event::Answered(answer)),
                 due = self.writer.due() => {
@@ -124,8 +121,12 @@ impl<F: Fetcher + 'static> Shell<F> {
         self.carry_out().await
     }
 
-    /// Has the core decide on what may begin by now.
+    /// Has the core decide on what may begin by now. It knows of all requests that have ended by then, also while the writer was
+    /// waited for: a host's next one would come too soon after them.
     async fn turn(&mut self) -> Result<Then, EngineError> {
+        while let Some(ended) = self.visits.next_ended() {
+            self.tell(event(ended)).await?;
+        }
         let then = self.core.handle(Event::Turn, self.clock.reached(), &mut self.effects)?;
         self.carry_out().await?;
         Ok(then)
@@ -174,6 +175,13 @@ impl Answers for Slots {
         Box::new(move |read| {
             slot.send(answer(read));
         })
+    }
+}
+
+fn event(ended: Ended) -> Event {
+    match ended {
+        Ended::Came(report) => Event::Visited(report),
+        Ended::GivenUp(requests) => Event::GivenUp(requests),
     }
 }
 

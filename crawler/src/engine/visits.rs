@@ -41,15 +41,26 @@ impl Visits {
 
     /// The next visit that ends; `None` when there is none.
     pub(super) async fn next(&mut self) -> Option<Ended> {
-        let (task, visited) = match self.tasks.join_next_with_id().await? {
+        let joined = self.tasks.join_next_with_id().await?;
+        Some(self.ended(joined))
+    }
+
+    /// One that has ended by now.
+    pub(super) fn next_ended(&mut self) -> Option<Ended> {
+        let joined = self.tasks.try_join_next_with_id()?;
+        Some(self.ended(joined))
+    }
+
+    fn ended(&mut self, joined: Result<(Id, Visited), JoinError>) -> Ended {
+        let (task, visited) = match joined {
             Ok((task, visited)) => (task, Ok(visited)),
             Err(error) => (error.id(), Err(error)),
         };
         let (lease, sending) = self.leases.remove(&task).expect("each task has a lease");
-        Some(match visited {
+        match visited {
             Ok(Visited { requests, result }) => Ended::Came(Box::new(Report { lease, requests, result })),
             Err(error) => broken_off(lease, sending.requests(), error),
-        })
+        }
     }
 
     /// Counts the leases that have gone to their hosts, of those that waited for it.

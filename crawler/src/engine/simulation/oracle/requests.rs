@@ -66,7 +66,9 @@ fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result
         }
         // What ends at the same moment beside it may not be known to have ended.
         let is_known = |to: &u64| *to < request.granted || (*to == request.granted && slots == 1);
-        let last = before().map(|other| other.to).filter(is_known).max();
+        // One that leads its URL to itself is followed by another of the same lease.
+        let ends = before().filter(|other| other.what != What::ToItself);
+        let last = ends.map(|other| other.to).filter(is_known).max();
         let delay = if knows == Some(request.run) { delay.max(asked) } else { delay };
         if last.is_some_and(|last| request.from < last + delay) {
             return Err(format!("{request:?} comes too soon after {last:?}, and not {delay} ms later"));
