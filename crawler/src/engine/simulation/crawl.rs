@@ -389,6 +389,11 @@ impl Crawl {
         }
     }
 
+    /// Whether the writer was at work between two moments.
+    pub(super) fn writer_was_busy(&self, from: u64, to: u64) -> bool {
+        self.disk.0.lock().unwrap().was_busy(from, to)
+    }
+
     /// How often the URL cache was filled from the URL table.
     pub(super) fn fillings(&self) -> u64 {
         self.disk.0.lock().unwrap().fillings

@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) was_full: bool,
     /// The first question of this kind has the process killed so many milliseconds later.
     pub(super) kill_at: Option<(Asked, u64)>,
+    /// When it was at work, from and to, in order.
+    pub(super) busy: Vec<(u64, u64)>,
     /// How often the URL cache was filled from the URL table.
     pub(super) fillings: u64,
     /// When the process is killed.
@@ -47,7 +49,14 @@ impl State {
             1..10 => self.random.below(300),
             _ => self.random.below(5),
         };
+        self.busy.push((time::now(), time::now() + millis));
         Duration::from_millis(millis)
+    }
+
+    /// Whether it was at work at some time between two moments.
+    pub(super) fn was_busy(&self, from: u64, to: u64) -> bool {
+        let first = self.busy.partition_point(|(_, end)| *end < from);
+        self.busy.get(first).is_some_and(|(begin, _)| *begin <= to)
     }
 
     fn sees(&mut self, message: &Message) {

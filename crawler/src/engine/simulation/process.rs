@@ -133,5 +133,13 @@ impl Disk {
 /// A disk that does what chance says.
 pub(super) fn disk(random: super::Random) -> Disk {
     let kills = watch::channel(None).0;
-    Disk(Arc::new(Mutex::new(disk::State { random, full: None, was_full: false, kill_at: None, fillings: 0, kills })))
+    Disk(Arc::new(Mutex::new(disk::State {
+        random,
+        full: None,
+        was_full: false,
+        kill_at: None,
+        busy: Vec::new(),
+        fillings: 0,
+        kills,
+    })))
 }

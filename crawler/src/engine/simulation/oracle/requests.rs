@@ -64,8 +64,12 @@ fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result
         if flying >= slots {
             return Err(format!("{request:?} is one too many at a time"));
         }
-        // What ends at the same moment beside it may not be known to have ended.
-        let is_known = |to: &u64| *to < request.granted || (*to == request.granted && slots == 1);
+        // What ends beside it may not be known to have ended: at the same moment, or while its lease was on its way behind rows that
+        // the writer had no room for.
+        let is_known = |to: &u64| match slots {
+            1 => *to <= request.granted,
+            _ => *to < request.granted && !crawl.writer_was_busy(*to, request.granted),
+        };
         // One that leads its URL to itself is followed by another of the same lease.
         let ends = before().filter(|other| other.what != What::ToItself);
         let last = ends.map(|other| other.to).filter(is_known).max();
