@@ -24,6 +24,11 @@ impl Besides {
         self.rescues.insert((item.due.unwrap_or(Moment::EPOCH), item.id), item);
     }
 
+    /// The URL that may be fetched again now.
+    pub(super) fn first_rescue(&self, now: Moment) -> Option<&WorkItem> {
+        self.rescues.first_key_value().filter(|((due, _), _)| *due <= now).map(|(_, item)| item)
+    }
+
     pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
         let first = self.rescues.first_entry().filter(|entry| entry.key().0 <= now);
         first.map(std::collections::btree_map::OccupiedEntry::remove)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    FrontierLimits, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    FrontierLimits, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem,
     active::{Active, LeasedPage},
     besides::Besides,
     health::Health,
@@ -52,7 +52,7 @@ pub(super) struct HostQueue {
     /// Whether its robots.txt is to be had from another host.
     pub(super) waits_elsewhere: bool,
     /// Whether the levels of the whole crawl leave out what is queued here.
-    pub(super) sidelined: bool,
+    pub(super) excluded: bool,
     /// Empty where no level is finished before the next.
     pub(super) levels: Levels,
     /// Queued rows without a due time, in memory or beyond the cursor.
@@ -80,7 +80,7 @@ impl HostQueue {
             closed: false,
             health,
             waits_elsewhere: false,
-            sidelined: false,
+            excluded: false,
             levels: Levels::default(),
             plain: start.plain,
             held: start.held,
@@ -198,13 +198,13 @@ impl HostQueue {
     }
 
     /// The pause between the end of a request and the next.
-    pub(super) fn pause(&self, now: Moment) -> Duration {
-        self.delay + self.health.caution(now)
+    pub(super) fn pause(&self) -> Duration {
+        self.delay + self.health.penalty()
     }
 
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
     pub(super) fn rest(&mut self, now: Moment) {
-        let delay = self.pause(now);
+        let delay = self.pause();
         if !delay.is_zero() {
             self.ready_at = self.ready_at.max(now + delay);
         }
@@ -222,8 +222,8 @@ impl HostQueue {
     }
 
     /// Whether what is queued here waits for something that may take long: nobody else is to wait for it.
-    pub(super) fn is_sidelined(&self, limits: &FrontierLimits) -> bool {
-        self.is_spent(limits) || self.health.is_ailing() || self.waits_elsewhere
+    pub(super) fn is_excluded(&self, limits: &FrontierLimits) -> bool {
+        self.is_spent(limits) || self.health.is_down() || self.waits_elsewhere
     }
 
     /// The same when all that is leased, so many URLs, comes to an answer.
@@ -252,25 +252,25 @@ impl HostQueue {
         Closed { abandoned, by_depth }
     }
 
-    /// The best URL in memory. While the host is ailing, one that has not failed comes before its equals: so a failure is
-    /// spread over many URLs.
-    pub(super) fn best(&self) -> Option<&WorkItem> {
-        let fresh = self.active.as_ref().and_then(|active| active.head.first());
-        let tried = self.retries.as_ref().and_then(|retries| retries.rows.first());
+    /// The next URL in memory up to a level. What failed comes last, or first where a pause is tried with it. While the host is
+    /// down, the others come from the end, because those that fail together mostly stand together.
+    pub(super) fn best(&self, level: Option<u32>) -> Option<&WorkItem> {
+        let fits = |item: &&WorkItem| level.is_none_or(|level| item.depth <= level);
+        let head = self.active.as_ref().map(|active| &active.head);
+        let last = head.and_then(Rows::last).filter(|_| self.health.is_down()).filter(fits);
+        let fresh = last.or_else(|| head.and_then(Rows::first).filter(fits));
+        let tried = self.retries.as_ref().and_then(|retries| retries.rows.first()).filter(fits);
         let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
-        let prefers_fresh =
-            if self.health.is_ailing() { fresh.rank <= tried.rank } else { fresh.place() < tried.place() };
-        Some(if prefers_fresh { fresh } else { tried })
-    }
-
-    /// Whether the best URL in memory has not failed yet.
-    pub(super) fn is_next_fresh(&self) -> bool {
-        self.best().is_some_and(|item| item.failed.is_none())
+        let prefers_tried = match tried.failed {
+            Some(failed) => self.health.tries(failed),
+            None => tried.place() < fresh.place(),
+        };
+        Some(if prefers_tried { tried } else { fresh })
     }
 
     /// Takes the best URL out of memory, for a lease.
-    pub(super) fn take_best(&mut self) -> Option<WorkItem> {
-        let place = self.best()?.place();
+    pub(super) fn take_best(&mut self, level: Option<u32>) -> Option<WorkItem> {
+        let place = self.best(level)?.place();
         let queued = if let Some(queued) = self.active.as_mut().and_then(|active| active.head.remove(place)) {
             self.plain -= 1;
             queued
@@ -292,7 +292,7 @@ impl HostQueue {
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
     pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
-        let slots = if self.asks_singly() { 1 } else { limits.per_host.get() };
+        let slots = if self.asks_singly(level) { 1 } else { limits.per_host.get() };
         if self.leased_slots as usize >= slots {
             return Eligible::Waits;
         }
@@ -303,9 +303,9 @@ impl HostQueue {
     }
 
     /// Whether the host has one request at a time: what failed before is asked for alone, so that it shows who is at fault.
-    fn asks_singly(&self) -> bool {
+    fn asks_singly(&self, level: Option<u32>) -> bool {
         let again = || self.leased_pages().iter().any(|page| page.again);
-        self.health.is_frail() || again() || self.best().is_some_and(|next| next.failed.is_some())
+        self.health.asks_singly() || again() || self.best(level).is_some_and(|next| next.failed.is_some())
     }
 
     /// The moment before which the host is not asked for anything.
@@ -359,6 +359,14 @@ impl HostQueue {
         Besides::take(&mut self.besides, |besides| besides.take_rescue(now))
     }
 
+    /// Takes the URL that is to be asked for before the next, to find out whether the host answers.
+    pub(super) fn take_check(&mut self, level: Option<u32>, now: Moment) -> Option<WorkItem> {
+        let rescue = self.besides.as_ref().and_then(|besides| besides.first_rescue(now));
+        let failed = rescue.or_else(|| self.best(level))?.failed;
+        let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
+        Some(WorkItem::besides(self.id, url, Purpose::Check))
+    }
+
     /// Takes all URLs that are to be fetched again.
     pub(super) fn take_rescues(&mut self) -> Vec<WorkItem> {
         let taken = Besides::take(&mut self.besides, |besides| Some(std::mem::take(&mut besides.rescues)));
@@ -367,12 +375,18 @@ impl HostQueue {
 
     fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
         if self.leasable(level) || self.wants_beyond(limits) {
-            return Eligible::At(self.ready_at);
+            return Eligible::At(self.ready_at.max(self.trial_at(level)));
         }
         match self.next_due() {
             Some(due) if self.has_room_for_retries(limits, level) => Eligible::At(self.ready_at.max(due)),
             _ => Eligible::Waits,
         }
+    }
+
+    /// When the best URL may be asked for, where it has failed.
+    fn trial_at(&self, level: Option<u32>) -> Moment {
+        let failed = self.best(level).and_then(|best| best.failed);
+        failed.map_or(Moment::EPOCH, |failed| self.health.trial_at(failed))
     }
 
     /// The earliest due time of a retry that the table holds.
@@ -382,7 +396,7 @@ impl HostQueue {
 
     /// Whether the best URL in memory is of the level that may be leased.
     pub(super) fn leasable(&self, level: Option<u32>) -> bool {
-        self.best().is_some_and(|item| level.is_none_or(|level| item.depth <= level))
+        self.best(level).is_some()
     }
 
     /// Retries in memory that all wait for a lower level make room for those that the level waits for.

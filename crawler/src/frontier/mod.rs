@@ -17,12 +17,10 @@
 
 mod active;
 mod agenda;
-mod ailing;
 mod besides;
 mod completion;
 mod health;
 mod host_queue;
-mod known_good;
 mod lease;
 mod levels;
 mod machine;
@@ -33,8 +31,10 @@ mod rescue;
 mod retries;
 mod rows;
 #[cfg(test)]
+mod sites;
+#[cfg(test)]
 mod tests;
-mod trouble;
+mod unhealthy;
 
 pub use crate::{
     order::Order,
