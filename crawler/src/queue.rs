@@ -111,7 +111,7 @@ impl WorkItem {
     }
 
     /// A URL of `host` that the URL table does not know as queued.
-    pub fn besides(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
+    pub fn extra(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
         Self { purpose, ..Self::discover(Ticket(0), host, url, Hop::Link) }
     }
 

@@ -29,7 +29,7 @@ impl Frontier {
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
             }
-            Purpose::Check => self.leased_besides -= 1,
+            Purpose::Check => self.leased_extras -= 1,
         }
         self.plan(host);
         abandoned
@@ -89,7 +89,7 @@ impl Frontier {
     }
 
     fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome) {
-        self.leased_besides -= 1;
+        self.leased_extras -= 1;
         let item = match *outcome {
             Outcome::Retry { due, attempts, failed } => {
                 WorkItem { due: Some(due), failed: Some(failed), attempts, ..item }
@@ -104,7 +104,7 @@ impl Frontier {
     }
 
     fn complete_robots(&mut self, of: HostId, item: &WorkItem, outcome: Outcome, now: Moment) -> u64 {
-        self.leased_besides -= 1;
+        self.leased_extras -= 1;
         self.queue(of).waits_elsewhere = false;
         let state = match outcome {
             Outcome::Met { until } => {
@@ -112,7 +112,7 @@ impl Frontier {
                 Prerequisite::Unused { since: now, millis }
             }
             Outcome::Redirected { host: target, to } => {
-                let robots = WorkItem::besides(target, to, Purpose::Robots { of });
+                let robots = WorkItem::extra(target, to, Purpose::Robots { of });
                 self.queue(target).put_robots(WorkItem { redirects: item.redirects + 1, ..robots });
                 self.plan(target);
                 self.queue(of).waits_elsewhere = true;

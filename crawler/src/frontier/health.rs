@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use super::{HostHealth, Purpose, WorkItem};
+use super::{BackOffPolicy, HostHealth, Purpose, WorkItem};
 use crate::{
     health::{Cause, HealthRow, Wait},
     time::Moment,
@@ -32,26 +32,12 @@ const MOST_PENALTY: u32 = 8;
 /// A penalty that is shorter is none.
 const LEAST_PENALTY: Duration = Duration::from_millis(10);
 
-/// Failures in a row that may not take a host down. With those before the first pause a host that is down gets twelve requests
-/// in half a minute.
-const MOST_TRUST: u32 = 7;
+/// Times that a URL is refused after a pause which helped others, until it is at fault. Fewer where the host answers at once.
+const MOST_TRIALS: u32 = 3;
 
-/// How long hosts are left alone.
-#[derive(Debug, Clone)]
-pub struct BackOffPolicy {
-    /// The pause after the first failure in a row.
-    pub first: Duration,
-    /// Each further pause is so many times as long,
-    pub factor: f64,
-    /// up to this; a part of it may be added, so that hosts that failed together are not asked together.
-    pub longest: Duration,
-    /// The longest pause that is waited for when a host asks for one.
-    pub max_retry_after: Duration,
-    /// A host that is silent for so long is unreachable.
-    pub give_up: Duration,
-    /// The same for one that never answered.
-    pub give_up_unknown: Duration,
-}
+/// Server errors in a row that may not take a host down. With the one after them, and those after four pauses, a host that goes away
+/// gets twelve requests in half a minute.
+const MOST_TRUST: u32 = 7;
 
 /// A fetch that failed, as far as the host may be to blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +64,7 @@ pub enum Fault {
 pub(super) struct Health {
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
-    /// URLs that had an answer; the next to be asked for is the first.
+    /// URLs that had an answer; the first is the next to be asked for.
     good: Vec<Box<str>>,
     trouble: Option<Box<Trouble>>,
 }
@@ -98,8 +84,8 @@ struct Trouble {
     penalty: Duration,
     /// The pause after which it answered, when it had refused.
     helped: Duration,
-    /// Whether it refused such a URL all the same, and answered the next request at once: then the pause is not what helps.
-    refuses_alone: bool,
+    /// How often in a row it refused a URL after that pause all the same, and answered the next request.
+    refused_alone: u32,
 }
 
 /// Failures since the last answer.
@@ -108,7 +94,7 @@ struct Silence {
     failures: u32,
     /// Whether one of them was no answer at all, or that of a page which had an answer: the first may have brought the others about.
     is_of_host: bool,
-    /// Whether it began with a URL that was refused although it had a fair trial.
+    /// Whether a URL was refused in it although it had a fair trial.
     by_trial: bool,
 }
 
@@ -127,6 +113,10 @@ struct Down {
     seen: u32,
     /// Whether it has refused in this run.
     refused: bool,
+    /// The last back-off.
+    pause: Duration,
+    /// The longest pause that it asked for in this run, of those that are waited for.
+    asked: Duration,
 }
 
 impl Health {
@@ -154,6 +144,8 @@ impl Health {
             by_robots: needs_robots,
             seen: 0,
             refused: false,
+            pause: policy.pause(row.failures, 0),
+            asked: Duration::ZERO,
         };
         good.extend(row.known_good.filter(|other| !good.contains(other)));
         Self { answers, good, trouble: Some(Box::new(Trouble { down: Some(down), ..Trouble::default() })) }
@@ -179,9 +171,12 @@ impl Health {
         self.down().map_or(Moment::EPOCH, |down| down.not_before)
     }
 
-    /// How much longer than its delay it is left alone after a request.
-    pub(super) fn penalty(&self) -> Duration {
-        self.trouble.as_ref().map_or(Duration::ZERO, |trouble| trouble.penalty)
+    /// How much longer than its delay it is left alone after a request that ends now.
+    pub(super) fn penalty(&self, now: Moment) -> Duration {
+        let Some(trouble) = &self.trouble else { return Duration::ZERO };
+        // What was neither an answer nor a failure (a robots.txt that is elsewhere) has used up what the pause allowed.
+        let down = trouble.down.as_ref().filter(|down| down.not_before <= now);
+        trouble.penalty.max(down.map_or(Duration::ZERO, |down| down.pause))
     }
 
     /// Whether a URL that failed at a moment is to be tried before those that did not, to see whether a pause helps.
@@ -199,13 +194,15 @@ impl Health {
     /// Whether a good URL is to be asked for before the next of the queue, which failed at a moment, or did not.
     pub(super) fn wants_check(&self, failed: Option<Moment>) -> bool {
         let Some(trouble) = self.trouble.as_ref().filter(|_| !self.good.is_empty()) else { return false };
-        let is_tried = |silence: &Silence| silence.by_trial && !trouble.refuses_alone;
+        let is_tried = |silence: &Silence| silence.by_trial && !trouble.refuses_alone();
+        let may_be_away = trouble.silence.as_ref().is_some_and(|silence| silence.is_of_host);
         match (&trouble.down, failed) {
             (Some(down), None) => down.failures.is_multiple_of(2),
             // A good one may be bad since: so now and then another goes.
             (Some(down), Some(_)) => down.failures % 4 != 3,
             (None, failed) => {
-                trouble.silence.as_ref().is_some_and(is_tried) || failed.is_some_and(|failed| failed > trouble.ok)
+                trouble.silence.as_ref().is_some_and(is_tried)
+                    || failed.is_some_and(|failed| failed > trouble.ok || may_be_away)
             }
         }
     }
@@ -261,18 +258,18 @@ impl Health {
         let refused = is_refusal(failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
         let own = of_page && item.held().is_some_and(|held| held <= trouble.ok || (errs && self.good.is_empty()));
-        let charged = own && (!refused || trouble.refuses_alone);
+        // What came after a failure without any answer may have failed because of that.
+        let held = trouble.silence.as_ref().is_none_or(|silence| !silence.is_of_host);
+        let charged = own && held && (!refused || trouble.refuses_alone());
         let most = match () {
             () if charged && (errs || refused) => 2 * trouble.trust + 1,
             () if errs => trouble.trust.max(1),
-            () => u32::from(own),
+            () => u32::from(own && held),
         };
-        let is_first = trouble.silence.is_none();
         let silence = trouble.silence.get_or_insert_default();
         silence.failures += 1;
         silence.by_trial |= own && refused;
         silence.is_of_host |= item.purpose == Purpose::Check || !matches!(failure.cause, Cause::Status(_));
-        let held = is_first || item.attempts > 0 || !silence.is_of_host;
         let asks = failure.retry_after.is_some_and(|pause| !pause.is_zero());
         if silence.failures > most || asks || trouble.down.is_some() {
             trouble.goes_down(failure, item.host.0, granted, now, policy);
@@ -325,7 +322,12 @@ impl Trouble {
 
     /// How long before what failed is asked for nothing is.
     fn trial_pause(&self) -> Duration {
-        if self.refuses_alone { Duration::ZERO } else { self.helped }
+        if self.refuses_alone() { Duration::ZERO } else { self.helped }
+    }
+
+    /// Whether it refuses a URL whatever the pause is, and answers others.
+    fn refuses_alone(&self) -> bool {
+        self.refused_alone >= MOST_TRIALS
     }
 
     fn answered(&mut self, item: &WorkItem, granted: Moment, policy: &BackOffPolicy) -> bool {
@@ -336,20 +338,28 @@ impl Trouble {
         }
         if let Some(silence) = self.silence.take() {
             self.trust = if silence.is_of_host { 0 } else { (2 * self.trust + 1).min(MOST_TRUST) };
-            let alone = self.refuses_alone || (silence.by_trial && silence.failures == 1);
-            self.refuses_alone = alone && !silence.is_of_host;
+            let times = if self.down.is_none() { MOST_TRIALS } else { 1 };
+            if silence.is_of_host || silence.failures > 1 && !self.refuses_alone() {
+                self.refused_alone = 0;
+            } else if silence.by_trial {
+                self.refused_alone = self.refused_alone.saturating_add(times);
+            }
         }
         let down = self.down.take();
-        self.refuses_alone &= item.failed.is_none();
+        if item.failed.is_some() {
+            self.refused_alone = 0;
+        }
         match &down {
             Some(down) if down.refused => {
                 let pause = granted.since(before);
                 let most = 2 * self.helped.max(policy.first);
                 let helped = self.helped.max(pause.min(most)).max(self.penalty * 3 / 2);
-                self.helped = helped.min(policy.first * MOST_PENALTY);
+                self.helped = helped.min(policy.first * MOST_PENALTY).max(down.asked);
             }
             Some(_) => {}
-            None if item.failed.is_some() && !self.helped.is_zero() => self.penalty = self.penalty.max(self.helped),
+            None if item.failed.is_some() && !self.helped.is_zero() => {
+                self.penalty = self.penalty.max(self.helped.min(policy.first * MOST_PENALTY));
+            }
             None => self.penalty = Some(self.penalty * 3 / 4).filter(|less| *less >= LEAST_PENALTY).unwrap_or_default(),
         }
         down.is_some()
@@ -367,12 +377,14 @@ impl Trouble {
             by_robots: false,
             seen: 0,
             refused: false,
+            pause: Duration::ZERO,
+            asked: Duration::ZERO,
         });
         // Requests that were in flight together fail together: that is one failure.
         if granted >= self.bad || down.seen == 0 {
             (down.failures, down.seen) = (down.failures.saturating_add(1), down.seen.saturating_add(1));
             let pause = policy.pause(down.failures, u64::from(host) ^ down.since.millis());
-            (down.not_before, down.wait) = (down.not_before.max(now + pause), Wait::BackOff);
+            (down.not_before, down.wait, down.pause) = (down.not_before.max(now + pause), Wait::BackOff, pause);
         }
         down.cause = cause;
         down.refused |= is_refusal(cause);
@@ -383,6 +395,7 @@ impl Trouble {
                 down.wait = if asked > policy.max_retry_after { Wait::Paused } else { Wait::Asked };
             }
             down.not_before = down.not_before.max(now + asked);
+            down.asked = down.asked.max(asked.min(policy.max_retry_after));
         }
     }
 }
@@ -392,34 +405,172 @@ fn is_refusal(cause: Cause) -> bool {
     matches!(cause, Cause::Status(429 | 503))
 }
 
-impl BackOffPolicy {
-    /// The pause after so many failures in a row: exponential, with up to a quarter added that depends on `salt`.
-    fn pause(&self, failures: u32, salt: u64) -> Duration {
-        let times = self.factor.powi(i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX));
-        let longest = self.longest.as_secs_f64();
-        let pause = (self.first.as_secs_f64() * times).min(longest);
-        Duration::from_secs_f64(pause * (1.0 + mixed(salt.wrapping_add(u64::from(failures))) / 4.0))
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidate::{Hop, HostId, Ticket};
 
-impl Default for BackOffPolicy {
-    /// As `default.toml` has it.
-    fn default() -> Self {
-        Self {
-            first: Duration::from_secs(1),
-            factor: 2.0,
-            longest: Duration::from_mins(1),
-            max_retry_after: Duration::from_hours(1),
-            give_up: Duration::from_mins(10),
-            give_up_unknown: Duration::from_secs(15),
+    /// A host with a page that had an answer, and URLs of it.
+    struct Host {
+        health: Health,
+        policy: BackOffPolicy,
+        now: Moment,
+        failed: [Option<Moment>; 9],
+    }
+
+    impl Host {
+        fn new() -> Self {
+            let (policy, now) = (BackOffPolicy::default(), Moment::from_millis(1_000));
+            let health = Health::resume(HostHealth::default(), &policy, now);
+            let mut host = Self { health, policy, now, failed: [None; 9] };
+            host.answers(8);
+            host
+        }
+
+        fn item(&self, number: usize) -> WorkItem {
+            let url = WebUrl::parse(&format!("http://h/{number}")).unwrap();
+            let item = WorkItem::discover(Ticket(number as u64), HostId(0), url, Hop::Link);
+            WorkItem { failed: self.failed[number], ..item }
+        }
+
+        fn robots(&self) -> WorkItem {
+            WorkItem { purpose: Purpose::Robots { of: HostId(0) }, ..self.item(0) }
+        }
+
+        /// A request that takes a second.
+        fn asks(&mut self) -> Moment {
+            let granted = self.now + Duration::from_secs(1);
+            self.now = granted + Duration::from_secs(1);
+            granted
+        }
+
+        fn answers(&mut self, number: usize) -> bool {
+            let (item, granted) = (self.item(number), self.asks());
+            self.health.answered(&item, granted, &self.policy)
+        }
+
+        fn fails(&mut self, number: usize, cause: Cause) -> Fault {
+            self.fails_so(number, Failure { cause, retry_after: None })
+        }
+
+        fn fails_so(&mut self, number: usize, failure: Failure) -> Fault {
+            let (item, granted) = (self.item(number), self.asks());
+            let fault = self.health.failed(&item, failure, granted, self.now, &self.policy);
+            if fault != Fault::Host {
+                self.failed[number] = Some(self.now);
+            }
+            fault
+        }
+
+        /// The same host after a new start.
+        fn resumed(&self, needs_robots: bool) -> Health {
+            let known = HostHealth { stored: self.health.row(), needs_robots, ..HostHealth::default() };
+            Health::resume(known, &self.policy, self.now)
         }
     }
-}
 
-/// A number from 0 to 1 that follows from `seed` (the finaliser of `SplitMix64`).
-fn mixed(seed: u64) -> f64 {
-    let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed >> 40) as f64 / (1_u64 << 24) as f64
+    #[test]
+    fn a_failure_is_charged_when_the_url_fails_once_more_after_an_answer() {
+        for cause in [Cause::Closed, Cause::TimedOut, Cause::Status(500)] {
+            let mut host = Host::new();
+            assert_eq!(host.fails(1, cause), Fault::Unknown);
+            assert_ne!(host.fails(1, cause), Fault::Url, "nothing was answered since");
+            host.answers(8);
+            assert_eq!(host.fails(1, cause), Fault::Url);
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_answered_the_first_url_alone_may_be_at_fault() {
+        let mut host = Host::new();
+        assert_eq!([1, 2].map(|number| host.fails(number, Cause::Refused)), [Fault::Unknown, Fault::Host]);
+        let mut host = Host::new();
+        let errors = [1, 2].map(|number| host.fails(number, Cause::Status(500)));
+        assert_eq!(errors, [Fault::Unknown; 2], "a server error is an answer");
+    }
+
+    #[test]
+    fn a_first_server_error_keeps_the_host_up() {
+        let mut host = Host::new();
+        host.fails(1, Cause::Status(500));
+        assert!(!host.health.is_down() && host.health.asks_singly());
+        host.fails(2, Cause::Status(500));
+        assert!(host.health.is_down());
+    }
+
+    #[test]
+    fn the_pause_that_helps_what_was_refused_is_added_to_the_delay() {
+        let mut host = Host::new();
+        host.fails(1, Cause::Status(429));
+        assert!(host.answers(2) && host.health.penalty(host.now).is_zero(), "the URL may always be refused");
+        let helped = host.health.trial_at(host.failed[1].unwrap()).since(host.now - Duration::from_secs(1));
+        host.answers(1);
+        assert_eq!(host.health.penalty(host.now), helped);
+        host.answers(3);
+        assert_eq!(host.health.penalty(host.now), helped * 3 / 4);
+        assert!((0..20).all(|_| !host.answers(3)));
+        assert!(host.health.penalty(host.now).is_zero());
+    }
+
+    #[test]
+    fn a_url_that_is_refused_alone_is_charged_for_the_next_time() {
+        let mut host = Host::new();
+        let mut faults = Vec::new();
+        for _ in 0..4 {
+            faults.push(host.fails(1, Cause::Status(503)));
+            host.answers(8);
+        }
+        assert_eq!(faults, [Fault::Unknown, Fault::Unknown, Fault::Url, Fault::Url]);
+        assert!(!host.health.is_down() && host.health.penalty(host.now).is_zero());
+    }
+
+    #[test]
+    fn a_robots_txt_shows_that_a_host_is_up_where_it_had_failed_itself() {
+        for needs_robots in [true, false] {
+            let mut host = Host::new();
+            host.fails(1, Cause::Status(503));
+            let mut resumed = host.resumed(needs_robots);
+            assert_eq!(resumed.answered(&host.robots(), host.asks(), &host.policy), needs_robots);
+            assert!(resumed.answers, "it has answered, whatever is wrong with it");
+        }
+    }
+
+    #[test]
+    fn nobody_is_given_up_who_was_not_asked_again() {
+        let mut host = Host::new();
+        host.fails(1, Cause::Refused);
+        assert_eq!(host.health.gives_up(&host.policy), None);
+        host.fails(1, Cause::Refused);
+        assert!(host.health.gives_up(&host.policy).is_some());
+        host.health = host.resumed(false);
+        assert_eq!(host.health.gives_up(&host.policy), None);
+        host.fails(1, Cause::Refused);
+        assert!(host.health.gives_up(&host.policy).is_some());
+    }
+
+    #[test]
+    fn an_answer_to_what_was_asked_before_ends_no_pause() {
+        let mut host = Host::new();
+        let (slow, granted) = (host.item(3), host.asks());
+        host.fails(1, Cause::Status(503));
+        assert!(!host.health.answered(&slow, granted, &host.policy) && host.health.is_down());
+        assert!(host.answers(3) && !host.health.is_down());
+    }
+
+    #[test]
+    fn a_pause_that_is_shorter_than_the_back_off_is_kept_over_a_start_all_the_same() {
+        let mut host = Host::new();
+        assert!((0..7).all(|_| host.fails(1, Cause::Refused) != Fault::Url));
+        host.fails_so(1, Failure { cause: Cause::Status(503), retry_after: Some(Duration::from_secs(5)) });
+        assert!(host.resumed(false).not_before() >= host.now + Duration::from_secs(5));
+    }
+
+    #[test]
+    fn good_urls_take_turns() {
+        let mut host = Host::new();
+        assert!((1..9).all(|number| !host.answers(number)));
+        let mut turn = || host.health.take_check().map(|url| url.path_and_query().to_owned()).unwrap();
+        let turns: Vec<_> = (0..5).map(|_| turn()).collect();
+        assert_eq!(turns, ["/3", "/2", "/1", "/8", "/3"]);
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{
     FrontierLimits, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem,
     active::{Active, LeasedPage},
-    besides::Besides,
+    extras::Extras,
     health::Health,
     levels::Levels,
     prerequisite::Prerequisite,
@@ -46,7 +46,7 @@ pub(super) struct HostQueue {
     pub(super) delay: Duration,
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
-    besides: Option<Box<Besides>>,
+    extras: Option<Box<Extras>>,
     pub(super) closed: bool,
     pub(super) health: Health,
     /// Whether its robots.txt is to be had from another host.
@@ -76,7 +76,7 @@ impl HostQueue {
             delay: start.delay,
             ready_at: start.ready_at,
             prerequisite: Prerequisite::stored(start.robots_until),
-            besides: None,
+            extras: None,
             closed: false,
             health,
             waits_elsewhere: false,
@@ -198,13 +198,13 @@ impl HostQueue {
     }
 
     /// The pause between the end of a request and the next.
-    pub(super) fn pause(&self) -> Duration {
-        self.delay + self.health.penalty()
+    pub(super) fn pause(&self, now: Moment) -> Duration {
+        self.delay + self.health.penalty(now)
     }
 
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
     pub(super) fn rest(&mut self, now: Moment) {
-        let delay = self.pause();
+        let delay = self.pause(now);
         if !delay.is_zero() {
             self.ready_at = self.ready_at.max(now + delay);
         }
@@ -287,7 +287,7 @@ impl HostQueue {
 
     /// Whether a URL could be leased but for time, slots and prerequisite.
     fn has_work(&self) -> bool {
-        !self.closed && (self.queued() > 0 || self.besides.as_ref().is_some_and(|besides| !besides.rescues.is_empty()))
+        !self.closed && (self.queued() > 0 || self.extras.as_ref().is_some_and(|extras| !extras.rescues.is_empty()))
     }
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
@@ -330,46 +330,46 @@ impl HostQueue {
     }
 
     fn rescue_eligible(&self) -> Eligible {
-        let due = self.besides.as_ref().and_then(|besides| besides.rescue_due());
+        let due = self.extras.as_ref().and_then(|extras| extras.rescue_due());
         due.map_or(Eligible::Waits, |due| Eligible::At(self.ready_at.max(due)))
     }
 
     /// Whether a robots.txt is to be fetched here.
     pub(super) fn has_robots(&self) -> bool {
-        self.besides.as_ref().is_some_and(|besides| !besides.robots.is_empty())
+        self.extras.as_ref().is_some_and(|extras| !extras.robots.is_empty())
     }
 
     /// Queues a robots.txt, the host's own or that of a host that redirects here.
     pub(super) fn put_robots(&mut self, item: WorkItem) {
-        self.besides.get_or_insert_default().robots.push_back(item);
+        self.extras.get_or_insert_default().robots.push_back(item);
     }
 
     /// Takes a robots.txt, for a lease.
     pub(super) fn take_robots(&mut self) -> Option<WorkItem> {
-        Besides::take(&mut self.besides, |besides| besides.robots.pop_front())
+        Extras::take(&mut self.extras, |extras| extras.robots.pop_front())
     }
 
     /// Queues a URL that is to be fetched again.
     pub(super) fn put_rescue(&mut self, item: WorkItem) {
-        self.besides.get_or_insert_default().put_rescue(item);
+        self.extras.get_or_insert_default().put_rescue(item);
     }
 
     /// Takes a URL that may be fetched again now, for a lease.
     pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
-        Besides::take(&mut self.besides, |besides| besides.take_rescue(now))
+        Extras::take(&mut self.extras, |extras| extras.take_rescue(now))
     }
 
     /// Takes the URL that is to be asked for before the next, to find out whether the host answers.
     pub(super) fn take_check(&mut self, level: Option<u32>, now: Moment) -> Option<WorkItem> {
-        let rescue = self.besides.as_ref().and_then(|besides| besides.first_rescue(now));
+        let rescue = self.extras.as_ref().and_then(|extras| extras.first_rescue(now));
         let failed = rescue.or_else(|| self.best(level))?.failed;
         let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
-        Some(WorkItem::besides(self.id, url, Purpose::Check))
+        Some(WorkItem::extra(self.id, url, Purpose::Check))
     }
 
     /// Takes all URLs that are to be fetched again.
     pub(super) fn take_rescues(&mut self) -> Vec<WorkItem> {
-        let taken = Besides::take(&mut self.besides, |besides| Some(std::mem::take(&mut besides.rescues)));
+        let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.rescues)));
         taken.unwrap_or_default().into_values().collect()
     }
 

@@ -145,7 +145,7 @@ pub struct Frontier {
     /// Queued rows that cost an attempt.
     pub(super) retrying: u64,
     /// Leases outside the counts.
-    pub(super) leased_besides: u64,
+    pub(super) leased_extras: u64,
     /// To be fetched again for lost links: queued or leased.
     pub(super) rescues: u64,
     pub(super) open_refills: u64,
@@ -169,7 +169,7 @@ impl Frontier {
             levels: Levels::default(),
             counts: Counts::default(),
             retrying: 0,
-            leased_besides: 0,
+            leased_extras: 0,
             rescues: 0,
             open_refills: 0,
             in_memory: 0,
@@ -266,7 +266,7 @@ impl Frontier {
 
     /// Whether something is leased or asked for.
     pub(super) fn is_under_way(&self) -> bool {
-        self.counts.leased + self.leased_besides + self.open_refills > 0
+        self.counts.leased + self.leased_extras + self.open_refills > 0
     }
 
     /// The rows asked for with [`Next::NeedsRefill`].
@@ -332,7 +332,7 @@ impl Frontier {
             return None;
         }
         if !queue.has_robots() && !queue.prerequisite.is_met(now) {
-            let robots = WorkItem::besides(host, queue.origin.robots_txt(), Purpose::Robots { of: host });
+            let robots = WorkItem::extra(host, queue.origin.robots_txt(), Purpose::Robots { of: host });
             queue.put_robots(robots);
             queue.prerequisite = Prerequisite::Pending;
         }
@@ -355,7 +355,7 @@ impl Frontier {
             self.counts.queued -= 1;
             self.counts.leased += 1;
         } else {
-            self.leased_besides += 1;
+            self.leased_extras += 1;
         }
         Some(Lease { item, holds_slot: true, granted: now, delay, in_levels })
     }

@@ -17,8 +17,9 @@
 
 mod active;
 mod agenda;
-mod besides;
+mod back_off;
 mod completion;
+mod extras;
 mod health;
 mod host_queue;
 mod lease;
@@ -27,7 +28,6 @@ mod machine;
 mod memory;
 mod prerequisite;
 mod refill;
-mod rescue;
 mod retries;
 mod rows;
 #[cfg(test)]
@@ -40,6 +40,7 @@ pub use crate::{
     order::Order,
     queue::{Counts, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
-pub use health::{BackOffPolicy, Failure, Fault};
+pub use back_off::BackOffPolicy;
+pub use health::{Failure, Fault};
 pub use lease::{Asked, Lease, Outcome};
 pub use machine::{Frontier, FrontierLimits, HostHealth, HostStart, Next};

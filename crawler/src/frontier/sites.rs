@@ -25,8 +25,6 @@ const BEGIN: u64 = 1_700_000_000_000;
 /// Time-out of a request.
 const TIMEOUT: u64 = 30 * SECOND;
 
-const OLD: bool = false;
-
 /// Attempts of a URL.
 const ATTEMPTS: u32 = 4;
 
@@ -69,7 +67,6 @@ struct Request {
     /// 0 for robots.txt; else the number of the page, the start being 1.
     page: u64,
     is_check: bool,
-    reply: Reply,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,9 +96,6 @@ struct Crawl {
     rows: BTreeMap<u64, Row>,
     flying: BTreeMap<(u64, u64), (Lease, Reply)>,
     log: Vec<Request>,
-    /// Milliseconds that a page takes.
-    takes: u64,
-    give_up: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,18 +119,11 @@ impl Crawl {
             rows: BTreeMap::new(),
             flying: BTreeMap::new(),
             log: Vec::new(),
-            takes: 2,
-            give_up: 10 * MINUTE,
         }
     }
 
     fn limits(&self) -> FrontierLimits {
-        let give_up = Duration::from_millis(self.give_up);
-        FrontierLimits {
-            per_host: NonZeroUsize::new(self.slots).unwrap(),
-            back_off: BackOffPolicy { give_up, ..BackOffPolicy::default() },
-            ..FrontierLimits::default()
-        }
+        FrontierLimits { per_host: NonZeroUsize::new(self.slots).unwrap(), ..FrontierLimits::default() }
     }
 
     fn url(host: u32, page: u64) -> WebUrl {
@@ -246,8 +233,8 @@ impl Crawl {
         let page = lease.url().path_and_query()[1..].parse().unwrap_or(0);
         let reply = (self.server)(host, page, self.now);
         let is_check = lease.purpose() == Purpose::Check;
-        self.log.push(Request { at: self.now, host, page, is_check, reply });
-        let took = if reply == Reply::Hangs { TIMEOUT } else { self.takes };
+        self.log.push(Request { at: self.now, host, page, is_check });
+        let took = if reply == Reply::Hangs { TIMEOUT } else { 2 };
         let mut number = self.log.len() as u64;
         while self.flying.contains_key(&(self.now + took, number)) {
             number += 1;
@@ -312,16 +299,14 @@ impl Crawl {
             _ => {}
         }
         let attempts = item.attempts + u32::from(fault == Fault::Url);
-        let most = ATTEMPTS - u32::from(!OLD);
         let row = self.rows.get_mut(&item.id.0).unwrap();
-        if attempts >= most {
+        if attempts >= ATTEMPTS - 1 {
             row.state = State::Lost;
             return Outcome::Finished { stored: false };
         }
         let failed = if fault == Fault::Host { item.failed.unwrap_or_default() } else { now };
         let pause = Duration::from_secs(2 << item.attempts.min(10)).max(failure.retry_after.unwrap_or_default());
-        let pause = if fault == Fault::Host && OLD { Duration::ZERO } else { pause.min(Duration::from_mins(2)) };
-        let due = now + pause.max(Duration::from_millis(1));
+        let due = now + pause.min(Duration::from_mins(2));
         row.item = WorkItem { attempts, due: Some(due), failed: Some(failed), purpose: Purpose::Retry, ..item.clone() };
         Outcome::Retry { due, attempts, failed }
     }
@@ -382,70 +367,192 @@ fn random(seed: u64) -> impl FnMut(u64) -> u64 {
     }
 }
 
+/// Crawls a host that answers so, page by page, and fails unless it drains.
+fn crawled(crawl: Crawl) -> Crawl {
+    let mut crawl = crawl;
+    let end = crawl.run(None);
+    assert_eq!(end, End::Drained, "{}", crawl.shown());
+    crawl
+}
+
+fn bad_pages(pages: u64, reply: Reply, bad: fn(u64) -> bool) -> Crawl {
+    Crawl::new(1, pages, move |_, page, _| if page > 1 && bad(page) { reply } else { Reply::Page })
+}
+
+const BAD: [(&str, fn(u64) -> bool); 3] =
+    [("each second", |page| page % 2 == 0), ("the last", |page| page > 100), ("the first", |page| page <= 101)];
+
 #[test]
-fn measured() {
-    let shown = |name: &str, mut crawl: Crawl| {
-        let end = crawl.run(None);
-        println!("{name}: {end:?} {}", crawl.shown());
-    };
-    for reply in [Reply::Status(503, None), Reply::Status(500, None), Reply::Closed, Reply::Hangs, Reply::Status(429, None)] {
-        shown(&format!("last 3 of 60 {reply:?}"), Crawl::new(1, 60, move |_, page, _| if page > 57 { reply } else { Reply::Page }));
-        shown(&format!("3 of 60 {reply:?}"), Crawl::new(1, 60, move |_, page, _| if page % 20 == 7 { reply } else { Reply::Page }));
-    }
-    for (reply, slots) in [(Reply::Status(500, None), 1), (Reply::Status(503, None), 1), (Reply::Hangs, 1), (Reply::Closed, 1), (Reply::Hangs, 3), (Reply::Status(500, None), 3)] {
-        for (kind, bad) in [("even", (|page| page > 0 && page % 2 == 0) as fn(u64) -> bool), ("last", |page| page > 100), ("first", |page| (2..=101).contains(&page))] {
-            let crawl = Crawl::new(1, 200, move |_, page, _| if bad(page) { reply } else { Reply::Page });
-            shown(&format!("100 of 200 {kind} {reply:?} {slots} slots"), Crawl { slots, ..crawl });
+fn a_few_pages_that_always_fail_hold_nobody_up() {
+    for reply in [Reply::Status(503, None), Reply::Status(429, None), Reply::Status(500, None), Reply::Closed] {
+        for (most_good, bad) in [(2, (|page| page % 20 == 7) as fn(u64) -> bool), (4, |page| page > 57)] {
+            let crawl = crawled(bad_pages(60, reply, bad));
+            let shown = format!("{reply:?}: {}", crawl.shown());
+            assert!(crawl.seconds() <= 30.0 && crawl.count(State::Lost) == 3, "{shown}");
+            assert!(crawl.most_asked(State::Stored) <= most_good, "{shown}");
+            assert!((4..=6).contains(&crawl.most_asked(State::Lost)), "{shown}");
         }
     }
-    for delay in [0, 1_000] {
-        let mut count = 0;
-        let crawl = Crawl::new(1, 200, move |_, page, _| {
-            count += u64::from(page > 0);
-            if page > 0 && count % 2 == 0 { Reply::Status(503, None) } else { Reply::Page }
+}
+
+#[test]
+fn a_section_that_always_fails_is_given_up_soon_and_takes_few_checks() {
+    for (name, bad) in BAD {
+        for slots in [1, 3] {
+            let crawl = crawled(Crawl { slots, ..bad_pages(200, Reply::Status(500, None), bad) });
+            let shown = format!("{name}, {slots} slots: {}", crawl.shown());
+            assert!(crawl.seconds() <= 100.0 && crawl.count(State::Stored) == 100, "{shown}");
+            assert!(crawl.most_asked(State::Stored) <= 10 && crawl.most_asked(State::Lost) == 4, "{shown}");
+        }
+        let crawl = crawled(bad_pages(200, Reply::Status(503, None), bad));
+        assert!(crawl.seconds() <= 300.0 && crawl.most_asked(State::Lost) <= 5, "{name}: {}", crawl.shown());
+    }
+}
+
+/// Each attempt takes 30 s, and there are four.
+#[test]
+fn a_section_that_hangs_is_given_up_after_its_attempts() {
+    for (name, bad) in BAD {
+        for slots in [1, 3] {
+            let crawl = crawled(Crawl { slots, ..bad_pages(200, Reply::Hangs, bad) });
+            let shown = format!("{name}, {slots} slots: {}", crawl.shown());
+            assert!(crawl.seconds() <= 16_000.0 && crawl.count(State::Stored) == 100, "{shown}");
+            assert!(crawl.most_asked(State::Lost) <= 8, "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_host_that_refuses_every_second_request_is_crawled() {
+    for delay in [0, SECOND] {
+        let mut asked = 0;
+        let by_turns = Crawl::new(1, 200, move |_, page, _| {
+            asked += u64::from(page > 0);
+            if page > 0 && asked % 2 == 0 { Reply::Status(503, None) } else { Reply::Page }
         });
-        shown(&format!("503 every second, delay {delay}"), Crawl { delay, ..crawl });
         let mut chance = random(7);
-        let crawl = Crawl::new(1, 200, move |_, page, _| {
-            if page > 0 && chance(2) == 0 { Reply::Status(503, None) } else { Reply::Page }
-        });
-        shown(&format!("503 at random, delay {delay}"), Crawl { delay, ..crawl });
+        let by_chance =
+            Crawl::new(
+                1,
+                200,
+                move |_, page, _| {
+                    if page > 0 && chance(2) == 0 { Reply::Status(503, None) } else { Reply::Page }
+                },
+            );
+        for (crawl, most) in [(by_turns, 2_000.0), (by_chance, 4_000.0)] {
+            let crawl = crawled(Crawl { delay, ..crawl });
+            assert!(crawl.seconds() <= most && crawl.count(State::Stored) >= 196, "delay {delay}: {}", crawl.shown());
+        }
     }
-    for (most, within, counts) in [(1, 50, true), (1, 500, true), (1, 1_200, true), (1, 2_000, true), (1, 3_000, true), (1, 5_000, true), (1, 5_000, false), (10, 10_000, true), (30, 60_000, true), (30, 60_000, false)] {
-        let mut began: Vec<u64> = Vec::new();
-        let crawl = Crawl::new(1, 60, move |_, page, at| {
-            if page == 0 { return Reply::Page; }
-            began.retain(|began| began + within > at);
-            let beyond = began.len() >= most;
-            if !beyond || counts { began.push(at) }
-            if beyond { Reply::Status(429, None) } else { Reply::Page }
-        });
-        shown(&format!("rate {most} in {within}, counts refused {counts}"), crawl);
+}
+
+/// So many requests within so many milliseconds; what was refused counts, or does not.
+fn limited(most: usize, within: u64, counts_refused: bool) -> Crawl {
+    let mut began: Vec<u64> = Vec::new();
+    Crawl::new(1, 60, move |_, page, at| {
+        // Its robots.txt is a file.
+        if page == 0 {
+            return Reply::Page;
+        }
+        began.retain(|began| began + within > at);
+        let beyond = began.len() >= most;
+        if !beyond || counts_refused {
+            began.push(at);
+        }
+        if beyond { Reply::Status(429, None) } else { Reply::Page }
+    })
+}
+
+#[test]
+fn a_host_that_allows_few_requests_loses_no_page() {
+    let one = [50, 150, 500, 1_200, 2_000, 3_000, 5_000].map(|within| (1, within));
+    for (most, within) in one.into_iter().chain([(10, 10 * SECOND), (30, MINUTE)]) {
+        for counts_refused in [false, true] {
+            let crawl = crawled(limited(most, within, counts_refused));
+            let shown = format!("{most} in {within} ms, {counts_refused}: {}", crawl.shown());
+            assert!(crawl.count(State::Stored) == 60 && crawl.log.len() <= 162, "{shown}");
+            let least = 60.0 / most as f64 * within as f64 / SECOND as f64;
+            assert!(crawl.seconds() <= 4.0 * least + 60.0, "{shown}");
+        }
     }
-    for lasts in [30, 300, 2_000, 10_000, 60_000] {
+}
+
+#[test]
+fn pages_that_take_their_server_down_cost_no_other_page_an_attempt() {
+    for lasts in [30, 300, 2 * SECOND, 10 * SECOND, MINUTE] {
         for slots in [1, 3] {
             let mut until = 0;
             let crawl = Crawl::new(1, 60, move |_, page, at| {
-                if at < until { return Reply::Refused; }
-                if page > 0 && page % 20 == 7 { until = at + lasts; return Reply::Closed; }
-                Reply::Page
+                if at < until {
+                    return Reply::Refused;
+                }
+                let crashes = page % 20 == 7;
+                until = if crashes { at + lasts } else { until };
+                if crashes { Reply::Closed } else { Reply::Page }
             });
-            shown(&format!("3 pages crash for {lasts}, {slots} slots"), Crawl { slots, ..crawl });
+            let crawl = crawled(Crawl { slots, ..crawl });
+            let charged = crawl.rows.values().filter(|row| row.item.attempts > 0).count();
+            let shown = format!("{lasts} ms, {slots} slots: {}", crawl.shown());
+            assert!((charged, crawl.count(State::Stored)) == (3, 57) && crawl.most_asked(State::Lost) <= 7, "{shown}");
         }
     }
-    for reply in [Reply::Refused, Reply::Closed, Reply::Hangs, Reply::Status(503, None), Reply::Status(503, Some(30)), Reply::Status(429, None), Reply::NoName, Reply::Tls, Reply::Status(500, None)] {
+}
+
+const OUTAGES: [Reply; 9] = [
+    Reply::Refused,
+    Reply::Closed,
+    Reply::Hangs,
+    Reply::Status(503, None),
+    Reply::Status(503, Some(30)),
+    Reply::Status(429, None),
+    Reply::Status(429, Some(30)),
+    Reply::NoName,
+    Reply::Tls,
+];
+
+/// When a host goes away, and what is not as it should be in a crawl through that.
+const AWAY: u64 = 8 * SECOND;
+
+fn outage(reply: Reply, length: u64, killed: bool, (hosts, slots): (u32, usize)) -> Option<String> {
+    let away = AWAY..AWAY + length;
+    let crawl =
+        Crawl::new(hosts, 40, move |host, _, at| if host == 0 && away.contains(&at) { reply } else { Reply::Page });
+    let mut crawl = Crawl { delay: SECOND / 2, slots, ..crawl };
+    let middle = AWAY + (length / 2).min(9 * MINUTE);
+    let mut end = crawl.run(killed.then_some(middle));
+    let mut began = vec![AWAY];
+    while end != End::Drained && began.len() < 20 {
+        crawl.now += if end == End::Killed { 0 } else { 20 * MINUTE };
+        began.push(crawl.now);
+        end = crawl.resume();
+    }
+    let costs = crawl.rows.values().filter(|row| row.state != State::Stored || row.item.attempts > 0).count();
+    let at_first = began.iter().map(|began| crawl.within(0, *began, (began + 30 * SECOND).min(AWAY + length))).max();
+    let until = AWAY + length;
+    let late = |from: u64| crawl.log.iter().filter(move |asked| asked.host == 0 && (from..until).contains(&asked.at));
+    let pairs = late(AWAY + HOUR).zip(late(AWAY + HOUR).skip(1));
+    // A start asks at once, whatever was asked before it.
+    let soon = pairs.filter(|(one, next)| next.at < one.at + MINUTE && !began.contains(&next.at)).count();
+    // After ten minutes of silence and a start, what is known of it still counts.
+    let long = killed && middle >= AWAY + 5 * MINUTE;
+    let restarted = if long { crawl.within(0, middle, (middle + MINUTE).min(until)) } else { 0 };
+    let ok = end == End::Drained && costs == 0 && at_first <= Some(12) && soon == 0 && restarted <= 2;
+    (!ok).then(|| {
+        format!("{end:?}, {costs} charged or left, {at_first:?} at first, {soon} too soon, {restarted} after a start")
+    })
+}
+
+#[test]
+fn an_outage_costs_no_page_an_attempt_and_few_requests() {
+    for reply in OUTAGES {
         for length in [15 * SECOND, 10 * MINUTE, 3 * HOUR] {
-            let crawl = Crawl::new(1, 40, move |_, _, at| if (8_000..8_000 + length).contains(&at) { reply } else { Reply::Page });
-            let mut crawl = Crawl { delay: 500, ..crawl };
-            let mut end = crawl.run(None);
-            let mut runs = 1;
-            while end == End::Unreachable && runs < 20 {
-                crawl.now += 20 * MINUTE;
-                end = crawl.resume();
-                runs += 1;
+            for killed in [false, true] {
+                for site in [(1, 1), (1, 2), (4, 1)] {
+                    if let Some(problem) = outage(reply, length, killed, site) {
+                        panic!("{reply:?} for {} s, killed {killed}, {site:?}: {problem}", length / SECOND);
+                    }
+                }
             }
-            if end == End::Unreachable { println!("UNREACHABLE"); }
-            println!("outage {reply:?} {} s: {end:?} {runs} runs, first 30 s {} {}", length / 1_000, crawl.within(0, 8_000, 8_000 + length.min(30_000)), crawl.shown());
         }
     }
 }

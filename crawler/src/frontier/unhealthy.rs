@@ -4,7 +4,7 @@ use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, levels::Level
 use crate::{candidate::HostId, health::HealthRow, time::Moment, url::Origin};
 
 impl Frontier {
-    /// A leased fetch failed in a way for which its host may be to blame. To be told before the lease is completed. What
+    /// A leased fetch failed in a way for which its host may be to blame. Call it before the lease is completed. What
     /// changed is in [`Self::health`].
     pub fn failed(&mut self, lease: &Lease, failure: Failure, now: Moment) -> Fault {
         let host = lease.item.host;
