@@ -92,6 +92,8 @@ struct Trouble {
 #[derive(Debug, Default)]
 struct Silence {
     failures: u32,
+    /// Whether one of them was a refusal.
+    refused: bool,
     /// Whether one of them was no answer at all, or that of a page which had an answer: the first may have brought the others about.
     is_of_host: bool,
     /// Whether a URL was refused in it although it had a fair trial.
@@ -111,8 +113,6 @@ struct Down {
     by_robots: bool,
     /// Failures in this run.
     seen: u32,
-    /// Whether it has refused in this run.
-    refused: bool,
     /// The last back-off.
     pause: Duration,
     /// The longest pause that it asked for in this run, of those that are waited for.
@@ -143,7 +143,6 @@ impl Health {
             // Nothing but its robots.txt is asked for before that is known.
             by_robots: needs_robots,
             seen: 0,
-            refused: false,
             pause: policy.pause(row.failures, 0),
             asked: Duration::ZERO,
         };
@@ -268,6 +267,7 @@ impl Health {
         };
         let silence = trouble.silence.get_or_insert_default();
         silence.failures += 1;
+        silence.refused |= refused;
         silence.by_trial |= own && refused;
         silence.is_of_host |= item.purpose == Purpose::Check || !matches!(failure.cause, Cause::Status(_));
         let asks = failure.retry_after.is_some_and(|pause| !pause.is_zero());
@@ -336,31 +336,30 @@ impl Trouble {
         if granted < self.bad {
             return false;
         }
-        if let Some(silence) = self.silence.take() {
+        let (silence, down) = (self.silence.take(), self.down.take());
+        if let Some(silence) = &silence {
             self.trust = if silence.is_of_host { 0 } else { (2 * self.trust + 1).min(MOST_TRUST) };
-            let times = if self.down.is_none() { MOST_TRIALS } else { 1 };
             if silence.is_of_host || silence.failures > 1 && !self.refuses_alone() {
                 self.refused_alone = 0;
             } else if silence.by_trial {
-                self.refused_alone = self.refused_alone.saturating_add(times);
+                // After a shorter pause than the one that did not help: that settles it.
+                let at_once = granted.since(self.bad) < self.bad.since(before);
+                self.refused_alone = self.refused_alone.saturating_add(if at_once { MOST_TRIALS } else { 1 });
             }
         }
-        let down = self.down.take();
-        if item.failed.is_some() {
+        let again = item.failed.is_some();
+        if again {
             self.refused_alone = 0;
         }
-        match &down {
-            Some(down) if down.refused => {
-                let pause = granted.since(before);
-                let most = 2 * self.helped.max(policy.first);
-                let helped = self.helped.max(pause.min(most)).max(self.penalty * 3 / 2);
-                self.helped = helped.min(policy.first * MOST_PENALTY).max(down.asked);
-            }
-            Some(_) => {}
-            None if item.failed.is_some() && !self.helped.is_zero() => {
-                self.penalty = self.penalty.max(self.helped.min(policy.first * MOST_PENALTY));
-            }
-            None => self.penalty = Some(self.penalty * 3 / 4).filter(|less| *less >= LEAST_PENALTY).unwrap_or_default(),
+        let most = policy.first * MOST_PENALTY;
+        if silence.is_some_and(|silence| silence.refused) {
+            let pause = granted.since(before).min(2 * self.helped.max(policy.first));
+            let asked = down.as_ref().map_or(Duration::ZERO, |down| down.asked);
+            self.helped = self.helped.max(pause).max(self.penalty * 3 / 2).min(most).max(asked);
+        } else if again && down.is_none() && !self.helped.is_zero() {
+            self.penalty = self.penalty.max(self.helped.min(most));
+        } else if down.is_none() {
+            self.penalty = Some(self.penalty * 3 / 4).filter(|less| *less >= LEAST_PENALTY).unwrap_or_default();
         }
         down.is_some()
     }
@@ -376,7 +375,6 @@ impl Trouble {
             wait: Wait::BackOff,
             by_robots: false,
             seen: 0,
-            refused: false,
             pause: Duration::ZERO,
             asked: Duration::ZERO,
         });
@@ -387,7 +385,6 @@ impl Trouble {
             (down.not_before, down.wait, down.pause) = (down.not_before.max(now + pause), Wait::BackOff, pause);
         }
         down.cause = cause;
-        down.refused |= is_refusal(cause);
         let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
         if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
             // Also where the back-off is longer: that alone would end with a new start.
