@@ -20,23 +20,17 @@ pub(super) struct Extras {
 }
 
 impl Extras {
-    /// When the first URL may be fetched again.
-    pub(super) fn rescue_due(&self) -> Option<Moment> {
-        self.rescues.first_key_value().map(|((due, _), _)| *due)
+    /// The first URL to be fetched again, and when that may be.
+    pub(super) fn first_rescue(&self) -> Option<(Moment, &WorkItem)> {
+        self.rescues.first_key_value().map(|((due, _), item)| (*due, item))
     }
 
     pub(super) fn put_rescue(&mut self, item: WorkItem) {
         self.rescues.insert((item.due.unwrap_or(Moment::EPOCH), item.id), item);
     }
 
-    /// The URL that may be fetched again now.
-    pub(super) fn first_rescue(&self, now: Moment) -> Option<&WorkItem> {
-        self.rescues.first_key_value().filter(|((due, _), _)| *due <= now).map(|(_, item)| item)
-    }
-
-    pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
-        let first = self.rescues.first_entry().filter(|entry| entry.key().0 <= now);
-        first.map(std::collections::btree_map::OccupiedEntry::remove)
+    pub(super) fn take_rescue(&mut self) -> Option<WorkItem> {
+        self.rescues.pop_first().map(|(_, item)| item)
     }
 
     /// Takes something out; what is empty then takes no room.

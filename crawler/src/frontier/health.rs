@@ -76,6 +76,10 @@ struct Trouble {
     ok: Moment,
     /// When the last request failed.
     bad: Moment,
+    /// When the last request was granted, whatever came of it.
+    last: Moment,
+    /// No failure up to this moment is held against a URL: the host was away.
+    excused: Moment,
     silence: Option<Silence>,
     /// Failures in a row that do not take it down.
     trust: u32,
@@ -96,8 +100,12 @@ struct Silence {
     refused: bool,
     /// Whether one of them was no answer at all, or that of a page which had an answer: the first may have brought the others about.
     is_of_host: bool,
-    /// Whether a URL was refused in it although it had a fair trial.
-    by_trial: bool,
+    /// The pause before a URL was refused all the same.
+    trial: Option<Duration>,
+    /// Whether it began with a URL that had not failed before.
+    by_fresh: bool,
+    /// Whether a page failed that had an answer.
+    of_good: bool,
 }
 
 #[derive(Debug)]
@@ -147,7 +155,11 @@ impl Health {
             asked: Duration::ZERO,
         };
         good.extend(row.known_good.filter(|other| !good.contains(other)));
-        Self { answers, good, trouble: Some(Box::new(Trouble { down: Some(down), ..Trouble::default() })) }
+        Self {
+            answers,
+            good,
+            trouble: Some(Box::new(Trouble { down: Some(down), excused: now, ..Trouble::default() })),
+        }
     }
 
     fn down(&self) -> Option<&Down> {
@@ -186,14 +198,15 @@ impl Health {
 
     /// When it may be asked for what failed: a server that allows few requests has a fair trial after the pause that helped.
     pub(super) fn trial_at(&self, failed: Moment) -> Moment {
-        let trouble = self.trouble.as_ref().filter(|trouble| trouble.is_up_since(failed));
-        trouble.map_or(Moment::EPOCH, |trouble| trouble.ok.max(trouble.bad) + trouble.trial_pause())
+        let is_next = |trouble: &&Box<Trouble>| trouble.is_up_since(failed) && !self.wants_check(Some(failed));
+        let trouble = self.trouble.as_ref().filter(is_next);
+        trouble.map_or(Moment::EPOCH, |trouble| trouble.last + trouble.trial_pause())
     }
 
     /// Whether a good URL is to be asked for before the next of the queue, which failed at a moment, or did not.
     pub(super) fn wants_check(&self, failed: Option<Moment>) -> bool {
         let Some(trouble) = self.trouble.as_ref().filter(|_| !self.good.is_empty()) else { return false };
-        let is_tried = |silence: &Silence| silence.by_trial && !trouble.refuses_alone();
+        let is_tried = |silence: &Silence| silence.trial.is_some() && !trouble.refuses_alone();
         let may_be_away = trouble.silence.as_ref().is_some_and(|silence| silence.is_of_host);
         match (&trouble.down, failed) {
             (Some(down), None) => down.failures.is_multiple_of(2),
@@ -234,12 +247,14 @@ impl Health {
             self.had_answer(&item.url);
         }
         let Some(trouble) = &mut self.trouble else { return false };
+        let pause = granted.since(trouble.last);
+        trouble.last = trouble.last.max(granted);
         // A robots.txt that lies there as a file says nothing of a program that is overloaded.
         let by_file = |down: &Down| down.by_robots || !matches!(down.cause, Cause::Status(_));
         if matches!(item.purpose, Purpose::Robots { .. }) && !trouble.down.as_ref().is_some_and(by_file) {
             return false;
         }
-        trouble.answered(item, granted, policy)
+        trouble.answered(item, granted, pause, policy)
     }
 
     /// A fetch of `item`, granted at `granted`, failed.
@@ -256,7 +271,7 @@ impl Health {
         let errs = of_page && matches!(failure.cause, Cause::Status(500..=502 | 504..));
         let refused = is_refusal(failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
-        let own = of_page && item.held().is_some_and(|held| held <= trouble.ok || (errs && self.good.is_empty()));
+        let own = of_page && item.held().is_some_and(|held| trouble.was_own(held) || (errs && self.good.is_empty()));
         // What came after a failure without any answer may have failed because of that.
         let held = trouble.silence.as_ref().is_none_or(|silence| !silence.is_of_host);
         let charged = own && held && (!refused || trouble.refuses_alone());
@@ -266,9 +281,13 @@ impl Health {
             () => u32::from(own && held),
         };
         let silence = trouble.silence.get_or_insert_default();
+        silence.by_fresh |= silence.failures == 0 && item.failed.is_none();
+        silence.of_good |= item.purpose == Purpose::Check;
         silence.failures += 1;
         silence.refused |= refused;
-        silence.by_trial |= own && refused;
+        if own && refused {
+            silence.trial = Some(granted.since(trouble.last));
+        }
         silence.is_of_host |= item.purpose == Purpose::Check || !matches!(failure.cause, Cause::Status(_));
         let asks = failure.retry_after.is_some_and(|pause| !pause.is_zero());
         if silence.failures > most || asks || trouble.down.is_some() {
@@ -277,7 +296,7 @@ impl Health {
                 down.by_robots = matches!(item.purpose, Purpose::Robots { .. });
             }
         }
-        trouble.bad = now;
+        (trouble.bad, trouble.last) = (now, trouble.last.max(granted));
         match (charged, held) {
             (true, _) => Fault::Url,
             (false, true) => Fault::Unknown,
@@ -315,6 +334,11 @@ impl Health {
 }
 
 impl Trouble {
+    /// Whether a failure was the URL's own.
+    fn was_own(&self, failed: Moment) -> bool {
+        failed > self.excused && failed <= self.ok
+    }
+
     /// Whether the host is up, and has answered since a moment.
     fn is_up_since(&self, failed: Moment) -> bool {
         self.down.is_none() && failed <= self.ok
@@ -330,7 +354,8 @@ impl Trouble {
         self.refused_alone >= MOST_TRIALS
     }
 
-    fn answered(&mut self, item: &WorkItem, granted: Moment, policy: &BackOffPolicy) -> bool {
+    /// The host answered a request, after a pause since the one before.
+    fn answered(&mut self, item: &WorkItem, granted: Moment, pause: Duration, policy: &BackOffPolicy) -> bool {
         let before = self.ok;
         self.ok = before.max(granted);
         if granted < self.bad {
@@ -341,10 +366,13 @@ impl Trouble {
             self.trust = if silence.is_of_host { 0 } else { (2 * self.trust + 1).min(MOST_TRUST) };
             if silence.is_of_host || silence.failures > 1 && !self.refuses_alone() {
                 self.refused_alone = 0;
-            } else if silence.by_trial {
-                // After a shorter pause than the one that did not help: that settles it.
-                let at_once = granted.since(self.bad) < self.bad.since(before);
+            } else if let Some(trial) = silence.trial {
+                // After a pause that is nothing beside the one that did not help: that settles it.
+                let at_once = pause < trial / 8;
                 self.refused_alone = self.refused_alone.saturating_add(if at_once { MOST_TRIALS } else { 1 });
+            }
+            if silence.by_fresh && silence.of_good {
+                self.excused = self.bad;
             }
         }
         let again = item.failed.is_some();
@@ -510,15 +538,29 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_is_refused_alone_is_charged_for_the_next_time() {
+    fn a_url_that_is_refused_alone_after_three_pauses_is_charged() {
         let mut host = Host::new();
         let mut faults = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..6 {
             faults.push(host.fails(1, Cause::Status(503)));
             host.answers(8);
         }
-        assert_eq!(faults, [Fault::Unknown, Fault::Unknown, Fault::Url, Fault::Url]);
+        assert_eq!(faults[..4], [Fault::Unknown; 4]);
+        assert_eq!(faults[4..], [Fault::Url; 2]);
         assert!(!host.health.is_down() && host.health.penalty(host.now).is_zero());
+    }
+
+    #[test]
+    fn an_outage_in_which_a_good_page_fails_is_held_against_nobody() {
+        let mut host = Host::new();
+        host.fails(1, Cause::Closed);
+        let (check, granted) = (WorkItem { purpose: Purpose::Check, ..host.item(8) }, host.asks());
+        let failure = Failure { cause: Cause::Refused, retry_after: None };
+        host.health.failed(&check, failure, granted, host.now, &host.policy);
+        host.answers(8);
+        assert_eq!(host.fails(1, Cause::Closed), Fault::Unknown);
+        host.answers(8);
+        assert_eq!(host.fails(1, Cause::Closed), Fault::Url, "it failed alone since");
     }
 
     #[test]

@@ -330,8 +330,8 @@ impl HostQueue {
     }
 
     fn rescue_eligible(&self) -> Eligible {
-        let due = self.extras.as_ref().and_then(|extras| extras.rescue_due());
-        due.map_or(Eligible::Waits, |due| Eligible::At(self.ready_at.max(due)))
+        let rescue = self.extras.as_ref().and_then(|extras| extras.first_rescue());
+        rescue.map_or(Eligible::Waits, |(due, rescue)| Eligible::At(self.ready_at.max(due).max(self.trial_of(rescue))))
     }
 
     /// Whether a robots.txt is to be fetched here.
@@ -356,13 +356,19 @@ impl HostQueue {
 
     /// Takes a URL that may be fetched again now, for a lease.
     pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
-        Extras::take(&mut self.extras, |extras| extras.take_rescue(now))
+        self.ready_rescue(now)?;
+        Extras::take(&mut self.extras, Extras::take_rescue)
+    }
+
+    /// The URL that may be fetched again now.
+    fn ready_rescue(&self, now: Moment) -> Option<&WorkItem> {
+        let (due, rescue) = self.extras.as_ref()?.first_rescue()?;
+        Some(rescue).filter(|rescue| due.max(self.trial_of(rescue)) <= now)
     }
 
     /// Takes the URL that is to be asked for before the next, to find out whether the host answers.
     pub(super) fn take_check(&mut self, level: Option<u32>, now: Moment) -> Option<WorkItem> {
-        let rescue = self.extras.as_ref().and_then(|extras| extras.first_rescue(now));
-        let failed = rescue.or_else(|| self.best(level))?.failed;
+        let failed = self.ready_rescue(now).or_else(|| self.best(level))?.failed;
         let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
         Some(WorkItem::extra(self.id, url, Purpose::Check))
     }
@@ -375,7 +381,8 @@ impl HostQueue {
 
     fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
         if self.leasable(level) || self.wants_beyond(limits) {
-            return Eligible::At(self.ready_at.max(self.trial_at(level)));
+            let trial = self.best(level).map_or(Moment::EPOCH, |best| self.trial_of(best));
+            return Eligible::At(self.ready_at.max(trial));
         }
         match self.next_due() {
             Some(due) if self.has_room_for_retries(limits, level) => Eligible::At(self.ready_at.max(due)),
@@ -383,10 +390,9 @@ impl HostQueue {
         }
     }
 
-    /// When the best URL may be asked for, where it has failed.
-    fn trial_at(&self, level: Option<u32>) -> Moment {
-        let failed = self.best(level).and_then(|best| best.failed);
-        failed.map_or(Moment::EPOCH, |failed| self.health.trial_at(failed))
+    /// When a URL may be asked for, where it has failed.
+    fn trial_of(&self, item: &WorkItem) -> Moment {
+        item.failed.map_or(Moment::EPOCH, |failed| self.health.trial_at(failed))
     }
 
     /// The earliest due time of a retry that the table holds.

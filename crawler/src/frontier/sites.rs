@@ -497,7 +497,7 @@ fn pages_that_take_their_server_down_cost_no_other_page_an_attempt() {
             let crawl = crawled(Crawl { slots, ..crawl });
             let charged = crawl.rows.values().filter(|row| row.item.attempts > 0).count();
             let shown = format!("{lasts} ms, {slots} slots: {}", crawl.shown());
-            assert!((charged, crawl.count(State::Stored)) == (3, 57) && crawl.most_asked(State::Lost) <= 7, "{shown}");
+            assert!((charged, crawl.count(State::Stored)) == (3, 57) && crawl.most_asked(State::Lost) <= 10, "{shown}");
         }
     }
 }
