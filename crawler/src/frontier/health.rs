@@ -24,7 +24,7 @@ use crate::{
 const LONGEST_PAUSE: Duration = Duration::from_hours(30 * 24);
 
 /// URLs that had an answer, of a host that is well; three times as many of one that has failed.
-const GOOD: usize = 4;
+const GOOD: usize = 5;
 
 /// How many times as long as the first back-off a penalty may be.
 const MOST_PENALTY: u32 = 8;
@@ -35,9 +35,9 @@ const LEAST_PENALTY: Duration = Duration::from_millis(10);
 /// Times that a URL is refused after a pause which helped others, until it is at fault. Fewer where the host answers at once.
 const MOST_TRIALS: u32 = 3;
 
-/// Server errors in a row that may not take a host down. With the one after them, and those after four pauses, a host that goes away
-/// gets twelve requests in half a minute.
-const MOST_TRUST: u32 = 7;
+/// Server errors in a row that may not take a host down. With the one after them, two more in flight, and those after four pauses, a
+/// host that goes away gets twelve requests in half a minute.
+const MOST_TRUST: u32 = 5;
 
 /// A fetch that failed, as far as the host may be to blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -610,6 +610,6 @@ mod tests {
         assert!((1..9).all(|number| !host.answers(number)));
         let mut turn = || host.health.take_check().map(|url| url.path_and_query().to_owned()).unwrap();
         let turns: Vec<_> = (0..5).map(|_| turn()).collect();
-        assert_eq!(turns, ["/3", "/2", "/1", "/8", "/3"]);
+        assert_eq!(turns, ["/4", "/3", "/2", "/1", "/8"]);
     }
 }
