@@ -102,10 +102,19 @@ struct Silence {
     is_of_host: bool,
     /// The pause before a URL was refused all the same.
     trial: Option<Duration>,
-    /// Whether it began with a URL that had not failed before.
-    by_fresh: bool,
-    /// Whether a page failed that had an answer.
-    of_good: bool,
+    outage: Outage,
+}
+
+/// Whether failures are those of an outage, and of no page that takes the host down.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Outage {
+    /// They began with a URL that had failed before.
+    #[default]
+    Doubtful,
+    /// They did not.
+    Possible,
+    /// Nor did a page answer that had an answer before.
+    Shown,
 }
 
 #[derive(Debug)]
@@ -198,8 +207,8 @@ impl Health {
 
     /// When it may be asked for what failed: a server that allows few requests has a fair trial after the pause that helped.
     pub(super) fn trial_at(&self, failed: Moment) -> Moment {
-        let is_next = |trouble: &&Box<Trouble>| trouble.is_up_since(failed) && !self.wants_check(Some(failed));
-        let trouble = self.trouble.as_ref().filter(is_next);
+        let is_next = |trouble: &&Trouble| trouble.is_up_since(failed) && !self.wants_check(Some(failed));
+        let trouble = self.trouble.as_deref().filter(is_next);
         trouble.map_or(Moment::EPOCH, |trouble| trouble.last + trouble.trial_pause())
     }
 
@@ -281,8 +290,12 @@ impl Health {
             () => u32::from(own && held),
         };
         let silence = trouble.silence.get_or_insert_default();
-        silence.by_fresh |= silence.failures == 0 && item.failed.is_none();
-        silence.of_good |= item.purpose == Purpose::Check;
+        if silence.failures == 0 && item.failed.is_none() {
+            silence.outage = Outage::Possible;
+        }
+        if item.purpose == Purpose::Check && silence.outage == Outage::Possible {
+            silence.outage = Outage::Shown;
+        }
         silence.failures += 1;
         silence.refused |= refused;
         if own && refused {
@@ -371,7 +384,7 @@ impl Trouble {
                 let at_once = pause < trial / 8;
                 self.refused_alone = self.refused_alone.saturating_add(if at_once { MOST_TRIALS } else { 1 });
             }
-            if silence.by_fresh && silence.of_good {
+            if silence.outage == Outage::Shown {
                 self.excused = self.bad;
             }
         }

@@ -375,17 +375,20 @@ fn crawled(crawl: Crawl) -> Crawl {
     crawl
 }
 
-fn bad_pages(pages: u64, reply: Reply, bad: fn(u64) -> bool) -> Crawl {
+fn bad_pages(pages: u64, reply: Reply, bad: Bad) -> Crawl {
     Crawl::new(1, pages, move |_, page, _| if page > 1 && bad(page) { reply } else { Reply::Page })
 }
 
-const BAD: [(&str, fn(u64) -> bool); 3] =
+/// Which pages always fail.
+type Bad = fn(u64) -> bool;
+
+const BAD: [(&str, Bad); 3] =
     [("each second", |page| page % 2 == 0), ("the last", |page| page > 100), ("the first", |page| page <= 101)];
 
 #[test]
 fn a_few_pages_that_always_fail_hold_nobody_up() {
     for reply in [Reply::Status(503, None), Reply::Status(429, None), Reply::Status(500, None), Reply::Closed] {
-        for (most_good, bad) in [(2, (|page| page % 20 == 7) as fn(u64) -> bool), (4, |page| page > 57)] {
+        for (most_good, bad) in [(2, (|page| page % 20 == 7) as Bad), (4, |page| page > 57)] {
             let crawl = crawled(bad_pages(60, reply, bad));
             let shown = format!("{reply:?}: {}", crawl.shown());
             assert!(crawl.seconds() <= 30.0 && crawl.count(State::Lost) == 3, "{shown}");
