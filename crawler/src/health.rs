@@ -27,6 +27,8 @@ pub enum Cause {
     Closed,
     /// The crawl may not connect to its address.
     Address,
+    /// Its robots.txt redirects to a host that gives no answer, or may not be asked.
+    RobotsRedirect,
     /// It answers with this status (429, or 500 and more).
     Status(u16),
 }
@@ -37,7 +39,7 @@ pub enum Cause {
 pub struct UnknownCause(String);
 
 impl Cause {
-    const WORDS: [(Self, &'static str); 8] = [
+    const WORDS: [(Self, &'static str); 9] = [
         (Self::NoName, "no_name"),
         (Self::LookUp, "look_up"),
         (Self::NoRoute, "no_route"),
@@ -46,6 +48,7 @@ impl Cause {
         (Self::Tls, "tls"),
         (Self::Closed, "closed"),
         (Self::Address, "address"),
+        (Self::RobotsRedirect, "robots_redirect"),
     ];
 
     /// What a person is told, with what can be done about it.
@@ -59,6 +62,7 @@ impl Cause {
             Self::Tls => "no secure connection: the certificate may be expired, or be for another name",
             Self::Closed => "it closes connections before it answers",
             Self::Address => "its address is not on the public internet: if it is yours, give it with --allow-private",
+            Self::RobotsRedirect => "its robots.txt redirects to a host that gives no answer, or may not be asked",
             Self::Status(429) => "it asks for fewer requests (429): a longer --delay may help",
             Self::Status(_) => "it answers with a server error",
         }

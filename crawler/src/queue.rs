@@ -35,7 +35,7 @@ pub struct WorkItem {
     pub rank: i64,
     /// When it may be fetched, where that was put off.
     pub due: Option<Moment>,
-    /// When its last fetch failed.
+    /// When its last fetch failed; the epoch where that is not held against it.
     pub failed: Option<Moment>,
     /// How it was found.
     pub hop: Hop,
@@ -112,8 +112,13 @@ impl WorkItem {
     }
 
     /// A URL of `host` that the URL table does not know as queued.
-    pub fn besides(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
+    pub fn extra(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
         Self { purpose, ..Self::discover(Ticket(0), host, url, Hop::Link) }
+    }
+
+    /// When it failed, where that may have been its own fault.
+    pub fn held(&self) -> Option<Moment> {
+        self.failed.filter(|failed| *failed > Moment::EPOCH)
     }
 
     /// Its place in its host's queue.

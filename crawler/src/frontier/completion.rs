@@ -29,7 +29,7 @@ impl Frontier {
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
             }
-            Purpose::Check => self.leased_besides -= 1,
+            Purpose::Check => self.leased_extras -= 1,
         }
         self.plan(host);
         abandoned
@@ -54,7 +54,7 @@ impl Frontier {
         let depth = item.depth;
         self.counts.leased -= 1;
         let queue = self.queue(host);
-        let was_sidelined = queue.sidelined;
+        let was_excluded = queue.excluded;
         match *outcome {
             Outcome::Finished { stored } => {
                 queue.finish(id, stored);
@@ -78,7 +78,7 @@ impl Frontier {
         let by_level = self.is_by_level();
         let queue = self.queue(host);
         let left = queue.closed || matches!(outcome, Outcome::Finished { .. } | Outcome::Abandoned);
-        let stays = !left && !was_sidelined;
+        let stays = !left && !was_excluded;
         // Without levels nothing is counted for them.
         let [leaves, enters] = [in_levels && !stays, stays && !in_levels].map(|so| u64::from(so && by_level));
         queue.levels.remove(depth, u64::from(left && by_level));
@@ -89,7 +89,7 @@ impl Frontier {
     }
 
     fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome) {
-        self.leased_besides -= 1;
+        self.leased_extras -= 1;
         let item = match *outcome {
             Outcome::Retry { due, attempts, failed } => {
                 WorkItem { due: Some(due), failed: Some(failed), attempts, ..item }
@@ -104,7 +104,7 @@ impl Frontier {
     }
 
     fn complete_robots(&mut self, of: HostId, item: &WorkItem, outcome: Outcome, now: Moment) -> u64 {
-        self.leased_besides -= 1;
+        self.leased_extras -= 1;
         self.queue(of).waits_elsewhere = false;
         let state = match outcome {
             Outcome::Met { until } => {
@@ -112,7 +112,7 @@ impl Frontier {
                 Prerequisite::Unused { since: now, millis }
             }
             Outcome::Redirected { host: target, to } => {
-                let robots = WorkItem::besides(target, to, Purpose::Robots { of });
+                let robots = WorkItem::extra(target, to, Purpose::Robots { of });
                 self.queue(target).put_robots(WorkItem { redirects: item.redirects + 1, ..robots });
                 self.plan(target);
                 self.queue(of).waits_elsewhere = true;
@@ -132,13 +132,13 @@ impl Frontier {
     pub fn close(&mut self, host: HostId) -> u64 {
         let queue = self.queue(host);
         let rows = queue.in_memory();
-        let sidelined = queue.sidelined;
+        let excluded = queue.excluded;
         let retrying = queue.retrying();
         let closed = queue.close();
         self.in_memory = self.in_memory + self.queue(host).in_memory() - rows;
         self.retrying -= retrying;
-        // The levels do not count what is queued on a sidelined host.
-        let leaving = if sidelined { Vec::new() } else { closed.by_depth };
+        // The levels do not count what is queued on a excluded host.
+        let leaving = if excluded { Vec::new() } else { closed.by_depth };
         self.change_levels(host, |levels| leaving.iter().for_each(|&(depth, count)| levels.remove(depth, count)));
         self.counts.queued -= closed.abandoned;
         self.counts.abandoned += closed.abandoned;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{
-    FrontierLimits, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    FrontierLimits, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem,
     active::{Active, LeasedPage},
-    besides::Besides,
+    extras::Extras,
     health::Health,
     levels::Levels,
     prerequisite::Prerequisite,
@@ -46,13 +46,13 @@ pub(super) struct HostQueue {
     pub(super) delay: Duration,
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
-    besides: Option<Box<Besides>>,
+    extras: Option<Box<Extras>>,
     pub(super) closed: bool,
     pub(super) health: Health,
     /// Whether its robots.txt is to be had from another host.
     pub(super) waits_elsewhere: bool,
     /// Whether the levels of the whole crawl leave out what is queued here.
-    pub(super) sidelined: bool,
+    pub(super) excluded: bool,
     /// Empty where no level is finished before the next.
     pub(super) levels: Levels,
     /// Queued rows without a due time, in memory or beyond the cursor.
@@ -76,11 +76,11 @@ impl HostQueue {
             delay: start.delay,
             ready_at: start.ready_at,
             prerequisite: Prerequisite::stored(start.robots_until),
-            besides: None,
+            extras: None,
             closed: false,
             health,
             waits_elsewhere: false,
-            sidelined: false,
+            excluded: false,
             levels: Levels::default(),
             plain: start.plain,
             held: start.held,
@@ -207,7 +207,7 @@ impl HostQueue {
 
     /// The pause between the end of a request and the next.
     pub(super) fn pause(&self, now: Moment) -> Duration {
-        self.delay + self.health.caution(now)
+        self.delay + self.health.penalty(now)
     }
 
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
@@ -230,8 +230,8 @@ impl HostQueue {
     }
 
     /// Whether what is queued here waits for something that may take long: nobody else is to wait for it.
-    pub(super) fn is_sidelined(&self, limits: &FrontierLimits) -> bool {
-        self.is_spent(limits) || self.health.is_ailing() || self.waits_elsewhere
+    pub(super) fn is_excluded(&self, limits: &FrontierLimits) -> bool {
+        self.is_spent(limits) || self.health.is_down() || self.waits_elsewhere
     }
 
     /// The same when all that is leased, so many URLs, comes to an answer.
@@ -260,25 +260,25 @@ impl HostQueue {
         Closed { abandoned, by_depth }
     }
 
-    /// The best URL in memory. While the host is ailing, one that has not failed comes before its equals: so a failure is
-    /// spread over many URLs.
-    pub(super) fn best(&self) -> Option<&WorkItem> {
-        let fresh = self.active.as_ref().and_then(|active| active.head.first());
-        let tried = self.retries.as_ref().and_then(|retries| retries.rows.first());
+    /// The next URL in memory up to a level. What failed comes last, or first where a pause is tried with it. While the host is
+    /// down, the others come from the end, because those that fail together mostly stand together.
+    pub(super) fn best(&self, level: Option<u32>) -> Option<&WorkItem> {
+        let fits = |item: &&WorkItem| level.is_none_or(|level| item.depth <= level);
+        let head = self.active.as_ref().map(|active| &active.head);
+        let last = head.and_then(Rows::last).filter(|_| self.health.is_down()).filter(fits);
+        let fresh = last.or_else(|| head.and_then(Rows::first).filter(fits));
+        let tried = self.retries.as_ref().and_then(|retries| retries.rows.first()).filter(fits);
         let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
-        let prefers_fresh =
-            if self.health.is_ailing() { fresh.rank <= tried.rank } else { fresh.place() < tried.place() };
-        Some(if prefers_fresh { fresh } else { tried })
-    }
-
-    /// Whether the best URL in memory has not failed yet.
-    pub(super) fn is_next_fresh(&self) -> bool {
-        self.best().is_some_and(|item| item.failed.is_none())
+        let prefers_tried = match tried.failed {
+            Some(failed) => self.health.tries(failed),
+            None => tried.place() < fresh.place(),
+        };
+        Some(if prefers_tried { tried } else { fresh })
     }
 
     /// Takes the best URL out of memory, for a lease.
-    pub(super) fn take_best(&mut self) -> Option<WorkItem> {
-        let place = self.best()?.place();
+    pub(super) fn take_best(&mut self, level: Option<u32>) -> Option<WorkItem> {
+        let place = self.best(level)?.place();
         let queued = if let Some(queued) = self.active.as_mut().and_then(|active| active.head.remove(place)) {
             self.plain -= 1;
             queued
@@ -295,12 +295,12 @@ impl HostQueue {
 
     /// Whether a URL could be leased but for time, slots and prerequisite.
     fn has_work(&self) -> bool {
-        !self.closed && (self.queued() > 0 || self.besides.as_ref().is_some_and(|besides| !besides.rescues.is_empty()))
+        !self.closed && (self.queued() > 0 || self.extras.as_ref().is_some_and(|extras| !extras.rescues.is_empty()))
     }
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
     pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
-        let slots = if self.asks_singly() { 1 } else { limits.per_host.get() };
+        let slots = if self.asks_singly(level) { 1 } else { limits.per_host.get() };
         if self.leased_slots as usize >= slots {
             return Eligible::Waits;
         }
@@ -311,9 +311,9 @@ impl HostQueue {
     }
 
     /// Whether the host has one request at a time: what failed before is asked for alone, so that it shows who is at fault.
-    fn asks_singly(&self) -> bool {
+    fn asks_singly(&self, level: Option<u32>) -> bool {
         let again = || self.leased_pages().iter().any(|page| page.again);
-        self.health.is_frail() || again() || self.best().is_some_and(|next| next.failed.is_some())
+        self.health.asks_singly() || again() || self.best(level).is_some_and(|next| next.failed.is_some())
     }
 
     /// The moment before which the host is not asked for anything.
@@ -338,49 +338,69 @@ impl HostQueue {
     }
 
     fn rescue_eligible(&self) -> Eligible {
-        let due = self.besides.as_ref().and_then(|besides| besides.rescue_due());
-        due.map_or(Eligible::Waits, |due| Eligible::At(self.ready_at.max(due)))
+        let rescue = self.extras.as_ref().and_then(|extras| extras.first_rescue());
+        rescue.map_or(Eligible::Waits, |(due, rescue)| Eligible::At(self.ready_at.max(due).max(self.trial_of(rescue))))
     }
 
     /// Whether a robots.txt is to be fetched here.
     pub(super) fn has_robots(&self) -> bool {
-        self.besides.as_ref().is_some_and(|besides| !besides.robots.is_empty())
+        self.extras.as_ref().is_some_and(|extras| !extras.robots.is_empty())
     }
 
     /// Queues a robots.txt, the host's own or that of a host that redirects here.
     pub(super) fn put_robots(&mut self, item: WorkItem) {
-        self.besides.get_or_insert_default().robots.push_back(item);
+        self.extras.get_or_insert_default().robots.push_back(item);
     }
 
     /// Takes a robots.txt, for a lease.
     pub(super) fn take_robots(&mut self) -> Option<WorkItem> {
-        Besides::take(&mut self.besides, |besides| besides.robots.pop_front())
+        Extras::take(&mut self.extras, |extras| extras.robots.pop_front())
     }
 
     /// Queues a URL that is to be fetched again.
     pub(super) fn put_rescue(&mut self, item: WorkItem) {
-        self.besides.get_or_insert_default().put_rescue(item);
+        self.extras.get_or_insert_default().put_rescue(item);
     }
 
     /// Takes a URL that may be fetched again now, for a lease.
     pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
-        Besides::take(&mut self.besides, |besides| besides.take_rescue(now))
+        self.ready_rescue(now)?;
+        Extras::take(&mut self.extras, Extras::take_rescue)
+    }
+
+    /// The URL that may be fetched again now.
+    fn ready_rescue(&self, now: Moment) -> Option<&WorkItem> {
+        let (due, rescue) = self.extras.as_ref()?.first_rescue()?;
+        Some(rescue).filter(|rescue| due.max(self.trial_of(rescue)) <= now)
+    }
+
+    /// Takes the URL that is to be asked for before the next, to find out whether the host answers.
+    pub(super) fn take_check(&mut self, level: Option<u32>, now: Moment) -> Option<WorkItem> {
+        let failed = self.ready_rescue(now).or_else(|| self.best(level))?.failed;
+        let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
+        Some(WorkItem::extra(self.id, url, Purpose::Check))
     }
 
     /// Takes all URLs that are to be fetched again.
     pub(super) fn take_rescues(&mut self) -> Vec<WorkItem> {
-        let taken = Besides::take(&mut self.besides, |besides| Some(std::mem::take(&mut besides.rescues)));
+        let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.rescues)));
         taken.unwrap_or_default().into_values().collect()
     }
 
     fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
         if self.leasable(level) || self.wants_beyond(limits) {
-            return Eligible::At(self.ready_at);
+            let trial = self.best(level).map_or(Moment::EPOCH, |best| self.trial_of(best));
+            return Eligible::At(self.ready_at.max(trial));
         }
         match self.next_due() {
             Some(due) if self.has_room_for_retries(limits, level) => Eligible::At(self.ready_at.max(due)),
             _ => Eligible::Waits,
         }
+    }
+
+    /// When a URL may be asked for, where it has failed.
+    fn trial_of(&self, item: &WorkItem) -> Moment {
+        item.failed.map_or(Moment::EPOCH, |failed| self.health.trial_at(failed))
     }
 
     /// The earliest due time of a retry that the table holds.
@@ -390,7 +410,7 @@ impl HostQueue {
 
     /// Whether the best URL in memory is of the level that may be leased.
     pub(super) fn leasable(&self, level: Option<u32>) -> bool {
-        self.best().is_some_and(|item| level.is_none_or(|level| item.depth <= level))
+        self.best(level).is_some()
     }
 
     /// Retries in memory that all wait for a lower level make room for those that the level waits for.

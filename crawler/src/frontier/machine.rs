@@ -145,7 +145,7 @@ pub struct Frontier {
     /// Queued rows that cost an attempt.
     pub(super) retrying: u64,
     /// Leases outside the counts.
-    pub(super) leased_besides: u64,
+    pub(super) leased_extras: u64,
     /// To be fetched again for lost links: queued or leased.
     pub(super) rescues: u64,
     pub(super) open_refills: u64,
@@ -153,7 +153,7 @@ pub struct Frontier {
     pub(super) in_memory: usize,
     pub(super) sharing: Sharing,
     /// Hosts that are not well.
-    pub(super) ailing: BTreeSet<HostId>,
+    pub(super) unhealthy: BTreeSet<HostId>,
 }
 
 impl Frontier {
@@ -169,11 +169,11 @@ impl Frontier {
             levels: Levels::default(),
             counts: Counts::default(),
             retrying: 0,
-            leased_besides: 0,
+            leased_extras: 0,
             rescues: 0,
             open_refills: 0,
             in_memory: 0,
-            ailing: BTreeSet::new(),
+            unhealthy: BTreeSet::new(),
         }
     }
 
@@ -193,16 +193,16 @@ impl Frontier {
         let host = HostId(u32::try_from(self.hosts.len()).expect("a crawl has fewer than 2^32 hosts"));
         let (health, by_depth) = (std::mem::take(&mut start.health), std::mem::take(&mut start.by_depth));
         let health = Health::resume(health, &self.limits.back_off, self.now);
-        if health.is_ailing() {
-            self.ailing.insert(host);
+        if health.is_down() {
+            self.unhealthy.insert(host);
         }
         let mut queue = HostQueue::new(host, start, health);
         self.retrying += queue.retrying();
-        queue.sidelined = queue.is_sidelined(&self.limits);
+        queue.excluded = queue.is_excluded(&self.limits);
         let by_depth = if self.is_by_level() { by_depth } else { Vec::new() };
         for (depth, count) in by_depth {
             queue.levels.add(depth, count);
-            self.levels.add(depth, if queue.sidelined { 0 } else { count });
+            self.levels.add(depth, if queue.excluded { 0 } else { count });
         }
         self.hosts.push(queue);
         self.agenda.add_host();
@@ -224,7 +224,7 @@ impl Frontier {
             return;
         }
         if self.is_by_level() {
-            self.levels.add(depth, u64::from(!self.hosts[host.0 as usize].sidelined));
+            self.levels.add(depth, u64::from(!self.hosts[host.0 as usize].excluded));
             self.queue(host).levels.add(depth, 1);
         }
         let limit = self.share_of_offered();
@@ -266,7 +266,7 @@ impl Frontier {
 
     /// Whether something is leased or asked for.
     pub(super) fn is_under_way(&self) -> bool {
-        self.counts.leased + self.leased_besides + self.open_refills > 0
+        self.counts.leased + self.leased_extras + self.open_refills > 0
     }
 
     /// The rows asked for with [`Next::NeedsRefill`].
@@ -316,7 +316,7 @@ impl Frontier {
     /// up, and goes on with its own.
     fn level_of(&self, host: HostId) -> Option<u32> {
         let queue = &self.hosts[host.0 as usize];
-        let levels = if queue.health.is_ailing() { &queue.levels } else { &self.levels };
+        let levels = if queue.health.is_down() { &queue.levels } else { &self.levels };
         self.is_by_level().then(|| levels.lowest().unwrap_or(0))
     }
 
@@ -332,30 +332,30 @@ impl Frontier {
             return None;
         }
         if !queue.has_robots() && !queue.prerequisite.is_met(now) {
-            let robots = WorkItem::besides(host, queue.origin.robots_txt(), Purpose::Robots { of: host });
+            let robots = WorkItem::extra(host, queue.origin.robots_txt(), Purpose::Robots { of: host });
             queue.put_robots(robots);
             queue.prerequisite = Prerequisite::Pending;
         }
         let item = if let Some(robots) = queue.take_robots() {
             robots
-        } else if let Some(url) = queue.health.check(queue.is_next_fresh()) {
-            WorkItem::besides(host, url, Purpose::Check)
+        } else if let Some(check) = queue.take_check(level, now) {
+            check
         } else if let Some(rescue) = queue.take_rescue(now) {
             rescue
         } else {
-            let item = queue.leasable(level).then(|| queue.take_best()).flatten()?;
+            let item = queue.take_best(level)?;
             self.in_memory -= 1;
             self.retrying -= u64::from(item.attempts > 0);
             item
         };
         queue.take_slot();
         let delay = queue.delay;
-        let in_levels = !queue.sidelined;
+        let in_levels = !queue.excluded;
         if item.purpose.is_counted() {
             self.counts.queued -= 1;
             self.counts.leased += 1;
         } else {
-            self.leased_besides += 1;
+            self.leased_extras += 1;
         }
         Some(Lease { item, holds_slot: true, granted: now, delay, in_levels })
     }
@@ -394,7 +394,7 @@ impl Frontier {
     /// it is read.
     fn weight(&self, host: HostId) -> Weight {
         let order = self.limits.order;
-        let best = self.hosts[host.0 as usize].best().filter(|_| order.is_weighted());
+        let best = self.hosts[host.0 as usize].best(self.level_of(host)).filter(|_| order.is_weighted());
         best.map_or_else(|| self.agenda.weight(host), |item| item.weight(order))
     }
 

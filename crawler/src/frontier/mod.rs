@@ -17,12 +17,11 @@
 
 mod active;
 mod agenda;
-mod ailing;
-mod besides;
+mod back_off;
 mod completion;
+mod extras;
 mod health;
 mod host_queue;
-mod known_good;
 mod lease;
 mod levels;
 mod machine;
@@ -30,17 +29,19 @@ mod memory;
 mod nearer;
 mod prerequisite;
 mod refill;
-mod rescue;
 mod retries;
 mod rows;
 #[cfg(test)]
+mod sites;
+#[cfg(test)]
 mod tests;
-mod trouble;
+mod unhealthy;
 
 pub use crate::{
     order::Order,
     queue::{Counts, DepthLimit, Nearer, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
-pub use health::{BackOffPolicy, Failure, Fault};
+pub use back_off::BackOffPolicy;
+pub use health::{Failure, Fault};
 pub use lease::{Asked, Lease, Outcome};
 pub use machine::{Frontier, FrontierLimits, HostHealth, HostStart, Next};

@@ -13,7 +13,7 @@ impl Frontier {
         if self.is_by_level() {
             let queue = self.queue(host);
             queue.levels.add(depth, rows);
-            let counted = if queue.sidelined { 0 } else { rows };
+            let counted = if queue.excluded { 0 } else { rows };
             self.change_levels(host, |levels| levels.add(depth, counted));
         }
         self.remembering(host, |queue, _| queue.unhold(rows));

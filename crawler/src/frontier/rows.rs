@@ -19,9 +19,14 @@ impl Rows {
         self.0.front().map(|row| &**row)
     }
 
+    /// The last one.
+    pub(super) fn last(&self) -> Option<&WorkItem> {
+        self.0.back().map(|row| &**row)
+    }
+
     /// The place of the last one.
     pub(super) fn last_place(&self) -> Option<Place> {
-        self.0.back().map(|row| row.place())
+        self.last().map(WorkItem::place)
     }
 
     /// Puts a row in its place; one that is there already gives way.

@@ -145,7 +145,7 @@ impl Model {
             assert!(self.now >= end + DELAY, "asked before its delay had passed");
         }
         if let Some(health) = self.frontier.health(host) {
-            assert!(self.now >= health.not_before && holding == 0, "an ailing host is asked too soon or too much");
+            assert!(self.now >= health.not_before && holding == 0, "an unhealthy host is asked too soon or too much");
         }
         let item = lease.item().clone();
         match item.purpose {
@@ -160,7 +160,7 @@ impl Model {
                 assert!(self.again.remove(&item.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
                 *self.fetched_again.entry(item.id.0).or_default() += 1;
             }
-            Purpose::Check => assert!(self.has_robots(host) && self.frontier.health(host).is_some(), "checked unasked"),
+            Purpose::Check => assert!(self.has_robots(host), "checked before robots.txt"),
         }
         self.leases.push(lease);
     }
@@ -170,16 +170,16 @@ impl Model {
         assert!(!self.spent(item.host), "leased beyond the host's page budget");
         // One that does not answer holds nobody up, and finishes its own levels.
         let hosts = || (0..self.setup.hosts).map(HostId);
-        let ailing: Vec<bool> = hosts().map(|host| self.frontier.health(host).is_some()).collect();
+        let down: Vec<bool> = hosts().map(|host| self.frontier.health(host).is_some()).collect();
         let elsewhere = |host: HostId| self.frontier.hosts[host.0 as usize].waits_elsewhere;
-        let sidelined: Vec<bool> =
-            hosts().map(|host| self.spent(host) || ailing[host.0 as usize] || elsewhere(host)).collect();
+        let excluded: Vec<bool> =
+            hosts().map(|host| self.spent(host) || down[host.0 as usize] || elsewhere(host)).collect();
         let counted = self.leases.iter().filter(|lease| lease.in_levels).map(|lease| lease.item.id);
         let counted: BTreeSet<Ticket> = counted.collect();
         let waits_for = |row: &Row| match row.state {
-            _ if ailing[item.host.0 as usize] => row.queued.host == item.host,
+            _ if down[item.host.0 as usize] => row.queued.host == item.host,
             State::Leased => counted.contains(&row.queued.id),
-            _ => !sidelined[row.queued.host.0 as usize],
+            _ => !excluded[row.queued.host.0 as usize],
         };
         let rows = self.rows.values().filter(|row| self.outstanding(row) && waits_for(row));
         let lowest = rows.map(|row| row.queued.depth).min();
@@ -189,7 +189,7 @@ impl Model {
         let is_fresh = |row: &&Row| row.queued.host == item.host && row.state == State::Queued && row.due.is_none();
         let first =
             self.rows.values().filter(is_fresh).filter(|row| self.outstanding(row)).map(|row| row.queued.place()).min();
-        if item.due.is_none() {
+        if item.due.is_none() && !down[item.host.0 as usize] {
             assert_eq!(Some(item.place()), first, "leased before a better one of its host");
         }
         let row = self.rows.get_mut(&item.id.0).unwrap();

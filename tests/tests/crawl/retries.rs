@@ -60,16 +60,16 @@ fn trouble_that_stays_ends_and_is_not_taken_for_done() {
     let server = with_trouble(|_| Reply::hang_up());
     let folder = Folder::new();
     let summary = crawl(&server, &folder.crawl(), &[]);
-    // Four attempts, and as many that may have been the host's fault.
+    // Four attempts, and some that may have been the fault of the host: here two, and three where it may allow few requests.
     let times = server.count("/x");
-    assert!((4..=8).contains(&times) && summary["pages"]["failed"] == 1, "{times} times");
+    assert!((4..=6).contains(&times) && summary["pages"]["failed"] == 1, "{times} times");
     let page = &pages(&folder.crawl())[&server.url("/x")];
     assert_eq!((&page["outcome"], &page["reason"], &page["status"]), (&"failed".into(), &"closed".into(), &().into()));
     assert_eq!(summary["requests"]["errors"]["closed"], times);
     let server = with_trouble(|_| Reply::status(503));
     let summary = crawl(&server, &Folder::new().crawl(), &[]);
     let times = server.count("/x");
-    assert!((4..=8).contains(&times) && summary["pages"]["broken"] == 1, "{times} times");
+    assert!((4..=7).contains(&times) && summary["pages"]["broken"] == 1, "{times} times");
     assert_eq!(summary["requests"]["by_status"]["503"], times);
 }
 

@@ -260,6 +260,33 @@ fn a_refused_address_is_final_and_named() {
     assert!(last.contains("--allow-private"), "{}", run.stderr);
 }
 
+/// RFC 9309 2.3.1.4: unreachable is not gone. What a redirect leads to is at fault, and not the host that sent it.
+#[test]
+fn a_redirect_to_where_nobody_may_be_asked_closes_no_host() {
+    for there in ["http://nobody.invalid/robots.txt", "http://inside.test/robots.txt"] {
+        let fixed = Arc::new(AtomicBool::new(false));
+        let (now, site) = (Arc::clone(&fixed), star(2));
+        let server = serve(move |asked| match asked.target.as_str() {
+            "/robots.txt" if !now.load(Ordering::SeqCst) => Reply::redirect(301, there),
+            _ => site(asked),
+        });
+        let folder = Folder::new();
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--resolve", "inside.test:80:127.0.0.1"]);
+        let run = run.env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(4);
+        let summary = run.json();
+        assert_counts(&summary);
+        assert_clean(&folder.crawl());
+        assert_eq!((&summary["end"], &summary["urls"]["abandoned"]), (&"unreachable".into(), &json!({})));
+        let host = &summary["hosts"][0];
+        let names = host["host"].as_str().is_some_and(|host| server.url("/").starts_with(host));
+        assert!(names && host["waiting"] == 1 && host["cause"] == "robots_redirect", "{}", summary["hosts"]);
+        assert!(run.stderr.contains("robots.txt redirects"), "{}", run.stderr);
+        fixed.store(true, Ordering::SeqCst);
+        let rest = Webloom::go_on(&folder.crawl()).run().expect(0).json();
+        assert_eq!((&rest["pages"]["stored"], &rest["hosts"]), (&3.into(), &json!([])), "{there}");
+    }
+}
+
 #[test]
 fn one_that_ages_faster_than_the_delay_passes_is_good_for_one_page() {
     let server = with_robots(|_| Reply::text(""));

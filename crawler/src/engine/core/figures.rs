@@ -26,8 +26,8 @@ impl Core {
             in_flight: self.in_flight as u64,
             errors: counters.errors.values().sum(),
             expected_lost: self.admission.cache.expected_lost(),
-            ailing_hosts: self.frontier.ailing() as u64,
-            ailing_host: self.frontier.first_ailing().map(ToString::to_string),
+            ailing_hosts: self.frontier.unhealthy() as u64,
+            ailing_host: self.frontier.first_unhealthy().map(ToString::to_string),
             cache_items: occupancy.items,
         }
     }

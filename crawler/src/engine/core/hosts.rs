@@ -13,7 +13,7 @@ use super::{
 use crate::{
     candidate::{Hop, HostId},
     fetch::FetchError,
-    frontier::{Asked, Fault, Lease, Outcome},
+    frontier::{Asked, Failure, Fault, Lease, Outcome},
     health::{Cause, HealthRow, Wait},
     queue::Purpose,
     store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange},
@@ -216,7 +216,14 @@ impl Core {
         let counters = counted(requests, &result);
         let guess = self.starts.is_guessed(&lease.url().origin());
         let heard = failure(&result);
-        let reading = self.robots.read(host, lease.item().redirects, result, at);
+        let elsewhere = host != lease.host();
+        let reading = match self.robots.read(host, lease.item().redirects, result, at) {
+            // The target of a redirect is at fault, and not who sent it.
+            Reading::Refused { row } if elsewhere => {
+                Reading::Unreachable { row, failure: Failure { cause: Cause::Address, retry_after: None } }
+            }
+            reading => reading,
+        };
         // An answer that cannot be used (one that is cut short) is none.
         let heard = match &reading {
             Reading::Unreachable { failure, .. } => Heard::Nothing(*failure),
@@ -225,12 +232,16 @@ impl Core {
             _ => heard,
         };
         let mut heeded = self.heed_what(heard, &lease, at);
-        if let (Reading::Unreachable { failure, .. }, true) = (&reading, host != lease.host()) {
-            self.frontier.failed_elsewhere(host, *failure, granted, at);
+        if let (Reading::Unreachable { failure, .. }, true) = (&reading, elsewhere) {
+            let failure = Failure { cause: Cause::RobotsRedirect, ..*failure };
+            self.frontier.failed_elsewhere(host, failure, granted, at);
+            if let Some(health) = self.frontier.health(host) {
+                self.tell_of(host, &health, at);
+            }
             heeded.health.push((host, self.frontier.health(host)));
         }
         let step = Step { counters, health: heeded.health, ..Step::default() };
-        if matches!(reading, Reading::Unreachable { .. }) && guess && host == lease.host() && self.falls_back(host) {
+        if matches!(reading, Reading::Unreachable { .. }) && guess && !elsewhere && self.falls_back(host) {
             return self.give_up_guess(Ended { lease, asked: Asked::Yes, at }, step);
         }
         self.robots_read(Ended { lease, asked: Asked::Yes, at }, host, reading, step);
@@ -238,6 +249,7 @@ impl Core {
 
     fn robots_read(&mut self, ended: Ended, host: HostId, reading: Reading, mut step: Step) {
         let mut kept = |row: RobotsRow| step.robots = Some((host, row));
+        let own = ended.lease.host() == host;
         let outcome = match reading {
             Reading::Met { row, crawl_delay, until } => {
                 kept(row);
@@ -246,7 +258,9 @@ impl Core {
                 self.frontier.set_delay(host, polite.max(asked), ended.at);
                 Outcome::Met { until }
             }
-            Reading::Unreachable { row, failure } if failure.cause == Cause::NoName && !self.frontier.answers(host) => {
+            Reading::Unreachable { row, failure }
+                if own && failure.cause == Cause::NoName && !self.frontier.answers(host) =>
+            {
                 kept(row);
                 // Nobody waits for a name that may never have been one. A later start tries it again.
                 step.health = vec![(host, None)];

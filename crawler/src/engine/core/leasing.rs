@@ -68,7 +68,7 @@ impl Core {
     }
 
     fn unreachable(&self) -> End {
-        let (counts, hosts) = (self.frontier.counts(), self.frontier.ailing());
+        let (counts, hosts) = (self.frontier.counts(), self.frontier.unhealthy());
         let waiting = counts.queued;
         tracing::warn!(hosts, waiting, "only hosts that do not answer are left; their URLs stay queued");
         End::Unreachable

@@ -6,9 +6,10 @@ use super::super::report::{Content, KeptResponse};
 use crate::{
     config::RetrySettings,
     fetch::{FetchError, Truncation},
-    frontier::{Asked, Failure, Fault},
+    frontier::{Asked, Failure, Fault, WorkItem},
     health::Cause,
     store::{Counters, VisitOutcome},
+    time::Moment,
 };
 
 /// What becomes of a URL after a visit.
@@ -27,13 +28,6 @@ pub(super) enum Decision {
         pause: Duration,
         /// What it has cost by now.
         attempts: u32,
-        /// Whether it was charged for this failure, and not for the one before.
-        at_once: bool,
-        /// What went wrong, in one word.
-        reason: Box<str>,
-    },
-    /// It is fetched again when its host is well, and nothing is held against it.
-    Wait {
         /// What went wrong, in one word.
         reason: Box<str>,
     },
@@ -50,7 +44,9 @@ pub(super) enum Heard {
     Neither,
 }
 
-/// Decides on a result, `failures` fetches of the URL having failed before by its own fault; `fault` is whose this one is.
+/// Decides on a result, `failures` fetches of the URL having failed before by its own fault; `fault` is whose the one before
+/// was, where the host may be to blame. What a URL is charged for one failure late ends with one attempt less, so that it is
+/// fetched `retry.attempts` times in any case.
 pub(super) fn decide(
     result: &Result<KeptResponse, FetchError>,
     fault: Option<Fault>,
@@ -58,14 +54,12 @@ pub(super) fn decide(
     retry: &RetrySettings,
 ) -> Decision {
     let again = |reason: &str, asked: Option<Duration>| {
-        if fault == Some(Fault::Host) {
-            return Some(Decision::Wait { reason: reason.into() });
-        }
-        let attempts = failures + u32::from(fault != Some(Fault::Nobody));
-        (attempts < retry.attempts).then(|| Decision::Retry {
+        let charged = matches!(fault, None | Some(Fault::Url));
+        let attempts = failures + u32::from(charged);
+        let most = if fault.is_some() { retry.attempts.saturating_sub(1).max(1) } else { retry.attempts };
+        (!charged || attempts < most).then(|| Decision::Retry {
             pause: back_off(retry.backoff, retry.max_backoff, failures).max(asked.unwrap_or_default()),
             attempts,
-            at_once: fault.is_none(),
             reason: reason.into(),
         })
     };
@@ -88,6 +82,16 @@ pub(super) fn decide(
                 busy.flatten().unwrap_or_else(|| last(VisitOutcome::Broken, broken_reason(answer)))
             }
         },
+    }
+}
+
+/// The failure that is held against a URL which failed `at` a moment, until it fails once more; the epoch where none is.
+pub(super) fn held(fault: Option<Fault>, item: &WorkItem, at: Moment) -> Moment {
+    match fault {
+        // What is charged already is not charged once more.
+        None => Moment::EPOCH,
+        Some(Fault::Host) => item.failed.unwrap_or_default(),
+        Some(Fault::Unknown | Fault::Url) => at,
     }
 }
 
@@ -175,7 +179,6 @@ mod tests {
     fn pause(decision: &Decision) -> Option<u64> {
         match decision {
             Decision::Retry { pause, .. } => Some(pause.as_secs()),
-            Decision::Wait { .. } => Some(0),
             Decision::Final { .. } => None,
         }
     }
@@ -184,8 +187,10 @@ mod tests {
     fn passing_trouble_is_retried_to_a_stated_end() {
         let error = Err(FetchError::Refused(fetch::Cause::new("refused")));
         let url = Some(Fault::Url);
-        let pauses: Vec<_> = (0..3).map(|failures| pause(&decide(&error, url, failures, &RETRY))).collect();
-        assert_eq!(pauses, [Some(2), Some(4), None]);
+        let pauses = [0, 1].map(|failures| pause(&decide(&error, url, failures, &RETRY)));
+        assert_eq!(pauses, [Some(2), None], "the first of three attempts is charged with the second");
+        let once = RetrySettings { attempts: 1, ..RETRY };
+        assert_eq!(pause(&decide(&error, url, 0, &once)), None);
         assert_eq!(pause(&decide(&Ok(answer(503, None)), url, 0, &RETRY)), Some(30));
         assert_eq!(pause(&decide(&Ok(answer(404, None)), None, 0, &RETRY)), None);
     }
@@ -193,8 +198,10 @@ mod tests {
     #[test]
     fn the_fault_of_a_host_costs_no_attempt() {
         for result in [Err(FetchError::Tls(fetch::Cause::new("expired"))), Ok(answer(429, None))] {
-            let decision = decide(&result, Some(Fault::Host), 2, &RETRY);
-            assert!(matches!(decision, Decision::Wait { .. }), "{decision:?}");
+            for fault in [Fault::Host, Fault::Unknown] {
+                let decision = decide(&result, Some(fault), 2, &RETRY);
+                assert!(matches!(decision, Decision::Retry { attempts: 2, .. }), "{decision:?}");
+            }
             assert!(matches!(failure(&result), Heard::Nothing(_)));
         }
     }

@@ -11,7 +11,7 @@ use super::{
     admission::{Judge, Provenance},
     hosts::Heeded,
     intake::{Ready, Task},
-    outcome::{Decision, asked, counted, decide},
+    outcome::{Decision, asked, counted, decide, held},
 };
 use crate::{
     candidate::{Hop, Ticket},
@@ -150,11 +150,9 @@ impl Core {
                 let unfinished = self.proposed(ended, answer.content, visit, step);
                 return self.admit_part(Box::new(unfinished), now);
             }
-            Decision::Wait { reason } => Again { due: soon, attempts: item.attempts, failed: at, reason },
-            Decision::Retry { pause, attempts, at_once, reason } => {
+            Decision::Retry { pause, attempts, reason } => {
                 let due = soon.max(at + pause.min(self.longest_pause()));
-                // What is charged already is not charged once more when it fails the next time.
-                Again { due, attempts, failed: if at_once { Moment::EPOCH } else { at }, reason }
+                Again { due, attempts, failed: held(fault, item, at), reason }
             }
         };
         self.budget.end(&ended.lease);

@@ -16,7 +16,7 @@ use super::{
     CacheFailure, Core, Question,
     admission::{Judge, Provenance},
     intake::{Ready, Task},
-    outcome::{Decision, asked, counted, decide},
+    outcome::{Decision, asked, counted, decide, held},
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},
@@ -147,11 +147,9 @@ impl Core {
         let (asked, parent) = (asked(requests, &result), lease.item().clone());
         let again = match decide(&result, heeded.fault, parent.attempts, &self.settings.retry) {
             Decision::Final { .. } => None,
-            Decision::Wait { .. } => Some(Outcome::Retry { due: at, attempts: parent.attempts, failed: at }),
-            Decision::Retry { pause, attempts, at_once, .. } => {
+            Decision::Retry { pause, attempts, .. } => {
                 let due = at + pause.min(self.longest_pause());
-                // What is charged already is not charged once more when it fails the next time.
-                Some(Outcome::Retry { due, attempts, failed: if at_once { Moment::EPOCH } else { at } })
+                Some(Outcome::Retry { due, attempts, failed: held(heeded.fault, &parent, at) })
             }
         };
         if let Some(again) = again.filter(|_| !self.frontier.is_closed(lease.host())) {

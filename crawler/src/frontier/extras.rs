@@ -1,7 +1,48 @@
-//! Fetching finished URLs again, for links that were lost.
+//! [`Extras`]: what is fetched of a host beside its queued URLs, outside the counts.
+//!
+//! That is robots.txt files, and finished URLs that are fetched again for links that were lost.
+
+use std::collections::{BTreeMap, VecDeque};
 
 use super::{Frontier, Purpose, WorkItem};
-use crate::candidate::HostId;
+use crate::{
+    candidate::{HostId, Ticket},
+    time::Moment,
+};
+
+/// robots.txt files and URLs that are fetched again. Most hosts have none at most times.
+#[derive(Debug, Default)]
+pub(super) struct Extras {
+    /// robots.txt files, its own or of hosts that redirect here.
+    pub(super) robots: VecDeque<WorkItem>,
+    /// Finished URLs to be fetched again, by the moment before which they are not.
+    pub(super) rescues: BTreeMap<(Moment, Ticket), WorkItem>,
+}
+
+impl Extras {
+    /// The first URL to be fetched again, and when that may be.
+    pub(super) fn first_rescue(&self) -> Option<(Moment, &WorkItem)> {
+        self.rescues.first_key_value().map(|((due, _), item)| (*due, item))
+    }
+
+    pub(super) fn put_rescue(&mut self, item: WorkItem) {
+        self.rescues.insert((item.due.unwrap_or(Moment::EPOCH), item.id), item);
+    }
+
+    pub(super) fn take_rescue(&mut self) -> Option<WorkItem> {
+        self.rescues.pop_first().map(|(_, item)| item)
+    }
+
+    /// Takes something out; what is empty then takes no room.
+    pub(super) fn take<T>(some: &mut Option<Box<Self>>, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let extras = some.as_mut()?;
+        let taken = take(extras);
+        if extras.robots.is_empty() && extras.rescues.is_empty() {
+            *some = None;
+        }
+        taken
+    }
+}
 
 impl Frontier {
     /// Has a finished URL fetched again, before the queued ones of its host. Refused on a host that is closed.

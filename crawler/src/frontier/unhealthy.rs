@@ -4,28 +4,30 @@ use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, levels::Level
 use crate::{candidate::HostId, health::HealthRow, time::Moment, url::Origin};
 
 impl Frontier {
-    /// A leased fetch failed in a way for which its host may be to blame. To be told before the lease is completed. What
+    /// A leased fetch failed in a way for which its host may be to blame. Call it before the lease is completed. What
     /// changed is in [`Self::health`].
     pub fn failed(&mut self, lease: &Lease, failure: Failure, now: Moment) -> Fault {
         let host = lease.item.host;
         let queue = &mut self.hosts[host.0 as usize];
         let fault = queue.health.failed(&lease.item, failure, lease.granted, now, &self.limits.back_off);
-        self.sidelining(host);
+        self.health_changed(host);
         fault
     }
 
     /// What `host` needs from elsewhere (its robots.txt, where that is redirected) could not be had.
     pub fn failed_elsewhere(&mut self, host: HostId, failure: Failure, granted: Moment, now: Moment) {
-        self.hosts[host.0 as usize].health.ail(failure, host.0, granted, now, &self.limits.back_off);
-        self.sidelining(host);
+        let health = &mut self.hosts[host.0 as usize].health;
+        health.failed_elsewhere(host.0, failure, [granted, now], &self.limits.back_off);
+        self.health_changed(host);
     }
 
-    /// A host gave an answer to a leased request. Whether it was ailing before.
+    /// A host gave an answer to a leased request. Whether it was down before.
     pub fn answered(&mut self, lease: &Lease) -> bool {
         let host = lease.item.host;
-        let recovered = self.queue(host).health.answered(&lease.item, lease.granted);
+        let queue = &mut self.hosts[host.0 as usize];
+        let recovered = queue.health.answered(&lease.item, lease.granted, &self.limits.back_off);
         if recovered {
-            self.sidelining(host);
+            self.health_changed(host);
         }
         recovered
     }
@@ -52,13 +54,13 @@ impl Frontier {
     }
 
     /// How many hosts are not well.
-    pub fn ailing(&self) -> usize {
-        self.ailing.len()
+    pub fn unhealthy(&self) -> usize {
+        self.unhealthy.len()
     }
 
     /// One of them.
-    pub fn first_ailing(&self) -> Option<&Origin> {
-        self.ailing.iter().next().map(|host| &self.hosts[host.0 as usize].origin)
+    pub fn first_unhealthy(&self) -> Option<&Origin> {
+        self.unhealthy.iter().next().map(|host| &self.hosts[host.0 as usize].origin)
     }
 
     /// Whether a host has ever answered in this crawl.
@@ -68,7 +70,7 @@ impl Frontier {
 
     /// Nothing can be done before `at`; where all that is left is on hosts that are silent, the run may end before.
     pub(super) fn wait(&self, at: Moment, now: Moment) -> Next {
-        if self.is_under_way() || self.ailing.len() < self.agenda.len() {
+        if self.is_under_way() || self.unhealthy.len() < self.agenda.len() {
             return Next::WaitUntil(at);
         }
         let mut last = Moment::EPOCH;
@@ -85,11 +87,11 @@ impl Frontier {
     }
 
     /// The host's health has changed: what is queued on it may count for the levels no more, or again.
-    fn sidelining(&mut self, host: HostId) {
-        if self.hosts[host.0 as usize].health.is_ailing() {
-            self.ailing.insert(host);
+    fn health_changed(&mut self, host: HostId) {
+        if self.hosts[host.0 as usize].health.is_down() {
+            self.unhealthy.insert(host);
         } else {
-            self.ailing.remove(&host);
+            self.unhealthy.remove(&host);
         }
         self.change_levels(host, |_| {});
         self.plan(host);
@@ -100,10 +102,10 @@ impl Frontier {
         let before = self.level();
         change(&mut self.levels);
         let queue = &mut self.hosts[host.0 as usize];
-        let sidelined = queue.is_sidelined(&self.limits);
-        if std::mem::replace(&mut queue.sidelined, sidelined) != sidelined {
+        let excluded = queue.is_excluded(&self.limits);
+        if std::mem::replace(&mut queue.excluded, excluded) != excluded {
             for (depth, count) in queue.queued_by_depth() {
-                if sidelined { self.levels.remove(depth, count) } else { self.levels.add(depth, count) }
+                if excluded { self.levels.remove(depth, count) } else { self.levels.add(depth, count) }
             }
         }
         if self.level() != before {
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_on_while_a_url_of_an_ailing_host_waits_for_its_own_time() {
+    fn a_run_goes_on_while_a_url_of_an_unhealthy_host_waits_for_its_own_time() {
         let mut frontier = frontier(&[url(1, None)], Duration::from_millis(1));
         let lease = lease(&mut frontier, NOW).expect("it may be asked for");
         let failure = Failure { cause: Cause::Refused, retry_after: None };
