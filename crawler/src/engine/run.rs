@@ -43,7 +43,7 @@ pub struct Launch<F, S> {
     pub settings: Arc<Settings>,
     /// Whether the texts of pages are kept.
     pub texts: bool,
-    /// How URLs are fetched.
+    /// How URLs are fetched; behind a gate where the settings have a rate.
     pub fetcher: F,
     /// The clock, started with the process.
     pub clock: Clock,
