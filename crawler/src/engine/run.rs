@@ -45,7 +45,7 @@ pub struct Launch<F, S, H> {
     pub settings: Arc<Settings>,
     /// Whether the texts of pages are kept.
     pub texts: bool,
-    /// How URLs are fetched.
+    /// How URLs are fetched; behind a gate where the settings have a rate.
     pub fetcher: F,
     /// What runs the writer.
     pub writer: H,

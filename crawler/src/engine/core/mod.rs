@@ -122,7 +122,11 @@ impl Core {
         match event {
             Event::Begin(starts) => self.begin(starts, now),
             Event::Visited(report) => {
-                self.has_ended();
+                self.in_flight -= 1;
+                if report.requests == 0 && matches!(report.result, Err(FetchError::Withdrawn | FetchError::Internal)) {
+                    // It never went.
+                    self.unsent.have_gone(1);
+                }
                 match &report.result {
                     Err(error @ FetchError::OwnMachine(_)) => {
                         self.own_trouble.again(now, self.in_flight, error);
@@ -136,7 +140,7 @@ impl Core {
                 }
             }
             Event::GivenUp(requests) => {
-                self.has_ended();
+                self.in_flight -= 1;
                 self.count_requests(requests);
             }
             Event::Gone(leases) => self.unsent.have_gone(leases),
@@ -144,11 +148,6 @@ impl Core {
             Event::Stop(signal) => self.stopped = self.stopped.or(Some(End::Signal(signal))),
             Event::Turn => {}
         }
-    }
-
-    fn has_ended(&mut self) {
-        self.in_flight -= 1;
-        self.unsent.are_of(self.in_flight);
     }
 
     /// A request could not be made. The one before it, of the same lease, may have been.

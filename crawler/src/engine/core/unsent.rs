@@ -38,9 +38,4 @@ impl Unsent {
     pub(super) fn have_gone(&mut self, leases: usize) {
         self.leases = self.leases.saturating_sub(leases);
     }
-
-    /// So many are carried out: no more than those can wait.
-    pub(super) fn are_of(&mut self, in_flight: usize) {
-        self.leases = self.leases.min(in_flight);
-    }
 }
