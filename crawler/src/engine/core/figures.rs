@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Lost URLs that pages are fetched again for before the next comparison.
 #[cfg(test)]
-const MOST_WANTED: usize = 4_096;
+const MOST_WANTED: usize = 65_536 + 10_000;
 
 impl Core {
     /// How the run stands.

@@ -26,7 +26,9 @@ impl Core {
             let to_do = counts.queued + counts.leased + self.frontier.rescues();
             let fetched = self.frontier.fetched();
             if to_do > 0 && self.budget.is_spent(self.outbox.counters(), fetched, now) {
-                return if self.under_way() == 0 { self.end_by_budget() } else { Then::Wait(None) };
+                // A page that is held back may turn out to be none.
+                let is_settled = self.under_way() == 0 && self.starts.deadline().is_none();
+                return if is_settled { self.end_by_budget() } else { Then::Wait(None) };
             }
             let usual = self.settings.politeness.concurrency.get() as usize;
             if self.under_way() >= self.own_trouble.most(usual, now) || self.unsent.are_enough() {

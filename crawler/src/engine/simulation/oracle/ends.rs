@@ -62,7 +62,9 @@ fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     if is_spent || (is_held && (queued > 0 || waits_for_rescue(connection, crawl.sequence))) {
         Ok(())
     } else {
-        Err(format!("no budget is reached, {queued} are queued"))
+        Err(format!(
+            "no budget is reached with {pages} pages, {stored} of them stored, {fetched} URLs and {bytes} bytes; {queued} are queued"
+        ))
     }
 }
 
