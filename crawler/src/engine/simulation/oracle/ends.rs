@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 
 use super::{
-    super::{crawl::Crawl, web::Robots},
+    super::{
+        crawl::{Crawl, Request},
+        faults::Trouble,
+        web::Robots,
+    },
     depths,
 };
 use crate::{engine::End, queue::most_fetched, store::sqlite::Records};
@@ -15,6 +19,7 @@ pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) ->
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let connection = records.connection();
     let count = |condition: &str| count(connection, crawl.sequence, condition);
+    closed_for_nothing(crawl, connection)?;
     match end {
         Some(End::Drained) => match count("state = 'queued'") {
             0 => depths::judge(crawl, connection),
@@ -35,6 +40,21 @@ fn count(connection: &Connection, sequence: u32, condition: &str) -> u64 {
          SELECT count(*) FROM stand AS url LEFT JOIN visit ON visit.id = url.visit WHERE {condition}"
     );
     connection.query_row(&query, [sequence], |row| row.get(0)).unwrap()
+}
+
+/// No host is closed because its name has no address, which had one whenever it was asked.
+fn closed_for_nothing(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+    let query = "SELECT DISTINCT origin FROM host JOIN url ON url.host = host.id
+                 WHERE state = 'abandoned' AND reason = 'no_name' AND admitted_in = ?";
+    let mut select = connection.prepare(query).unwrap();
+    let closed = select.query_map([crawl.sequence], |row| row.get::<_, String>(0)).unwrap();
+    for origin in closed.map(Result::unwrap).filter(|origin| crawl.web.hosts.contains_key(origin)) {
+        let had_no_name = |request: &Request| crawl.web.trouble(&origin, request.from) == Some(Trouble::NoName);
+        if !crawl.requests.iter().any(|request| request.origin == origin && had_no_name(request)) {
+            return Err(format!("{origin} was closed as one without a name, and has one"));
+        }
+    }
+    Ok(())
 }
 
 /// A budget is reached, or all that is queued is beyond a depth or a host's budget.
