@@ -64,6 +64,8 @@ pub mod politeness;
 #[doc(hidden)]
 pub mod practice;
 #[doc(hidden)]
+pub mod purpose;
+#[doc(hidden)]
 pub mod queue;
 #[doc(hidden)]
 pub mod revisit;

@@ -10,6 +10,7 @@ use std::num::NonZeroU64;
 use crate::{
     candidate::{Hop, HostId, Ticket},
     order::Order,
+    purpose::Purpose,
     time::Moment,
     url::WebUrl,
 };
@@ -31,6 +32,8 @@ pub struct WorkItem {
     pub url: WebUrl,
     /// What it is fetched for.
     pub purpose: Purpose,
+    /// Of a robots.txt: the host whose URLs wait for it.
+    pub of: Option<HostId>,
     /// Its place in the order of its host, least first; given at admission by the [`Ranking`](crate::order::Ranking).
     pub rank: i64,
     /// When it may be fetched, where that was put off.
@@ -58,40 +61,6 @@ pub struct Validators {
     pub last_modified: Option<Box<[u8]>>,
 }
 
-/// What a URL is fetched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// A URL of the URL table, for its first answer.
-    Discover,
-    /// The same after a fetch that failed.
-    Retry,
-    /// A URL that was visited before, in an earlier sequence or in this one, once more.
-    Revisit,
-    /// The same, whole: the server said that it was not modified, and that is checked.
-    Audit,
-    /// A URL that has its answer, for links that were lost.
-    Rescue,
-    /// robots.txt of a host, at that host or where its redirects lead.
-    Robots {
-        /// The host whose URLs wait for it.
-        of: HostId,
-    },
-    /// A URL that had an answer, to find out whether its host answers again.
-    Check,
-}
-
-impl Purpose {
-    /// Whether it is a URL that the counts are of: one that is queued in the URL table.
-    pub fn is_counted(self) -> bool {
-        matches!(self, Self::Discover | Self::Retry | Self::Revisit | Self::Audit)
-    }
-
-    /// Whether it is fetched for what is on it.
-    pub fn is_of_a_page(self) -> bool {
-        self.is_counted() || self == Self::Rescue
-    }
-}
-
 impl WorkItem {
     /// A URL as it is admitted.
     pub fn discover(id: Ticket, host: HostId, url: WebUrl, hop: Hop) -> Self {
@@ -100,6 +69,7 @@ impl WorkItem {
             host,
             url,
             purpose: Purpose::Discover,
+            of: None,
             rank: 0,
             due: None,
             failed: None,
@@ -114,6 +84,11 @@ impl WorkItem {
     /// A URL of `host` that the URL table does not know as queued.
     pub fn extra(host: HostId, url: WebUrl, purpose: Purpose) -> Self {
         Self { purpose, ..Self::discover(Ticket(0), host, url, Hop::Link) }
+    }
+
+    /// The robots.txt of a host, to be asked for at another or the same.
+    pub fn robots(host: HostId, url: WebUrl, of: HostId) -> Self {
+        Self { of: Some(of), ..Self::extra(host, url, Purpose::Robots) }
     }
 
     /// When it failed, where that may have been its own fault.

@@ -18,7 +18,8 @@ use crate::{
     extract::{self, LinkLimits, MetaRobots, Omitted, Reading, ReferenceSeed, ScannedPage},
     fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody},
     frontier::Lease,
-    queue::{Purpose, Validators},
+    purpose::{Body, Purpose},
+    queue::Validators,
     robots,
     store::TextRow,
     time::Moment,
@@ -70,14 +71,12 @@ impl Job {
     /// Of this lease, which stays where it is.
     pub(super) fn of(lease: &Lease) -> Self {
         let url = lease.url().clone();
-        let task = match lease.purpose() {
-            Purpose::Robots { .. } => Task::Robots(url),
-            Purpose::Check => Task::Check(url),
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit | Purpose::Rescue => {
-                Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default())
-            }
+        let task = match lease.purpose().row().body {
+            Body::Robots => Task::Robots(url),
+            Body::FirstByte => Task::Check(url),
+            Body::Page => Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default()),
         };
-        let is_page = matches!(task, Task::Page(..)) && lease.purpose() != Purpose::Rescue;
+        let is_page = lease.purpose().is_counted();
         Self { task, purpose: lease.purpose(), pause: lease.delay(), depth: is_page.then_some(lease.item().depth) }
     }
 }
@@ -152,7 +151,8 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn page(&self, first: FetchRequest, judging: Judging, depth: Option<u32>) -> Visited {
         let has_copy = first.validators != Validators::default();
-        let (url, purpose, pause) = (first.url.clone(), first.purpose, first.pause);
+        let url = first.url.clone();
+        let (purpose, pause) = (first.purpose, first.pause);
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         if let Ok(response) = &result
             && has_copy

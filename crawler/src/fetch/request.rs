@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::response::{Headers, header};
 use crate::{
-    queue::{Purpose, Validators},
+    purpose::Purpose,
+    queue::Validators,
     url::{Credentials, Origin, WebUrl},
 };
 

@@ -1,7 +1,7 @@
 //! How leases end.
 
 use super::{Asked, Frontier, Lease, Outcome, Purpose, WorkItem, prerequisite::Prerequisite};
-use crate::{candidate::HostId, time::Moment};
+use crate::{candidate::HostId, purpose::Taker, time::Moment};
 
 impl Frontier {
     /// Gives the slot of a lease back before the lease is completed: the host may be asked again after its delay.
@@ -20,16 +20,15 @@ impl Frontier {
         let (item, in_levels) = (lease.item, lease.in_levels);
         let host = item.host;
         let mut abandoned = 0;
-        match item.purpose {
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => {
-                self.complete_counted(item, &outcome, in_levels);
-            }
-            Purpose::Rescue => self.complete_rescue(item, &outcome),
-            Purpose::Robots { of } => {
+        match item.purpose.row().taker {
+            Taker::Pages => self.complete_counted(item, &outcome, in_levels),
+            Taker::Sweep => self.complete_rescue(item, &outcome),
+            Taker::Robots => {
+                let of = item.of.unwrap_or(host);
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
             }
-            Purpose::Check => self.leased_extras -= 1,
+            Taker::Health => self.leased_extras -= 1,
         }
         self.plan(host);
         abandoned
@@ -37,7 +36,7 @@ impl Frontier {
 
     fn end_slot(&mut self, lease: &Lease, asked: Asked, now: Moment) {
         let queue = self.queue(lease.item.host);
-        if asked == Asked::Yes && !matches!(lease.item.purpose, Purpose::Robots { .. }) {
+        if asked == Asked::Yes && lease.item.purpose != Purpose::Robots {
             queue.prerequisite.is_used();
         }
         if lease.holds_slot {
@@ -112,7 +111,7 @@ impl Frontier {
                 Prerequisite::Unused { since: now, millis }
             }
             Outcome::Redirected { host: target, to } => {
-                let robots = WorkItem::extra(target, to, Purpose::Robots { of });
+                let robots = WorkItem::robots(target, to, of);
                 self.queue(target).put_robots(WorkItem { redirects: item.redirects + 1, ..robots });
                 self.plan(target);
                 self.queue(of).waits_elsewhere = true;

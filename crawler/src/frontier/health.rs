@@ -212,6 +212,11 @@ impl Health {
         trouble.map_or(Moment::EPOCH, |trouble| trouble.last + trouble.trial_pause())
     }
 
+    /// Whether it is well, and has answered since a failure.
+    pub(super) fn has_answered_since(&self, failed: Moment) -> bool {
+        self.trouble.as_ref().is_none_or(|trouble| trouble.is_up_since(failed))
+    }
+
     /// Whether a good URL is to be asked for before the next of the queue, which failed at a moment, or did not.
     pub(super) fn wants_check(&self, failed: Option<Moment>) -> bool {
         let Some(trouble) = self.trouble.as_ref().filter(|_| !self.good.is_empty()) else { return false };
@@ -260,7 +265,7 @@ impl Health {
         trouble.last = trouble.last.max(granted);
         // A robots.txt that lies there as a file says nothing of a program that is overloaded.
         let by_file = |down: &Down| down.by_robots || !matches!(down.cause, Cause::Status(_));
-        if matches!(item.purpose, Purpose::Robots { .. }) && !trouble.down.as_ref().is_some_and(by_file) {
+        if item.purpose == Purpose::Robots && !trouble.down.as_ref().is_some_and(by_file) {
             return false;
         }
         trouble.answered(item, granted, pause, policy)
@@ -306,7 +311,7 @@ impl Health {
         if silence.failures > most || asks || trouble.down.is_some() {
             trouble.goes_down(failure, item.host.0, granted, now, policy);
             if let Some(down) = &mut trouble.down {
-                down.by_robots = matches!(item.purpose, Purpose::Robots { .. });
+                down.by_robots = item.purpose == Purpose::Robots;
             }
         }
         (trouble.bad, trouble.last) = (now, trouble.last.max(granted));
@@ -472,7 +477,7 @@ mod tests {
         }
 
         fn robots(&self) -> WorkItem {
-            WorkItem { purpose: Purpose::Robots { of: HostId(0) }, ..self.item(0) }
+            WorkItem { purpose: Purpose::Robots, of: Some(HostId(0)), ..self.item(0) }
         }
 
         /// A request that takes a second.

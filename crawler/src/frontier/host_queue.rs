@@ -20,6 +20,9 @@ use crate::{
     url::Origin,
 };
 
+/// URLs of a host that failed and are due, from which on they are tried again before others are asked for.
+const MANY_FAILED: usize = 128;
+
 /// What a host can do at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Eligible {
@@ -260,7 +263,8 @@ impl HostQueue {
         Closed { abandoned, by_depth }
     }
 
-    /// The next URL in memory up to a level. What failed comes last, or first where a pause is tried with it. While the host is
+    /// The next URL in memory up to a level. What failed comes last, or first where a pause is tried with it, or where much has failed: a
+    /// budget must end on a site of which nothing but failures comes. While the host is
     /// down, the others come from the end, because those that fail together mostly stand together.
     pub(super) fn best(&self, level: Option<u32>) -> Option<&WorkItem> {
         let fits = |item: &&WorkItem| level.is_none_or(|level| item.depth <= level);
@@ -270,7 +274,10 @@ impl HostQueue {
         let tried = self.retries.as_ref().and_then(|retries| retries.rows.first()).filter(fits);
         let (Some(fresh), Some(tried)) = (fresh, tried) else { return fresh.or(tried) };
         let prefers_tried = match tried.failed {
-            Some(failed) => self.health.tries(failed),
+            Some(failed) => {
+                let many = self.retries_in_memory() >= MANY_FAILED;
+                self.health.tries(failed) || (many && self.health.has_answered_since(failed))
+            }
             None => tried.place() < fresh.place(),
         };
         Some(if prefers_tried { tried } else { fresh })

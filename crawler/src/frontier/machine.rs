@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, num::NonZeroU64, num::NonZeroUsize, time::Duration};
 
 use super::{
-    BackOffPolicy, Counts, Lease, Order, Purpose, RefillAnswer, RefillRequest, WorkItem,
+    BackOffPolicy, Counts, Lease, Order, RefillAnswer, RefillRequest, WorkItem,
     agenda::Agenda,
     health::Health,
     host_queue::{Eligible, HostQueue},
@@ -332,7 +332,7 @@ impl Frontier {
             return None;
         }
         if !queue.has_robots() && !queue.prerequisite.is_met(now) {
-            let robots = WorkItem::extra(host, queue.origin.robots_txt(), Purpose::Robots { of: host });
+            let robots = WorkItem::robots(host, queue.origin.robots_txt(), host);
             queue.put_robots(robots);
             queue.prerequisite = Prerequisite::Pending;
         }

@@ -39,7 +39,8 @@ mod unhealthy;
 
 pub use crate::{
     order::Order,
-    queue::{Counts, DepthLimit, Nearer, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem},
+    purpose::Purpose,
+    queue::{Counts, DepthLimit, Nearer, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
 pub use back_off::BackOffPolicy;
 pub use health::{Failure, Fault};

@@ -266,11 +266,12 @@ impl Crawl {
     }
 
     fn ended(&mut self, lease: Lease, reply: Reply) {
-        let (now, host, id) = (self.moment(), lease.host(), lease.item().id.0);
+        let now = self.moment();
+        let (host, id) = (lease.host(), lease.item().id.0);
         let Some(failure) = reply.failure() else {
             self.frontier.answered(&lease);
             let outcome = match lease.purpose() {
-                Purpose::Robots { .. } => Outcome::Met { until: now + Duration::from_hours(24) },
+                Purpose::Robots => Outcome::Met { until: now + Duration::from_hours(24) },
                 Purpose::Check => Outcome::Finished { stored: false },
                 _ => {
                     self.rows.get_mut(&id).unwrap().state = State::Stored;
@@ -294,7 +295,7 @@ impl Crawl {
         let fault = self.frontier.failed(lease, failure, now);
         let item = lease.item();
         match item.purpose {
-            Purpose::Robots { .. } => return Outcome::Retry { due: now, attempts: 0, failed: now },
+            Purpose::Robots => return Outcome::Retry { due: now, attempts: 0, failed: now },
             Purpose::Check => return Outcome::Finished { stored: false },
             _ => {}
         }

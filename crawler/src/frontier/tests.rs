@@ -150,10 +150,11 @@ impl Model {
         let item = lease.item().clone();
         match item.purpose {
             Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.leased_url(&item),
-            Purpose::Robots { of } if item.redirects == 0 => {
+            Purpose::Robots if item.redirects == 0 => {
+                let of = item.of.expect("it is of a host");
                 assert!(self.seeking.insert(of), "robots.txt is fetched twice at a time");
             }
-            Purpose::Robots { .. } => {}
+            Purpose::Robots => {}
             Purpose::Rescue => {
                 assert!(self.has_robots(host), "fetched again before robots.txt");
                 assert!(!self.spent(host), "fetched again beyond the host's page budget");
@@ -259,7 +260,10 @@ impl Model {
         match item.purpose {
             Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.complete_page(lease, how),
             Purpose::Rescue => self.complete_rescue(lease, how),
-            Purpose::Robots { of } => self.complete_robots(lease, of, how),
+            Purpose::Robots => {
+                let of = lease.item().of.expect("it is of a host");
+                self.complete_robots(lease, of, how);
+            }
             Purpose::Check => {
                 if how < 100 {
                     self.frontier.failed(&lease, REFUSED, self.now);
@@ -591,7 +595,7 @@ fn a_robots_txt_that_is_too_old_at_once_is_good_for_one_url() {
             other => panic!("{other:?} after {kinds:?}"),
         }
     }
-    let (robots, page) = (Purpose::Robots { of: host }, Purpose::Discover);
+    let (robots, page) = (Purpose::Robots, Purpose::Discover);
     assert_eq!(kinds, [robots, page, robots, page]);
 }
 

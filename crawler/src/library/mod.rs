@@ -31,6 +31,7 @@ pub mod fetcher {
             Headers, Keep, Method, OriginCredentials, Phase, RawHead, ReadBody, Timings, Truncation, Validators,
             decode::DecodeError,
         },
+        purpose::Purpose,
         url::{Credentials, Origin},
     };
 }

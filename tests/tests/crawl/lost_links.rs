@@ -163,7 +163,7 @@ fn an_answer_that_is_no_page_proves_nothing_and_the_next_start_asks_again() {
         assert!(lost > 10 && sweep["parent_unreachable"] == lost && sweep["no_longer_linked"] == 0, "{sweep}");
         let said = words(&dir);
         assert!(said.starts_with("Finished: ") && said.contains("lost URLs are missing"), "{said}");
-        assert!(said.contains(" --sweep rescue  "), "{said}");
+        assert!(said.contains(" --sweep rescue\n"), "{said}");
         assert_eq!(server.count("/"), 2);
         // As long as it is no page, that is all that can be said.
         let still = go_on(&dir, &["--sweep", "rescue"]).json();

@@ -15,7 +15,7 @@ use crate::{
     fetch::FetchError,
     frontier::{Asked, Failure, Fault, Lease, Outcome},
     health::{Cause, HealthRow, Wait},
-    queue::Purpose,
+    purpose::{Purpose, Taker},
     store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange},
     time::Moment,
     url::{Origin, WebUrl},
@@ -175,7 +175,7 @@ impl Core {
         let counted = lease.purpose().is_counted();
         match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
-            Some(_) if lease.purpose() == Purpose::Rescue => return self.forgo_lease(lease, now),
+            Some(_) if lease.purpose().row().taker == Taker::Sweep => return self.forgo_lease(lease, now),
             _ => self.budget.end(&lease),
         }
         self.frontier.complete(lease, Outcome::Released, asked, now);
@@ -184,10 +184,10 @@ impl Core {
     /// Ends a lease that was begun, without a request.
     pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
         self.budget.end(&lease);
-        match lease.purpose() {
-            Purpose::Rescue => return self.forgo_lease(lease, now),
-            Purpose::Check => return self.frontier.forget_good(lease, now),
-            _ => {}
+        match lease.purpose().row().taker {
+            Taker::Sweep => return self.forgo_lease(lease, now),
+            Taker::Health => return self.frontier.forget_good(lease, now),
+            Taker::Pages | Taker::Robots => {}
         }
         let id = lease.item().id;
         self.starts.settle(id);
@@ -204,8 +204,9 @@ impl Core {
     }
 
     /// The request for the robots.txt of `host` ended.
-    pub(super) fn robots_finished(&mut self, report: Report, host: HostId, at: Moment) {
+    pub(super) fn robots_finished(&mut self, report: Report, at: Moment) {
         let Report { lease, requests, result } = report;
+        let host = lease.item().of.unwrap_or(lease.host());
         let granted = lease.granted();
         if result.is_ok() {
             self.starts.answered(lease.url());
@@ -295,7 +296,7 @@ impl Core {
         let host = lease.host();
         // It is no host of the crawl any more, well or not.
         step.health = vec![(host, None)];
-        if matches!(lease.purpose(), Purpose::Robots { .. }) {
+        if lease.purpose() == Purpose::Robots {
             return self.close(ended, host, Abandonment::NoHttps, step);
         }
         let (origin, why) = (self.frontier.origin(host).clone(), Abandonment::NoHttps);

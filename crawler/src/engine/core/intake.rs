@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     engine::Start,
-    queue::Purpose,
+    purpose::Taker,
     store::{Counters, Step},
     time::Moment,
 };
@@ -105,16 +105,14 @@ impl Core {
                 Ok(None)
             }
             Task::Starts(starts) => self.starts_entered(starts, now),
-            Task::Visit(report, at) => match report.lease.purpose() {
-                Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => {
-                    self.page_arrived(report, at, now)
-                }
-                Purpose::Rescue => self.rescue_finished(*report, at, now),
-                Purpose::Robots { of } => {
-                    self.robots_finished(*report, of, at);
+            Task::Visit(report, at) => match report.lease.purpose().row().taker {
+                Taker::Pages => self.page_arrived(report, at, now),
+                Taker::Sweep => self.rescue_finished(*report, at, now),
+                Taker::Robots => {
+                    self.robots_finished(*report, at);
                     Ok(None)
                 }
-                Purpose::Check => {
+                Taker::Health => {
                     self.check_finished(*report, at);
                     Ok(None)
                 }

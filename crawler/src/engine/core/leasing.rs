@@ -4,7 +4,6 @@ use super::{super::report::Judging, Core, End, Ending, Question, Then, rescue::A
 use crate::{
     candidate::HostId,
     frontier::{Asked, Lease, Next},
-    queue::Purpose,
     store::Abandonment,
     time::Moment,
 };
@@ -125,11 +124,11 @@ impl Core {
     /// Begins a lease, unless it can be answered without a request.
     fn begin_lease(&mut self, lease: Lease, now: Moment) {
         self.budget.begin(&lease);
-        match lease.purpose() {
-            Purpose::Robots { of } if lease.item().redirects == 0 && self.robots.ignores(self.frontier.origin(of)) => {
+        match lease.item().of {
+            Some(of) if lease.item().redirects == 0 && self.robots.ignores(self.frontier.origin(of)) => {
                 self.ignore_robots(lease, now);
             }
-            Purpose::Robots { .. } => self.visit(lease),
+            Some(_) => self.visit(lease),
             _ if !self.pure.allows(lease.url()) => self.abandon(lease, Abandonment::Scope, now),
             _ => match self.robots.allows(lease.host(), lease.url()) {
                 Some(true) => self.visit(lease),

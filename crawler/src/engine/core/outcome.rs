@@ -57,6 +57,8 @@ pub(super) fn decide(
         let charged = matches!(fault, None | Some(Fault::Url));
         let attempts = failures + u32::from(charged);
         let most = if fault.is_some() { retry.attempts.saturating_sub(1).max(1) } else { retry.attempts };
+        // Where the host may be to blame it is the host that is left alone for the pause it asks for.
+        let asked = asked.filter(|_| fault.is_none());
         (!charged || attempts < most).then(|| Decision::Retry {
             pause: back_off(retry.backoff, retry.max_backoff, failures).max(asked.unwrap_or_default()),
             attempts,
@@ -191,7 +193,8 @@ mod tests {
         assert_eq!(pauses, [Some(2), None], "the first of three attempts is charged with the second");
         let once = RetrySettings { attempts: 1, ..RETRY };
         assert_eq!(pause(&decide(&error, url, 0, &once)), None);
-        assert_eq!(pause(&decide(&Ok(answer(503, None)), url, 0, &RETRY)), Some(30));
+        assert_eq!(pause(&decide(&Ok(answer(503, None)), None, 0, &RETRY)), Some(30));
+        assert_eq!(pause(&decide(&Ok(answer(503, None)), url, 0, &RETRY)), Some(2), "its host has the longer pause");
         assert_eq!(pause(&decide(&Ok(answer(404, None)), None, 0, &RETRY)), None);
     }
 

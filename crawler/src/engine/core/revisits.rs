@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::{candidate::Ticket, queue::Purpose};
+use crate::{candidate::Ticket, purpose::Purpose};
 
 /// Chooses.
 #[derive(Debug)]

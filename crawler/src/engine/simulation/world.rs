@@ -20,7 +20,7 @@ use super::{
 use crate::{
     engine::{Gated, StopSignal},
     fetch::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Phase, Truncation},
-    queue::Purpose,
+    purpose::Purpose,
     url::WebUrl,
 };
 
@@ -180,7 +180,7 @@ impl World {
         if self.arrival == Arrival::Served {
             self.servers.serves(&origin, at + took);
         }
-        let is_robots = matches!(request.purpose, Purpose::Robots { .. });
+        let is_robots = request.purpose == Purpose::Robots;
         tracing::debug!(url, purpose = ?request.purpose, at, took, what = ?what(&answer, is_robots), links = ?self.links, "asked");
         let page = self.sent(&answer);
         let what = match what(&answer, is_robots) {

@@ -7,7 +7,8 @@ use rusqlite::{CachedStatement, Connection, Result, Row, params};
 use super::again::Current;
 use crate::{
     candidate::{HostId, Ticket},
-    queue::{DUE_AGAIN, NOT_MODIFIED, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
+    purpose::Purpose,
+    queue::{DUE_AGAIN, NOT_MODIFIED, Place, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
     time::Moment,
     url::WebUrl,
 };
@@ -153,6 +154,7 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
         id: Ticket(row.get(0)?),
         host: HostId(row.get(1)?),
         url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
+        of: None,
         purpose: match due {
             Some(_) if is_audit(row)? => Purpose::Audit,
             Some(_) => Purpose::Retry,

@@ -9,7 +9,7 @@ use super::super::{
     crawl::{Arrival, Crawl, Request, What},
     web::{Host, Page, Robots},
 };
-use crate::queue::Purpose;
+use crate::purpose::Purpose;
 
 /// Requests for a URL that reach its server, in a run: its attempts, and what is excused before they are counted.
 const MOST_SERVED: usize = 14;
@@ -89,7 +89,7 @@ fn of_a_host(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), S
 
 /// A robots.txt that was read is good for a request at least.
 fn robots(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
-    let is_robots = |request: &Request| matches!(request.purpose, Purpose::Robots { .. });
+    let is_robots = |request: &Request| request.purpose == Purpose::Robots;
     let pages = requests.iter().filter(|request| !is_robots(request)).count();
     let read = requests.iter().filter(|request| is_robots(request) && request.what == What::Final).count();
     let failed = requests.iter().filter(|request| is_robots(request) && request.what != What::Final).count();

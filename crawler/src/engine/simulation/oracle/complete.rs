@@ -8,7 +8,7 @@ use super::super::{
     web::split,
 };
 use crate::{
-    queue::Purpose,
+    purpose::Purpose,
     store::{ReadSide, sqlite::Records},
 };
 

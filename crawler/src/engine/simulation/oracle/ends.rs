@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::{
     super::{
         crawl::{Crawl, Request},
-        faults::Trouble,
+        faults::{Outage, Trouble},
         web::Robots,
     },
     depths,
@@ -49,7 +49,12 @@ fn closed_for_nothing(crawl: &Crawl, connection: &Connection) -> Result<(), Stri
     let mut select = connection.prepare(query).unwrap();
     let closed = select.query_map([crawl.sequence], |row| row.get::<_, String>(0)).unwrap();
     for origin in closed.map(Result::unwrap).filter(|origin| crawl.web.hosts.contains_key(origin)) {
-        let had_no_name = |request: &Request| crawl.web.trouble(&origin, request.from) == Some(Trouble::NoName);
+        let host = &crawl.web.hosts[&origin];
+        let no_name = |outage: &&Outage| outage.trouble == Trouble::NoName;
+        let had_no_name = |request: &Request| {
+            let mut outages = host.outages.iter().chain(&host.robots_outages).filter(no_name);
+            outages.any(|outage| outage.holds(request.from))
+        };
         if !crawl.requests.iter().any(|request| request.origin == origin && had_no_name(request)) {
             return Err(format!("{origin} was closed as one without a name, and has one"));
         }

@@ -7,7 +7,7 @@ use super::super::{
     faults::{MINUTE, Outage, SECOND},
     web::{Permission, Robots},
 };
-use crate::{engine::End, queue::Purpose};
+use crate::{engine::End, purpose::Purpose};
 
 /// Requests to an ailing host in the first half minute.
 const MOST_AT_FIRST: usize = 12;
@@ -80,7 +80,7 @@ fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result
         // The robots.txt of one host may be that of others too.
         let same = |other: &&&Request| other.url == request.url && other.purpose == request.purpose;
         let twice = before().filter(same).any(|other| other.to > request.from);
-        if twice && request.purpose != Purpose::Check {
+        if twice && !matches!(request.purpose, Purpose::Check | Purpose::Robots) {
             return Err(format!("{request:?} is asked for twice at a time"));
         }
         if request.purpose.is_of_a_page() {

@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
     candidate::{HostId, Ticket},
-    queue::{Place, Purpose, RefillKind, RefillRequest},
+    purpose::Purpose,
+    queue::{Place, RefillKind, RefillRequest},
     revisit::{
         Bounds, Budget, Class, Fixed, GivenInterval, GivenIntervals, Hint, Importance, Multiplicative, Optimal,
         SectionPath, Sections,

@@ -1,0 +1,107 @@
+//! [`Purpose`]: what a URL is fetched for. One table says what each purpose means for whoever deals with it, so that a new one is a
+//! row of it, and a line in what takes its answers.
+//!
+//! Does not know: when a URL is fetched, or what becomes of its answer.
+
+/// What a URL is fetched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A URL of the URL table, for its first answer.
+    Discover,
+    /// The same after a fetch that failed.
+    Retry,
+    /// A URL that was visited before, in an earlier sequence or in this one, once more.
+    Revisit,
+    /// The same, whole: the server said that it was not modified, and that is checked.
+    Audit,
+    /// A URL that has its answer, for links that were lost.
+    Rescue,
+    /// robots.txt of a host, at that host or where its redirects lead.
+    Robots,
+    /// A URL that had an answer, to find out whether its host answers again.
+    Check,
+}
+
+/// What a purpose means.
+#[derive(Debug)]
+pub struct Row {
+    /// Which it is.
+    pub purpose: Purpose,
+    /// Whether it is of a URL that the counts are of: one that is queued in the URL table.
+    pub counted: bool,
+    /// Whether it is fetched for what is on it.
+    pub of_page: bool,
+    /// What is read of its answer.
+    pub body: Body,
+    /// What takes its answer in.
+    pub taker: Taker,
+}
+
+/// What is read of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// A page, with its links.
+    Page,
+    /// As much as is read of a robots.txt.
+    Robots,
+    /// Whether one comes.
+    FirstByte,
+}
+
+/// What takes an answer in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taker {
+    /// What becomes of a URL of the URL table.
+    Pages,
+    /// What finds lost URLs again.
+    Sweep,
+    /// What knows the rules of hosts.
+    Robots,
+    /// What knows whether hosts answer.
+    Health,
+}
+
+const fn page(purpose: Purpose) -> Row {
+    Row { purpose, counted: true, of_page: true, body: Body::Page, taker: Taker::Pages }
+}
+
+/// By the number of the purpose.
+const TABLE: [Row; 7] = [
+    page(Purpose::Discover),
+    page(Purpose::Retry),
+    page(Purpose::Revisit),
+    page(Purpose::Audit),
+    Row { counted: false, taker: Taker::Sweep, ..page(Purpose::Rescue) },
+    Row { purpose: Purpose::Robots, counted: false, of_page: false, body: Body::Robots, taker: Taker::Robots },
+    Row { purpose: Purpose::Check, counted: false, of_page: false, body: Body::FirstByte, taker: Taker::Health },
+];
+
+impl Purpose {
+    /// What it means.
+    pub fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// Whether it is a URL that the counts are of: one that is queued in the URL table.
+    pub fn is_counted(self) -> bool {
+        self.row().counted
+    }
+
+    /// Whether it is fetched for what is on it.
+    pub fn is_of_a_page(self) -> bool {
+        self.row().of_page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_purpose_finds_its_row() {
+        for (number, row) in TABLE.iter().enumerate() {
+            assert_eq!((row.purpose as usize, row.purpose.row().purpose), (number, row.purpose));
+            assert!(row.of_page || !row.counted, "what is counted is a page");
+        }
+    }
+}
