@@ -21,6 +21,7 @@ enum Layer {
 const TABLE: &[(&str, Layer)] = &[
     ("candidate", Layer::Types),
     ("time", Layer::Types),
+    ("purpose", Layer::Types),
     ("queue", Layer::Types),
     ("order", Layer::Types),
     ("health", Layer::Types),
