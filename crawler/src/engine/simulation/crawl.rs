@@ -48,6 +48,18 @@ pub(super) struct Past {
     pub(super) end: Option<End>,
 }
 
+/// What a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum NextRun {
+    /// It goes on with the last sequence.
+    #[default]
+    GoesOn,
+    /// It visits pages of the last sequence once more.
+    OnceMore,
+    /// It begins a sequence.
+    Begins,
+}
+
 /// A crawl of a web, over as many runs as it takes.
 pub(super) struct Crawl {
     pub(super) web: Web,
@@ -74,8 +86,8 @@ pub(super) struct Crawl {
     pub(super) had_host_budget: bool,
     /// Sequences that are still to come, by the plan of their webs.
     again: Option<(Plan, u64)>,
-    /// The next run begins a sequence.
-    pub(super) begins: bool,
+    /// What the next run is.
+    pub(super) next: NextRun,
     /// How the sequence finds its URLs.
     pub(super) revisit: Revisit,
     /// What was known when it began, if all of that is due in it.
@@ -84,8 +96,6 @@ pub(super) struct Crawl {
     batches: u64,
     /// The pages of the last of them.
     due: BTreeSet<String>,
-    /// The next run visits them.
-    pub(super) once_more: bool,
     /// How often pages were visited once more.
     round: u64,
     /// How soon the machine is suspended in the next run, and for how long.
@@ -123,12 +133,11 @@ impl Crawl {
             later: stages,
             had_host_budget: false,
             again: None,
-            begins: false,
+            next: NextRun::GoesOn,
             revisit: Revisit::Rediscover,
             known: BTreeSet::new(),
             batches: 0,
             due: BTreeSet::new(),
-            once_more: false,
             round: 0,
             suspended: None,
             narrows: None,
@@ -270,8 +279,10 @@ impl Crawl {
         if besides.percent(50) {
             self.interruptions.insert(0, Interruption::Kill(besides.below(5 * SECOND)));
         }
-        self.once_more = queued > 0;
-        self.once_more
+        if queued > 0 {
+            self.next = NextRun::OnceMore;
+        }
+        queued > 0
     }
 
     /// What was queued once more was asked for, unless its host forbids it by now.
@@ -297,7 +308,7 @@ impl Crawl {
         self.now += 1_000 + self.random.below(3_600_000);
         self.web = plan.web(self.now, &mut self.random);
         self.world.lock().unwrap().change(self.web.clone());
-        (self.begins, self.again) = (true, Some((plan, further - 1)));
+        (self.next, self.again) = (NextRun::Begins, Some((plan, further - 1)));
         self.revisit = self.random.pick(&[Revisit::KnownFirst, Revisit::KnownFirst, Revisit::Rediscover]);
         self.known = if self.revisit == Revisit::KnownFirst { self.all_rows() } else { BTreeSet::new() };
         // As one may say between two rounds.
@@ -412,10 +423,10 @@ impl Crawl {
         }
         let (added, given): (Vec<_>, Vec<_>) = self.web.starts.iter().partition(|start| start.is_added);
         let added = if self.added.is_some() { added } else { Vec::new() };
-        let round = match (std::mem::take(&mut self.once_more), std::mem::take(&mut self.begins)) {
-            (true, _) => Round::OnceMore,
-            (false, true) => Round::Next(self.revisit),
-            (false, false) => Round::GoOn,
+        let round = match std::mem::take(&mut self.next) {
+            NextRun::OnceMore => Round::OnceMore,
+            NextRun::Begins => Round::Next(self.revisit),
+            NextRun::GoesOn => Round::GoOn,
         };
         let caller = Simulated {
             world: Arc::clone(&self.world),
@@ -441,12 +452,12 @@ impl Crawl {
     /// The world hears which run it is, and of which sequence.
     fn begin_world(&mut self) {
         let last = self.last_sequence();
-        if last.as_ref().is_some_and(|(_, end)| end.as_deref() == Some("failed") && !self.begins) {
+        if last.as_ref().is_some_and(|(_, end)| end.as_deref() == Some("failed") && self.next != NextRun::Begins) {
             // No start gave a page: the next sequence asks for them again.
-            (self.begins, self.revisit) = (true, Revisit::KnownFirst);
+            (self.next, self.revisit) = (NextRun::Begins, Revisit::KnownFirst);
             self.known = self.all_rows();
         }
-        self.sequence = last.map_or(0, |(last, _)| last + u32::from(self.begins));
+        self.sequence = last.map_or(0, |(last, _)| last + u32::from(self.next == NextRun::Begins));
         let mut world = self.world.lock().unwrap();
         (world.run, world.sequence, world.round) = (self.runs, self.sequence, self.round);
         self.disk.0.lock().unwrap().was_full = false;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Random,
-    crawl::Crawl,
+    crawl::{Crawl, NextRun},
     faults::HOUR,
     months::queue_due,
     settings::Stage,
@@ -54,7 +54,7 @@ fn one_due_page_reads_no_table() -> Result<(), String> {
     let (mut crawl, _) = crawled("")?;
     let before = crawl.fillings();
     assert_eq!(queue_due(&crawl, 1, 0, 1e6).queued, 1, "one visit is allowed");
-    crawl.once_more = true;
+    crawl.next = NextRun::OnceMore;
     crawl.run()?;
     let filled = crawl.fillings() - before;
     if filled == 0 { Ok(()) } else { Err(format!("the URL cache was filled {filled} times for one page")) }

@@ -21,10 +21,10 @@ pub(super) struct Plan {
     crowd: bool,
     /// Nothing goes wrong with it.
     calm: bool,
-    /// The last start is given in a later run.
-    adds: bool,
-    /// Pages are others when they are asked for again.
-    turns: bool,
+    /// The start that is given in a later run.
+    added: Option<usize>,
+    /// Of so many pages one has other links later, and one is another when it is asked for again.
+    turns: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +54,14 @@ impl Plan {
         if crowd {
             robots[0] = Robots::ForbidsPrivate;
         }
-        let adds = starts.len() > 1 && random.percent(20);
-        let turns = random.percent(if crowd { 60 } else { 15 });
-        Self { starts, robots, odd, crowd, calm, adds, turns }
+        let added = (starts.len() > 1 && random.percent(20)).then(|| starts.len() - 1);
+        let turns = random.percent(if crowd { 60 } else { 15 }).then_some(8);
+        Self { starts, robots, odd, crowd, calm, added, turns }
     }
 
     /// Whether a start is given in a later run.
     pub(super) fn adds(&self) -> bool {
-        self.adds
+        self.added.is_some()
     }
 
     /// Whether there are so many links that a small URL cache loses thousands of them at once.
@@ -124,7 +124,7 @@ impl Plan {
     }
 
     fn is_added(&self, number: usize) -> bool {
-        self.adds && number + 1 == self.starts.len()
+        self.added == Some(number)
     }
 
     fn host(&self, number: usize, at: u64, sizes: &[u64], random: &mut Random) -> Host {
@@ -133,8 +133,8 @@ impl Plan {
         for page in 0..sizes[number] {
             pages.insert(path(page), page_of(number, page, sizes, odd && page > 0, random));
         }
-        if self.turns {
-            turn(&mut pages, at, random);
+        if let Some(share) = self.turns {
+            turn(&mut pages, at, share, random);
         }
         if self.crowd && number == 0 {
             let most = 1_000 + random.below(2_500);
@@ -155,11 +155,11 @@ impl Plan {
 }
 
 /// Some pages have other links at another moment, or when they are asked for again.
-fn turn(pages: &mut BTreeMap<String, Page>, at: u64, random: &mut Random) {
+fn turn(pages: &mut BTreeMap<String, Page>, at: u64, share: u64, random: &mut Random) {
     for page in pages.values_mut() {
         let Page::Links(links) = page else { continue };
         let mut links = links.clone();
-        match random.below(8) {
+        match random.below(share) {
             0 => {
                 // One that it loses, or has from some moment on.
                 let other = links.split_off(links.len() - links.len().min(1));

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use super::{
     Random,
-    crawl::{BEGIN, Crawl, Request},
+    crawl::{BEGIN, Crawl, NextRun, Request},
     settings::Stage,
     web::{Given, Host, Page, Robots, Web},
 };
@@ -203,7 +203,8 @@ fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
     let began = std::time::Instant::now();
     for sequence in 0..sequences {
         crawl.now = crawl.now.max(sequence * DAY);
-        (crawl.begins, crawl.revisit) = (sequence > 0, Revisit::KnownFirst);
+        crawl.next = if sequence > 0 { NextRun::Begins } else { NextRun::GoesOn };
+        crawl.revisit = Revisit::KnownFirst;
         run(&mut crawl);
         truth.take(&mut crawl.requests);
         queue_due(&crawl, 0, 0, 1.0);
@@ -283,7 +284,7 @@ fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
         let due = queue_due(&crawl, most, exploring, per_day + credit);
         (credit, owed) = (credit - due.queued as f64, owed + due.queued as f64 * due.explore - exploring as f64);
         if due.queued > 0 {
-            crawl.once_more = true;
+            crawl.next = NextRun::OnceMore;
             run(&mut crawl);
         }
         truth.take(&mut crawl.requests);

@@ -95,14 +95,14 @@ async fn suspension(suspend: Option<(u64, u64)>) {
         time::until(at).await;
         time::suspend(length);
     }
-    pending().await
+    pending::<()>().await;
 }
 
 async fn killed(mut kills: watch::Receiver<Option<u64>>) {
     let at = kills.wait_for(Option::is_some).await.ok().and_then(|at| *at);
     match at {
         Some(at) => time::until(at).await,
-        None => pending().await,
+        None => pending::<()>().await,
     }
 }
 
@@ -111,7 +111,7 @@ async fn signal(signals: &watch::Sender<Option<i32>>, interruption: Option<Inter
         time::until(at).await;
         signals.send_replace(Some(15));
     }
-    pending().await
+    pending::<()>().await;
 }
 
 impl Disk {

@@ -289,7 +289,6 @@ impl World {
         let redirect = |to: String| response(301, Some(("location", to)), "");
         match page {
             Page::Missing => Ok(response(404, None, "")),
-            Page::Links(links) => Ok(self.html(links)),
             Page::Living(changes, links) => {
                 let mut page = self.html(links);
                 let times = changes.partition_point(|change| *change <= self.at);
@@ -301,7 +300,7 @@ impl World {
                 Ok(self.html(links))
             }
             Page::Once(links, later) if had() > 1 => Ok(self.later(links, later)),
-            Page::Once(links, _) => Ok(self.html(links)),
+            Page::Links(links) | Page::Once(links, _) => Ok(self.html(links)),
             Page::Slow(took, links) => {
                 self.took = Some(took);
                 Ok(self.html(links))

@@ -45,8 +45,10 @@ fn rate(crawl: &Crawl) -> Result<(), String> {
         let mut sent: Vec<u64> =
             crawl.requests.iter().filter(|request| request.run == run).map(|one| one.from).collect();
         sent.sort_unstable();
-        if let Some(many) = sent.windows(most + 1).find(|many| many[most] < many[0] + SECOND) {
-            return Err(format!("{} requests within a second of {}, not {most}", most + 1, many[0]));
+        if let Some((first, _)) =
+            sent.iter().zip(&sent[most.min(sent.len())..]).find(|(first, last)| **last < **first + SECOND)
+        {
+            return Err(format!("{} requests within a second of {first}, not {most}", most + 1));
         }
     }
     Ok(())

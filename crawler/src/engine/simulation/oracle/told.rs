@@ -107,7 +107,8 @@ pub(super) fn copies(crawl: &Crawl, connection: &Connection) -> std::result::Res
         let last = sent.get(&*url).and_then(|all| all.last());
         let killed = crawl.past.iter().any(|past| past.end.is_none());
         let is_last = digest.as_deref() == last.map(|last| &last[..]);
-        if !is_last && !(killed && was_sent(&url, &digest)) {
+        let was_forgotten = killed && was_sent(&url, &digest);
+        if !is_last && !was_forgotten {
             return Err(format!("the copy of {url} is not what its server sent last"));
         }
     }
