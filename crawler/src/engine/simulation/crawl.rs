@@ -339,7 +339,8 @@ impl Crawl {
         let records = Records::open(self.folder.path()).unwrap();
         let connection = records.connection();
         let query =
-            "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned' AND admitted_in = ?)";
+            "SELECT EXISTS (SELECT 1 FROM url WHERE reason = 'no_name' AND state = 'abandoned' AND admitted_in = ?
+                     AND url NOT LIKE 'http://elsewhere.test/%')";
         connection.query_row(query, [self.sequence], |row| row.get(0)).unwrap()
     }
 

@@ -55,7 +55,14 @@ fn is_page(crawl: &Crawl, request: &Request, from: u64) -> bool {
         && request.what == What::Final
         && is_whole(crawl, request.run)
         && request.is_heard
+        && stays(crawl, &request.url)
         && request.page.as_ref().is_some_and(|sent| sent.digest.is_some())
+}
+
+/// Whether a page has the same links whenever it is asked for.
+fn stays(crawl: &Crawl, url: &str) -> bool {
+    let page = split(url).and_then(|(origin, path)| crawl.web.hosts.get(origin)?.pages.get(path));
+    page.is_some_and(|page| page.links().is_some())
 }
 
 fn is_whole(crawl: &Crawl, run: u64) -> bool {
