@@ -14,6 +14,8 @@ use crate::config::SweepChoice;
 struct Row {
     depth: u32,
     is_start: bool,
+    /// Whether its page was read: an answer that a killed run had forgotten may have been followed by none.
+    is_read: bool,
     is_queued: bool,
 }
 
@@ -57,7 +59,8 @@ fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, late: Late) 
     // To what a page leads, and whether that is one link more.
     let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
-        if request.what != What::Final || !request.purpose.is_counted() {
+        let is_read = rows.get(&request.url).is_some_and(|row| row.is_read);
+        if request.what != What::Final || !request.purpose.is_counted() || !is_read {
             continue;
         }
         let links = request.page.iter().filter(|page| page.follows).flat_map(|page| &page.links);
@@ -84,10 +87,13 @@ fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, late: Late) 
 }
 
 fn rows(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<String, Row>> {
-    let query = "SELECT url, depth, hop = 'start', state = 'queued' FROM url WHERE admitted_in = ?";
+    let query =
+        "SELECT url.url, depth, hop = 'start', state = 'queued', coalesce(outcome IN ('stored', 'redirected'), 0)
+                 FROM url LEFT JOIN visit ON visit.id = url.visit WHERE admitted_in = ?";
     let mut select = connection.prepare(query)?;
     let row = |row: &rusqlite::Row<'_>| {
-        Ok((row.get(0)?, Row { depth: row.get(1)?, is_start: row.get(2)?, is_queued: row.get(3)? }))
+        let [is_start, is_queued, is_read] = [row.get(2)?, row.get(3)?, row.get(4)?];
+        Ok((row.get(0)?, Row { depth: row.get(1)?, is_start, is_read, is_queued }))
     };
     select.query_map([sequence], row)?.collect()
 }
