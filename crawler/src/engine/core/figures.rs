@@ -23,7 +23,7 @@ impl Core {
             requests: counters.requests,
             admitted: self.frontier.counts().admitted,
             queued: self.frontier.counts().queued,
-            in_flight: self.in_flight as u64,
+            in_flight: self.limits.in_flight() as u64,
             errors: counters.errors.values().sum(),
             expected_lost: self.admission.cache.expected_lost(),
             ailing_hosts: self.frontier.unhealthy() as u64,
@@ -79,8 +79,8 @@ impl Core {
         if counts.admitted != counts.queued + counts.leased + counts.finished + counts.abandoned {
             return Err(format!("the counts do not add up: {counts:?}"));
         }
-        let usual = self.settings.politeness.concurrency.get() as usize;
-        let leases = self.in_flight + self.parked.len();
+        let usual = self.limits.usual();
+        let leases = self.limits.in_flight() + self.parked.len();
         if leases > usual {
             return Err(format!("{leases} leases are carried out, or wait for the rules of their hosts"));
         }

@@ -176,14 +176,14 @@ impl Core {
         match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
             Some(_) if lease.purpose().row().taker == Taker::Sweep => return self.forgo_lease(lease, now),
-            _ => self.budget.end(&lease),
+            _ => self.limits.end(&lease),
         }
         self.frontier.complete(lease, Outcome::Released, asked, now);
     }
 
     /// Ends a lease that was begun, without a request.
     pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
-        self.budget.end(&lease);
+        self.limits.end(&lease);
         match lease.purpose().row().taker {
             Taker::Sweep => return self.forgo_lease(lease, now),
             Taker::Health => return self.frontier.forget_good(lease, now),

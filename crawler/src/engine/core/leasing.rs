@@ -1,6 +1,11 @@
 //! What is leased next, and when a run ends.
 
-use super::{super::report::Judging, Core, End, Ending, Question, Then, rescue::AtDrain};
+use super::{
+    super::report::Judging,
+    Core, End, Ending, Question, Then,
+    limits::{Allowance, Work},
+    rescue::AtDrain,
+};
 use crate::{
     candidate::HostId,
     frontier::{Asked, Lease, Next},
@@ -21,20 +26,12 @@ impl Core {
                 }
                 continue;
             }
-            let counts = self.frontier.counts();
-            let to_do = counts.queued + counts.leased + self.frontier.rescues();
-            let fetched = self.frontier.fetched();
-            if to_do > 0 && self.budget.is_spent(self.outbox.counters(), fetched, now) {
+            match self.limits.allow(&self.work(), now) {
+                Allowance::Yes => {}
+                Allowance::NotYet(until) => return Then::Wait(until),
                 // A page that is held back may turn out to be none.
-                let is_settled = self.under_way() == 0 && self.starts.deadline().is_none();
-                return if is_settled { self.end_by_budget() } else { Then::Wait(None) };
-            }
-            let usual = self.settings.politeness.concurrency.get() as usize;
-            if self.under_way() >= self.own_trouble.most(usual, now) || self.unsent.are_enough() {
-                return Then::Wait(None);
-            }
-            if let Some(moment) = self.own_trouble.waits(now) {
-                return Then::Wait(Some(moment));
+                Allowance::Spent if self.is_settled() => return self.end_by_budget(),
+                Allowance::Spent => return Then::Wait(None),
             }
             if !self.outbox.has_room() || self.level_is_open() {
                 return Then::Wait(None);
@@ -77,13 +74,13 @@ impl Core {
 
     /// Begins a lease whose robots.txt was read; until when it must wait, if it must.
     fn begin_ready(&mut self, now: Moment) -> Option<Moment> {
-        if self.budget.is_out_of_time(now) {
+        if self.limits.is_out_of_time(now) {
             while let Some(lease) = self.parked.next_ready() {
                 self.give_back(lease, Asked::No, now);
             }
             return None;
         }
-        let wait = self.own_trouble.waits(now);
+        let wait = self.limits.waits(now);
         if wait.is_none()
             && let Some(lease) = self.parked.next_ready()
         {
@@ -105,13 +102,24 @@ impl Core {
         }
     }
 
-    /// Leases that are being carried out, taken in, or wait for an answer of the store.
-    fn under_way(&self) -> usize {
-        self.in_flight + self.intake.len() + self.parked.len()
+    /// What is done, and what is still to do.
+    fn work(&self) -> Work<'_> {
+        let counts = self.frontier.counts();
+        Work {
+            counters: self.outbox.counters(),
+            fetched: self.frontier.fetched(),
+            is_left: counts.queued + counts.leased + self.frontier.rescues() > 0,
+            waiting: self.intake.len() + self.parked.len(),
+        }
+    }
+
+    /// Whether nothing is carried out, taken in, held back, or waits for an answer of the store.
+    fn is_settled(&self) -> bool {
+        self.limits.in_flight() + self.work().waiting == 0 && self.starts.deadline().is_none()
     }
 
     fn end_by_budget(&self) -> Then {
-        if self.budget.has_fetched_too_much(self.frontier.fetched()) {
+        if self.limits.has_fetched_too_much(self.frontier.fetched()) {
             let (pages, urls) = (self.outbox.counters().stored, self.frontier.fetched());
             tracing::warn!(pages, urls, "--max-pages ends the crawl, although few of the fetched URLs are pages");
             if pages == 0 {
@@ -123,7 +131,7 @@ impl Core {
 
     /// Begins a lease, unless it can be answered without a request.
     fn begin_lease(&mut self, lease: Lease, now: Moment) {
-        self.budget.begin(&lease);
+        self.limits.begin(&lease);
         match lease.item().of {
             Some(of) if lease.item().redirects == 0 && self.robots.ignores(self.frontier.origin(of)) => {
                 self.ignore_robots(lease, now);
@@ -161,8 +169,7 @@ impl Core {
 
     /// Has a lease carried out, now that a request may be sent.
     fn visit(&mut self, lease: Lease) {
-        self.unsent.begin();
-        self.in_flight += 1;
+        self.limits.sent();
         // As long as the scope may grow, no visit holds it: to change a copy would take as long as there are starts.
         let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit(self.pure.clone()) };
         self.outbox.fetch(lease, judging);

@@ -9,15 +9,14 @@
 //! Does not know: how URLs are fetched, rows written, or signals caught.
 
 mod admission;
-mod budget;
 mod event;
 mod figures;
 mod hosts;
 mod intake;
 mod leasing;
+mod limits;
 mod outbox;
 mod outcome;
-mod own_trouble;
 mod pages;
 mod parked;
 mod rescue;
@@ -26,7 +25,6 @@ mod robots_book;
 pub(super) mod rules;
 mod setup;
 mod starts;
-mod unsent;
 
 use std::sync::Arc;
 
@@ -34,13 +32,12 @@ use super::report::Report;
 pub use admission::CacheFailure;
 pub(super) use admission::Filling;
 use admission::{Admitter, SeenCache};
-use budget::Budget;
 pub use event::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
 use intake::{Intake, Task};
+use limits::Limits;
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
-use own_trouble::OwnTrouble;
 use parked::Parked;
 use rescue::Rescues;
 use revisits::{Revisits, VisitRound};
@@ -48,12 +45,10 @@ use robots_book::RobotsBook;
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
 use starts::StartPhase;
-use unsent::Unsent;
 
 use super::judge::PureHalf;
 use crate::{
     config::Settings,
-    fetch::FetchError,
     frontier::{Asked, Frontier},
     time::Moment,
 };
@@ -80,15 +75,11 @@ pub(super) struct Core {
     robots: RobotsBook,
     starts: StartPhase,
     rescues: Rescues,
-    unsent: Unsent,
-    budget: Budget,
+    limits: Limits,
     revisits: Revisits,
-    own_trouble: OwnTrouble,
     parked: Parked,
     intake: Intake,
     outbox: Outbox,
-    /// Leases that are being carried out.
-    in_flight: usize,
     ending: Ending,
     /// How the run ends, once what is in flight has ended.
     stopped: Option<End>,
@@ -122,28 +113,17 @@ impl Core {
         match event {
             Event::Begin(starts) => self.begin(starts, now),
             Event::Visited(report) => {
-                self.in_flight -= 1;
-                if report.requests == 0 && matches!(report.result, Err(FetchError::Withdrawn | FetchError::Internal)) {
-                    // It never went.
-                    self.unsent.have_gone(1);
-                }
-                match &report.result {
-                    Err(error @ FetchError::OwnMachine(_)) => {
-                        self.own_trouble.again(now, self.in_flight, error);
-                        self.not_made(*report, now);
-                    }
-                    Err(FetchError::Withdrawn) => self.not_made(*report, now),
-                    _ => {
-                        self.own_trouble.is_over();
-                        self.intake.push(Task::Visit(report, now));
-                    }
+                if self.limits.came_back(&report, now) {
+                    self.intake.push(Task::Visit(report, now));
+                } else {
+                    self.not_made(*report, now);
                 }
             }
             Event::GivenUp(requests) => {
-                self.in_flight -= 1;
+                self.limits.gave_up();
                 self.count_requests(requests);
             }
-            Event::Gone(leases) => self.unsent.have_gone(leases),
+            Event::Gone(leases) => self.limits.gone(leases),
             Event::Answered(answer) => self.answered(answer, now),
             Event::Stop(signal) => self.stopped = self.stopped.or(Some(End::Signal(signal))),
             Event::Turn => {}
@@ -194,7 +174,7 @@ impl Core {
                 self.stopping(end, more)
             }
             Then::Wait(until) => {
-                let until = [until, self.starts.deadline(), self.budget.time_ends(now)].into_iter().flatten().min();
+                let until = [until, self.starts.deadline(), self.limits.time_ends(now)].into_iter().flatten().min();
                 Then::Wait(until)
             }
         })
@@ -205,7 +185,7 @@ impl Core {
         if more {
             return Then::Turn;
         }
-        if self.in_flight > 0 || !self.intake.is_empty() {
+        if self.limits.in_flight() > 0 || !self.intake.is_empty() {
             return Then::Wait(None);
         }
         if self.starts.holds() {

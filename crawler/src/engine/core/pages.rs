@@ -128,7 +128,7 @@ impl Core {
         if self.is_to_be_checked(item, &result) {
             let again =
                 Again { due: soon, attempts: item.attempts, failed: Moment::EPOCH, reason: NOT_MODIFIED.into() };
-            self.budget.end(&ended.lease);
+            self.limits.end(&ended.lease);
             self.put_off(ended, again, step);
             return Ok(None);
         }
@@ -156,7 +156,7 @@ impl Core {
                 Again { due, attempts, failed: held(fault, item, at), reason }
             }
         };
-        self.budget.end(&ended.lease);
+        self.limits.end(&ended.lease);
         self.put_off(ended, again, step);
         Ok(None)
     }
@@ -247,7 +247,7 @@ impl Core {
                 }
                 Ready::No => {
                     // Its links cannot be judged any more: it stays queued, for a run that may.
-                    self.budget.end(&page.ended.lease);
+                    self.limits.end(&page.ended.lease);
                     self.complete(page.ended, Outcome::Released);
                     self.send(page.step);
                     return Ok(None);
@@ -287,7 +287,7 @@ impl Core {
         step.counters.stored += u64::from(stored);
         step.change = Some((visit.url, UrlChange::Finished));
         step.visit = Some(visit);
-        self.budget.end(&ended.lease);
+        self.limits.end(&ended.lease);
         self.complete(ended, Outcome::Finished { stored });
         self.send(step);
     }

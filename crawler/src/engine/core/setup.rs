@@ -5,8 +5,8 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admitter, Budget, Core, End, Ending, Intake, Outbox, OwnTrouble, Parked, Rescues, Revisits, RobotsBook, SeenCache,
-    StartPhase, Unsent, VisitRound,
+    Admitter, Core, End, Ending, Intake, Limits, Outbox, Parked, Rescues, Revisits, RobotsBook, SeenCache, StartPhase,
+    VisitRound,
     admission::{CacheFailure, Origins},
 };
 use crate::{
@@ -85,14 +85,11 @@ impl Setup {
             robots,
             starts,
             rescues: Rescues::default(),
-            unsent: Unsent::new(settings.politeness.max_rate),
-            budget: Budget::new(settings.budget.clone(), started).without(revisited),
+            limits: Limits::new(&settings, started, revisited),
             revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round),
-            own_trouble: OwnTrouble::default(),
             parked: Parked::default(),
             intake: Intake::default(),
             outbox: Outbox::new(resumed.counters),
-            in_flight: 0,
             ending,
             stopped: None::<End>,
             settings,
