@@ -80,7 +80,7 @@ impl Core {
             return Err(format!("the counts do not add up: {counts:?}"));
         }
         let usual = self.limits.usual();
-        let leases = self.limits.in_flight() + self.parked.len();
+        let leases = self.limits.in_flight() + self.robots.waiting();
         if leases > usual {
             return Err(format!("{leases} leases are carried out, or wait for the rules of their hosts"));
         }

@@ -7,7 +7,7 @@ use super::{
     intake::Task,
     outcome::{Heard, asked, counted, failure},
     pages::Ended,
-    robots_book::Reading,
+    robots::Reading,
     setup::has_secrets,
 };
 use crate::{
@@ -218,13 +218,7 @@ impl Core {
         let guess = self.starts.is_guessed(&lease.url().origin());
         let heard = failure(&result);
         let elsewhere = host != lease.host();
-        let reading = match self.robots.read(host, lease.item().redirects, result, at) {
-            // The target of a redirect is at fault, and not who sent it.
-            Reading::Refused { row } if elsewhere => {
-                Reading::Unreachable { row, failure: Failure { cause: Cause::Address, retry_after: None } }
-            }
-            reading => reading,
-        };
+        let reading = self.robots.read(host, &lease, result, at);
         // An answer that cannot be used (one that is cut short) is none.
         let heard = match &reading {
             Reading::Unreachable { failure, .. } => Heard::Nothing(*failure),

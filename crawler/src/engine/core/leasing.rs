@@ -5,6 +5,7 @@ use super::{
     Core, End, Ending, Question, Then,
     limits::{Allowance, Work},
     rescue::AtDrain,
+    robots::Permission,
 };
 use crate::{
     candidate::HostId,
@@ -20,7 +21,7 @@ impl Core {
     /// Grants leases while it can, but not for ever: what needs no request could go on and on.
     pub(super) fn grant(&mut self, now: Moment) -> Then {
         for _ in 0..MOST_GRANTS {
-            if self.parked.has_ready() {
+            if self.robots.has_ready() {
                 if let Some(moment) = self.begin_ready(now) {
                     return Then::Wait(Some(moment));
                 }
@@ -75,14 +76,14 @@ impl Core {
     /// Begins a lease whose robots.txt was read; until when it must wait, if it must.
     fn begin_ready(&mut self, now: Moment) -> Option<Moment> {
         if self.limits.is_out_of_time(now) {
-            while let Some(lease) = self.parked.next_ready() {
+            while let Some(lease) = self.robots.next_ready() {
                 self.give_back(lease, Asked::No, now);
             }
             return None;
         }
         let wait = self.limits.waits(now);
         if wait.is_none()
-            && let Some(lease) = self.parked.next_ready()
+            && let Some(lease) = self.robots.next_ready()
         {
             // Another request to its host may have ended while it waited.
             if self.frontier.rests(lease.host(), now) {
@@ -109,7 +110,7 @@ impl Core {
             counters: self.outbox.counters(),
             fetched: self.frontier.fetched(),
             is_left: counts.queued + counts.leased + self.frontier.rescues() > 0,
-            waiting: self.intake.len() + self.parked.len(),
+            waiting: self.intake.len() + self.robots.waiting(),
         }
     }
 
@@ -138,18 +139,18 @@ impl Core {
             }
             Some(_) => self.visit(lease),
             _ if !self.pure.allows(lease.url()) => self.abandon(lease, Abandonment::Scope, now),
-            _ => match self.robots.allows(lease.host(), lease.url()) {
-                Some(true) => self.visit(lease),
-                Some(false) => self.abandon(lease, Abandonment::Robots, now),
-                None => self.park(lease),
+            _ => match self.robots.permission(&lease) {
+                Permission::Given => self.visit(lease),
+                Permission::Refused => self.abandon(lease, Abandonment::Robots, now),
+                Permission::Unknown => self.recall_robots(lease),
             },
         }
     }
 
     /// Has a lease wait until the robots.txt of its host was read from its row.
-    fn park(&mut self, lease: Lease) {
+    fn recall_robots(&mut self, lease: Lease) {
         let host = lease.host();
-        if self.parked.park(lease) {
+        if self.robots.wait_for(lease) {
             tracing::debug!(host = %self.frontier.origin(host), "reading its robots.txt from the database again");
             self.outbox.ask(Question::Robots(host));
         }
@@ -157,13 +158,8 @@ impl Core {
 
     /// The robots.txt of a host was read from its row.
     pub(super) fn robots_recalled(&mut self, host: HostId, body: Option<&[u8]>, now: Moment) {
-        self.robots.recall(host, body);
-        for lease in self.parked.read(host) {
-            if self.robots.allows(host, lease.url()) == Some(true) {
-                self.parked.ready(lease);
-            } else {
-                self.abandon(lease, Abandonment::Robots, now);
-            }
+        for lease in self.robots.recall(host, body) {
+            self.abandon(lease, Abandonment::Robots, now);
         }
     }
 

@@ -18,11 +18,9 @@ mod limits;
 mod outbox;
 mod outcome;
 mod pages;
-mod parked;
 mod rescue;
 mod revisits;
-mod robots_book;
-pub(super) mod rules;
+pub(super) mod robots;
 mod setup;
 mod starts;
 
@@ -38,10 +36,9 @@ use intake::{Intake, Task};
 use limits::Limits;
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
-use parked::Parked;
 use rescue::Rescues;
 use revisits::{Revisits, VisitRound};
-use robots_book::RobotsBook;
+use robots::Robots;
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
 use starts::StartPhase;
@@ -72,12 +69,11 @@ pub(super) struct Core {
     frontier: Frontier,
     admission: Admitter,
     pure: PureHalf,
-    robots: RobotsBook,
+    robots: Robots,
     starts: StartPhase,
     rescues: Rescues,
     limits: Limits,
     revisits: Revisits,
-    parked: Parked,
     intake: Intake,
     outbox: Outbox,
     ending: Ending,

@@ -111,16 +111,6 @@ pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
     }
 }
 
-/// The same of an answer to a robots.txt request that cannot be used: without one the host is not visited.
-pub(super) fn robots_failure(status: Option<u16>, cut: Option<Truncation>, retry_after: Option<Duration>) -> Failure {
-    let cause = match (cut, status) {
-        (Some(Truncation::Time | Truncation::Slow), _) => Cause::TimedOut,
-        (None, Some(status)) => Cause::Status(status),
-        _ => Cause::Closed,
-    };
-    Failure { cause, retry_after }
-}
-
 /// The pause after the (n+1)-th failure: doubled each time, up to `most`.
 fn back_off(first: Duration, most: Duration, failures: u32) -> Duration {
     first.saturating_mul(2_u32.saturating_pow(failures)).min(most)

@@ -5,8 +5,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admitter, Core, End, Ending, Intake, Limits, Outbox, Parked, Rescues, Revisits, RobotsBook, SeenCache, StartPhase,
-    VisitRound,
+    Admitter, Core, End, Ending, Intake, Limits, Outbox, Rescues, Revisits, Robots, SeenCache, StartPhase, VisitRound,
     admission::{CacheFailure, Origins},
 };
 use crate::{
@@ -52,7 +51,7 @@ impl Setup {
         let revisited = revisited(&resumed);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
-        let robots = RobotsBook::new(settings.robots.clone(), agent);
+        let robots = Robots::new(settings.robots.clone(), agent);
         let starts = start_phase(&resumed, &settings, now)?;
         // There may be very many areas: what was read of them is gone before the cache takes memory.
         let scope = scope(&settings, &std::mem::take(&mut resumed.areas))?;
@@ -87,7 +86,6 @@ impl Setup {
             rescues: Rescues::default(),
             limits: Limits::new(&settings, started, revisited),
             revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round),
-            parked: Parked::default(),
             intake: Intake::default(),
             outbox: Outbox::new(resumed.counters),
             ending,
@@ -247,12 +245,7 @@ fn audit(settings: &Settings, resumed: &Resumed) -> Option<Audit> {
 }
 
 /// A host from the crawl directory: after a start it is not asked before its delay has passed.
-fn host_start(
-    host: HostState,
-    settings: &Settings,
-    robots: &RobotsBook,
-    now: Moment,
-) -> Result<HostStart, EngineError> {
+fn host_start(host: HostState, settings: &Settings, robots: &Robots, now: Moment) -> Result<HostStart, EngineError> {
     let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
     let delay = settings.politeness.delay.max(asked_for);
     let text = Arc::clone(&host.origin);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    super::core::rules,
+    super::core::robots::rules,
     Random,
     caller::Simulated,
     disk::Disk,

@@ -1,19 +1,27 @@
-//! [`RobotsBook`]: what each host's robots.txt allows, and what its answer means.
+//! [`Robots`]: what each host's robots.txt allows, and what its answer means.
+//!
+//! Owns: the rules in memory, and the leases that wait for rules that are not.
+//!
+//! Invariant: who is redirected to a host that cannot be asked is unreachable, and never closed for it.
+//!
+//! Does not know: what becomes of a host.
+
+pub(in crate::engine) mod rules;
+mod waiting;
 
 use std::time::Duration;
 
-use super::{
-    super::report::{Content, KeptResponse},
-    outcome::robots_failure,
-    rules::RulesInMemory,
-};
+use rules::RulesInMemory;
+use waiting::Waiting;
+
 use crate::{
     candidate::HostId,
     config::RobotsSettings,
+    engine::report::{Content, KeptResponse},
     fetch::{FetchError, Truncation},
-    frontier::Failure,
+    frontier::{Failure, Lease},
     health::Cause,
-    robots::{Availability, ProductToken, Robots, availability},
+    robots::{self, Availability, ProductToken, availability},
     store::RobotsRow,
     time::Moment,
     url::{Origin, WebUrl},
@@ -22,12 +30,24 @@ use crate::{
 /// Redirects followed for a robots.txt (RFC 9309 2.3.1.2).
 const MOST_REDIRECTS: u32 = 5;
 
-/// The parsed robots.txt of the hosts asked last.
+/// The parsed robots.txt of the hosts asked last, and who waits for that of another.
 #[derive(Debug)]
-pub(super) struct RobotsBook {
+pub(super) struct Robots {
     settings: RobotsSettings,
     agent: ProductToken,
     rules: RulesInMemory,
+    waiting: Waiting,
+}
+
+/// Whether a URL may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permission {
+    /// It may.
+    Given,
+    /// The host forbids it.
+    Refused,
+    /// The host's rules are not in memory any more.
+    Unknown,
 }
 
 /// What the answer to a robots.txt request means.
@@ -58,9 +78,9 @@ pub(super) enum Reading {
     },
 }
 
-impl RobotsBook {
+impl Robots {
     pub(super) fn new(settings: RobotsSettings, agent: ProductToken) -> Self {
-        Self { settings, agent, rules: RulesInMemory::new() }
+        Self { settings, agent, rules: RulesInMemory::new(), waiting: Waiting::default() }
     }
 
     /// Whether the user said not to ask this host.
@@ -79,17 +99,47 @@ impl RobotsBook {
 
     /// The host is visited without rules.
     pub(super) fn ignore(&mut self, host: HostId, now: Moment) -> Reading {
-        self.met(host, Robots::allow_all(), RobotsRow { fetched: now, ..RobotsRow::default() }, now)
+        self.met(host, robots::Robots::allow_all(), RobotsRow { fetched: now, ..RobotsRow::default() }, now)
     }
 
-    /// Whether the host's rules allow a URL; `None` when they are not in memory any more.
-    pub(super) fn allows(&mut self, host: HostId, url: &WebUrl) -> Option<bool> {
-        self.rules.get(host).map(|rules| rules.decide(url.path_and_query()).allowed)
+    /// Whether the rules of its host allow a lease.
+    pub(super) fn permission(&mut self, lease: &Lease) -> Permission {
+        match self.rules.get(lease.host()).map(|rules| rules.decide(lease.url().path_and_query()).allowed) {
+            Some(true) => Permission::Given,
+            Some(false) => Permission::Refused,
+            None => Permission::Unknown,
+        }
     }
 
-    /// Takes the rules of a host in again, from the body in its row; without one everything is allowed.
-    pub(super) fn recall(&mut self, host: HostId, body: Option<&[u8]>) {
-        self.rules.insert(host, body.map_or_else(Robots::allow_all, |body| Robots::parse(body, &self.agent)));
+    /// Has a lease wait for the rules of its host; whether the store is to be asked for them.
+    pub(super) fn wait_for(&mut self, lease: Lease) -> bool {
+        self.waiting.add(lease)
+    }
+
+    /// Takes the rules of a host in again, from the body in its row; without one everything is allowed. Leases that they allow
+    /// wait for their turn, the others are given back.
+    pub(super) fn recall(&mut self, host: HostId, body: Option<&[u8]>) -> Vec<Lease> {
+        let rules = body.map_or_else(robots::Robots::allow_all, |body| robots::Robots::parse(body, &self.agent));
+        self.rules.insert(host, rules);
+        let (allowed, refused): (Vec<_>, Vec<_>) =
+            self.waiting.read(host).into_iter().partition(|lease| self.permission(lease) == Permission::Given);
+        allowed.into_iter().for_each(|lease| self.waiting.ready(lease));
+        refused
+    }
+
+    /// Whether a lease whose rules were read waits for its turn.
+    pub(super) fn has_ready(&self) -> bool {
+        self.waiting.has_ready()
+    }
+
+    /// The first of them.
+    pub(super) fn next_ready(&mut self) -> Option<Lease> {
+        self.waiting.next_ready()
+    }
+
+    /// How many leases wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Whether they keep to their bound.
@@ -98,8 +148,24 @@ impl RobotsBook {
         self.rules.stand()
     }
 
-    /// Reads an answer for `host`, fetched after `redirects`.
+    /// Reads the answer to the request of `lease` for the robots.txt of `host`.
     pub(super) fn read(
+        &mut self,
+        host: HostId,
+        lease: &Lease,
+        result: Result<KeptResponse, FetchError>,
+        now: Moment,
+    ) -> Reading {
+        match self.meaning(host, lease.item().redirects, result, now) {
+            // The target of a redirect is at fault, and not who sent it.
+            Reading::Refused { row } if host != lease.host() => {
+                Reading::Unreachable { row, failure: Failure { cause: Cause::Address, retry_after: None } }
+            }
+            reading => reading,
+        }
+    }
+
+    fn meaning(
         &mut self,
         host: HostId,
         redirects: u32,
@@ -117,7 +183,7 @@ impl RobotsBook {
         };
         let row = RobotsRow { status: Some(answer.status), ..row };
         let unreachable = |cut| {
-            let failure = robots_failure(row.status, cut, answer.retry_after);
+            let failure = failure(row.status, cut, answer.retry_after);
             Reading::Unreachable { row: failed(row.clone()), failure }
         };
         let (body, location) = match answer.content {
@@ -127,7 +193,7 @@ impl RobotsBook {
         if (300..400).contains(&answer.status) {
             return match location.filter(|_| redirects < MOST_REDIRECTS) {
                 Some(to) => Reading::Redirected(to),
-                None => self.met(host, Robots::allow_all(), row, now),
+                None => self.met(host, robots::Robots::allow_all(), row, now),
             };
         }
         match availability(answer.status) {
@@ -136,20 +202,30 @@ impl RobotsBook {
                 unreachable(answer.truncated)
             }
             Availability::Parse => {
-                let rules = Robots::parse(&body, &self.agent);
+                let rules = robots::Robots::parse(&body, &self.agent);
                 self.met(host, rules, RobotsRow { body: Some(body), ..row }, now)
             }
-            Availability::AllowAll => self.met(host, Robots::allow_all(), row, now),
+            Availability::AllowAll => self.met(host, robots::Robots::allow_all(), row, now),
             Availability::Unreachable => unreachable(None),
         }
     }
 
-    fn met(&mut self, host: HostId, rules: Robots, row: RobotsRow, now: Moment) -> Reading {
+    fn met(&mut self, host: HostId, rules: robots::Robots, row: RobotsRow, now: Moment) -> Reading {
         let crawl_delay = rules.crawl_delay();
         let crawl_delay_millis = crawl_delay.and_then(|delay| delay.as_millis().try_into().ok());
         self.rules.insert(host, rules);
         Reading::Met { row: RobotsRow { crawl_delay_millis, ..row }, crawl_delay, until: now + self.settings.max_age }
     }
+}
+
+/// What is wrong with a host whose answer cannot be used: without one it is not visited.
+fn failure(status: Option<u16>, cut: Option<Truncation>, retry_after: Option<Duration>) -> Failure {
+    let cause = match (cut, status) {
+        (Some(Truncation::Time | Truncation::Slow), _) => Cause::TimedOut,
+        (None, Some(status)) => Cause::Status(status),
+        _ => Cause::Closed,
+    };
+    Failure { cause, retry_after }
 }
 
 fn failed(row: RobotsRow) -> RobotsRow {

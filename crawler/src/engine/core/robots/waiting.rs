@@ -1,4 +1,4 @@
-//! [`Parked`]: leases that wait until the robots.txt of their host was read from its row again.
+//! [`Waiting`]: leases that wait until the robots.txt of their host was read from its row again.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,14 +6,14 @@ use crate::{candidate::HostId, frontier::Lease};
 
 /// Leases that wait for the store's answer, and those that wait for their turn after it.
 #[derive(Debug, Default)]
-pub(super) struct Parked {
+pub(super) struct Waiting {
     waiting: HashMap<HostId, Vec<Lease>>,
     ready: VecDeque<Lease>,
 }
 
-impl Parked {
+impl Waiting {
     /// Has a lease wait; whether the store is to be asked, because it is the first of its host.
-    pub(super) fn park(&mut self, lease: Lease) -> bool {
+    pub(super) fn add(&mut self, lease: Lease) -> bool {
         let waiting = self.waiting.entry(lease.host()).or_default();
         waiting.push(lease);
         waiting.len() == 1
