@@ -3,12 +3,7 @@
 use super::Core;
 #[cfg(test)]
 use super::starts;
-use urlcache::LossFigure;
-
 use crate::engine::Progress;
-
-/// How sure the audit's interval is.
-const CONFIDENCE: f64 = 0.95;
 
 /// Lost URLs that pages are fetched again for before the next comparison.
 #[cfg(test)]
@@ -17,7 +12,7 @@ const MOST_WANTED: usize = 65_536 + 10_000;
 impl Core {
     /// How the run stands.
     pub(in crate::engine) fn progress(&self) -> Progress {
-        let (counters, occupancy) = (self.outbox.counters(), self.admission.cache.occupancy());
+        let counters = self.outbox.counters();
         Progress {
             pages: counters.stored,
             requests: counters.requests,
@@ -25,10 +20,10 @@ impl Core {
             queued: self.frontier.counts().queued,
             in_flight: self.limits.in_flight() as u64,
             errors: counters.errors.values().sum(),
-            expected_lost: self.admission.cache.expected_lost(),
+            expected_lost: self.admission.expected_lost(),
             ailing_hosts: self.frontier.unhealthy() as u64,
             ailing_host: self.frontier.first_unhealthy().map(ToString::to_string),
-            cache_items: occupancy.items,
+            cache_items: self.admission.items(),
         }
     }
 
@@ -39,37 +34,22 @@ impl Core {
 
     /// Whether the URL cache never mistakes a new URL for a seen one.
     pub(in crate::engine) fn is_exact(&self) -> bool {
-        self.admission.cache.is_exact()
+        self.admission.is_exact()
     }
 
     /// Whether it may call a URL new that it was shown before.
     pub(in crate::engine) fn forgets(&self) -> bool {
-        self.admission.cache.forgets()
+        self.admission.forgets()
     }
 
     /// What it is expected to have lost, in URLs.
     pub(in crate::engine) fn expected_lost(&self) -> f64 {
-        self.admission.cache.expected_lost()
+        self.admission.expected_lost()
     }
 
     /// The URL cache's part of the summary.
     pub(in crate::engine) fn cache_figures(&self) -> serde_json::Value {
-        let cache = &self.admission.cache;
-        let now = cache.occupancy();
-        let [strategy, layout] = cache.names();
-        let audit = cache.audit.as_ref().map(|audit| {
-            let interval = audit.interval(CONFIDENCE);
-            serde_json::json!({
-                "share": audit.share(), "checked": audit.checked(), "false_positives": audit.false_positives(),
-                "rate": audit.rate(), "low": interval.low, "high": interval.high,
-            })
-        });
-        serde_json::json!({
-            "strategy": strategy, "layout": layout, "generation": cache.generation(), "items": now.items,
-            "capacity": now.capacity, "bits": now.bits, "fill": now.fill, "expected_rate": now.expected_rate,
-            "expected_lost": (cache.figure() != LossFigure::Unknown).then(|| cache.expected_lost()),
-            "expected_lost_is": cache.figure().name(), "budget_lost": cache.budget(), "audit": audit,
-        })
+        self.admission.figures()
     }
 
     /// Whether what must hold at any time does.
@@ -89,7 +69,7 @@ impl Core {
         if tasks > usual + starts::MOST_HELD + 2 {
             return Err(format!("{tasks} tasks wait to be taken in"));
         }
-        let wanted = self.admission.wanted.len();
+        let wanted = self.rescues.wanted();
         if wanted > MOST_WANTED || self.frontier.rescues() > MOST_WANTED as u64 {
             return Err(format!("{wanted} lost URLs, on {} pages, in memory", self.frontier.rescues()));
         }

@@ -1,9 +1,11 @@
 //! Hosts and starts: whether a host answers, its robots.txt, and the start URLs.
 
 use super::{
-    super::report::{KeptResponse, Report},
+    super::{
+        judge::{Batch, Judge, Provenance},
+        report::{KeptResponse, Report},
+    },
     Core, Start,
-    admission::{Judge, Provenance},
     intake::Task,
     outcome::{Heard, asked, counted, failure},
     pages::Ended,
@@ -70,9 +72,9 @@ impl Core {
         let found = Provenance { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
         let origin = url.origin();
         let proposals = self.pure.one(url);
-        for id in self.admission.admit(proposals, found, &mut self.frontier, step) {
+        for id in self.admit(Batch::new(found, proposals), step) {
             // The text that the frontier has: there may be very many.
-            let host = self.admission.host(origin.clone(), &mut self.frontier, step);
+            let host = self.host(origin.clone(), step);
             self.starts.begin(id, self.frontier.origin(host).clone());
         }
     }
@@ -266,7 +268,7 @@ impl Core {
                 Outcome::Retry { due: ended.at, attempts: 0, failed: ended.at }
             }
             Reading::Redirected(to) => {
-                let host = self.admission.host(to.origin(), &mut self.frontier, &mut step);
+                let host = self.host(to.origin(), &mut step);
                 Outcome::Redirected { host, to }
             }
             Reading::Refused { row } => {

@@ -3,19 +3,21 @@
 use std::collections::VecDeque;
 
 use super::{
-    super::{judge::Passed, report::Report},
-    CacheFailure, Core, Ending, Filling, Question,
-    admission::Room,
+    super::{judge::Batch, report::Report},
+    CacheFailure, Core, Filling, Question,
+    admission::Readiness,
     pages::Unfinished,
     rescue::Rescued,
 };
 use crate::{
+    candidate::{HostId, Ticket},
     engine::Start,
+    frontier::HostStart,
     purpose::Taker,
-    store::{Counters, Step},
+    store::{Counters, HostRow, Step},
     time::Moment,
+    url::Origin,
 };
-use urlcache::ResetPolicy;
 
 /// Starts that are admitted in one turn: there may be very many.
 const STARTS_A_TURN: usize = 1_000;
@@ -40,10 +42,6 @@ pub(super) enum Task {
 #[derive(Default)]
 pub(super) struct Intake {
     tasks: VecDeque<Task>,
-    /// The URL cache is away, being filled.
-    filling: bool,
-    /// It has just been filled for the task that comes next.
-    has_room: bool,
 }
 
 impl Intake {
@@ -52,19 +50,14 @@ impl Intake {
         self.tasks.push_back(task);
     }
 
-    /// The URL cache is back.
-    pub(super) fn go_on(&mut self) {
-        (self.filling, self.has_room) = (false, true);
-    }
-
     /// How many tasks there are.
     pub(super) fn len(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Whether there is nothing to do.
+    /// Whether there is none.
     pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty() && !self.filling
+        self.tasks.is_empty()
     }
 }
 
@@ -93,15 +86,19 @@ impl Core {
     }
 
     fn can_take_in(&self) -> bool {
-        !self.intake.filling && (self.outbox.has_room() || !self.admission.cache.forgets())
+        !self.admission.is_filling() && (self.outbox.has_room() || !self.admission.forgets())
+    }
+
+    /// Whether all that came back is taken in.
+    pub(super) fn has_taken_in(&self) -> bool {
+        self.intake.is_empty() && !self.admission.is_filling()
     }
 
     /// Does a part of a task; what is left of it, if there is more.
     fn carry_on(&mut self, task: Task, now: Moment) -> Result<Option<Task>, CacheFailure> {
         match task {
             Task::Restore => {
-                let filling = self.admission.cache.refilling();
-                self.fill(filling);
+                self.outbox.ask(Question::Fill(self.admission.refill()));
                 Ok(None)
             }
             Task::Starts(starts) => self.starts_entered(starts, now),
@@ -126,69 +123,75 @@ impl Core {
     /// Admits the next starts. What comes of those before them is taken in when all are admitted.
     fn starts_entered(&mut self, mut starts: VecDeque<Start>, now: Moment) -> Result<Option<Task>, CacheFailure> {
         let next = starts.len().min(STARTS_A_TURN);
-        if self.make_room(next, now)? == Ready::NotYet {
+        let readiness = self.admission.make_room(next, now)?;
+        if self.ready(readiness) == Ready::NotYet {
             return Ok(Some(Task::Starts(starts)));
         }
         self.enter_starts(starts.drain(..next), now);
         Ok(if starts.is_empty() { None } else { Some(Task::Starts(starts)) })
     }
 
-    fn fill(&mut self, filling: Filling) {
-        self.intake.filling = true;
-        self.outbox.ask(Question::Fill(filling));
-    }
-
     /// The URL cache was filled.
     pub(super) fn filled(&mut self, filling: Filling) {
-        let rebuilt = filling.is_rebuilt();
-        self.admission.cache.filled(filling);
-        self.intake.go_on();
-        if rebuilt {
-            self.count(Counters { rebuilds: 1, generations: 1, ..Counters::default() });
+        if let Some(counters) = self.admission.filled(filling) {
+            self.count(counters);
         }
     }
 
-    /// Sends sums, with what the URL cache is expected to have lost.
+    /// Sends sums.
     pub(super) fn count(&mut self, counters: Counters) {
-        let counters = Counters { expected_lost: self.admission.cache.expected_lost(), ..counters };
         self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
     }
 
     /// A step goes out.
     pub(super) fn send(&mut self, step: Step) {
-        if step.rows.is_empty() || !self.admission.cache.forgets() {
+        if step.rows.is_empty() || !self.admission.forgets() {
             self.outbox.write(step, &mut self.frontier);
         } else {
             self.outbox.propose(step);
         }
     }
 
-    /// [`Self::make_room`] for these candidates.
-    pub(super) fn make_room_for(&mut self, proposals: &Passed, now: Moment) -> Result<Ready, CacheFailure> {
-        self.make_room(self.admission.cache.new_among(proposals), now)
+    /// Admits a batch. The frontier hears of its hosts at once, and of its rows when the step goes out.
+    pub(super) fn admit(&mut self, batch: Batch, step: &mut Step) -> Vec<Ticket> {
+        let (hosts, rows) = (step.hosts.len(), step.rows.len());
+        let admitted = self.admission.admit(batch, |host| self.frontier.origin(host), step);
+        self.meet(&step.hosts[hosts..]);
+        step.rows[rows..].iter().for_each(|row| self.rescues.admitted(row.fingerprint));
+        admitted
     }
 
-    /// Has the URL cache keep its budget over so many more answers.
-    fn make_room(&mut self, answers: usize, now: Moment) -> Result<Ready, CacheFailure> {
-        if std::mem::take(&mut self.intake.has_room) {
-            return Ok(Ready::Yes);
+    /// The number of a host; one never seen gets a row in `step`.
+    pub(super) fn host(&mut self, origin: Origin, step: &mut Step) -> HostId {
+        let known = step.hosts.len();
+        let host = self.admission.host(origin, |host| self.frontier.origin(host), step);
+        self.meet(&step.hosts[known..]);
+        host
+    }
+
+    fn meet(&mut self, hosts: &[HostRow]) {
+        for HostRow { id, origin } in hosts {
+            let met = self.frontier.add_host(HostStart::new(origin.clone(), self.settings.politeness.delay));
+            debug_assert_eq!(met, *id, "hosts are numbered in the order in which they are met");
         }
-        let mut counters = Counters::default();
-        match self.admission.cache.make_room(answers, now)? {
-            Room::Enough => return Ok(Ready::Yes),
-            Room::Fill(filling) => {
-                self.fill(filling);
-                return Ok(Ready::NotYet);
+    }
+
+    /// What admission answers when it was asked for room.
+    pub(super) fn ready(&mut self, readiness: Readiness) -> Ready {
+        match readiness {
+            Readiness::Yes => Ready::Yes,
+            Readiness::Changed(counters) => {
+                self.count(counters);
+                Ready::Yes
             }
-            Room::Aged => {
-                self.ending = Ending::CompleteThenNext;
-                return Ok(Ready::Yes);
+            Readiness::Fill(filling) => {
+                self.outbox.ask(Question::Fill(filling));
+                Ready::NotYet
             }
-            Room::Grown { times } => counters.growths = times,
-            Room::Spent if self.settings.cache.reset == ResetPolicy::Restart => self.ending = Ending::Next,
-            Room::Spent => self.ending = Ending::Stop,
+            Readiness::No(counters) => {
+                self.count(counters);
+                Ready::No
+            }
         }
-        self.count(counters);
-        Ok(if self.ending == Ending::Stop { Ready::No } else { Ready::Yes })
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{
     super::report::Judging,
-    Core, End, Ending, Question, Then,
+    Core, End, Question, Then,
+    admission::Ending,
     limits::{Allowance, Work},
     rescue::AtDrain,
     robots::Permission,
@@ -54,7 +55,7 @@ impl Core {
     /// Nothing more can be leased: what is left to do before the end.
     fn nothing_to_lease(&mut self, left: &Next, now: Moment) -> Then {
         let drained = *left == Next::Drained;
-        match self.ending {
+        match self.admission.ending() {
             // Also where a limit holds URLs back: what was left to the next sequence may be within it.
             Ending::Next => Then::End(End::Restart),
             _ if *left == Next::Unreachable => Then::End(self.unreachable()),

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use super::report::Report;
 pub use admission::CacheFailure;
 pub(super) use admission::Filling;
-use admission::{Admitter, SeenCache};
+use admission::{Admission, Ending, SeenCache};
 pub use event::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
 use intake::{Intake, Task};
@@ -50,24 +50,11 @@ use crate::{
     time::Moment,
 };
 
-/// How the reset policy has the sequence end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// When nothing is left to fetch.
-    Complete,
-    /// The same, and then the next begins.
-    CompleteThenNext,
-    /// When what is queued is fetched, and then the next begins: links are not judged any more.
-    Next,
-    /// At once, and the crawl with it.
-    Stop,
-}
-
 /// The deciding core. See the [module documentation](self).
 pub(super) struct Core {
     settings: Arc<Settings>,
     frontier: Frontier,
-    admission: Admitter,
+    admission: Admission,
     pure: PureHalf,
     robots: Robots,
     starts: StartPhase,
@@ -76,7 +63,6 @@ pub(super) struct Core {
     revisits: Revisits,
     intake: Intake,
     outbox: Outbox,
-    ending: Ending,
     /// How the run ends, once what is in flight has ended.
     stopped: Option<End>,
 }
@@ -141,7 +127,7 @@ impl Core {
             StoreAnswer::Filled(filling) => self.filled(filling),
             StoreAnswer::Confirmed(confirmed) => {
                 confirmed.known.iter().for_each(|known| self.starts.settle(*known));
-                self.admission.cache.forgot(confirmed.known.len());
+                self.admission.forgot(confirmed.known.len());
                 self.outbox.confirmed(confirmed, &mut self.frontier);
             }
         }
@@ -152,19 +138,19 @@ impl Core {
         let more = self.take_in(now)?;
         // The start that was taken in may have been the last: what waited for it would be left out if nothing else is to be done.
         let more = self.release_held(now) || more;
-        if self.ending == Ending::Stop {
+        if self.admission.ending() == Ending::Stop {
             self.stopped = self.stopped.or(Some(End::Loss));
         }
         if let Some(end) = self.stopped {
             return Ok(self.stopping(end, more));
         }
         // A visit that is not taken in yet has not told its host's queue that it ended: its delay would not be kept.
-        let then = if self.intake.is_empty() { self.grant(now) } else { Then::Wait(None) };
+        let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
         Ok(match then {
             Then::Turn => Then::Turn,
             _ if more => Then::Turn,
             // What is being taken in may be the next to fetch.
-            Then::End(_) if !self.intake.is_empty() => Then::Wait(None),
+            Then::End(_) if !self.has_taken_in() => Then::Wait(None),
             Then::End(end) => {
                 self.stopped = Some(end);
                 self.stopping(end, more)
@@ -181,7 +167,7 @@ impl Core {
         if more {
             return Then::Turn;
         }
-        if self.limits.in_flight() > 0 || !self.intake.is_empty() {
+        if self.limits.in_flight() > 0 || !self.has_taken_in() {
             return Then::Wait(None);
         }
         if self.starts.holds() {

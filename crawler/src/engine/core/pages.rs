@@ -4,11 +4,11 @@ use std::{iter::Peekable, time::Duration};
 
 use super::{
     super::{
-        judge::Proposals,
+        judge::{Batch, Judge, Proposals, Provenance},
         report::{Content, KeptResponse, Page, Report, shortened},
     },
-    CacheFailure, Core, Ending,
-    admission::{Judge, Provenance},
+    CacheFailure, Core,
+    admission::Ending,
     hosts::Heeded,
     intake::{Ready, Task},
     outcome::{Decision, asked, counted, decide, held},
@@ -40,9 +40,8 @@ pub(super) struct Unfinished {
     ended: Ended,
     visit: VisitRow,
     step: Step,
-    found: Provenance,
-    part: Option<Proposals>,
-    parts: Peekable<Box<dyn Iterator<Item = Proposals> + Send>>,
+    part: Option<Batch>,
+    parts: Peekable<Box<dyn Iterator<Item = Batch> + Send>>,
     admitted: Vec<Ticket>,
     /// Where a redirect leads.
     target: Option<Origin>,
@@ -227,9 +226,9 @@ impl Core {
             Hop::Start | Hop::Link => (item.depth + 1, 0),
         };
         let found = Provenance { hop, via: Some(item.id), depth, redirects, judge: Judge::Cache, at: ended.at };
-        let parts: Box<dyn Iterator<Item = Proposals> + Send> = Box::new(proposals.in_parts(PART));
+        let parts: Box<dyn Iterator<Item = Batch> + Send> = Box::new(Batch::new(found, proposals).in_parts(PART));
         let parts = parts.peekable();
-        Unfinished { ended, visit, step, found, part: None, parts, admitted: Vec::new(), target, _room: room }
+        Unfinished { ended, visit, step, part: None, parts, admitted: Vec::new(), target, _room: room }
     }
 
     /// Admits the next part of a page's candidates; what is left of the page.
@@ -238,8 +237,10 @@ impl Core {
             self.finish_page(*page);
             return Ok(None);
         };
-        if self.ending != Ending::Next && !part.passed.is_empty() {
-            match self.make_room_for(&part.passed, now)? {
+        let ending = self.admission.ending();
+        if ending != Ending::Next && !part.urls.is_empty() {
+            let readiness = self.admission.make_room_for(&part.urls, now)?;
+            match self.ready(readiness) {
                 Ready::Yes => {}
                 Ready::NotYet => {
                     page.part = Some(part);
@@ -254,10 +255,10 @@ impl Core {
                 }
             }
         }
-        if self.ending == Ending::Next {
+        if self.admission.ending() == Ending::Next {
             part.refuse_all(UNJUDGED);
         }
-        page.admitted.extend(self.admission.admit(part, page.found, &mut self.frontier, &mut page.step));
+        page.admitted.extend(self.admit(part, &mut page.step));
         if page.parts.peek().is_none() {
             self.finish_page(*page);
             return Ok(None);

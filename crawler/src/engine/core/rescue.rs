@@ -10,11 +10,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::{
     super::{
-        judge::Proposals,
+        judge::{Batch, Judge, Proposals, Provenance},
         report::{Content, KeptResponse, Report},
     },
     CacheFailure, Core, Question,
-    admission::{Judge, Provenance},
+    admission::Readiness,
     intake::{Ready, Task},
     outcome::{Decision, asked, counted, decide, held},
 };
@@ -25,6 +25,7 @@ use crate::{
     frontier::{Asked, Lease, Outcome, WorkItem},
     store::{AfterSweep, Refetch, RescueRow, Step, SweepRequest, Swept, VisitOutcome},
     time::Moment,
+    url::Fingerprint,
 };
 
 /// Where the sweep stands.
@@ -33,6 +34,23 @@ pub(super) struct Rescues {
     state: SweepState,
     /// The lost URLs that each page is fetched again for.
     orders: HashMap<Ticket, (Refetch, Vec<u64>)>,
+    /// Lost URLs that pages are just fetched again for, by the leading halves of their fingerprints.
+    wanted: HashSet<u64>,
+}
+
+impl Rescues {
+    /// A URL was admitted: it is not lost any more.
+    pub(super) fn admitted(&mut self, url: Fingerprint) {
+        if !self.wanted.is_empty() {
+            self.wanted.remove(&url.short());
+        }
+    }
+
+    /// How many are wanted.
+    #[cfg(test)]
+    pub(super) fn wanted(&self) -> usize {
+        self.wanted.len()
+    }
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +67,7 @@ enum SweepState {
 /// A page that was fetched again, with what of it is to be admitted.
 pub(super) struct Rescued {
     parent: WorkItem,
-    proposals: Proposals,
-    found: Provenance,
+    batch: Batch,
     step: Step,
     /// What it is now, where that tells where it leads.
     answer: Option<VisitOutcome>,
@@ -101,9 +118,9 @@ impl Core {
             self.frontier.came_nearer(rows);
         }
         let mut refused = Vec::new();
-        self.admission.wanted.clear();
+        self.rescues.wanted.clear();
         for order in orders {
-            self.admission.wanted.extend(&order.links);
+            self.rescues.wanted.extend(&order.links);
             self.rescues.orders.insert(order.parent.id, (order.refetch, order.links));
             if !self.frontier.offer_rescue(order.parent.clone()) {
                 refused.push(order.parent);
@@ -165,17 +182,20 @@ impl Core {
         let answer = answer.filter(|_| !proposals.are_cut());
         let ordered = self.rescues.orders.get(&parent.id).map_or(&[][..], |(_, links)| links);
         let mut wanted: HashSet<u64> =
-            ordered.iter().copied().filter(|link| self.admission.wanted.contains(link)).collect();
+            ordered.iter().copied().filter(|link| self.rescues.wanted.contains(link)).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
-        self.admit_rescued(Rescued { parent, proposals, found, step, answer }, now)
+        self.admit_rescued(Rescued { parent, batch: Batch::new(found, proposals), step, answer }, now)
     }
 
     /// Admits what a page that was fetched again still links to.
     pub(super) fn admit_rescued(&mut self, rescued: Rescued, now: Moment) -> Result<Option<Task>, CacheFailure> {
-        let links: Vec<u64> = rescued.proposals.kept_links();
-        let ready = if links.is_empty() { Ready::Yes } else { self.make_room_for(&rescued.proposals.passed, now)? };
-        match ready {
+        let links: Vec<u64> = rescued.batch.urls.kept();
+        let readiness = match links.is_empty() {
+            true => Readiness::Yes,
+            false => self.admission.make_room_for(&rescued.batch.urls, now)?,
+        };
+        match self.ready(readiness) {
             Ready::Yes => {}
             Ready::NotYet => return Ok(Some(Task::Rescued(Box::new(rescued)))),
             Ready::No => {
@@ -184,8 +204,8 @@ impl Core {
                 return Ok(None);
             }
         }
-        let Rescued { parent, proposals, found, mut step, answer } = rescued;
-        let admitted = self.admission.admit(proposals, found, &mut self.frontier, &mut step);
+        let Rescued { parent, batch, mut step, answer } = rescued;
+        let admitted = self.admit(batch, &mut step);
         let rescued = links.into_iter().zip(admitted).collect();
         self.settle(&parent, rescued, answer, &mut step);
         self.send(step);
@@ -200,7 +220,7 @@ impl Core {
         at: Moment,
     ) -> (Proposals, Provenance) {
         let found = |hop, depth, redirects| {
-            let (via, judge) = (Some(parent.id), Judge::Rescue);
+            let (via, judge) = (Some(parent.id), Judge::Lost);
             Provenance { hop, via, depth, redirects, judge, at }
         };
         match result.map(|answer| answer.content) {

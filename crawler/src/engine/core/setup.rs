@@ -5,8 +5,8 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admitter, Core, End, Ending, Intake, Limits, Outbox, Rescues, Revisits, Robots, SeenCache, StartPhase, VisitRound,
-    admission::{CacheFailure, Origins},
+    Admission, Core, End, Intake, Limits, Outbox, Rescues, Revisits, Robots, SeenCache, StartPhase, VisitRound,
+    admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
@@ -65,18 +65,23 @@ impl Setup {
             if id != number {
                 return Err(EngineError::HostGap(id));
             }
-            origins.insert(id, &frontier);
+            origins.insert(id, |host| frontier.origin(host));
         }
         let mut cache = seen_cache(&settings, &resumed)?;
         cache.tell_strategy();
         cache.tell_ceiling();
         cache.audit = audit(&settings, &resumed);
         cache.reset_every(settings.cache.reset_every, now);
-        let mut admission =
-            Admitter::new(cache, origins, resumed.last_url, ranking(&settings), settings.politeness.delay);
-        admission.audit_rescues = settings.cache.audit_rescue == AuditRescue::On;
+        let policy = Policy {
+            ranking: ranking(&settings),
+            audit_rescues: settings.cache.audit_rescue == AuditRescue::On,
+            reset: settings.cache.reset,
+        };
+        let mut admission = Admission::new(cache, origins, resumed.last_url, policy);
+        if resumed.counters.unjudged() > 0 {
+            admission.judges_no_more();
+        }
         let round = VisitRound { sequence: resumed.sequence, revisited };
-        let ending = if resumed.counters.unjudged() > 0 { Ending::Next } else { Ending::Complete };
         Ok(Core {
             frontier,
             admission,
@@ -88,7 +93,6 @@ impl Setup {
             revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round),
             intake: Intake::default(),
             outbox: Outbox::new(resumed.counters),
-            ending,
             stopped: None::<End>,
             settings,
         })

@@ -1,16 +1,18 @@
 //! The pure half of admission: which candidates may be admitted, and by which fingerprints they are known.
 //!
-//! Owns: scope and fingerprint of what a page proposes ([`PureHalf`]), with a [`Memo`] of links that were on other pages, and what is
-//! kept of it ([`Proposals`]).
+//! Owns: scope and fingerprint of what a page proposes ([`PureHalf`]), with a [`Memo`] of links that were on other pages, what is
+//! kept of it ([`Proposals`]), and what of it is offered to the crawl ([`Batch`]).
 //!
 //! Invariants: it depends on nothing but the scope and the links; its memory is bounded.
 //!
 //! Does not know: whether a URL was seen, and who asks (visits, and the core).
 
+mod batch;
 mod memo;
 mod passed;
 mod pure;
 
+pub(super) use batch::{Batch, Judge, Provenance};
 pub(super) use memo::Memo;
 pub(super) use passed::{Candidate, Passed, Proposal};
 pub(super) use pure::{LinkRelation, Proposals, PureHalf};

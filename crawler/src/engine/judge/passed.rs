@@ -36,7 +36,7 @@ pub(in crate::engine) struct Passed {
 enum Source {
     #[default]
     Nowhere,
-    One(WebUrl),
+    Urls(Arc<[WebUrl]>),
     Page(Arc<RawLinks>),
 }
 
@@ -47,9 +47,12 @@ impl Passed {
         Self { proposals, source, rules }
     }
 
-    /// One URL.
-    pub(super) fn of_one(url: WebUrl, fingerprint: Fingerprint, rules: Canonicalizer) -> Self {
-        Self { proposals: vec![Proposal { fingerprint, number: 0 }], source: Source::One(url), rules }
+    /// URLs that no page links to.
+    pub(super) fn of_urls(urls: Vec<(Fingerprint, WebUrl)>, rules: Canonicalizer) -> Self {
+        let proposal =
+            |(number, (fingerprint, _)): (u32, &(Fingerprint, WebUrl))| Proposal { fingerprint: *fingerprint, number };
+        let proposals = (0..).zip(&urls).map(proposal).collect();
+        Self { proposals, source: Source::Urls(urls.into_iter().map(|(_, url)| url).collect()), rules }
     }
 
     /// How many there are.
@@ -65,6 +68,11 @@ impl Passed {
     /// Each of them, in page order.
     pub(in crate::engine) fn iter(&self) -> impl Iterator<Item = &Proposal> {
         self.proposals.iter()
+    }
+
+    /// What is kept of them with a visit: the leading halves of their fingerprints.
+    pub(in crate::engine) fn kept(&self) -> Vec<u64> {
+        self.proposals.iter().map(|proposal| proposal.fingerprint.short()).collect()
     }
 
     /// Drops those that are not wanted.
@@ -86,7 +94,7 @@ impl Passed {
     pub(in crate::engine) fn candidate(&self, proposal: &Proposal) -> Option<Candidate> {
         let url = match &self.source {
             Source::Nowhere => return None,
-            Source::One(url) => url.clone(),
+            Source::Urls(urls) => urls.get(proposal.number as usize)?.clone(),
             Source::Page(links) => links.url(proposal.number)?.without_credentials(),
         };
         Some(Candidate { key: self.rules.key(&url), url, fingerprint: proposal.fingerprint })

@@ -157,16 +157,21 @@ impl PureHalf {
 
     /// A single candidate.
     pub(in crate::engine) fn one(&self, url: WebUrl) -> Proposals {
-        // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
-        let url = url.without_credentials();
+        self.urls([url])
+    }
+
+    /// Candidates that are no links of a page.
+    pub(in crate::engine) fn urls(&self, urls: impl IntoIterator<Item = WebUrl>) -> Proposals {
         let mut proposals = Proposals::default();
-        match self.scope.judge(&url) {
-            Ok(()) => {
-                let fingerprint = self.rules.fingerprint(&url, self.seed);
-                proposals.passed = Passed::of_one(url, fingerprint, self.rules);
+        let mut passed = Vec::new();
+        // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
+        for url in urls.into_iter().map(WebUrl::without_credentials) {
+            match self.scope.judge(&url) {
+                Ok(()) => passed.push((self.rules.fingerprint(&url, self.seed), url)),
+                Err(reason) => proposals.refuse(reason.as_str()),
             }
-            Err(reason) => proposals.refuse(reason.as_str()),
         }
+        proposals.passed = Passed::of_urls(passed, self.rules);
         proposals
     }
 
@@ -227,15 +232,6 @@ impl Proposals {
         proposals
     }
 
-    /// Refuses those that passed.
-    pub(in crate::engine) fn refuse_all(&mut self, reason: &'static str) {
-        let passed = self.passed.len() as u64;
-        if passed > 0 {
-            *self.refused.entry(reason).or_default() += passed;
-        }
-        self.passed = Passed::default();
-    }
-
     fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
     }
@@ -252,38 +248,24 @@ impl Proposals {
         self.refused.contains_key(MAX_LINKS)
     }
 
-    /// These in parts of at most so many that passed; the first counts what was refused. There is always one.
-    pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
-        let (mut parts, mut refused) = (self.passed.in_parts(size), Some(self.refused));
-        std::iter::from_fn(move || {
-            let passed = parts.next();
-            let refused = refused.take();
-            if refused.is_none() && passed.is_none() {
-                return None;
-            }
-            let (passed, refused) = (passed.unwrap_or_default(), refused.unwrap_or_default());
-            Some(Self { passed, refused, labels: None })
-        })
-    }
-
-    /// How many candidates there were.
-    pub(in crate::engine) fn candidates(&self) -> u64 {
-        self.passed.len() as u64 + self.refused.values().sum::<u64>()
-    }
-
     /// What is kept with the visit of those that passed.
     pub(in crate::engine) fn kept_links(&self) -> Vec<u64> {
-        self.passed.iter().map(|proposal| proposal.fingerprint.short()).collect()
+        self.passed.kept()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{Batch, Judge, Provenance},
+        *,
+    };
     use crate::{
+        candidate::Hop,
         extract::{Element, LinkLimits, Reading, ReferenceSeed, scan},
         scope::{Reach, ScopeRules},
         store::Labels,
+        time::Moment,
     };
 
     fn half(relation: LinkRelation) -> PureHalf {
@@ -328,10 +310,14 @@ mod tests {
         proposals.passed.iter().map(made).collect()
     }
 
+    fn candidates(proposals: &Proposals) -> u64 {
+        proposals.passed.len() as u64 + proposals.refused.values().sum::<u64>()
+    }
+
     #[test]
     fn counts_every_candidate_once() {
         let ignoring = half(LinkRelation::Ignore).links(links(), true, None);
-        assert_eq!((ignoring.passed.len(), ignoring.candidates()), (2, 3));
+        assert_eq!((ignoring.passed.len(), candidates(&ignoring)), (2, 3));
         let obeying = half(LinkRelation::Obey).links(links(), true, None);
         assert_eq!(obeying.refused, BTreeMap::from([("nofollow", 1), ("scope", 1)]));
         let none = half(LinkRelation::Ignore).links(links(), false, None);
@@ -343,7 +329,7 @@ mod tests {
         let html =
             "<a href=a rel=nofollow><a href=./a><a href=/d/b rel=nofollow><a href=//me:x@h/d/a><a href=b rel=nofollow>";
         let proposals = half(LinkRelation::Obey).links(page(html, 1000), true, None);
-        assert_eq!((urls(&proposals), proposals.candidates()), (vec!["http://h/d/a".to_owned()], 2));
+        assert_eq!((urls(&proposals), candidates(&proposals)), (vec!["http://h/d/a".to_owned()], 2));
     }
 
     #[test]
@@ -370,9 +356,19 @@ mod tests {
 
     #[test]
     fn parts_know_their_urls() {
+        let found =
+            Provenance { hop: Hop::Link, via: None, depth: 0, redirects: 0, judge: Judge::Cache, at: Moment::EPOCH };
         let proposals =
             half(LinkRelation::Ignore).links(page("<a href=a><a href=b><a href=c><a href=//x>", 1000), true, None);
-        let parts: Vec<_> = proposals.in_parts(2).map(|part| (urls(&part), part.candidates())).collect();
+        let parts: Vec<(Vec<String>, u64)> = Batch::new(found, proposals)
+            .in_parts(2)
+            .map(|part| {
+                (
+                    part.urls.iter().map(|url| part.urls.candidate(url).unwrap().url.to_string()).collect(),
+                    part.candidates(),
+                )
+            })
+            .collect();
         let names = |names: &[&str]| names.iter().map(|name| format!("http://h/d/{name}")).collect::<Vec<_>>();
         assert_eq!(parts, [(names(&["a", "b"]), 3), (names(&["c"]), 1)]);
     }

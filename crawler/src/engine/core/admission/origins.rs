@@ -4,9 +4,9 @@ use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 
-use crate::{candidate::HostId, frontier::Frontier, url::Origin};
+use crate::{candidate::HostId, url::Origin};
 
-/// The hosts of a [`Frontier`], which has their text: there may be very many.
+/// The hosts of a crawl. Who asks has their texts: there may be very many.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Origins {
     table: HashTable<HostId>,
@@ -20,13 +20,22 @@ impl Origins {
     }
 
     /// The host of this origin.
-    pub(in crate::engine) fn get(&self, origin: &Origin, frontier: &Frontier) -> Option<HostId> {
-        self.table.find(self.hasher.hash_one(origin), |host| frontier.origin(*host) == origin).copied()
+    pub(in crate::engine) fn get<'a>(
+        &self,
+        origin: &Origin,
+        origin_of: impl Fn(HostId) -> &'a Origin,
+    ) -> Option<HostId> {
+        self.table.find(self.hasher.hash_one(origin), |host| origin_of(*host) == origin).copied()
     }
 
-    /// Adds a host that the frontier has, and no other of the same origin.
-    pub(in crate::engine) fn insert(&mut self, host: HostId, frontier: &Frontier) {
-        let hash = |host: &HostId| self.hasher.hash_one(frontier.origin(*host));
+    /// How many there are.
+    pub(in crate::engine) fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Adds a host; there is no other of its origin.
+    pub(in crate::engine) fn insert<'a>(&mut self, host: HostId, origin_of: impl Fn(HostId) -> &'a Origin) {
+        let hash = |host: &HostId| self.hasher.hash_one(origin_of(*host));
         self.table.insert_unique(hash(&host), host, hash);
     }
 }

@@ -4,20 +4,20 @@
 //! when the cache is made anew. What is lost is counted as real refusals of URLs never offered before, against a hash
 //! set: no formula takes part.
 
-use std::{collections::HashSet, num::NonZeroUsize, time::Duration};
+use std::{collections::HashSet, num::NonZeroUsize};
 
 use urlcache::{Audit, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
-use super::{Admitter, Judge, Origins, Provenance, Room, SeenCache};
+use super::{Admission, Origins, Policy, Readiness, SeenCache};
 use crate::{
     candidate::Hop,
-    engine::judge::{LinkRelation, PureHalf},
+    engine::judge::{Batch, Judge, LinkRelation, Provenance, PureHalf},
     extract::{LinkLimits, Reading, ReferenceSeed, scan},
-    frontier::{Frontier, FrontierLimits, Order},
+    order::Order,
     scope::{Reach, Scope, ScopeRules},
     store::{ReplayedUrl, Standing, Step},
     time::Moment,
-    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, Origin, WebUrl},
 };
 
 /// URLs that every crawl expects.
@@ -25,9 +25,10 @@ const EXPECTED: u64 = 100;
 
 /// A crawl under way.
 struct Crawl {
-    admission: Admitter,
+    admission: Admission,
     pure: PureHalf,
-    frontier: Frontier,
+    /// The only one.
+    origin: Origin,
     table: Vec<(String, Fingerprint)>,
     offered: HashSet<u64>,
     /// What the table holds.
@@ -55,16 +56,16 @@ impl Crawl {
     fn begin(config: &CacheConfig, world: u64) -> Self {
         let cache =
             SeenCache::new(CacheConfig { hash_seed: HashSeed::new(world), ..config.clone() }, 0, 0.0, 0).unwrap();
-        let mut admission = Admitter::new(cache, Origins::default(), 0, Order::Breadth.into(), Duration::ZERO);
-        admission.audit_rescues = false;
+        let policy = Policy { ranking: Order::Breadth.into(), audit_rescues: false, reset: config.reset };
+        let admission = Admission::new(cache, Origins::default(), 0, policy);
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
         let mut pure = PureHalf::new(Scope::new(rules), Canonicalizer::default(), seed, LinkRelation::Ignore);
         pure.widen(&WebUrl::parse("http://h/").unwrap());
-        let frontier = Frontier::new(FrontierLimits::default());
+        let origin = WebUrl::parse("http://h/").unwrap().origin();
         let offered = HashSet::new();
         let known = HashSet::new();
-        Self { admission, pure, frontier, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
+        Self { admission, pure, origin, table: Vec::new(), offered, known, forgotten: 0, lost: 0, resets: 0 }
     }
 
     /// Takes in a page's links; false when the policy ends the crawl.
@@ -75,31 +76,31 @@ impl Crawl {
         let page =
             scan(html.as_bytes(), Some("text/html"), &url, &Reading::links(LinkLimits::NONE, ReferenceSeed::random()));
         let proposals = self.pure.links(page.links, true, None);
-        let answers = self.admission.cache.new_among(&proposals.passed);
-        match self.admission.cache.make_room(answers, Moment::EPOCH).unwrap() {
-            Room::Spent => return false,
-            Room::Grown { .. } => self.resets += 1,
-            Room::Fill(mut filling) => {
+        match self.admission.make_room_for(&proposals.passed, Moment::EPOCH).unwrap() {
+            Readiness::No(_) => return false,
+            Readiness::Changed(_) => self.resets += 1,
+            Readiness::Fill(mut filling) => {
                 for (key, fingerprint) in &self.table {
                     filling.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: Standing::Held });
                 }
-                self.admission.cache.filled(filling);
+                self.admission.filled(filling);
+                self.admission.has_room = false;
                 self.resets += 1;
             }
-            Room::Enough | Room::Aged => {}
+            Readiness::Yes => {}
         }
         let fresh: Vec<u64> = numbers.iter().copied().filter(|number| self.offered.insert(*number)).collect();
         let (at, judge) = (Moment::EPOCH, Judge::Cache);
         let found = Provenance { hop: Hop::Link, via: None, depth: 1, redirects: 0, at, judge };
         let mut step = Step::default();
-        self.admission.admit(proposals, found, &mut self.frontier, &mut step);
+        self.admission.admit(Batch::new(found, proposals), |_| &self.origin, &mut step);
         let admitted: HashSet<&str> = step.rows.iter().map(|row| row.key.as_str()).collect();
         let refused = fresh.iter().filter(|number| !admitted.contains(&*format!("http://h/{number}")));
         self.lost += refused.count() as u64;
         let proposed = step.rows.len();
         step.rows.retain(|row| self.known.insert(row.fingerprint.value()));
         let forgotten = proposed - step.rows.len();
-        self.admission.cache.forgot(forgotten);
+        self.admission.forgot(forgotten);
         self.forgotten += forgotten as u64;
         self.resets += u32::try_from(step.counters.rotations).unwrap();
         let rows = step.rows.iter().map(|row| (row.key.as_str().to_owned(), row.fingerprint));

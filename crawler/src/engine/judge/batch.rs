@@ -1,0 +1,76 @@
+//! [`Batch`]: candidates that were found in one place, and how they were found.
+
+use std::collections::BTreeMap;
+
+use super::{Passed, Proposals};
+use crate::{
+    candidate::{Hop, Ticket},
+    time::Moment,
+};
+
+/// Where the candidates of a batch were found.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct Provenance {
+    pub(in crate::engine) hop: Hop,
+    pub(in crate::engine) via: Option<Ticket>,
+    pub(in crate::engine) depth: u32,
+    pub(in crate::engine) redirects: u32,
+    pub(in crate::engine) judge: Judge,
+    pub(in crate::engine) at: Moment,
+}
+
+/// Who says whether a candidate is new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Judge {
+    /// The URL cache.
+    Cache,
+    /// The URL table was asked before the run, and has none of them: the cache learns them, its verdict does not count.
+    Table,
+    /// They are known to be lost: the cache's verdict does not count.
+    Lost,
+}
+
+/// Candidates that were found in one place. Whoever has URLs makes one: there is no other way into the crawl.
+#[derive(Debug)]
+pub(in crate::engine) struct Batch {
+    pub(in crate::engine) found: Provenance,
+    /// Those that passed.
+    pub(in crate::engine) urls: Passed,
+    /// How many were refused, by reason.
+    pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
+}
+
+impl Batch {
+    /// What was proposed in one place.
+    pub(in crate::engine) fn new(found: Provenance, proposals: Proposals) -> Self {
+        let Proposals { passed, refused, labels: _ } = proposals;
+        Self { found, urls: passed, refused }
+    }
+
+    /// How many candidates there are.
+    pub(in crate::engine) fn candidates(&self) -> u64 {
+        self.urls.len() as u64 + self.refused.values().sum::<u64>()
+    }
+
+    /// Refuses those that passed.
+    pub(in crate::engine) fn refuse_all(&mut self, reason: &'static str) {
+        let passed = std::mem::take(&mut self.urls).len() as u64;
+        if passed > 0 {
+            *self.refused.entry(reason).or_default() += passed;
+        }
+    }
+
+    /// The same in parts of at most so many that passed; the first counts what was refused. There is always one.
+    pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
+        let found = self.found;
+        let (mut parts, mut refused) = (self.urls.in_parts(size), Some(self.refused));
+        std::iter::from_fn(move || {
+            let urls = parts.next();
+            let refused = refused.take();
+            if refused.is_none() && urls.is_none() {
+                return None;
+            }
+            Some(Self { found, urls: urls.unwrap_or_default(), refused: refused.unwrap_or_default() })
+        })
+    }
+}
