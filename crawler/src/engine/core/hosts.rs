@@ -1,26 +1,23 @@
 //! Hosts and starts: whether a host answers, its robots.txt, and the start URLs.
 
 use super::{
-    super::{
-        judge::{Batch, Judge, Provenance},
-        report::{KeptResponse, Report},
-    },
+    super::report::{KeptResponse, Report},
     Core, Start,
     intake::Task,
     outcome::{Heard, asked, counted, failure},
     pages::Ended,
     robots::Reading,
-    setup::has_secrets,
+    starts::Offered,
 };
 use crate::{
-    candidate::{Hop, HostId},
+    candidate::HostId,
     fetch::FetchError,
     frontier::{Asked, Failure, Fault, Lease, Outcome},
     health::{Cause, HealthRow, Wait},
     purpose::{Purpose, Taker},
-    store::{Abandonment, AreaRow, AreaSource, Counters, RobotsRow, Step, UrlChange},
+    store::{Abandonment, Counters, RobotsRow, Step, UrlChange},
     time::Moment,
-    url::{Origin, WebUrl},
+    url::Origin,
 };
 
 /// What a result says of the health of its host.
@@ -50,48 +47,25 @@ impl Core {
     pub(super) fn enter_starts(&mut self, starts: impl Iterator<Item = Start>, now: Moment) {
         self.starts.start_waiting(now);
         let mut step = Step::default();
-        for start in starts {
-            let source = if start.guessed { AreaSource::GuessedStart } else { AreaSource::Start };
-            if has_secrets(&self.settings) {
-                self.starts.give(start.url.origin());
-            }
-            if start.guessed {
-                self.starts.guess(start.url.clone());
-            }
-            self.enter_start(start.url, source, &mut step, now);
-        }
+        let offered = self.starts.offer(starts, now);
+        self.enter(offered, &mut step);
         self.send(step);
     }
 
-    /// Proposes a start URL, which widens the scope to itself.
-    fn enter_start(&mut self, url: WebUrl, source: AreaSource, step: &mut Step, at: Moment) {
-        // A start that was given was looked up in the URL table before the run.
-        let judge = if source == AreaSource::Fallback { Judge::Cache } else { Judge::Table };
-        self.pure.widen(&url);
-        step.areas.push(AreaRow { url: url.as_str().to_owned(), source });
-        let found = Provenance { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
-        let origin = url.origin();
-        let proposals = self.pure.one(url);
-        for id in self.admit(Batch::new(found, proposals), step) {
+    fn enter(&mut self, offered: Offered, step: &mut Step) {
+        step.areas.extend(offered.areas);
+        let before = step.rows.len();
+        self.admit(offered.batch, step);
+        for row in &step.rows[before..] {
             // The text that the frontier has: there may be very many.
-            let host = self.host(origin.clone(), step);
-            self.starts.begin(id, self.frontier.origin(host).clone());
+            self.starts.begin(row.id, self.frontier.origin(row.host).clone());
         }
     }
 
     /// Starts given without a scheme are tried with `http` when `https` gives no answer.
     pub(super) fn try_http(&mut self, failed: &Origin, step: &mut Step, now: Moment) {
-        for url in self.starts.instead(failed) {
-            tracing::warn!(start = %url, "no answer over https, trying http");
-            self.warn_of_secrets(&url);
-            self.enter_start(url, AreaSource::Fallback, step, now);
-        }
-    }
-
-    /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere hears of it.
-    pub(super) fn warn_of_secrets(&self, url: &WebUrl) {
-        if has_secrets(&self.settings) && !self.starts.is_given(&url.origin()) {
-            tracing::warn!(%url, "the given headers and passwords are not sent to this URL; to send them, give it as a start URL");
+        if let Some(offered) = self.starts.offer_instead(failed, now) {
+            self.enter(offered, step);
         }
     }
 

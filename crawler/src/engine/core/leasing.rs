@@ -1,7 +1,6 @@
 //! What is leased next, and when a run ends.
 
 use super::{
-    super::report::Judging,
     Core, End, Question, Then,
     admission::Ending,
     limits::{Allowance, Work},
@@ -139,7 +138,7 @@ impl Core {
                 self.ignore_robots(lease, now);
             }
             Some(_) => self.visit(lease),
-            _ if !self.pure.allows(lease.url()) => self.abandon(lease, Abandonment::Scope, now),
+            _ if !self.starts.allows(lease.url()) => self.abandon(lease, Abandonment::Scope, now),
             _ => match self.robots.permission(&lease) {
                 Permission::Given => self.visit(lease),
                 Permission::Refused => self.abandon(lease, Abandonment::Robots, now),
@@ -167,9 +166,7 @@ impl Core {
     /// Has a lease carried out, now that a request may be sent.
     fn visit(&mut self, lease: Lease) {
         self.limits.sent();
-        // As long as the scope may grow, no visit holds it: to change a copy would take as long as there are starts.
-        let judging = if self.starts.holds() { Judging::Later } else { Judging::InVisit(self.pure.clone()) };
-        self.outbox.fetch(lease, judging);
+        self.outbox.fetch(lease, self.starts.judging());
     }
 
     /// Whether what is not confirmed may lie on a level that must be done before the next.

@@ -41,9 +41,8 @@ use revisits::{Revisits, VisitRound};
 use robots::Robots;
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
-use starts::StartPhase;
+use starts::Starts;
 
-use super::judge::PureHalf;
 use crate::{
     config::Settings,
     frontier::{Asked, Frontier},
@@ -55,9 +54,8 @@ pub(super) struct Core {
     settings: Arc<Settings>,
     frontier: Frontier,
     admission: Admission,
-    pure: PureHalf,
     robots: Robots,
-    starts: StartPhase,
+    starts: Starts,
     rescues: Rescues,
     limits: Limits,
     revisits: Revisits,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::report::{Content, KeptResponse};
 use crate::{
     config::RetrySettings,
-    fetch::{FetchError, Truncation},
+    fetch::FetchError,
     frontier::{Asked, Failure, Fault, WorkItem},
     health::Cause,
     store::{Counters, VisitOutcome},
@@ -156,7 +156,7 @@ pub(super) fn counted(requests: u64, result: &Result<KeptResponse, FetchError>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch;
+    use crate::fetch::{self, Truncation};
 
     const RETRY: RetrySettings =
         RetrySettings { attempts: 3, backoff: Duration::from_secs(2), max_backoff: Duration::from_secs(5) };

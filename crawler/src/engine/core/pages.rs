@@ -19,10 +19,9 @@ use crate::{
     frontier::{Asked, Lease, Outcome, WorkItem},
     purpose::Purpose,
     queue::NOT_MODIFIED,
-    scope::Refusal,
-    store::{AreaRow, AreaSource, Step, UNJUDGED, UrlChange, VisitOutcome, VisitRow},
+    store::{Step, UNJUDGED, UrlChange, VisitOutcome, VisitRow},
     time::Moment,
-    url::{Origin, WebUrl},
+    url::Origin,
 };
 
 /// Candidates of a page that are admitted in one turn.
@@ -206,7 +205,9 @@ impl Core {
                 let most = self.settings.scope.max_url_length as usize;
                 visit.redirect = Some(shortened(to.as_str(), most).into());
                 target = Some(to.origin());
-                (self.redirected(&item, to, &mut step), Hop::Redirect)
+                let (proposals, area) = self.starts.redirected(&item, to);
+                step.areas.extend(area);
+                (proposals, Hop::Redirect)
             }
             Content::Page(mut page) | Content::Other(mut page) => {
                 room = page.room.take().map(|room| Box::new(room) as Box<dyn Send>);
@@ -302,29 +303,10 @@ impl Core {
         visit.text = page.text.filter(|_| visit.outcome == VisitOutcome::Stored);
         visit.etag = page.validators.etag;
         visit.last_modified = page.validators.last_modified;
-        let proposals = page.links.judged(&self.pure);
+        let proposals = self.starts.judged(page.links);
         if proposals.are_cut() {
             visit.truncated.get_or_insert(LINKS);
         }
         proposals
-    }
-
-    /// A redirect's target as a candidate; that of a start widens the scope.
-    fn redirected(&mut self, item: &WorkItem, target: WebUrl, step: &mut Step) -> Proposals {
-        if item.redirects >= self.settings.fetch.max_redirects {
-            return Proposals::refused(Refusal::Redirects);
-        }
-        // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
-        if item.depth == 0 {
-            tracing::warn!(from = %item.url, to = %target, "the start URL redirects; its target belongs to the scope too");
-            if target.as_str().len() > self.settings.scope.max_url_length as usize {
-                return Proposals::refused(Refusal::TooLong);
-            }
-            self.warn_of_secrets(&target);
-            if self.pure.widen(&target) {
-                step.areas.push(AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect });
-            }
-        }
-        self.pure.one(target)
     }
 }

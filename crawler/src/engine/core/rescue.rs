@@ -191,10 +191,8 @@ impl Core {
     /// Admits what a page that was fetched again still links to.
     pub(super) fn admit_rescued(&mut self, rescued: Rescued, now: Moment) -> Result<Option<Task>, CacheFailure> {
         let links: Vec<u64> = rescued.batch.urls.kept();
-        let readiness = match links.is_empty() {
-            true => Readiness::Yes,
-            false => self.admission.make_room_for(&rescued.batch.urls, now)?,
-        };
+        let readiness =
+            if links.is_empty() { Readiness::Yes } else { self.admission.make_room_for(&rescued.batch.urls, now)? };
         match self.ready(readiness) {
             Ready::Yes => {}
             Ready::NotYet => return Ok(Some(Task::Rescued(Box::new(rescued)))),
@@ -225,9 +223,9 @@ impl Core {
         };
         match result.map(|answer| answer.content) {
             Ok(Content::Redirect(target)) => {
-                (self.pure.one(target), found(Hop::Redirect, parent.depth, parent.redirects + 1))
+                (self.starts.judged_url(target), found(Hop::Redirect, parent.depth, parent.redirects + 1))
             }
-            Ok(Content::Page(page)) => (page.links.judged(&self.pure), found(Hop::Link, parent.depth + 1, 0)),
+            Ok(Content::Page(page)) => (self.starts.judged(page.links), found(Hop::Link, parent.depth + 1, 0)),
             _ => (Proposals::default(), found(Hop::Link, parent.depth + 1, 0)),
         }
     }

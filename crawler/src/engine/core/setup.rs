@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, End, Intake, Limits, Outbox, Rescues, Revisits, Robots, SeenCache, StartPhase, VisitRound,
+    Admission, Core, End, Intake, Limits, Outbox, Rescues, Revisits, Robots, SeenCache, Starts, VisitRound,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -52,10 +52,10 @@ impl Setup {
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
         let robots = Robots::new(settings.robots.clone(), agent);
-        let starts = start_phase(&resumed, &settings, now)?;
         // There may be very many areas: what was read of them is gone before the cache takes memory.
-        let scope = scope(&settings, &std::mem::take(&mut resumed.areas))?;
-        let pure = PureHalf::new(scope, resumed.key_rules, resumed.fingerprint_seed, relation(&settings));
+        let areas = std::mem::take(&mut resumed.areas);
+        let starts = starts(&resumed, &areas, &settings, now)?;
+        drop(areas);
         let hosts = std::mem::take(&mut resumed.hosts);
         frontier.expect_hosts(hosts.len());
         let mut origins = Origins::with_capacity(hosts.len());
@@ -85,7 +85,6 @@ impl Setup {
         Ok(Core {
             frontier,
             admission,
-            pure,
             robots,
             starts,
             rescues: Rescues::default(),
@@ -115,16 +114,16 @@ pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Optio
 }
 
 /// The starts that an earlier run left without an answer.
-fn start_phase(resumed: &Resumed, settings: &Settings, now: Moment) -> Result<StartPhase, EngineError> {
-    let mut starts = StartPhase::new(now);
+fn starts(resumed: &Resumed, areas: &[AreaRow], settings: &Settings, now: Moment) -> Result<Starts, EngineError> {
+    let scope = scope(settings, areas)?;
+    let scope = PureHalf::new(scope, resumed.key_rules, resumed.fingerprint_seed, relation(settings));
+    let mut starts = Starts::new(scope, settings, now);
     for pending in &resumed.pending_starts {
         starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
     }
-    for area in resumed.areas.iter().filter(|area| area.source.is_given()) {
+    for area in areas.iter().filter(|area| area.source.is_given()) {
         let url = stored(&area.url, WebUrl::parse)?;
-        if has_secrets(settings) {
-            starts.give(url.origin());
-        }
+        starts.give(url.origin());
         if area.source == AreaSource::GuessedStart {
             starts.guess(url);
         }
@@ -136,11 +135,6 @@ fn start_phase(resumed: &Resumed, settings: &Settings, now: Moment) -> Result<St
         }
     }
     Ok(starts)
-}
-
-/// Whether there are headers or passwords that are for the user's own starts alone.
-pub(super) fn has_secrets(settings: &Settings) -> bool {
-    !(settings.fetch.headers.is_empty() && settings.fetch.credentials.is_empty())
 }
 
 fn frontier_limits(settings: &Settings) -> FrontierLimits {

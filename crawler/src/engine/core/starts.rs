@@ -1,13 +1,27 @@
-//! [`StartPhase`]: until the start URLs' redirects are known, links are not judged.
+//! [`Starts`]: the start URLs, and the scope that they make.
+//!
+//! Owns: the scope, the starts without a final answer, those whose scheme is a guess, and the pages that are held back.
+//!
+//! Invariant: until the redirects of the starts are known, or ten seconds have passed, no link is judged: each may still
+//! make the scope wider.
+//!
+//! Does not know: which URLs were seen.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     time::Duration,
 };
 
-use super::super::report::Report;
 use crate::{
-    candidate::Ticket,
+    candidate::{Hop, Ticket},
+    config::Settings,
+    engine::{
+        judge::{Batch, Judge, Proposals, Provenance, PureHalf},
+        report::{Judging, Links, Report},
+    },
+    frontier::WorkItem,
+    scope::Refusal,
+    store::{AreaRow, AreaSource},
     time::Moment,
     url::{Credentials, Origin, WebUrl},
 };
@@ -32,15 +46,27 @@ pub struct Start {
     pub credentials: Option<Credentials>,
 }
 
-/// Which starts have no final answer yet, and the pages that wait for them.
+/// Starts as they are offered to the crawl.
+pub(super) struct Offered {
+    pub(super) batch: Batch,
+    /// By how much they make the scope wider.
+    pub(super) areas: Vec<AreaRow>,
+}
+
+/// The scope, which starts have no final answer yet, and the pages that wait for them.
 #[derive(Debug)]
-pub(super) struct StartPhase {
+pub(super) struct Starts {
+    scope: PureHalf,
+    /// There are headers or passwords that are for the user's own starts alone.
+    has_secrets: bool,
+    max_url_length: usize,
+    max_redirects: u32,
     pending: HashMap<Ticket, Origin>,
     /// The same by origin.
     by_origin: BTreeSet<(Origin, Ticket)>,
     /// Those given without a scheme whose origin has not answered.
     guessed: HashMap<Origin, Vec<WebUrl>>,
-    /// Where the user's own starts are; to be known where there are secrets for them.
+    /// Where the user's own starts are, if there are secrets for them.
     given: HashSet<Origin>,
     ends: Moment,
     /// Pages with the moments at which their visits ended.
@@ -49,9 +75,14 @@ pub(super) struct StartPhase {
     links: usize,
 }
 
-impl StartPhase {
-    pub(super) fn new(now: Moment) -> Self {
+impl Starts {
+    /// None yet; the scope is what earlier runs made it.
+    pub(super) fn new(scope: PureHalf, settings: &Settings, now: Moment) -> Self {
         Self {
+            scope,
+            has_secrets: !(settings.fetch.headers.is_empty() && settings.fetch.credentials.is_empty()),
+            max_url_length: settings.scope.max_url_length as usize,
+            max_redirects: settings.fetch.max_redirects,
             pending: HashMap::new(),
             by_origin: BTreeSet::new(),
             guessed: HashMap::new(),
@@ -64,12 +95,92 @@ impl StartPhase {
 
     /// The user gave a start on this origin, now or before.
     pub(super) fn give(&mut self, origin: Origin) {
-        self.given.insert(origin);
+        if self.has_secrets {
+            self.given.insert(origin);
+        }
     }
 
-    /// Whether there is one.
-    pub(super) fn is_given(&self, origin: &Origin) -> bool {
-        self.given.contains(origin)
+    /// Offers starts that the URL table does not have.
+    pub(super) fn offer(&mut self, starts: impl Iterator<Item = Start>, at: Moment) -> Offered {
+        let starts: Vec<_> = starts
+            .map(|Start { url, guessed, .. }| {
+                self.give(url.origin());
+                if guessed {
+                    self.guess(url.clone());
+                }
+                (url, if guessed { AreaSource::GuessedStart } else { AreaSource::Start })
+            })
+            .collect();
+        self.offered(starts, Judge::Table, at)
+    }
+
+    /// What to try instead, when an origin whose scheme is a guess gave no answer.
+    pub(super) fn offer_instead(&mut self, origin: &Origin, at: Moment) -> Option<Offered> {
+        let failed = self.guessed.remove(origin)?;
+        let urls: Vec<_> = failed.iter().filter_map(|url| url.with_scheme("http")).collect();
+        for url in &urls {
+            tracing::warn!(start = %url, "no answer over https, trying http");
+            self.warn_of_secrets(url);
+        }
+        Some(self.offered(urls.into_iter().map(|url| (url, AreaSource::Fallback)).collect(), Judge::Cache, at))
+    }
+
+    /// Starts widen the scope to themselves.
+    fn offered(&mut self, starts: Vec<(WebUrl, AreaSource)>, judge: Judge, at: Moment) -> Offered {
+        for (url, _) in &starts {
+            self.scope.widen(url);
+        }
+        let found = Provenance { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
+        let area = |(url, source): &(WebUrl, _)| AreaRow { url: url.as_str().to_owned(), source: *source };
+        let areas = starts.iter().map(area).collect();
+        Offered { batch: Batch::new(found, self.scope.urls(starts.into_iter().map(|(url, _)| url))), areas }
+    }
+
+    /// A redirect's target as a candidate; that of a start widens the scope.
+    pub(super) fn redirected(&mut self, item: &WorkItem, target: WebUrl) -> (Proposals, Option<AreaRow>) {
+        if item.redirects >= self.max_redirects {
+            return (Proposals::refused(Refusal::Redirects), None);
+        }
+        let mut area = None;
+        // A redirect keeps its source's depth: what is at depth 0 is a start, or a start was redirected to it.
+        if item.depth == 0 {
+            tracing::warn!(from = %item.url, to = %target, "the start URL redirects; its target belongs to the scope too");
+            if target.as_str().len() > self.max_url_length {
+                return (Proposals::refused(Refusal::TooLong), None);
+            }
+            self.warn_of_secrets(&target);
+            let row = || AreaRow { url: target.as_str().to_owned(), source: AreaSource::Redirect };
+            area = self.scope.widen(&target).then(row);
+        }
+        (self.scope.one(target), area)
+    }
+
+    /// Headers and passwords go to the origins they were given for; whoever expects them elsewhere hears of it.
+    fn warn_of_secrets(&self, url: &WebUrl) {
+        if self.has_secrets && !self.given.contains(&url.origin()) {
+            tracing::warn!(%url, "the given headers and passwords are not sent to this URL; to send them, give it as a start URL");
+        }
+    }
+
+    /// Whether an admitted URL still belongs to the scope, which may be narrower than when it was admitted.
+    pub(super) fn allows(&self, url: &WebUrl) -> bool {
+        self.scope.allows(url)
+    }
+
+    /// What a page's links propose.
+    pub(super) fn judged(&self, links: Links) -> Proposals {
+        links.judged(&self.scope)
+    }
+
+    /// What a single URL proposes.
+    pub(super) fn judged_url(&self, url: WebUrl) -> Proposals {
+        self.scope.one(url)
+    }
+
+    /// Whether a visit judges its links itself. As long as the scope may grow, no visit holds it: to change a copy would take as
+    /// long as there are starts.
+    pub(super) fn judging(&self) -> Judging {
+        if self.holds() { Judging::Later } else { Judging::InVisit(self.scope.clone()) }
     }
 
     /// The wait begins now.
@@ -103,12 +214,6 @@ impl StartPhase {
     /// Whether an origin's scheme is a guess.
     pub(super) fn has_guesses(&self) -> bool {
         !self.guessed.is_empty()
-    }
-
-    /// What to try instead, when an origin gave no answer.
-    pub(super) fn instead(&mut self, origin: &Origin) -> Vec<WebUrl> {
-        let failed = self.guessed.remove(origin).unwrap_or_default();
-        failed.iter().filter_map(|url| url.with_scheme("http")).collect()
     }
 
     /// Whether a URL is a start without a final answer.

@@ -123,7 +123,9 @@ impl Robots {
         self.rules.insert(host, rules);
         let (allowed, refused): (Vec<_>, Vec<_>) =
             self.waiting.read(host).into_iter().partition(|lease| self.permission(lease) == Permission::Given);
-        allowed.into_iter().for_each(|lease| self.waiting.ready(lease));
+        for lease in allowed {
+            self.waiting.ready(lease);
+        }
         refused
     }
 
