@@ -13,6 +13,7 @@ mod core;
 mod gated;
 mod hand_over;
 mod judge;
+mod outcome;
 mod page_reader;
 mod progress;
 mod report;

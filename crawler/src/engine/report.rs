@@ -10,9 +10,10 @@ use super::judge::{Proposals, PureHalf};
 use crate::{
     extract::RawLinks,
     fetch::{FetchError, Truncation},
-    frontier::Lease,
+    frontier::{Asked, Lease},
     queue::Validators,
     store::TextRow,
+    time::Moment,
     url::WebUrl,
 };
 
@@ -23,6 +24,14 @@ pub(super) enum Judging {
     InVisit(PureHalf),
     /// Not: the redirects of other starts may still widen the scope.
     Later,
+}
+
+/// A lease whose request has ended, or was not made.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) lease: Lease,
+    pub(super) asked: Asked,
+    pub(super) at: Moment,
 }
 
 /// A visit that ended.

@@ -69,7 +69,7 @@ impl Core {
         if tasks > usual + starts::MOST_HELD + 2 {
             return Err(format!("{tasks} tasks wait to be taken in"));
         }
-        let wanted = self.rescues.wanted();
+        let wanted = self.sweep.wanted();
         if wanted > MOST_WANTED || self.frontier.rescues() > MOST_WANTED as u64 {
             return Err(format!("{wanted} lost URLs, on {} pages, in memory", self.frontier.rescues()));
         }

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, End, Intake, Limits, Outbox, Rescues, Revisits, Robots, SeenCache, Starts, VisitRound,
+    Admission, Core, End, Intake, Limits, Outbox, Pages, Revisits, Robots, SeenCache, Starts, Sweep, VisitRound,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -82,14 +82,15 @@ impl Setup {
             admission.judges_no_more();
         }
         let round = VisitRound { sequence: resumed.sequence, revisited };
+        let revisits = Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round);
         Ok(Core {
             frontier,
             admission,
             robots,
             starts,
-            rescues: Rescues::default(),
+            sweep: Sweep::new(settings.cache.sweep),
             limits: Limits::new(&settings, started, revisited),
-            revisits: Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round),
+            pages: Pages::new(&settings, revisits),
             intake: Intake::default(),
             outbox: Outbox::new(resumed.counters),
             stopped: None::<End>,

@@ -17,7 +17,7 @@ use crate::{
     config::Settings,
     engine::{
         judge::{Batch, Judge, Proposals, Provenance, PureHalf},
-        report::{Judging, Links, Report},
+        report::{Judging, Report},
     },
     frontier::WorkItem,
     scope::Refusal,
@@ -167,14 +167,9 @@ impl Starts {
         self.scope.allows(url)
     }
 
-    /// What a page's links propose.
-    pub(super) fn judged(&self, links: Links) -> Proposals {
-        links.judged(&self.scope)
-    }
-
-    /// What a single URL proposes.
-    pub(super) fn judged_url(&self, url: WebUrl) -> Proposals {
-        self.scope.one(url)
+    /// What links are judged by.
+    pub(super) fn scope(&self) -> &PureHalf {
+        &self.scope
     }
 
     /// Whether a visit judges its links itself. As long as the scope may grow, no visit holds it: to change a copy would take as

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Passed, Proposals};
 use crate::{
     candidate::{Hop, Ticket},
+    frontier::WorkItem,
     time::Moment,
 };
 
@@ -17,6 +18,17 @@ pub(in crate::engine) struct Provenance {
     pub(in crate::engine) redirects: u32,
     pub(in crate::engine) judge: Judge,
     pub(in crate::engine) at: Moment,
+}
+
+impl Provenance {
+    /// What stands on a page, or where it redirects to.
+    pub(in crate::engine) fn on(page: &WorkItem, hop: Hop, judge: Judge, at: Moment) -> Self {
+        let (depth, redirects) = match hop {
+            Hop::Redirect => (page.depth, page.redirects + 1),
+            Hop::Start | Hop::Link => (page.depth + 1, 0),
+        };
+        Self { hop, via: Some(page.id), depth, redirects, judge, at }
+    }
 }
 
 /// Who says whether a candidate is new.

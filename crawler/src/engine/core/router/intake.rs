@@ -3,15 +3,12 @@
 use std::collections::VecDeque;
 
 use super::{
-    super::{judge::Batch, report::Report},
-    CacheFailure, Core, Filling, Question,
-    admission::Readiness,
-    pages::Unfinished,
-    rescue::Rescued,
+    super::{CacheFailure, Core, Filling, Question, Readiness, Unfinished},
+    rescues::Rescued,
 };
 use crate::{
     candidate::{HostId, Ticket},
-    engine::Start,
+    engine::{Start, judge::Batch, report::Report},
     frontier::HostStart,
     purpose::Taker,
     store::{Counters, HostRow, Step},
@@ -23,7 +20,7 @@ use crate::{
 const STARTS_A_TURN: usize = 1_000;
 
 /// Something to be taken in.
-pub(super) enum Task {
+pub(in crate::engine::core) enum Task {
     /// The URL cache is to be filled from the URL table.
     Restore,
     /// Starts that are not in the URL table.
@@ -40,18 +37,18 @@ pub(super) enum Task {
 
 /// Tasks in their order.
 #[derive(Default)]
-pub(super) struct Intake {
+pub(in crate::engine::core) struct Intake {
     tasks: VecDeque<Task>,
 }
 
 impl Intake {
     /// Adds a task.
-    pub(super) fn push(&mut self, task: Task) {
+    pub(in crate::engine::core) fn push(&mut self, task: Task) {
         self.tasks.push_back(task);
     }
 
     /// How many tasks there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::engine::core) fn len(&self) -> usize {
         self.tasks.len()
     }
 
@@ -157,7 +154,7 @@ impl Core {
         let (hosts, rows) = (step.hosts.len(), step.rows.len());
         let admitted = self.admission.admit(batch, |host| self.frontier.origin(host), step);
         self.meet(&step.hosts[hosts..]);
-        step.rows[rows..].iter().for_each(|row| self.rescues.admitted(row.fingerprint));
+        step.rows[rows..].iter().for_each(|row| self.sweep.admitted(row.fingerprint));
         admitted
     }
 

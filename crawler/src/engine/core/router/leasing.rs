@@ -1,14 +1,7 @@
 //! What is leased next, and when a run ends.
 
-use super::{
-    Core, End, Question, Then,
-    admission::Ending,
-    limits::{Allowance, Work},
-    rescue::AtDrain,
-    robots::Permission,
-};
+use super::super::{Allowance, AtDrain, Core, End, Ending, Permission, Question, Then, Work};
 use crate::{
-    candidate::HostId,
     frontier::{Asked, Lease, Next},
     store::Abandonment,
     time::Moment,
@@ -97,7 +90,11 @@ impl Core {
 
     /// Ends when the sweep has nothing more to do.
     fn swept_then(&mut self, end: End, now: Moment) -> Then {
-        match self.drained(now) {
+        match self.sweep.drained(self.frontier.depth_limit(), now) {
+            AtDrain::Ask(request) => {
+                self.outbox.ask(Question::Sweep(request));
+                Then::Wait(None)
+            }
             AtDrain::Wait => Then::Wait(None),
             AtDrain::End => Then::End(end),
         }
@@ -153,13 +150,6 @@ impl Core {
         if self.robots.wait_for(lease) {
             tracing::debug!(host = %self.frontier.origin(host), "reading its robots.txt from the database again");
             self.outbox.ask(Question::Robots(host));
-        }
-    }
-
-    /// The robots.txt of a host was read from its row.
-    pub(super) fn robots_recalled(&mut self, host: HostId, body: Option<&[u8]>, now: Moment) {
-        for lease in self.robots.recall(host, body) {
-            self.abandon(lease, Abandonment::Robots, now);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::report::{Content, KeptResponse};
+use super::report::{Content, KeptResponse};
 use crate::{
     config::RetrySettings,
     fetch::FetchError,

@@ -10,7 +10,7 @@ use crate::{candidate::Ticket, purpose::Purpose};
 
 /// Chooses.
 #[derive(Debug)]
-pub(super) struct Revisits {
+pub(in crate::engine::core) struct Revisits {
     share: f64,
     secret: u64,
     round: VisitRound,
@@ -18,19 +18,19 @@ pub(super) struct Revisits {
 
 /// Which visits of a page are meant: those of a sequence, after so many were made of pages that it had visited before.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct VisitRound {
-    pub(super) sequence: u32,
-    pub(super) revisited: u64,
+pub(in crate::engine::core) struct VisitRound {
+    pub(in crate::engine::core) sequence: u32,
+    pub(in crate::engine::core) revisited: u64,
 }
 
 impl Revisits {
     /// Of the answers of a round this share is checked, 0 to 1.
-    pub(super) fn new(share: f64, secret: u64, round: VisitRound) -> Self {
+    pub(in crate::engine::core) fn new(share: f64, secret: u64, round: VisitRound) -> Self {
         Self { share, secret, round }
     }
 
     /// Whether the page is fetched whole, though its server says that it was not modified.
-    pub(super) fn checks(&self, url: Ticket, purpose: Purpose) -> bool {
+    pub(in crate::engine::core) fn checks(&self, url: Ticket, purpose: Purpose) -> bool {
         let VisitRound { sequence, revisited } = self.round;
         let drawn =
             || xxh3_64_with_seed(&url.0.to_le_bytes(), self.secret ^ u64::from(sequence) ^ revisited.rotate_left(32));

@@ -1,0 +1,134 @@
+//! What answers and failures say of hosts, and leases that end without a request.
+
+use super::super::Core;
+use crate::{
+    candidate::HostId,
+    engine::{
+        outcome::{Heard, asked, counted, failure},
+        report::{KeptResponse, Report},
+    },
+    fetch::FetchError,
+    frontier::{Asked, Fault, Lease, Outcome},
+    health::{HealthRow, Wait},
+    purpose::Taker,
+    store::{Abandonment, Counters, Step, UrlChange},
+    time::Moment,
+};
+
+/// What the frontier says when it is told of a result.
+#[derive(Debug, Default)]
+pub(super) struct HostChange {
+    /// Who is to blame, where it failed and the host may be.
+    pub(super) fault: Option<Fault>,
+    /// The host's new health, where it has changed.
+    pub(super) health: Vec<(HostId, Option<HealthRow>)>,
+}
+
+impl Core {
+    /// Takes note of what a result says of its host.
+    pub(super) fn note_of_answer(
+        &mut self,
+        lease: &Lease,
+        result: &Result<KeptResponse, FetchError>,
+        at: Moment,
+    ) -> HostChange {
+        self.note_of_host(failure(result), lease, at)
+    }
+
+    pub(super) fn note_of_host(&mut self, heard: Heard, lease: &Lease, at: Moment) -> HostChange {
+        let host = lease.host();
+        match heard {
+            Heard::Answer => {
+                let was = self.frontier.health(host);
+                if !self.frontier.answered(lease) {
+                    return HostChange::default();
+                }
+                let silent = was.map(|was| at.since(was.since)).unwrap_or_default();
+                tracing::info!(host = %self.frontier.origin(host), ?silent, "the host answers again");
+                HostChange { fault: None, health: vec![(host, None)] }
+            }
+            Heard::Nothing(failure) => {
+                let fault = self.frontier.failed(lease, failure, at);
+                let health = self.frontier.health(host);
+                if let Some(health) = &health {
+                    self.warn_of(host, health, at);
+                }
+                HostChange { fault: Some(fault), health: health.map(|row| (host, Some(row))).into_iter().collect() }
+            }
+            Heard::Neither => HostChange::default(),
+        }
+    }
+
+    pub(super) fn warn_of(&self, host: HostId, health: &HealthRow, now: Moment) {
+        let origin = self.frontier.origin(host);
+        let cause = health.cause;
+        let pause = health.not_before.since(now);
+        let why = cause.explained();
+        match health {
+            _ if self.starts.is_guessed(origin) => {
+                tracing::debug!(host = %origin, %cause, ?pause, "the start URL has no scheme, and https gives no answer");
+            }
+            HealthRow { wait: Wait::Paused, .. } => {
+                tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a pause longer than politeness.max_retry_after; it is left alone until then");
+            }
+            HealthRow { failures: 1, .. } => {
+                tracing::warn!(host = %origin, %cause, why, ?pause, "the host does not answer; its URLs stay queued, and it is asked again later");
+            }
+            _ => tracing::debug!(host = %origin, %cause, ?pause, "still no answer"),
+        }
+    }
+
+    /// Has a host's health written.
+    pub(super) fn send_health(&mut self, change: HostChange) {
+        if !change.health.is_empty() {
+            self.send(Step { health: change.health, ..Step::default() });
+        }
+    }
+
+    /// Counts requests whose visit brought nothing back.
+    pub(super) fn count_requests(&mut self, requests: u64) {
+        if requests > 0 {
+            let counters = Counters { requests, ..Counters::default() };
+            self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
+        }
+    }
+
+    /// The host was asked again to find out whether it answers.
+    pub(super) fn check_finished(&mut self, report: Report, at: Moment) {
+        let Report { lease, requests, result } = report;
+        let HostChange { health, .. } = self.note_of_answer(&lease, &result, at);
+        if matches!(failure(&result), Heard::Neither) {
+            // It would be asked for again and again, and never tell.
+            self.frontier.drop_good(&lease);
+        }
+        let step = Step { counters: counted(requests, &result), health, ..Step::default() };
+        self.frontier.complete(lease, Outcome::Finished { stored: false }, asked(requests, &result), at);
+        self.send(step);
+    }
+
+    /// Takes a lease back whose request was not made: it is as if it had not been granted, but for the host's delay where another
+    /// request was.
+    pub(super) fn give_back(&mut self, lease: Lease, asked: Asked, now: Moment) {
+        let counted = lease.purpose().is_counted();
+        match self.admission.why_closed(lease.host()) {
+            Some(why) if counted => return self.abandon(lease, why, now),
+            Some(_) if lease.purpose().row().taker == Taker::Sweep => return self.forgo_lease(lease, now),
+            _ => self.limits.end(&lease),
+        }
+        self.frontier.complete(lease, Outcome::Released, asked, now);
+    }
+
+    /// Ends a lease that was begun, without a request.
+    pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
+        self.limits.end(&lease);
+        match lease.purpose().row().taker {
+            Taker::Sweep => return self.forgo_lease(lease, now),
+            Taker::Health => return self.frontier.forget_good(lease, now),
+            Taker::Pages | Taker::Robots => {}
+        }
+        let id = lease.item().id;
+        self.starts.settle(id);
+        self.frontier.complete(lease, Outcome::Abandoned, Asked::No, now);
+        self.send(Step { change: Some((id, UrlChange::Abandoned(why))), ..Step::default() });
+    }
+}

@@ -1,0 +1,114 @@
+//! What is done about each event: the only place that knows more than one machine.
+//!
+//! A machine is asked with what it needs, and answers with a value; what follows from that for the others is said here.
+
+mod health;
+mod intake;
+mod leasing;
+mod pages;
+mod rescues;
+mod robots;
+mod starts;
+
+pub(super) use intake::Intake;
+use intake::Task;
+
+use super::{CacheFailure, Core, Ending, Event, StoreAnswer, Then};
+use crate::{
+    engine::{End, report::Report},
+    frontier::Asked,
+    time::Moment,
+};
+
+impl Core {
+    /// Takes in what happened.
+    pub(super) fn happened(&mut self, event: Event, now: Moment) {
+        match event {
+            Event::Begin(starts) => self.begin(starts, now),
+            Event::Visited(report) => {
+                if self.limits.came_back(&report, now) {
+                    self.intake.push(Task::Visit(report, now));
+                } else {
+                    self.not_made(*report, now);
+                }
+            }
+            Event::GivenUp(requests) => {
+                self.limits.gave_up();
+                self.count_requests(requests);
+            }
+            Event::Gone(leases) => self.limits.gone(leases),
+            Event::Answered(answer) => self.answered(answer, now),
+            Event::Stop(signal) => self.stopped = self.stopped.or(Some(End::Signal(signal))),
+            Event::Turn => {}
+        }
+    }
+
+    /// A request could not be made. The one before it, of the same lease, may have been.
+    fn not_made(&mut self, report: Report, now: Moment) {
+        self.count_requests(report.requests);
+        self.give_back(report.lease, if report.requests > 0 { Asked::Yes } else { Asked::No }, now);
+    }
+
+    fn answered(&mut self, answer: StoreAnswer, now: Moment) {
+        self.outbox.answered();
+        match answer {
+            StoreAnswer::Rows(host, rows) => self.frontier.refilled(host, rows),
+            StoreAnswer::Robots(host, body) => self.robots_recalled(host, body.as_deref(), now),
+            StoreAnswer::Swept(swept) => self.swept(swept),
+            StoreAnswer::Filled(filling) => self.filled(filling),
+            StoreAnswer::Confirmed(confirmed) => {
+                confirmed.known.iter().for_each(|known| self.starts.settle(*known));
+                self.admission.forgot(confirmed.known.len());
+                self.outbox.confirmed(confirmed, &mut self.frontier);
+            }
+        }
+    }
+
+    /// One step of what came back, then leases.
+    pub(super) fn turn(&mut self, now: Moment) -> Result<Then, CacheFailure> {
+        let more = self.take_in(now)?;
+        // The start that was taken in may have been the last: what waited for it would be left out if nothing else is to be done.
+        let more = self.release_held(now) || more;
+        if self.admission.ending() == Ending::Stop {
+            self.stopped = self.stopped.or(Some(End::Loss));
+        }
+        if let Some(end) = self.stopped {
+            return Ok(self.stopping(end, more));
+        }
+        // A visit that is not taken in yet has not told its host's queue that it ended: its delay would not be kept.
+        let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
+        Ok(match then {
+            Then::Turn => Then::Turn,
+            _ if more => Then::Turn,
+            // What is being taken in may be the next to fetch.
+            Then::End(_) if !self.has_taken_in() => Then::Wait(None),
+            Then::End(end) => {
+                self.stopped = Some(end);
+                self.stopping(end, more)
+            }
+            Then::Wait(until) => {
+                let until = [until, self.starts.deadline(), self.limits.time_ends(now)].into_iter().flatten().min();
+                Then::Wait(until)
+            }
+        })
+    }
+
+    /// The run ends when nothing is in flight any more and all that came back is taken in.
+    fn stopping(&mut self, end: End, more: bool) -> Then {
+        if more {
+            return Then::Turn;
+        }
+        if self.limits.in_flight() > 0 || !self.has_taken_in() {
+            return Then::Wait(None);
+        }
+        if self.starts.holds() {
+            self.starts.give_up();
+            return Then::Turn;
+        }
+        if self.outbox.is_unconfirmed() {
+            // What was charged for URLs that are known is taken back.
+            return Then::Wait(None);
+        }
+        Then::End(end)
+    }
+}

@@ -1,0 +1,105 @@
+//! Pages that are fetched again for lost URLs.
+
+use super::{
+    super::{CacheFailure, Core, Fate, Found, Readiness},
+    intake::{Ready, Task},
+};
+use crate::{
+    candidate::HostId,
+    engine::{
+        judge::Batch,
+        outcome::{asked, counted},
+        report::Report,
+    },
+    frontier::{Asked, Lease, Outcome, WorkItem},
+    store::{Step, Swept, VisitOutcome},
+    time::Moment,
+};
+
+/// A page that was fetched again, with what of it is to be admitted.
+pub(in crate::engine::core) struct Rescued {
+    parent: WorkItem,
+    batch: Batch,
+    step: Step,
+    /// What it is now, where that tells where it leads.
+    answer: Option<VisitOutcome>,
+}
+
+impl Core {
+    /// The writer has compared.
+    pub(super) fn swept(&mut self, swept: Swept) {
+        let (nearer, parents) = self.sweep.swept(swept);
+        for rows in nearer {
+            self.frontier.came_nearer(rows);
+        }
+        let refused = parents.into_iter().filter(|parent| !self.frontier.offer_rescue(parent.clone())).collect();
+        self.forgo(refused);
+    }
+
+    /// Pages on a host that cannot be asked any more are not fetched again.
+    pub(super) fn forgo_host(&mut self, host: HostId) {
+        let dropped = self.frontier.drop_rescues(host);
+        self.forgo(dropped);
+    }
+
+    fn forgo(&mut self, parents: Vec<WorkItem>) {
+        for parent in parents {
+            let rescue = self.sweep.settle(&parent, Vec::new(), None);
+            self.send(Step { rescue, ..Step::default() });
+        }
+    }
+
+    /// Ends the lease of a page to be fetched again, without a request.
+    pub(super) fn forgo_lease(&mut self, lease: Lease, now: Moment) {
+        let parent = lease.item().clone();
+        self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
+        tracing::debug!(url = %parent.url, "robots.txt or the scope forbids fetching it again for lost links");
+        self.forgo(vec![parent]);
+    }
+
+    /// A page was fetched again: the lost URLs that it still links to are admitted.
+    pub(super) fn rescue_finished(
+        &mut self,
+        report: Report,
+        at: Moment,
+        now: Moment,
+    ) -> Result<Option<Task>, CacheFailure> {
+        let change = self.note_of_answer(&report.lease, &report.result, at);
+        let Report { lease, requests, result } = report;
+        let mut step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
+        let (asked, parent) = (asked(requests, &result), lease.item().clone());
+        if !self.frontier.is_closed(lease.host())
+            && let Fate::Again(again) = self.pages.fate(&parent, &result, change.fault, at, now)
+        {
+            tracing::debug!(url = %parent.url, "will be fetched again once more");
+            self.frontier.complete(lease, again.outcome(), asked, at);
+            self.send(step);
+            return Ok(None);
+        }
+        step.counters.rescue_fetches = 1;
+        self.frontier.complete(lease, Outcome::Finished { stored: false }, asked, at);
+        let Found { batch, answer } = self.sweep.found(&parent, result, self.starts.scope(), at);
+        self.admit_rescued(Rescued { parent, batch, step, answer }, now)
+    }
+
+    /// Admits what a page that was fetched again still links to.
+    pub(super) fn admit_rescued(&mut self, rescued: Rescued, now: Moment) -> Result<Option<Task>, CacheFailure> {
+        let links: Vec<u64> = rescued.batch.urls.kept();
+        let readiness =
+            if links.is_empty() { Readiness::Yes } else { self.admission.make_room_for(&rescued.batch.urls, now)? };
+        match self.ready(readiness) {
+            Ready::Yes => {}
+            Ready::NotYet => return Ok(Some(Task::Rescued(Box::new(rescued)))),
+            Ready::No => {
+                // They cannot be let in any more: the page is fetched again in a run that may.
+                self.send(rescued.step);
+                return Ok(None);
+            }
+        }
+        let Rescued { parent, batch, mut step, answer } = rescued;
+        let admitted = self.admit(batch, &mut step);
+        step.rescue = self.sweep.settle(&parent, links.into_iter().zip(admitted).collect(), answer);
+        self.send(step);
+        Ok(None)
+    }
+}

@@ -1,0 +1,124 @@
+//! The robots.txt of hosts.
+
+use super::super::{Core, Reading};
+use crate::{
+    candidate::HostId,
+    engine::{
+        outcome::{Heard, counted, failure},
+        report::{Ended, Report},
+    },
+    frontier::{Asked, Failure, Lease, Outcome},
+    health::Cause,
+    store::{Abandonment, RobotsRow, Step},
+    time::Moment,
+};
+
+impl Core {
+    /// The robots.txt of a host was read from its row.
+    pub(super) fn robots_recalled(&mut self, host: HostId, body: Option<&[u8]>, now: Moment) {
+        for lease in self.robots.recall(host, body) {
+            self.abandon(lease, Abandonment::Robots, now);
+        }
+    }
+
+    /// robots.txt of a host that the user said not to ask.
+    pub(super) fn ignore_robots(&mut self, lease: Lease, now: Moment) {
+        let host = lease.host();
+        let reading = self.robots.ignore(host, now);
+        let ended = Ended { lease, asked: Asked::No, at: now };
+        self.robots_read(ended, host, reading, Step::default());
+    }
+
+    /// The request for the robots.txt of `host` ended.
+    pub(super) fn robots_finished(&mut self, report: Report, at: Moment) {
+        let Report { lease, requests, result } = report;
+        let host = lease.item().of.unwrap_or(lease.host());
+        let granted = lease.granted();
+        if result.is_ok() {
+            self.starts.answered(lease.url());
+        }
+        if let Err(error) = &result {
+            tracing::debug!(url = %lease.url(), %error, "no answer for robots.txt");
+        }
+        let counters = counted(requests, &result);
+        let guess = self.starts.is_guessed(&lease.url().origin());
+        let heard = failure(&result);
+        let elsewhere = host != lease.host();
+        let reading = self.robots.read(host, &lease, result, at);
+        // An answer that cannot be used (one that is cut short) is none.
+        let heard = match &reading {
+            Reading::Unreachable { failure, .. } => Heard::Nothing(*failure),
+            // Whether the host can be visited is yet to be seen.
+            Reading::Redirected(_) => Heard::Neither,
+            _ => heard,
+        };
+        let mut change = self.note_of_host(heard, &lease, at);
+        if let (Reading::Unreachable { failure, .. }, true) = (&reading, elsewhere) {
+            let failure = Failure { cause: Cause::RobotsRedirect, ..*failure };
+            self.frontier.failed_elsewhere(host, failure, granted, at);
+            if let Some(health) = self.frontier.health(host) {
+                self.warn_of(host, &health, at);
+            }
+            change.health.push((host, self.frontier.health(host)));
+        }
+        let step = Step { counters, health: change.health, ..Step::default() };
+        if matches!(reading, Reading::Unreachable { .. }) && guess && !elsewhere && self.falls_back(host) {
+            return self.give_up_guess(Ended { lease, asked: Asked::Yes, at }, step);
+        }
+        self.robots_read(Ended { lease, asked: Asked::Yes, at }, host, reading, step);
+    }
+
+    fn robots_read(&mut self, ended: Ended, host: HostId, reading: Reading, mut step: Step) {
+        let mut kept = |row: RobotsRow| step.robots = Some((host, row));
+        let own = ended.lease.host() == host;
+        let outcome = match reading {
+            Reading::Met { row, crawl_delay, until } => {
+                kept(row);
+                let polite = self.settings.politeness.delay;
+                let asked = crawl_delay.map_or(polite, |delay| delay.min(self.settings.politeness.max_delay));
+                self.frontier.set_delay(host, polite.max(asked), ended.at);
+                Outcome::Met { until }
+            }
+            Reading::Unreachable { row, failure }
+                if own && failure.cause == Cause::NoName && !self.frontier.answers(host) =>
+            {
+                kept(row);
+                // Nobody waits for a name that may never have been one. A later start tries it again.
+                step.health = vec![(host, None)];
+                return self.close(ended, host, Abandonment::NoName, step);
+            }
+            Reading::Unreachable { row, .. } => {
+                kept(row);
+                Outcome::Retry { due: ended.at, attempts: 0, failed: ended.at }
+            }
+            Reading::Redirected(to) => {
+                let host = self.host(to.origin(), &mut step);
+                Outcome::Redirected { host, to }
+            }
+            Reading::Refused { row } => {
+                kept(row);
+                return self.close(ended, host, Abandonment::Address, step);
+            }
+        };
+        self.complete(ended, outcome);
+        self.send(step);
+    }
+
+    /// Ends the lease of a robots.txt: nothing of its host will be fetched.
+    pub(super) fn close(&mut self, ended: Ended, host: HostId, why: Abandonment, mut step: Step) {
+        let at = ended.at;
+        step.closed = Some((host, why));
+        self.admission.close(host, why);
+        let origin = self.frontier.origin(host).clone();
+        let abandoned = self.complete(ended, Outcome::Closed);
+        if why == Abandonment::NoHttps {
+            tracing::info!(host = %origin, "the start URL has no scheme, and https gives no answer: http is tried");
+        } else {
+            tracing::warn!(host = %origin, why = why.as_str(), abandoned, "the queued URLs of the host are abandoned: {}", why.explained());
+        }
+        self.starts.settle_all(&origin);
+        self.try_http(&origin, &mut step, at);
+        self.send(step);
+        self.forgo_host(host);
+    }
+}

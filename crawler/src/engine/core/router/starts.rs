@@ -1,0 +1,84 @@
+//! The start URLs.
+
+use super::{
+    super::{Core, Offered, Start},
+    intake::Task,
+};
+use crate::{
+    candidate::HostId,
+    engine::report::Ended,
+    frontier::Outcome,
+    health::Cause,
+    purpose::Purpose,
+    store::{Abandonment, Counters, Step, UrlChange},
+    time::Moment,
+    url::Origin,
+};
+
+impl Core {
+    /// The run begins.
+    pub(super) fn begin(&mut self, starts: Vec<Start>, now: Moment) {
+        self.outbox.write(
+            Step { counters: Counters { generations: 1, ..Counters::default() }, ..Step::default() },
+            &mut self.frontier,
+        );
+        if self.frontier.counts().admitted > 0 {
+            self.intake.push(Task::Restore);
+        }
+        self.starts.start_waiting(now);
+        self.intake.push(Task::Starts(starts.into()));
+    }
+
+    /// Admits the starts.
+    pub(super) fn enter_starts(&mut self, starts: impl Iterator<Item = Start>, now: Moment) {
+        self.starts.start_waiting(now);
+        let mut step = Step::default();
+        let offered = self.starts.offer(starts, now);
+        self.enter(offered, &mut step);
+        self.send(step);
+    }
+
+    fn enter(&mut self, offered: Offered, step: &mut Step) {
+        step.areas.extend(offered.areas);
+        let before = step.rows.len();
+        self.admit(offered.batch, step);
+        for row in &step.rows[before..] {
+            // The text that the frontier has: there may be very many.
+            self.starts.begin(row.id, self.frontier.origin(row.host).clone());
+        }
+    }
+
+    /// Starts given without a scheme are tried with `http` when `https` gives no answer.
+    pub(super) fn try_http(&mut self, failed: &Origin, step: &mut Step, now: Moment) {
+        if let Some(offered) = self.starts.offer_instead(failed, now) {
+            self.enter(offered, step);
+        }
+    }
+
+    /// Whether a start given without a scheme is tried with `http`: not where its name has no address, which `http` would
+    /// not have either.
+    pub(super) fn falls_back(&self, host: HostId) -> bool {
+        self.frontier.health(host).is_some_and(|health| health.cause != Cause::NoName)
+    }
+
+    /// A start that was only a guess has no answer: what it is to be instead is tried.
+    pub(super) fn give_up_guess(&mut self, ended: Ended, mut step: Step) {
+        let (lease, at) = (&ended.lease, ended.at);
+        let host = lease.host();
+        // It is no host of the crawl any more, well or not.
+        step.health = vec![(host, None)];
+        if lease.purpose() == Purpose::Robots {
+            return self.close(ended, host, Abandonment::NoHttps, step);
+        }
+        let (origin, why) = (self.frontier.origin(host).clone(), Abandonment::NoHttps);
+        step.change = Some((lease.item().id, UrlChange::Abandoned(why)));
+        step.closed = Some((host, why));
+        self.admission.close(host, why);
+        self.starts.settle_all(&origin);
+        self.frontier.close(host);
+        self.complete(ended, Outcome::Abandoned);
+        self.try_http(&origin, &mut step, at);
+        self.send(step);
+        self.forgo_host(host);
+    }
+}
