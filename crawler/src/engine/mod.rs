@@ -10,6 +10,7 @@
 
 mod asking;
 mod core;
+mod error;
 mod gated;
 mod hand_over;
 mod judge;
@@ -30,10 +31,11 @@ mod writer_thread;
 use core::{ranking as ranking_of, scope as scope_of};
 
 pub use core::{CacheFailure, End, Start};
+pub use error::EngineError;
 pub use gated::{Gated, Others, Pass, SharedGate};
 pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
-pub use run::{EngineError, Launch, check, run};
+pub use run::{Launch, check, run};
 pub use stop::StopSignal;
 pub use writer_thread::{WriterHost, WriterThread};
 

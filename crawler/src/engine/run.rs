@@ -1,18 +1,14 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::sync::{Arc, Mutex};
 
-use thiserror::Error;
 use tokio::{
     sync::{Semaphore, watch},
     time::Instant,
 };
 
 use super::{
-    CacheFailure, End, PageReader, Progress, Start, StopSignal, WriterHost,
+    End, EngineError, PageReader, Progress, Start, StopSignal, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
@@ -20,16 +16,15 @@ use super::{
     visit::Visitor,
 };
 use crate::{
-    candidate::HostId,
     clock::Clock,
     config::{ChangeSettings, LinksChoice, Settings},
     extract::{LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     observe::process,
-    robots::{ProductToken, TokenError},
-    store::{ChangeRules, Errs, Resumed, RunStart, SequenceEnd, Store, StoreError, WriterSettings},
+    robots::ProductToken,
+    store::{ChangeRules, Errs, Resumed, RunStart, SequenceEnd, Store, WriterSettings},
     time::Moment,
-    url::{Canonicalizer, UrlError},
+    url::Canonicalizer,
 };
 
 /// What a run begins with.
@@ -57,40 +52,6 @@ pub struct Launch<F, S, H> {
     pub progress: watch::Sender<Progress>,
     /// Who is handed each page, if anybody is.
     pub reader: Option<PageReader>,
-}
-
-/// Why a run failed.
-#[derive(Debug, Error)]
-pub enum EngineError {
-    /// The run cannot begin.
-    #[error(transparent)]
-    Setup(Box<EngineError>),
-    /// The crawl directory.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The URL cache.
-    #[error(transparent)]
-    Cache(#[from] CacheFailure),
-    /// The User-Agent has no product token for robots.txt.
-    #[error("the user agent: {0}")]
-    Agent(#[from] TokenError),
-    /// A stored host or start is no URL.
-    #[error("the crawl directory holds {text:?}, which is not a URL ({source}); run `webloom check` on it")]
-    Stored {
-        /// What it holds.
-        text: String,
-        /// Why it is none.
-        source: UrlError,
-    },
-    /// A host's row is gone.
-    #[error("the crawl directory is damaged: there is no host {}; run `webloom check` on it", .0.0)]
-    HostGap(HostId),
-    /// There can be no thread for the writer.
-    #[error("cannot start the writer thread: {0}")]
-    Thread(#[source] io::Error),
-    /// The writer ended; its own error says why.
-    #[error("the writer ended")]
-    WriterGone,
 }
 
 /// Whether a sequence can begin with these settings, after one that admitted so many URLs, if there was one. To be asked before

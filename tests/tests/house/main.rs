@@ -6,8 +6,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
+mod circles;
 mod layers;
 mod light;
+mod machines;
 mod manners;
 mod paths;
 mod sizes;

@@ -1,7 +1,7 @@
 //! What a file names: every path of its shipped code, made absolute as far as its own text allows.
 
 use proc_macro2::{TokenStream, TokenTree};
-use syn::{Item, ItemMod, ItemUse, Macro, Path, UseTree, spanned::Spanned, visit::Visit};
+use syn::{Item, ItemMod, ItemUse, Macro, Path, UseTree, Visibility, spanned::Spanned, visit::Visit};
 
 use crate::source::Source;
 
@@ -11,11 +11,16 @@ pub(crate) struct Named {
     /// `crate::a::b::C`, `std::fs::File`, `tokio::spawn`; a path that starts with a local name stays as it is written.
     pub(crate) segments: Vec<String>,
     pub(crate) line: usize,
+    /// The name that a `use` gives it here.
+    pub(crate) name: Option<String>,
+    /// It is named to be shown to others: `pub use`.
+    pub(crate) is_shown: bool,
 }
 
 /// Every path of two or more segments, and every `use`, in the shipped code of `source`.
 pub(crate) fn named(source: &Source) -> Vec<Named> {
-    let mut collector = Collector { module: module_of(&source.path), children: Vec::new(), found: Vec::new() };
+    let mut collector =
+        Collector { module: module_of(&source.path), children: Vec::new(), found: Vec::new(), is_shown: false };
     collector.children = child_modules(&source.shipped.items);
     collector.visit_file(&source.shipped);
     collector.found
@@ -36,12 +41,17 @@ struct Collector {
     module: Vec<String>,
     children: Vec<String>,
     found: Vec<Named>,
+    is_shown: bool,
 }
 
 impl Collector {
     fn add(&mut self, segments: Vec<String>, line: usize) {
+        self.add_as(segments, line, None);
+    }
+
+    fn add_as(&mut self, segments: Vec<String>, line: usize, name: Option<String>) {
         let segments = self.absolute(segments);
-        self.found.push(Named { segments, line });
+        self.found.push(Named { segments, line, is_shown: self.is_shown && name.is_some(), name });
     }
 
     fn absolute(&self, segments: Vec<String>) -> Vec<String> {
@@ -59,8 +69,13 @@ impl Collector {
         let with = |name: String| before.iter().cloned().chain([name]).collect::<Vec<_>>();
         match tree {
             UseTree::Path(path) => self.add_use(&path.tree, &with(path.ident.to_string()), line),
-            UseTree::Name(name) => self.add(with(name.ident.to_string()), line),
-            UseTree::Rename(rename) => self.add(with(rename.ident.to_string()), line),
+            UseTree::Name(name) if name.ident == "self" => {
+                self.add_as(before.to_vec(), line, before.last().cloned());
+            }
+            UseTree::Name(name) => self.add_as(with(name.ident.to_string()), line, Some(name.ident.to_string())),
+            UseTree::Rename(rename) => {
+                self.add_as(with(rename.ident.to_string()), line, Some(rename.rename.to_string()));
+            }
             UseTree::Glob(_) => self.add(before.to_vec(), line),
             UseTree::Group(group) => group.items.iter().for_each(|item| self.add_use(item, before, line)),
         }
@@ -100,8 +115,13 @@ impl Collector {
 
 impl<'ast> Visit<'ast> for Collector {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.is_shown = !matches!(item.vis, Visibility::Inherited);
         self.add_use(&item.tree, &[], item.span().start().line);
+        self.is_shown = false;
     }
+
+    /// `pub(in crate::a)` names nothing.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast Path) {
         if path.segments.len() > 1 {

@@ -102,8 +102,8 @@ impl Pages {
         // Later than any due time already asked for: those are not read again.
         let soon = at.max(now) + SHORTEST_PAUSE;
         if self.is_to_be_checked(item, result) {
-            let (attempts, failed, reason) = (item.attempts, Moment::EPOCH, NOT_MODIFIED.into());
-            return Fate::Again(Again { due: soon, attempts, failed, reason });
+            let reason = NOT_MODIFIED.into();
+            return Fate::Again(Again { due: soon, attempts: item.attempts, failed: Moment::EPOCH, reason });
         }
         match decide(result, fault, item.attempts, &self.retry) {
             Decision::Final { outcome, reason } => Fate::Final { outcome, reason },
