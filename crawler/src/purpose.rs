@@ -27,14 +27,27 @@ pub enum Purpose {
 pub struct Row {
     /// Which it is.
     pub purpose: Purpose,
-    /// Whether it is of a URL that the counts are of: one that is queued in the URL table.
-    pub counted: bool,
+    /// Where it waits to be leased.
+    pub queue: Queue,
     /// Whether it is fetched for what is on it.
     pub of_page: bool,
     /// What is read of its answer.
     pub body: Body,
     /// What takes its answer in.
     pub taker: Taker,
+}
+
+/// Where a URL waits to be leased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Queue {
+    /// In the URL table: the counts are of these alone.
+    Table,
+    /// Beside the queued rows of its host, and before them.
+    Extra,
+    /// Before all else of the hosts that it is of.
+    Robots,
+    /// With what is known of a host's health.
+    Check,
 }
 
 /// What is read of an answer.
@@ -62,7 +75,7 @@ pub enum Taker {
 }
 
 const fn page(purpose: Purpose) -> Row {
-    Row { purpose, counted: true, of_page: true, body: Body::Page, taker: Taker::Pages }
+    Row { purpose, queue: Queue::Table, of_page: true, body: Body::Page, taker: Taker::Pages }
 }
 
 /// By the number of the purpose.
@@ -71,9 +84,9 @@ const TABLE: [Row; 7] = [
     page(Purpose::Retry),
     page(Purpose::Revisit),
     page(Purpose::Audit),
-    Row { counted: false, taker: Taker::Sweep, ..page(Purpose::Rescue) },
-    Row { purpose: Purpose::Robots, counted: false, of_page: false, body: Body::Robots, taker: Taker::Robots },
-    Row { purpose: Purpose::Check, counted: false, of_page: false, body: Body::FirstByte, taker: Taker::Health },
+    Row { queue: Queue::Extra, taker: Taker::Sweep, ..page(Purpose::Rescue) },
+    Row { purpose: Purpose::Robots, queue: Queue::Robots, of_page: false, body: Body::Robots, taker: Taker::Robots },
+    Row { purpose: Purpose::Check, queue: Queue::Check, of_page: false, body: Body::FirstByte, taker: Taker::Health },
 ];
 
 impl Purpose {
@@ -84,7 +97,7 @@ impl Purpose {
 
     /// Whether it is a URL that the counts are of: one that is queued in the URL table.
     pub fn is_counted(self) -> bool {
-        self.row().counted
+        self.row().queue == Queue::Table
     }
 
     /// Whether it is fetched for what is on it.
@@ -101,7 +114,7 @@ mod tests {
     fn each_purpose_finds_its_row() {
         for (number, row) in TABLE.iter().enumerate() {
             assert_eq!((row.purpose as usize, row.purpose.row().purpose), (number, row.purpose));
-            assert!(row.of_page || !row.counted, "what is counted is a page");
+            assert!(row.of_page || !row.purpose.is_counted(), "what is counted is a page");
         }
     }
 }

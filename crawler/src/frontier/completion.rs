@@ -1,7 +1,7 @@
 //! How leases end.
 
 use super::{Asked, Frontier, Lease, Outcome, Purpose, WorkItem, prerequisite::Prerequisite};
-use crate::{candidate::HostId, purpose::Taker, time::Moment};
+use crate::{candidate::HostId, purpose::Queue, time::Moment};
 
 impl Frontier {
     /// Gives the slot of a lease back before the lease is completed: the host may be asked again after its delay.
@@ -20,15 +20,15 @@ impl Frontier {
         let (item, in_levels) = (lease.item, lease.in_levels);
         let host = item.host;
         let mut abandoned = 0;
-        match item.purpose.row().taker {
-            Taker::Pages => self.complete_counted(item, &outcome, in_levels),
-            Taker::Sweep => self.complete_rescue(item, &outcome),
-            Taker::Robots => {
+        match item.purpose.row().queue {
+            Queue::Table => self.complete_counted(item, &outcome, in_levels),
+            Queue::Extra => self.complete_extra(item, &outcome),
+            Queue::Robots => {
                 let of = item.of.unwrap_or(host);
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
             }
-            Taker::Health => self.leased_extras -= 1,
+            Queue::Check => self.leased_extras -= 1,
         }
         self.plan(host);
         abandoned
@@ -87,7 +87,7 @@ impl Frontier {
         });
     }
 
-    fn complete_rescue(&mut self, item: WorkItem, outcome: &Outcome) {
+    fn complete_extra(&mut self, item: WorkItem, outcome: &Outcome) {
         self.leased_extras -= 1;
         let item = match *outcome {
             Outcome::Retry { due, attempts, failed } => {
@@ -95,11 +95,11 @@ impl Frontier {
             }
             Outcome::Released => item,
             _ => {
-                self.rescues -= 1;
+                self.extras -= 1;
                 return;
             }
         };
-        self.queue(item.host).put_rescue(item);
+        self.queue(item.host).put_extra(item);
     }
 
     fn complete_robots(&mut self, of: HostId, item: &WorkItem, outcome: Outcome, now: Moment) -> u64 {

@@ -302,7 +302,7 @@ impl HostQueue {
 
     /// Whether a URL could be leased but for time, slots and prerequisite.
     fn has_work(&self) -> bool {
-        !self.closed && (self.queued() > 0 || self.extras.as_ref().is_some_and(|extras| !extras.rescues.is_empty()))
+        !self.closed && (self.queued() > 0 || self.extras.as_ref().is_some_and(|extras| !extras.others.is_empty()))
     }
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
@@ -339,14 +339,14 @@ impl HostQueue {
             Prerequisite::Pending => Eligible::Waits,
             Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
             Prerequisite::Unused { .. } | Prerequisite::MetUntil(_) => {
-                self.pages_eligible(limits, level).min(self.rescue_eligible())
+                self.pages_eligible(limits, level).min(self.extra_eligible())
             }
         }
     }
 
-    fn rescue_eligible(&self) -> Eligible {
-        let rescue = self.extras.as_ref().and_then(|extras| extras.first_rescue());
-        rescue.map_or(Eligible::Waits, |(due, rescue)| Eligible::At(self.ready_at.max(due).max(self.trial_of(rescue))))
+    fn extra_eligible(&self) -> Eligible {
+        let extra = self.extras.as_ref().and_then(|extras| extras.first_other());
+        extra.map_or(Eligible::Waits, |(due, extra)| Eligible::At(self.ready_at.max(due).max(self.trial_of(extra))))
     }
 
     /// Whether a robots.txt is to be fetched here.
@@ -365,32 +365,32 @@ impl HostQueue {
     }
 
     /// Queues a URL that is to be fetched again.
-    pub(super) fn put_rescue(&mut self, item: WorkItem) {
-        self.extras.get_or_insert_default().put_rescue(item);
+    pub(super) fn put_extra(&mut self, item: WorkItem) {
+        self.extras.get_or_insert_default().put_extra(item);
     }
 
     /// Takes a URL that may be fetched again now, for a lease.
-    pub(super) fn take_rescue(&mut self, now: Moment) -> Option<WorkItem> {
-        self.ready_rescue(now)?;
-        Extras::take(&mut self.extras, Extras::take_rescue)
+    pub(super) fn take_extra(&mut self, now: Moment) -> Option<WorkItem> {
+        self.ready_extra(now)?;
+        Extras::take(&mut self.extras, Extras::take_extra)
     }
 
     /// The URL that may be fetched again now.
-    fn ready_rescue(&self, now: Moment) -> Option<&WorkItem> {
-        let (due, rescue) = self.extras.as_ref()?.first_rescue()?;
-        Some(rescue).filter(|rescue| due.max(self.trial_of(rescue)) <= now)
+    fn ready_extra(&self, now: Moment) -> Option<&WorkItem> {
+        let (due, extra) = self.extras.as_ref()?.first_other()?;
+        Some(extra).filter(|extra| due.max(self.trial_of(extra)) <= now)
     }
 
     /// Takes the URL that is to be asked for before the next, to find out whether the host answers.
     pub(super) fn take_check(&mut self, level: Option<u32>, now: Moment) -> Option<WorkItem> {
-        let failed = self.ready_rescue(now).or_else(|| self.best(level))?.failed;
+        let failed = self.ready_extra(now).or_else(|| self.best(level))?.failed;
         let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
         Some(WorkItem::extra(self.id, url, Purpose::Check))
     }
 
     /// Takes all URLs that are to be fetched again.
-    pub(super) fn take_rescues(&mut self) -> Vec<WorkItem> {
-        let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.rescues)));
+    pub(super) fn take_extras(&mut self) -> Vec<WorkItem> {
+        let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.others)));
         taken.unwrap_or_default().into_values().collect()
     }
 

@@ -147,7 +147,7 @@ pub struct Frontier {
     /// Leases outside the counts.
     pub(super) leased_extras: u64,
     /// To be fetched again for lost links: queued or leased.
-    pub(super) rescues: u64,
+    pub(super) extras: u64,
     pub(super) open_refills: u64,
     /// Rows in memory.
     pub(super) in_memory: usize,
@@ -170,7 +170,7 @@ impl Frontier {
             counts: Counts::default(),
             retrying: 0,
             leased_extras: 0,
-            rescues: 0,
+            extras: 0,
             open_refills: 0,
             in_memory: 0,
             unhealthy: BTreeSet::new(),
@@ -259,7 +259,7 @@ impl Frontier {
         }
         match () {
             () if self.is_under_way() => Next::Blocked,
-            () if self.counts.queued + self.rescues > 0 => Next::Held,
+            () if self.counts.queued + self.extras > 0 => Next::Held,
             () => Next::Drained,
         }
     }
@@ -340,8 +340,8 @@ impl Frontier {
             robots
         } else if let Some(check) = queue.take_check(level, now) {
             check
-        } else if let Some(rescue) = queue.take_rescue(now) {
-            rescue
+        } else if let Some(extra) = queue.take_extra(now) {
+            extra
         } else {
             let item = queue.take_best(level)?;
             self.in_memory -= 1;

@@ -102,7 +102,7 @@ impl Model {
     }
 
     /// Has a finished URL fetched again, each at most once at a time.
-    fn offer_rescue(&mut self, pick: usize) {
+    fn offer_extra(&mut self, pick: usize) {
         let leased: Vec<_> = self.leases.iter().map(Lease::url).cloned().collect();
         let finished =
             self.rows.values().filter(|row| row.state == State::Finished && !leased.contains(&row.queued.url));
@@ -112,7 +112,8 @@ impl Model {
             return;
         }
         let closed = self.frontier.is_closed(queued.host);
-        assert_eq!(self.frontier.offer_rescue(queued.clone()), !closed);
+        let again = WorkItem { purpose: Purpose::Rescue, due: None, failed: None, attempts: 0, ..queued.clone() };
+        assert_eq!(self.frontier.offer_extra(again), !closed);
         if !closed {
             self.again.insert(queued.id.0, Moment::EPOCH);
         }
@@ -259,7 +260,7 @@ impl Model {
         let item = lease.item().clone();
         match item.purpose {
             Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.complete_page(lease, how),
-            Purpose::Rescue => self.complete_rescue(lease, how),
+            Purpose::Rescue => self.complete_extra(lease, how),
             Purpose::Robots => {
                 let of = lease.item().of.expect("it is of a host");
                 self.complete_robots(lease, of, how);
@@ -276,7 +277,7 @@ impl Model {
         self.last_end.insert(host, self.now);
     }
 
-    fn complete_rescue(&mut self, lease: Lease, how: u8) {
+    fn complete_extra(&mut self, lease: Lease, how: u8) {
         let id = lease.item().id.0;
         if how.is_multiple_of(4) && !self.frontier.is_closed(lease.host()) {
             let due = self.now + Duration::from_millis(u64::from(how));
@@ -320,7 +321,7 @@ impl Model {
         }
         assert_eq!(dropped, count);
         if failed {
-            let dropped = self.frontier.drop_rescues(of).into_iter().map(|item| item.id.0);
+            let dropped = self.frontier.drop_extras(of).into_iter().map(|item| item.id.0);
             let dropped: BTreeSet<_> = dropped.collect();
             let expected: BTreeSet<_> =
                 self.again.extract_if(.., |id, _| self.rows[id].queued.host == of).map(|(id, _)| id).collect();
@@ -371,7 +372,7 @@ impl Model {
         let outstanding = self.rows.values().filter(failed).filter(|row| self.outstanding(row)).count() as u64;
         assert_eq!(self.frontier.fetched(), counts.finished + outstanding);
         let again = self.leases.iter().filter(|lease| lease.purpose() == Purpose::Rescue).count() + self.again.len();
-        assert_eq!(self.frontier.rescues(), again as u64);
+        assert_eq!(self.frontier.extras(), again as u64);
         assert!(self.frontier.in_memory() <= (3 * self.setup.heads + 2) * self.setup.hosts as usize);
     }
 
@@ -411,7 +412,7 @@ proptest! {
         let mut model = Model::new(setup);
         for (action, one, two) in moves {
             match action % 11 {
-                10 => model.offer_rescue(usize::from(one)),
+                10 => model.offer_extra(usize::from(one)),
                 0..4 => model.offer(u32::from(one), u32::from(two % 7)),
                 4..7 => { model.step(); }
                 7 => model.deliver(),
@@ -465,8 +466,8 @@ fn a_finished_url_is_fetched_again_before_queued_ones_and_is_no_page() {
     model.offer(0, 0);
     model.drain();
     let counts = model.frontier.counts();
-    model.offer_rescue(0);
-    assert_eq!((model.frontier.counts(), model.frontier.rescues()), (counts, 1));
+    model.offer_extra(0);
+    assert_eq!((model.frontier.counts(), model.frontier.extras()), (counts, 1));
     model.offer(0, 0);
     assert_eq!(model.frontier.next(model.now), Next::WaitUntil(model.now + DELAY));
     model.now = model.now + DELAY;
@@ -487,7 +488,7 @@ fn a_page_budget_holds_back_what_is_to_be_fetched_again() {
     model.offer(0, 0);
     model.drain();
     assert_eq!(model.frontier.next(model.now), Next::Drained);
-    model.offer_rescue(0);
+    model.offer_extra(0);
     assert_eq!(model.frontier.next(model.now + DELAY), Next::Held);
 }
 

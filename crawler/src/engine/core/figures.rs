@@ -70,8 +70,8 @@ impl Core {
             return Err(format!("{tasks} tasks wait to be taken in"));
         }
         let wanted = self.sweep.wanted();
-        if wanted > MOST_WANTED || self.frontier.rescues() > MOST_WANTED as u64 {
-            return Err(format!("{wanted} lost URLs, on {} pages, in memory", self.frontier.rescues()));
+        if wanted > MOST_WANTED || self.frontier.extras() > MOST_WANTED as u64 {
+            return Err(format!("{wanted} lost URLs, on {} pages, in memory", self.frontier.extras()));
         }
         if !self.robots.stand() {
             return Err("the rules of hosts take more than they may".into());

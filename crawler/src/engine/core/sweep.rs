@@ -19,6 +19,7 @@ use crate::{
     },
     fetch::FetchError,
     frontier::WorkItem,
+    purpose::Purpose,
     queue::{DepthLimit, Nearer},
     store::{AfterSweep, Refetch, RescueOrder, RescueRow, SweepRequest, Swept, VisitOutcome},
     time::Moment,
@@ -104,7 +105,7 @@ impl Sweep {
         for RescueOrder { parent, refetch, links } in orders {
             self.wanted.extend(&links);
             self.orders.insert(parent.id, (refetch, links));
-            parents.push(parent);
+            parents.push(WorkItem { purpose: Purpose::Rescue, due: None, failed: None, attempts: 0, ..parent });
         }
         (nearer, parents)
     }

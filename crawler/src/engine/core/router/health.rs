@@ -10,7 +10,7 @@ use crate::{
     fetch::FetchError,
     frontier::{Asked, Fault, Lease, Outcome},
     health::{HealthRow, Wait},
-    purpose::Taker,
+    purpose::Queue,
     store::{Abandonment, Counters, Step, UrlChange},
     time::Moment,
 };
@@ -112,7 +112,7 @@ impl Core {
         let counted = lease.purpose().is_counted();
         match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
-            Some(_) if lease.purpose().row().taker == Taker::Sweep => return self.forgo_lease(lease, now),
+            Some(_) if lease.purpose().row().queue == Queue::Extra => return self.forgo_lease(lease, now),
             _ => self.limits.end(&lease),
         }
         self.frontier.complete(lease, Outcome::Released, asked, now);
@@ -121,10 +121,10 @@ impl Core {
     /// Ends a lease that was begun, without a request.
     pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
         self.limits.end(&lease);
-        match lease.purpose().row().taker {
-            Taker::Sweep => return self.forgo_lease(lease, now),
-            Taker::Health => return self.frontier.forget_good(lease, now),
-            Taker::Pages | Taker::Robots => {}
+        match lease.purpose().row().queue {
+            Queue::Extra => return self.forgo_lease(lease, now),
+            Queue::Check => return self.frontier.forget_good(lease, now),
+            Queue::Table | Queue::Robots => {}
         }
         let id = lease.item().id;
         self.starts.settle(id);

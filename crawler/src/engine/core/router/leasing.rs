@@ -52,7 +52,7 @@ impl Core {
             Ending::Next => Then::End(End::Restart),
             _ if *left == Next::Unreachable => Then::End(self.unreachable()),
             // Pages on a host that has all that it may have are not fetched again either.
-            _ if !drained && self.frontier.rescues() > 0 => Then::End(End::Budget),
+            _ if !drained && self.frontier.extras() > 0 => Then::End(End::Budget),
             Ending::CompleteThenNext => self.swept_then(End::Aged { drained }, now),
             Ending::Complete | Ending::Stop if drained => self.swept_then(End::Drained, now),
             Ending::Complete | Ending::Stop => self.swept_then(End::Budget, now),
@@ -106,7 +106,7 @@ impl Core {
         Work {
             counters: self.outbox.counters(),
             fetched: self.frontier.fetched(),
-            is_left: counts.queued + counts.leased + self.frontier.rescues() > 0,
+            is_left: counts.queued + counts.leased + self.frontier.extras() > 0,
             waiting: self.intake.len() + self.robots.waiting(),
         }
     }

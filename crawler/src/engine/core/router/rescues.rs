@@ -32,28 +32,30 @@ impl Core {
         for rows in nearer {
             self.frontier.came_nearer(rows);
         }
-        let refused = parents.into_iter().filter(|parent| !self.frontier.offer_rescue(parent.clone())).collect();
+        let refused = parents.into_iter().filter(|parent| !self.frontier.offer_extra(parent.clone())).collect();
         self.forgo(refused);
     }
 
-    /// Pages on a host that cannot be asked any more are not fetched again.
+    /// Extras on a host that cannot be asked any more are not fetched.
     pub(super) fn forgo_host(&mut self, host: HostId) {
-        let dropped = self.frontier.drop_rescues(host);
+        let dropped = self.frontier.drop_extras(host);
         self.forgo(dropped);
     }
 
-    fn forgo(&mut self, parents: Vec<WorkItem>) {
-        for parent in parents {
-            let rescue = self.sweep.settle(&parent, Vec::new(), None);
-            self.send(Step { rescue, ..Step::default() });
+    fn forgo(&mut self, extras: Vec<WorkItem>) {
+        for extra in extras {
+            let rescue = self.sweep.settle(&extra, Vec::new(), None);
+            if rescue.is_some() {
+                self.send(Step { rescue, ..Step::default() });
+            }
         }
     }
 
-    /// Ends the lease of a page to be fetched again, without a request.
+    /// Ends the lease of an extra without a request.
     pub(super) fn forgo_lease(&mut self, lease: Lease, now: Moment) {
         let parent = lease.item().clone();
         self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
-        tracing::debug!(url = %parent.url, "robots.txt or the scope forbids fetching it again for lost links");
+        tracing::debug!(url = %parent.url, "robots.txt or the scope forbids fetching it");
         self.forgo(vec![parent]);
     }
 
