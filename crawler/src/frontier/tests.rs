@@ -13,6 +13,7 @@ use crate::{
     candidate::{Hop, HostId, Ticket},
     health::Cause,
     order::Weight,
+    purpose::Queue,
     time::Moment,
     url::{Origin, WebUrl},
 };
@@ -149,20 +150,20 @@ impl Model {
             assert!(self.now >= health.not_before && holding == 0, "an unhealthy host is asked too soon or too much");
         }
         let item = lease.item().clone();
-        match item.purpose {
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.leased_url(&item),
-            Purpose::Robots if item.redirects == 0 => {
+        match item.purpose.row().queue {
+            Queue::Table => self.leased_url(&item),
+            Queue::Robots if item.redirects == 0 => {
                 let of = item.of.expect("it is of a host");
                 assert!(self.seeking.insert(of), "robots.txt is fetched twice at a time");
             }
-            Purpose::Robots => {}
-            Purpose::Rescue => {
+            Queue::Robots => {}
+            Queue::Extra => {
                 assert!(self.has_robots(host), "fetched again before robots.txt");
                 assert!(!self.spent(host), "fetched again beyond the host's page budget");
                 assert!(self.again.remove(&item.id.0).is_some_and(|due| due <= self.now), "fetched again unasked");
                 *self.fetched_again.entry(item.id.0).or_default() += 1;
             }
-            Purpose::Check => assert!(self.has_robots(host), "checked before robots.txt"),
+            Queue::Check => assert!(self.has_robots(host), "checked before robots.txt"),
         }
         self.leases.push(lease);
     }
@@ -258,14 +259,14 @@ impl Model {
         let lease = self.leases.swap_remove(pick % self.leases.len());
         let host = lease.host();
         let item = lease.item().clone();
-        match item.purpose {
-            Purpose::Discover | Purpose::Retry | Purpose::Revisit | Purpose::Audit => self.complete_page(lease, how),
-            Purpose::Rescue => self.complete_extra(lease, how),
-            Purpose::Robots => {
+        match item.purpose.row().queue {
+            Queue::Table => self.complete_page(lease, how),
+            Queue::Extra => self.complete_extra(lease, how),
+            Queue::Robots => {
                 let of = lease.item().of.expect("it is of a host");
                 self.complete_robots(lease, of, how);
             }
-            Purpose::Check => {
+            Queue::Check => {
                 if how < 100 {
                     self.frontier.failed(&lease, REFUSED, self.now);
                 } else {
