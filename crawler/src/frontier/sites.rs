@@ -544,7 +544,7 @@ fn outage(reply: Reply, length: u64, killed: bool, (hosts, slots): (u32, usize))
     // After ten minutes of silence and a start, what is known of it still counts.
     let long = killed && middle >= AWAY + 5 * MINUTE;
     let restarted = if long { crawl.within(0, middle, (middle + MINUTE).min(until)) } else { 0 };
-    let ok = end == End::Drained && costs == 0 && at_first <= Some(12) && soon == 0 && restarted <= 2;
+    let ok = end == End::Drained && costs == 0 && at_first <= Some(12) && soon == 0 && restarted <= 1;
     (!ok).then(|| {
         format!("{end:?}, {costs} charged or left, {at_first:?} at first, {soon} too soon, {restarted} after a start")
     })
