@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
+mod bugs;
 mod circles;
 mod layers;
 mod light;
