@@ -112,7 +112,7 @@ impl Core {
         let counted = lease.purpose().is_counted();
         match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
-            Some(_) if lease.purpose().row().queue == Queue::Extra => return self.forgo_lease(lease, now),
+            Some(_) if lease.purpose().row().queue == Queue::Extra => return self.drop_lease(lease, now),
             _ => self.limits.end(&lease),
         }
         self.frontier.complete(lease, Outcome::Released, asked, now);
@@ -122,7 +122,7 @@ impl Core {
     pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
         self.limits.end(&lease);
         match lease.purpose().row().queue {
-            Queue::Extra => return self.forgo_lease(lease, now),
+            Queue::Extra => return self.drop_lease(lease, now),
             Queue::Check => return self.frontier.forget_good(lease, now),
             Queue::Table | Queue::Robots => {}
         }

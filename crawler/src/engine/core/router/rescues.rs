@@ -33,16 +33,16 @@ impl Core {
             self.frontier.came_nearer(rows);
         }
         let refused = parents.into_iter().filter(|parent| !self.frontier.offer_extra(parent.clone())).collect();
-        self.forgo(refused);
+        self.dropped(refused);
     }
 
     /// Extras on a host that cannot be asked any more are not fetched.
-    pub(super) fn forgo_host(&mut self, host: HostId) {
+    pub(super) fn drop_extras(&mut self, host: HostId) {
         let dropped = self.frontier.drop_extras(host);
-        self.forgo(dropped);
+        self.dropped(dropped);
     }
 
-    fn forgo(&mut self, extras: Vec<WorkItem>) {
+    fn dropped(&mut self, extras: Vec<WorkItem>) {
         for extra in extras {
             let rescue = self.sweep.settle(&extra, Vec::new(), None);
             if rescue.is_some() {
@@ -52,11 +52,11 @@ impl Core {
     }
 
     /// Ends the lease of an extra without a request.
-    pub(super) fn forgo_lease(&mut self, lease: Lease, now: Moment) {
+    pub(super) fn drop_lease(&mut self, lease: Lease, now: Moment) {
         let parent = lease.item().clone();
         self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
         tracing::debug!(url = %parent.url, "robots.txt or the scope forbids fetching it");
-        self.forgo(vec![parent]);
+        self.dropped(vec![parent]);
     }
 
     /// A page was fetched again: the lost URLs that it still links to are admitted.

@@ -103,22 +103,4 @@ impl Core {
         self.complete(ended, outcome);
         self.send(step);
     }
-
-    /// Ends the lease of a robots.txt: nothing of its host will be fetched.
-    pub(super) fn close(&mut self, ended: Ended, host: HostId, why: Abandonment, mut step: Step) {
-        let at = ended.at;
-        step.closed = Some((host, why));
-        self.admission.close(host, why);
-        let origin = self.frontier.origin(host).clone();
-        let abandoned = self.complete(ended, Outcome::Closed);
-        if why == Abandonment::NoHttps {
-            tracing::info!(host = %origin, "the start URL has no scheme, and https gives no answer: http is tried");
-        } else {
-            tracing::warn!(host = %origin, why = why.as_str(), abandoned, "the queued URLs of the host are abandoned: {}", why.explained());
-        }
-        self.starts.settle_all(&origin);
-        self.try_http(&origin, &mut step, at);
-        self.send(step);
-        self.forgo_host(host);
-    }
 }

@@ -62,23 +62,34 @@ impl Core {
     }
 
     /// A start that was only a guess has no answer: what it is to be instead is tried.
-    pub(super) fn give_up_guess(&mut self, ended: Ended, mut step: Step) {
-        let (lease, at) = (&ended.lease, ended.at);
-        let host = lease.host();
+    pub(super) fn give_up_guess(&mut self, ended: Ended, step: Step) {
+        let host = ended.lease.host();
         // It is no host of the crawl any more, well or not.
-        step.health = vec![(host, None)];
-        if lease.purpose() == Purpose::Robots {
-            return self.close(ended, host, Abandonment::NoHttps, step);
-        }
-        let (origin, why) = (self.frontier.origin(host).clone(), Abandonment::NoHttps);
-        step.change = Some((lease.item().id, UrlChange::Abandoned(why)));
+        self.close(ended, host, Abandonment::NoHttps, Step { health: vec![(host, None)], ..step });
+    }
+
+    /// Ends the lease that shows that nothing of a host is to be fetched.
+    pub(super) fn close(&mut self, ended: Ended, host: HostId, why: Abandonment, mut step: Step) {
+        let at = ended.at;
+        let origin = self.frontier.origin(host).clone();
         step.closed = Some((host, why));
         self.admission.close(host, why);
+        let abandoned = if ended.lease.purpose() == Purpose::Robots {
+            self.complete(ended, Outcome::Closed)
+        } else {
+            step.change = Some((ended.lease.item().id, UrlChange::Abandoned(why)));
+            let abandoned = self.frontier.close(host);
+            self.complete(ended, Outcome::Abandoned);
+            abandoned
+        };
+        if why == Abandonment::NoHttps {
+            tracing::info!(host = %origin, "the start URL has no scheme, and https gives no answer: http is tried");
+        } else {
+            tracing::warn!(host = %origin, why = why.as_str(), abandoned, "the queued URLs of the host are abandoned: {}", why.explained());
+        }
         self.starts.settle_all(&origin);
-        self.frontier.close(host);
-        self.complete(ended, Outcome::Abandoned);
         self.try_http(&origin, &mut step, at);
         self.send(step);
-        self.forgo_host(host);
+        self.drop_extras(host);
     }
 }
