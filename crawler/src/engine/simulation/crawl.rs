@@ -46,6 +46,8 @@ const MOST_RUNS: u64 = 150;
 pub(super) struct Past {
     pub(super) began: u64,
     pub(super) end: Option<End>,
+    /// The delay that was set for it: the next may have another.
+    pub(super) delay: Duration,
 }
 
 /// What a run is.
@@ -198,11 +200,12 @@ impl Crawl {
         for (origin, Host { outages, strain, robots, .. }) in &self.web.hosts {
             tracing::info!(origin, ?outages, ?strain, ?robots, "a host");
         }
+        tracing::info!(settings = self.text, "settings");
         loop {
             self.runs += 1;
             let began = self.now;
             let end = self.run()?;
-            self.past.push(Past { began, end });
+            self.past.push(Past { began, end, delay: self.settings.politeness.delay });
             tracing::info!(run = self.runs, ?end, now = self.now, "the run ended");
             oracle::justify(self, end)?;
             match end {
@@ -274,7 +277,8 @@ impl Crawl {
         let queued = due.queued + due.looks;
         drop(directory);
         self.round += 1;
-        self.due = self.rows("state = 'queued'");
+        // What a sequence before left to be found anew is none of them.
+        self.due = self.rows("state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence)");
         assert_eq!(self.due.len(), queued, "each is queued once");
         if besides.percent(50) {
             self.interruptions.insert(0, Interruption::Kill(besides.below(5 * SECOND)));
