@@ -244,6 +244,11 @@ impl Crawl {
         later > 0
     }
 
+    /// What the scope of a run leaves out.
+    pub(super) fn left_out_in(&self, run: u64) -> Excluded {
+        self.narrows.filter(|(from, _)| *from <= run).map_or(Excluded::Nothing, |(_, excluded)| excluded)
+    }
+
     /// Chance that is not that of the others.
     fn besides(&self, number: u64) -> Random {
         Random::new(self.random.clone().next().rotate_left(7) ^ number)
@@ -304,6 +309,11 @@ impl Crawl {
     pub(super) fn in_round(&self) -> impl DoubleEndedIterator<Item = &Request> {
         let is_of = |request: &&Request| request.sequence == self.sequence && request.round == self.round;
         self.requests.iter().filter(is_of)
+    }
+
+    /// Runs in which something was asked for the last sequence.
+    pub(super) fn runs_of_sequence(&self) -> impl Iterator<Item = u64> {
+        self.requests.iter().filter(|request| request.sequence == self.sequence).map(|request| request.run)
     }
 
     /// Begins the next sequence, if there is to be one, with a web that has changed.
