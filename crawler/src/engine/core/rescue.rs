@@ -152,7 +152,7 @@ impl Core {
                 Some(Outcome::Retry { due, attempts, failed: held(heeded.fault, &parent, at) })
             }
         };
-        if let Some(again) = again.filter(|_| !self.frontier.is_closed(lease.host())) {
+        if let Some(again) = again.filter(|_| !self.frontier.is_closed(lease.host()) && self.is_wanted(parent.id)) {
             tracing::debug!(url = %parent.url, "will be fetched again once more");
             self.frontier.complete(lease, again, asked, at);
             self.send(step);
@@ -163,12 +163,21 @@ impl Core {
         let answer = what_it_is(&result);
         let (mut proposals, found) = self.proposed_again(&parent, result, at);
         let answer = answer.filter(|_| !proposals.are_cut());
-        let ordered = self.rescues.orders.get(&parent.id).map_or(&[][..], |(_, links)| links);
-        let mut wanted: HashSet<u64> =
-            ordered.iter().copied().filter(|link| self.admission.wanted.contains(link)).collect();
+        let mut wanted: HashSet<u64> = self.wanted_of(parent.id).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
         self.admit_rescued(Rescued { parent, proposals, found, step, answer }, now)
+    }
+
+    /// The lost URLs that a page is fetched again for and that were not found on another meanwhile.
+    fn wanted_of(&self, parent: Ticket) -> impl Iterator<Item = u64> {
+        let ordered = self.rescues.orders.get(&parent).map_or(&[][..], |(_, links)| links);
+        ordered.iter().copied().filter(|link| self.admission.wanted.contains(link))
+    }
+
+    /// Whether there are any: a host that is silent need not be waited for otherwise.
+    fn is_wanted(&self, parent: Ticket) -> bool {
+        self.wanted_of(parent).next().is_some()
     }
 
     /// Admits what a page that was fetched again still links to.
