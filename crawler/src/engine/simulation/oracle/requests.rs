@@ -137,8 +137,11 @@ fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
         let Some(seconds) = request.pause else { continue };
         // A later start may find that it asked for too much.
         let until = request.to + seconds.min(3_600) * SECOND;
-        let is_known =
-            |next: &&&Request| next.granted > request.to && (next.run == request.run || is_whole(crawl, request.run));
+        // The second request of a lease, for a page that leads to itself, goes out whatever another has been told meanwhile.
+        let is_known = |next: &&&Request| {
+            let is_after = next.granted > request.to && !next.is_second;
+            is_after && (next.run == request.run || is_whole(crawl, request.run))
+        };
         if let Some(next) = requests[index + 1..].iter().find(is_known).filter(|next| next.from < until) {
             return Err(format!("{next:?} comes before the pause that {request:?} asked for is over"));
         }
