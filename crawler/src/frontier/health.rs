@@ -11,7 +11,7 @@
 //! A host that refuses (429, 503) and answers after a pause may allow few requests, or a URL may always be refused. What failed is
 //! asked for after the same pause: where that helps, the pause is added to the delay (a *penalty*), and given up by quarters.
 
-use std::time::Duration;
+use std::{collections::VecDeque, ops::RangeInclusive, time::Duration};
 
 use super::{BackOffPolicy, HostHealth, Purpose, WorkItem};
 use crate::{
@@ -34,6 +34,9 @@ const LEAST_PENALTY: Duration = Duration::from_millis(10);
 
 /// Times that a URL is refused after a pause which helped others, until it is at fault. Fewer where the host answers at once.
 const MOST_TRIALS: u32 = 3;
+
+/// Times of refusals that are remembered. What was refused before may be charged with that where it fails in another way.
+const MOST_REFUSALS: usize = 16;
 
 /// Server errors in a row that may not take a host down. With the one after them, two more in flight, and those after four pauses, a
 /// host that goes away gets twelve requests in half a minute.
@@ -88,6 +91,10 @@ struct Trouble {
     penalty: Duration,
     /// The pause after which it answered, when it had refused.
     helped: Duration,
+    /// Times in which nothing but refusals failed, the last [`MOST_REFUSALS`] of them.
+    refusals: VecDeque<RangeInclusive<Moment>>,
+    /// Whether the last failure was a refusal.
+    refused: bool,
     /// How often in a row it refused a URL after that pause all the same, and answered the next request.
     refused_alone: u32,
 }
@@ -288,7 +295,9 @@ impl Health {
         let own = of_page && item.held().is_some_and(|held| trouble.was_own(held) || (errs && self.good.is_empty()));
         // What came after a failure without any answer may have failed because of that.
         let held = trouble.silence.as_ref().is_none_or(|silence| !silence.is_of_host);
-        let charged = own && held && (!refused || trouble.refuses_alone());
+        // What was refused, and fails in another way now, does so for the first time.
+        let was_refused = item.held().is_some_and(|held| trouble.was_refusal(held));
+        let charged = own && held && (!(refused || was_refused) || trouble.refuses_alone());
         let most = match () {
             () if charged && (errs || refused) => 2 * trouble.trust + 1,
             () if errs => trouble.trust.max(1),
@@ -314,9 +323,12 @@ impl Health {
                 down.by_robots = item.purpose == Purpose::Robots;
             }
         }
+        trouble.note_kind(refused, now);
         (trouble.bad, trouble.last) = (now, trouble.last.max(granted));
         match (charged, held) {
             (true, _) => Fault::Url,
+            // What is held against it already stays so.
+            (false, true) if refused && own && !was_refused => Fault::Host,
             (false, true) => Fault::Unknown,
             (false, false) => Fault::Host,
         }
@@ -355,6 +367,25 @@ impl Trouble {
     /// Whether a failure was the URL's own.
     fn was_own(&self, failed: Moment) -> bool {
         failed > self.excused && failed <= self.ok
+    }
+
+    /// Whether a failure was a refusal without a doubt.
+    fn was_refusal(&self, failed: Moment) -> bool {
+        self.refusals.iter().any(|refusals| refusals.contains(&failed))
+    }
+
+    /// Notes whether a failure is a refusal.
+    fn note_kind(&mut self, refused: bool, now: Moment) {
+        let goes_on = std::mem::replace(&mut self.refused, refused);
+        if !refused {
+            return;
+        }
+        let last = if goes_on { self.refusals.pop_back() } else { None };
+        let since = last.map_or(now, |refusals| *refusals.start());
+        if self.refusals.len() >= MOST_REFUSALS {
+            self.refusals.pop_front();
+        }
+        self.refusals.push_back(since..=now);
     }
 
     /// Whether the host is up, and has answered since a moment.
@@ -566,6 +597,23 @@ mod tests {
         assert_eq!(faults[..4], [Fault::Unknown; 4]);
         assert_eq!(faults[4..], [Fault::Url; 2]);
         assert!(!host.health.is_down() && host.health.penalty(host.now).is_zero());
+    }
+
+    #[test]
+    fn a_refusal_is_not_charged_to_a_url_that_fails_in_another_way() {
+        for cause in [Cause::Closed, Cause::Status(502)] {
+            let mut host = Host::new();
+            let refusals = [2, 1].map(|number| host.fails(number, Cause::Status(429)));
+            host.answers(8);
+            assert_eq!(refusals, [Fault::Unknown; 2]);
+            host.fails(3, cause);
+            host.answers(8);
+            assert_eq!(host.fails(1, cause), Fault::Unknown, "pauses help against refusals");
+            host.answers(8);
+            assert_eq!(host.fails(1, Cause::Status(429)), Fault::Host, "it has failed by itself");
+            host.answers(8);
+            assert_eq!(host.fails(1, cause), Fault::Url);
+        }
     }
 
     #[test]

@@ -26,6 +26,9 @@ use crate::{
 /// A sequence is expected to admit as many URLs as the one before, and one more in so many.
 const MARGIN: u64 = 10;
 
+/// And so many more: how full a small filter is, is a matter of chance.
+const FEW: u64 = 10;
+
 /// How long a host that never answered is waited for.
 const GIVE_UP_UNKNOWN: Duration = Duration::from_secs(15);
 
@@ -209,7 +212,7 @@ fn seen_cache(settings: &Settings, resumed: &Resumed) -> Result<SeenCache, Cache
 fn cache_config(settings: &Settings, seed: u64, admitted_before: Option<u64>) -> CacheConfig {
     let chosen = &settings.cache;
     let given = chosen.expected_urls.map(std::num::NonZeroU64::get);
-    let as_before = admitted_before.map(|urls| urls + urls / MARGIN);
+    let as_before = admitted_before.map(|urls| urls + urls / MARGIN + FEW);
     // A smaller cache would save next to no memory, and lose more.
     let expected_urls = match chosen.reset {
         // It grows by itself, and loses nothing.
@@ -275,4 +278,34 @@ fn host_start(host: HostState, settings: &Settings, robots: &Robots, now: Moment
 
 fn stored<T>(text: &str, parse: impl FnOnce(&str) -> Result<T, UrlError>) -> Result<T, EngineError> {
     parse(text).map_err(|source| EngineError::Stored { text: text.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use urlcache::{BudgetedCache, UrlKey};
+
+    use super::*;
+    use crate::config::Layers;
+
+    /// How many URLs a cache takes before it is full.
+    fn room(config: CacheConfig) -> u64 {
+        let seed = config.hash_seed;
+        let mut cache = BudgetedCache::new(config).unwrap();
+        let full = (0..u64::MAX).find(|number| {
+            cache.judge(&[UrlKey::new(&number.to_le_bytes(), seed)], &mut Vec::new());
+            !cache.has_room(1)
+        });
+        full.unwrap() + 1
+    }
+
+    #[test]
+    fn a_sequence_that_begins_because_a_small_cache_was_full_has_room_for_more() {
+        let text = "[cache]\nstrategy = \"single\"\nexpected_urls = 20\nreset = \"restart\"\n";
+        let settings = Layers::new().file_text("test", text).resolve().unwrap().settings;
+        for seed in 0..50 {
+            let first = room(cache_config(&settings, seed, None));
+            let next = room(cache_config(&settings, seed + 50, Some(first)));
+            assert!(next > first, "{next} after {first} with seed {seed}");
+        }
+    }
 }

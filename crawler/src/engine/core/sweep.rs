@@ -125,11 +125,21 @@ impl Sweep {
             _ => (Proposals::default(), Hop::Link),
         };
         let answer = answer.filter(|_| !proposals.are_cut());
-        let ordered = self.orders.get(&parent.id).map_or(&[][..], |(_, links)| links);
-        let mut wanted: HashSet<u64> = ordered.iter().copied().filter(|link| self.wanted.contains(link)).collect();
+        let mut wanted: HashSet<u64> = self.wanted_of(parent.id).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
         Found { batch: Batch::new(Provenance::on(parent, hop, Judge::Lost, at), proposals), answer }
+    }
+
+    /// The lost URLs that a page is fetched again for and that were not found on another meanwhile.
+    fn wanted_of(&self, parent: Ticket) -> impl Iterator<Item = u64> {
+        let ordered = self.orders.get(&parent).map_or(&[][..], |(_, links)| links);
+        ordered.iter().copied().filter(|link| self.wanted.contains(link))
+    }
+
+    /// Whether there are any: a host that is silent need not be waited for otherwise.
+    pub(super) fn wants(&self, parent: Ticket) -> bool {
+        self.wanted_of(parent).next().is_some()
     }
 
     /// A URL was admitted: it is not lost any more.

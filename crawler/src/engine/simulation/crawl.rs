@@ -46,6 +46,8 @@ const MOST_RUNS: u64 = 150;
 pub(super) struct Past {
     pub(super) began: u64,
     pub(super) end: Option<End>,
+    /// The delay that was set for it: the next may have another.
+    pub(super) delay: Duration,
 }
 
 /// What a run is.
@@ -198,11 +200,12 @@ impl Crawl {
         for (origin, Host { outages, strain, robots, .. }) in &self.web.hosts {
             tracing::info!(origin, ?outages, ?strain, ?robots, "a host");
         }
+        tracing::info!(settings = self.text, "settings");
         loop {
             self.runs += 1;
             let began = self.now;
             let end = self.run()?;
-            self.past.push(Past { began, end });
+            self.past.push(Past { began, end, delay: self.settings.politeness.delay });
             tracing::info!(run = self.runs, ?end, now = self.now, "the run ended");
             oracle::justify(self, end)?;
             match end {
@@ -241,6 +244,11 @@ impl Crawl {
         later > 0
     }
 
+    /// What the scope of a run leaves out.
+    pub(super) fn left_out_in(&self, run: u64) -> Excluded {
+        self.narrows.filter(|(from, _)| *from <= run).map_or(Excluded::Nothing, |(_, excluded)| excluded)
+    }
+
     /// Chance that is not that of the others.
     fn besides(&self, number: u64) -> Random {
         Random::new(self.random.clone().next().rotate_left(7) ^ number)
@@ -274,7 +282,8 @@ impl Crawl {
         let queued = due.queued + due.looks;
         drop(directory);
         self.round += 1;
-        self.due = self.rows("state = 'queued'");
+        // What a sequence before left to be found anew is none of them.
+        self.due = self.rows("state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence)");
         assert_eq!(self.due.len(), queued, "each is queued once");
         if besides.percent(50) {
             self.interruptions.insert(0, Interruption::Kill(besides.below(5 * SECOND)));
@@ -300,6 +309,11 @@ impl Crawl {
     pub(super) fn in_round(&self) -> impl DoubleEndedIterator<Item = &Request> {
         let is_of = |request: &&Request| request.sequence == self.sequence && request.round == self.round;
         self.requests.iter().filter(is_of)
+    }
+
+    /// Runs in which something was asked for the last sequence.
+    pub(super) fn runs_of_sequence(&self) -> impl Iterator<Item = u64> {
+        self.requests.iter().filter(|request| request.sequence == self.sequence).map(|request| request.run)
     }
 
     /// Begins the next sequence, if there is to be one, with a web that has changed.

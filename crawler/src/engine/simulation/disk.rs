@@ -20,6 +20,9 @@ use super::{
 };
 use crate::store::{Message, Next, StoreError, StoreWriter};
 
+/// Questions in a row after which nothing will ever come of the answers.
+const ENDLESSLY: u32 = 10_000;
+
 /// A disk, and how it does.
 #[derive(Debug, Clone)]
 pub(super) struct Disk(pub(super) Arc<Mutex<State>>);
@@ -37,6 +40,8 @@ pub(super) struct State {
     pub(super) busy: Vec<(u64, u64)>,
     /// How often the URL cache was filled from the URL table.
     pub(super) fillings: u64,
+    /// Questions since anything was written.
+    pub(super) asked_in_vain: u32,
     /// When the process is killed.
     pub(super) kills: watch::Sender<Option<u64>>,
 }
@@ -64,8 +69,13 @@ impl State {
             Message::Refill(..) => Asked::Rows,
             Message::Sweep(..) => Asked::Sweep,
             Message::Replay(_) => Asked::Fill,
-            _ => return,
+            _ => {
+                self.asked_in_vain = 0;
+                return;
+            }
         };
+        self.asked_in_vain += 1;
+        assert!(self.asked_in_vain < ENDLESSLY, "it asks again and again, and does nothing with the answers");
         self.fillings += u64::from(asked == Asked::Fill);
         if let Some((_, pause)) = self.kill_at.take_if(|(kind, _)| *kind == asked) {
             self.kills.send_replace(Some(time::now() + pause));

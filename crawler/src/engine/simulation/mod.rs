@@ -41,6 +41,10 @@ use random::Random;
 /// Seeds that are run where nothing else is said.
 const SEEDS: u64 = 500;
 
+/// Later ones that have found a bug: a good page that failed, a cache that was full again and again, a wait for nothing, a URL
+/// that was charged for two outages.
+const FOUND: [u64; 4] = [1_020, 1_843, 3_177, 5_864];
+
 #[test]
 fn every_seed_is_crawled_completely() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -49,7 +53,9 @@ fn every_seed_is_crawled_completely() {
         return simulate(seed).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
     }
     let mut failures = Vec::new();
-    for seed in number("FIRST").unwrap_or(0)..number("SEEDS").unwrap_or(SEEDS) {
+    let found = if number("SEEDS").is_none() { &FOUND[..] } else { &[] };
+    let seeds = number("FIRST").unwrap_or(0)..number("SEEDS").unwrap_or(SEEDS);
+    for seed in seeds.chain(found.iter().copied()) {
         let problem = match std::panic::catch_unwind(|| simulate(seed)) {
             Ok(Ok(())) => continue,
             Ok(Err(problem)) => problem,

@@ -140,6 +140,7 @@ pub(super) fn disk(random: super::Random) -> Disk {
         kill_at: None,
         busy: Vec::new(),
         fillings: 0,
+        asked_in_vain: 0,
         kills,
     })))
 }

@@ -264,12 +264,12 @@ impl Web {
         self.hosts.values().all(sound) && self.starts.iter().all(|start| !start.guessed)
     }
 
-    /// How many links each URL is away from a start, in a web that [is sound](Self::is_sound).
-    pub(super) fn depths(&self) -> BTreeMap<String, u32> {
+    /// How many links each URL is away from a start, over none that is left out, in a web that [is sound](Self::is_sound).
+    pub(super) fn depths(&self, excluded: Excluded) -> BTreeMap<String, u32> {
         let mut depths: BTreeMap<String, u32> = BTreeMap::new();
         let mut level: Vec<String> = self.starts.iter().map(|start| start.url.clone()).collect();
         for depth in 0.. {
-            level.retain(|url| !depths.contains_key(url));
+            level.retain(|url| !depths.contains_key(url) && !excluded.holds(url));
             if level.is_empty() {
                 break;
             }

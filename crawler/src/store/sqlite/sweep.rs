@@ -361,6 +361,16 @@ mod tests {
     }
 
     #[test]
+    fn what_a_page_may_still_link_to_is_so_when_it_is_visited_once_more() {
+        let connection = crawled(&[(1, &[50])]);
+        assert_eq!(rounds(&connection, &[1]), [vec![1]]);
+        visit(&connection, 1, &[]);
+        assert!(rounds(&connection, &[]).is_empty());
+        assert_eq!(states(&connection), ["parent_unreachable"]);
+        assert_eq!(swept_as(&connection).as_deref(), Some("report"), "a rescue may yet find it");
+    }
+
+    #[test]
     fn a_page_that_is_new_is_asked_for_what_was_given_up() {
         let connection = crawled(&[(1, &[50])]);
         assert_eq!(rounds(&connection, &[]), [vec![1]]);

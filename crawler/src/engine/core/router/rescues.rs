@@ -70,7 +70,8 @@ impl Core {
         let Report { lease, requests, result } = report;
         let mut step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
         let (asked, parent) = (asked(requests, &result), lease.item().clone());
-        if !self.frontier.is_closed(lease.host())
+        if self.sweep.wants(parent.id)
+            && !self.frontier.is_closed(lease.host())
             && let Fate::Again(again) = self.pages.fate(&parent, &result, change.fault, at, now)
         {
             tracing::debug!(url = %parent.url, "will be fetched again once more");

@@ -8,6 +8,7 @@ use super::super::{
     web::split,
 };
 use crate::{
+    engine::End,
     purpose::Purpose,
     store::{ReadSide, sqlite::Records},
 };
@@ -32,8 +33,9 @@ pub(super) fn judge(crawl: &Crawl, stored: &BTreeSet<&str>, found: &BTreeSet<&st
 /// to be followed, says nothing of links that were there before.
 fn sent(crawl: &Crawl) -> BTreeMap<&str, &[String]> {
     let is_heard = |request: &&Request| {
-        let past = &crawl.past[usize::try_from(request.run - 1).expect("few runs")];
-        request.sequence == crawl.sequence && past.end.is_some() && request.is_heard
+        let end = crawl.past[usize::try_from(request.run - 1).expect("few runs")].end;
+        let was_dropped = end == Some(End::Loss) && was_asked_for_again(crawl, request);
+        request.sequence == crawl.sequence && end.is_some() && request.is_heard && !was_dropped
     };
     let mut pages: BTreeMap<&str, &[String]> = BTreeMap::new();
     for request in crawl.requests.iter().filter(is_heard).filter(|request| request.what == What::Final) {
@@ -50,6 +52,13 @@ fn sent(crawl: &Crawl) -> BTreeMap<&str, &[String]> {
             .or_insert(links);
     }
     pages
+}
+
+/// Whether the URL of a request was fetched in a later run as if it had not been: there was no room for its links.
+fn was_asked_for_again(crawl: &Crawl, request: &Request) -> bool {
+    let later = crawl.requests.iter().filter(|later| later.run > request.run && later.sequence == request.sequence);
+    let is_first = |later: &Request| matches!(later.purpose, Purpose::Discover | Purpose::Retry);
+    later.filter(|later| later.url == request.url).any(is_first)
 }
 
 /// What a page had that was fetched again for lost links: new ones on it are no links of the sequence.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rusqlite::Connection;
 
 use super::super::{
-    crawl::{Crawl, What},
+    crawl::{Crawl, Request, What},
     web::{Page, split},
 };
 use crate::config::SweepChoice;
@@ -30,8 +30,9 @@ pub(super) fn judge(crawl: &Crawl, connection: &Connection) -> Result<(), String
         return Ok(());
     }
     let rows = rows(connection, crawl.sequence).map_err(|error| error.to_string())?;
-    // A link to a host that joined the scope later was refused where it was read too early.
-    let [least, most_links] = [Late::Counts, Late::IsRefused].map(|late| distances(crawl, &rows, late));
+    // A link to a host that joined the scope later was refused where it was read too early, and one to what was left out later,
+    // where it was read too late.
+    let [least, most_links] = [Doubtful::Count, Doubtful::AreRefused].map(|links| distances(crawl, &rows, links));
     // Links to what was left out later were refused from then on.
     for (url, row) in rows.iter().filter(|(url, _)| !crawl.excluded.holds(url)) {
         let (Some(least), Some(far)) = (least.get(url.as_str()), most_links.get(url.as_str())) else { continue };
@@ -47,15 +48,15 @@ pub(super) fn judge(crawl: &Crawl, connection: &Connection) -> Result<(), String
     Ok(())
 }
 
-/// Whether a link counts whose host was not in the scope from the beginning.
+/// What links are taken for that may have been refused.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Late {
-    Counts,
-    IsRefused,
+enum Doubtful {
+    Count,
+    AreRefused,
 }
 
 /// How far each URL is from a start, by what the servers have sent.
-fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, late: Late) -> BTreeMap<&'a str, u32> {
+fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, doubtful: Doubtful) -> BTreeMap<&'a str, u32> {
     // To what a page leads, and whether that is one link more.
     let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
@@ -64,12 +65,9 @@ fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, late: Late) 
             continue;
         }
         let links = request.page.iter().filter(|page| page.follows).flat_map(|page| &page.links);
-        let links = links.filter(|link| {
-            let host = split(link).and_then(|(origin, _)| crawl.web.hosts.get(origin));
-            late == Late::Counts || link.starts_with(&request.origin) || host.is_some_and(|host| host.is_given)
-        });
         let to = links.map(|link| (link.as_str(), 1)).chain(request.location.as_deref().map(|to| (to, 0)));
-        leads.insert(&request.url, to.collect());
+        let counts = |to: &(&str, u32)| doubtful == Doubtful::Count || !may_be_refused(crawl, request, to.0);
+        leads.insert(&request.url, to.filter(counts).collect());
     }
     let mut open: VecDeque<_> = rows.iter().filter(|(_, row)| row.is_start).map(|(url, _)| (url.as_str(), 0)).collect();
     let mut least = BTreeMap::new();
@@ -84,6 +82,15 @@ fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, late: Late) 
         }
     }
     least
+}
+
+/// Whether what a page leads to may have been refused when it was read.
+fn may_be_refused(crawl: &Crawl, request: &Request, to: &str) -> bool {
+    let host = split(to).and_then(|(origin, _)| crawl.web.hosts.get(origin));
+    let is_given = to.starts_with(&request.origin) || host.is_some_and(|host| host.is_given);
+    // A start that leads elsewhere takes the scope with it.
+    let widens = request.location.is_some() && crawl.web.is_start(&request.url);
+    !(is_given || widens) || crawl.left_out_in(request.run).holds(to)
 }
 
 fn rows(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<String, Row>> {

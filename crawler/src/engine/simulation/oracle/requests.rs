@@ -56,7 +56,7 @@ fn rate(crawl: &Crawl) -> Result<(), String> {
 
 /// No more at a time than there are slots, and none before the delay has passed.
 fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
-    let (delay, slots) = (delay(crawl), crawl.settings.politeness.per_host.get() as usize);
+    let slots = crawl.settings.politeness.per_host.get() as usize;
     let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
     // What its robots.txt asks for holds once that was read: without a doubt when a page was asked for after it.
     let mut knows = None;
@@ -75,6 +75,7 @@ fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result
         // One that leads its URL to itself is followed by another of the same lease.
         let ends = before().filter(|other| other.what != What::ToItself);
         let last = ends.map(|other| other.to).filter(is_known).max();
+        let delay = delay(crawl, request.run);
         let delay = if knows == Some(request.run) { delay.max(asked) } else { delay };
         if last.is_some_and(|last| request.from < last + delay) {
             return Err(format!("{request:?} comes too soon after {last:?}, and not {delay} ms later"));
@@ -102,7 +103,7 @@ fn after_a_start(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(
         let is_committed = |other: &&&Request| is_whole(crawl, other.run) && other.what == What::Final;
         let pages = requests[..index].iter().filter(is_committed).any(|other| other.purpose.is_of_a_page());
         let began = crawl.past[past(request.run)].began;
-        if pages && request.from < began + delay(crawl).max(asked) {
+        if pages && request.from < began + delay(crawl, request.run).max(asked) {
             return Err(format!("{request:?} comes too soon after the start at {began}"));
         }
     }
@@ -136,8 +137,11 @@ fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
         let Some(seconds) = request.pause else { continue };
         // A later start may find that it asked for too much.
         let until = request.to + seconds.min(3_600) * SECOND;
-        let is_known =
-            |next: &&&Request| next.granted > request.to && (next.run == request.run || is_whole(crawl, request.run));
+        // The second request of a lease, for a page that leads to itself, goes out whatever another has been told meanwhile.
+        let is_known = |next: &&&Request| {
+            let is_after = next.granted > request.to && !next.is_second;
+            is_after && (next.run == request.run || is_whole(crawl, request.run))
+        };
         if let Some(next) = requests[index + 1..].iter().find(is_known).filter(|next| next.from < until) {
             return Err(format!("{next:?} comes before the pause that {request:?} asked for is over"));
         }
@@ -196,8 +200,8 @@ fn past(run: u64) -> usize {
     usize::try_from(run - 1).expect("few runs")
 }
 
-fn delay(crawl: &Crawl) -> u64 {
-    millis(crawl.settings.politeness.delay)
+fn delay(crawl: &Crawl, run: u64) -> u64 {
+    millis(crawl.past[past(run)].delay)
 }
 
 fn millis(duration: std::time::Duration) -> u64 {

@@ -8,7 +8,7 @@ use urlcache::Strategy;
 use super::{
     super::{
         crawl::{Crawl, What},
-        web::{Page, Permission, split},
+        web::{Excluded, Page, Permission, split},
     },
     complete, late_scope, told,
 };
@@ -74,12 +74,16 @@ fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     if limit.max_depth.is_none() || !crawl.known.is_empty() || !by_level || loses || !crawl.web.is_sound() {
         return Ok(());
     }
-    let depths = crawl.web.depths();
+    let (mut runs, without) = (crawl.runs_of_sequence(), crawl.excluded);
+    // What was left out meanwhile was on the way, or was not.
+    let least = if runs.all(|run| crawl.left_out_in(run) == without) { without } else { Excluded::Nothing };
+    let [least, most] = [least, without].map(|excluded| crawl.web.depths(excluded));
     let mut select = connection.prepare("SELECT url, depth FROM url WHERE admitted_in = ?").unwrap();
     let rows = select.query_map([crawl.sequence], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?))).unwrap();
     for (url, depth) in rows.map(Result::unwrap) {
-        if depths.get(&url).is_some_and(|least| *least != depth) {
-            return Err(format!("{url} is {} links from a start, and was found at depth {depth}", depths[&url]));
+        let (Some(least), most) = (least.get(&url), most.get(&url).unwrap_or(&u32::MAX)) else { continue };
+        if !(least..=most).contains(&&depth) {
+            return Err(format!("{url} is {least} to {most} links from a start, and was found at depth {depth}"));
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! Which pages are fetched again for lost URLs, and what becomes of those that none of them leads to.
 //!
 //! Invariants: a lost URL is called no longer linked only where each page that has the link was fetched again, and is one of the
-//! same kind without it; a page that is new is asked like the others. Of the pages that have a link, one is fetched again
+//! same kind without it. Where one was not, and all have been visited once more since, it stays doubtful: what they are now may be of
+//! another kind as well. A page that is new is asked like the others. Of the pages that have a link, one is fetched again
 //! in the first round, and then as many as before: so the rounds are few, and no more pages are asked than twice what is needed.
 
 use std::collections::HashMap;
@@ -85,9 +86,11 @@ impl Sweep<'_> {
 
     fn note_states(&self, part: &Part) -> Result<(), Fault> {
         let transaction = self.connection.unchecked_transaction()?;
-        let mut update = transaction.prepare_cached("UPDATE lost SET state = ?1 WHERE id = ?2 AND state <> ?1")?;
+        let mut update = transaction.prepare_cached(
+            "UPDATE lost SET state = ?1 WHERE id = ?2 AND state <> ?1 AND (?3 OR state <> 'parent_unreachable')",
+        )?;
         for missing in part.missing.values() {
-            update.execute(params![missing.state().as_str(), missing.id])?;
+            update.execute(params![missing.state().as_str(), missing.id, missing.has_page()])?;
         }
         drop(update);
         Ok(transaction.commit()?)
@@ -122,6 +125,11 @@ impl Part {
 }
 
 impl Missing {
+    /// Whether a page has the link by its latest visit.
+    fn has_page(&self) -> bool {
+        self.open || self.asked > 0
+    }
+
     fn state(&self) -> LostState {
         match self {
             Self { open: true, .. } => LostState::Lost,
