@@ -20,7 +20,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("/cli", "jobs/mod jobs/read watch/mod"),
     ("/config", "document fault layers priority reader reference settings/frontier settings/mod settings/scope"),
     ("/config", "schema secret"),
-    ("/engine/core", "mod router/intake router/rescues"),
     ("/extract", "arena base collector labels reader references"),
     ("/fetch/decode", "coding inflate mod sink stage"),
     ("/frontier", "active refill"),

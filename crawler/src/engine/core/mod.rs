@@ -19,8 +19,9 @@ mod router;
 mod setup;
 mod starts;
 mod sweep;
+mod task;
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 pub use admission::CacheFailure;
 pub(super) use admission::Filling;
@@ -32,11 +33,11 @@ pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
 use pages::{Again, Fate, Pages, Revisits, Unfinished, VisitRound};
 use robots::{Permission, Reading, Robots};
-use router::Intake;
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
 use starts::{Offered, Starts};
 use sweep::{AtDrain, Found, Sweep};
+use task::Task;
 
 use crate::{config::Settings, frontier::Frontier, time::Moment};
 
@@ -50,7 +51,8 @@ pub(super) struct Core {
     sweep: Sweep,
     limits: Limits,
     pages: Pages,
-    intake: Intake,
+    /// What came back, and is to be taken in.
+    intake: VecDeque<Task>,
     outbox: Outbox,
     /// How the run ends, once what is in flight has ended.
     stopped: Option<End>,

@@ -1,11 +1,11 @@
 //! What a core is made of: settings, and what the crawl directory holds.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, End, Intake, Limits, Outbox, Pages, Revisits, Robots, SeenCache, Starts, Sweep, VisitRound,
+    Admission, Core, End, Limits, Outbox, Pages, Revisits, Robots, SeenCache, Starts, Sweep, VisitRound,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -94,7 +94,7 @@ impl Setup {
             sweep: Sweep::new(settings.cache.sweep),
             limits: Limits::new(&settings, started, revisited),
             pages: Pages::new(&settings, revisits),
-            intake: Intake::default(),
+            intake: VecDeque::new(),
             outbox: Outbox::new(resumed.counters),
             stopped: None::<End>,
             settings,

@@ -59,6 +59,7 @@ pub(super) enum AtDrain {
 
 /// What a page that was fetched again still leads to.
 pub(super) struct Found {
+    pub(super) parent: WorkItem,
     /// Of its links, what is wanted.
     pub(super) batch: Batch,
     /// What it is now, where that tells where it leads.
@@ -113,7 +114,7 @@ impl Sweep {
     /// Reads the last answer of a page that was fetched again.
     pub(super) fn found(
         &self,
-        parent: &WorkItem,
+        parent: WorkItem,
         result: Result<KeptResponse, FetchError>,
         scope: &PureHalf,
         at: Moment,
@@ -128,7 +129,8 @@ impl Sweep {
         let mut wanted: HashSet<u64> = self.wanted_of(parent.id).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
-        Found { batch: Batch::new(Provenance::on(parent, hop, Judge::Lost, at), proposals), answer }
+        let found = Provenance::on(&parent, hop, Judge::Lost, at);
+        Found { parent, batch: Batch::new(found, proposals), answer }
     }
 
     /// The lost URLs that a page is fetched again for and that were not found on another meanwhile.

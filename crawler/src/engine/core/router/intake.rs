@@ -1,14 +1,14 @@
-//! [`Intake`]: what came back and is to be taken in, one after the other, a part a turn.
+//! What came back is taken in, one after the other, a part a turn.
 
 use std::collections::VecDeque;
 
 use super::{
-    super::{CacheFailure, Core, Filling, Question, Readiness, Unfinished},
-    rescues::Rescued,
+    super::{CacheFailure, Core, Filling, Question, Readiness, Task},
+    Ready,
 };
 use crate::{
     candidate::{HostId, Ticket},
-    engine::{Start, judge::Batch, report::Report},
+    engine::{Start, judge::Batch},
     frontier::HostStart,
     purpose::Taker,
     store::{Counters, HostRow, Step},
@@ -19,67 +19,17 @@ use crate::{
 /// Starts that are admitted in one turn: there may be very many.
 const STARTS_A_TURN: usize = 1_000;
 
-/// Something to be taken in.
-pub(in crate::engine::core) enum Task {
-    /// The URL cache is to be filled from the URL table.
-    Restore,
-    /// Starts that are not in the URL table.
-    Starts(VecDeque<Start>),
-    /// A visit that ended at this moment.
-    Visit(Box<Report>, Moment),
-    /// A page whose visit ended at this moment, and whose links were held back until the starts had their answers.
-    Held(Box<Report>, Moment),
-    /// A page whose links are being admitted.
-    Links(Box<Unfinished>),
-    /// A page fetched again, whose lost links are to be admitted.
-    Rescued(Box<Rescued>),
-}
-
-/// Tasks in their order.
-#[derive(Default)]
-pub(in crate::engine::core) struct Intake {
-    tasks: VecDeque<Task>,
-}
-
-impl Intake {
-    /// Adds a task.
-    pub(in crate::engine::core) fn push(&mut self, task: Task) {
-        self.tasks.push_back(task);
-    }
-
-    /// How many tasks there are.
-    pub(in crate::engine::core) fn len(&self) -> usize {
-        self.tasks.len()
-    }
-
-    /// Whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
-}
-
-/// Whether candidates can be judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ready {
-    /// Now.
-    Yes,
-    /// Once the URL cache is filled.
-    NotYet,
-    /// Not in this run.
-    No,
-}
-
 impl Core {
     /// Takes the next step; whether there is another that could be taken now.
     pub(super) fn take_in(&mut self, now: Moment) -> Result<bool, CacheFailure> {
         if !self.can_take_in() {
             return Ok(false);
         }
-        let Some(task) = self.intake.tasks.pop_front() else { return Ok(false) };
+        let Some(task) = self.intake.pop_front() else { return Ok(false) };
         if let Some(rest) = self.carry_on(task, now)? {
-            self.intake.tasks.push_front(rest);
+            self.intake.push_front(rest);
         }
-        Ok(self.can_take_in() && !self.intake.tasks.is_empty())
+        Ok(self.can_take_in() && !self.intake.is_empty())
     }
 
     fn can_take_in(&self) -> bool {
@@ -113,7 +63,7 @@ impl Core {
             },
             Task::Held(report, at) => self.page_finished(*report, None, at, now),
             Task::Links(unfinished) => self.admit_part(unfinished, now),
-            Task::Rescued(rescued) => self.admit_rescued(*rescued, now),
+            Task::Rescued(found, step) => self.admit_rescued(*found, *step, now),
         }
     }
 

@@ -10,15 +10,23 @@ mod rescues;
 mod robots;
 mod starts;
 
-pub(super) use intake::Intake;
-use intake::Task;
-
-use super::{CacheFailure, Core, Ending, Event, StoreAnswer, Then};
+use super::{CacheFailure, Core, Ending, Event, StoreAnswer, Task, Then};
 use crate::{
     engine::{End, report::Report},
     frontier::Asked,
     time::Moment,
 };
+
+/// Whether candidates can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ready {
+    /// Now.
+    Yes,
+    /// Once the URL cache is filled.
+    NotYet,
+    /// Not in this run.
+    No,
+}
 
 impl Core {
     /// Takes in what happened.
@@ -27,7 +35,7 @@ impl Core {
             Event::Begin(starts) => self.begin(starts, now),
             Event::Visited(report) => {
                 if self.limits.came_back(&report, now) {
-                    self.intake.push(Task::Visit(report, now));
+                    self.intake.push_back(Task::Visit(report, now));
                 } else {
                     self.not_made(*report, now);
                 }

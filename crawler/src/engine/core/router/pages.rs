@@ -1,9 +1,9 @@
 //! Pages whose visits ended.
 
 use super::{
-    super::{Again, CacheFailure, Core, Ending, Fate, Unfinished},
+    super::{Again, CacheFailure, Core, Ending, Fate, Task, Unfinished},
+    Ready,
     health::HostChange,
-    intake::{Ready, Task},
 };
 use crate::{
     candidate::Hop,
@@ -53,7 +53,7 @@ impl Core {
         let released = self.starts.released(now);
         let any = !released.is_empty();
         for (report, at) in released {
-            self.intake.push(Task::Held(Box::new(report), at));
+            self.intake.push_back(Task::Held(Box::new(report), at));
         }
         any
     }

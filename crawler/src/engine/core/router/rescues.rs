@@ -1,29 +1,19 @@
 //! Pages that are fetched again for lost URLs.
 
 use super::{
-    super::{CacheFailure, Core, Fate, Found, Readiness},
-    intake::{Ready, Task},
+    super::{CacheFailure, Core, Fate, Found, Readiness, Task},
+    Ready,
 };
 use crate::{
     candidate::HostId,
     engine::{
-        judge::Batch,
         outcome::{asked, counted},
         report::Report,
     },
     frontier::{Asked, Lease, Outcome, WorkItem},
-    store::{Step, Swept, VisitOutcome},
+    store::{Step, Swept},
     time::Moment,
 };
-
-/// A page that was fetched again, with what of it is to be admitted.
-pub(in crate::engine::core) struct Rescued {
-    parent: WorkItem,
-    batch: Batch,
-    step: Step,
-    /// What it is now, where that tells where it leads.
-    answer: Option<VisitOutcome>,
-}
 
 impl Core {
     /// The writer has compared.
@@ -81,25 +71,30 @@ impl Core {
         }
         step.counters.rescue_fetches = 1;
         self.frontier.complete(lease, Outcome::Finished { stored: false }, asked, at);
-        let Found { batch, answer } = self.sweep.found(&parent, result, self.starts.scope(), at);
-        self.admit_rescued(Rescued { parent, batch, step, answer }, now)
+        let found = self.sweep.found(parent, result, self.starts.scope(), at);
+        self.admit_rescued(found, step, now)
     }
 
     /// Admits what a page that was fetched again still links to.
-    pub(super) fn admit_rescued(&mut self, rescued: Rescued, now: Moment) -> Result<Option<Task>, CacheFailure> {
-        let links: Vec<u64> = rescued.batch.urls.kept();
+    pub(super) fn admit_rescued(
+        &mut self,
+        found: Found,
+        mut step: Step,
+        now: Moment,
+    ) -> Result<Option<Task>, CacheFailure> {
+        let links: Vec<u64> = found.batch.urls.kept();
         let readiness =
-            if links.is_empty() { Readiness::Yes } else { self.admission.make_room_for(&rescued.batch.urls, now)? };
+            if links.is_empty() { Readiness::Yes } else { self.admission.make_room_for(&found.batch.urls, now)? };
         match self.ready(readiness) {
             Ready::Yes => {}
-            Ready::NotYet => return Ok(Some(Task::Rescued(Box::new(rescued)))),
+            Ready::NotYet => return Ok(Some(Task::Rescued(Box::new(found), Box::new(step)))),
             Ready::No => {
                 // They cannot be let in any more: the page is fetched again in a run that may.
-                self.send(rescued.step);
+                self.send(step);
                 return Ok(None);
             }
         }
-        let Rescued { parent, batch, mut step, answer } = rescued;
+        let Found { parent, batch, answer } = found;
         let admitted = self.admit(batch, &mut step);
         step.rescue = self.sweep.settle(&parent, links.into_iter().zip(admitted).collect(), answer);
         self.send(step);

@@ -1,9 +1,6 @@
 //! The start URLs.
 
-use super::{
-    super::{Core, Offered, Start},
-    intake::Task,
-};
+use super::super::{Core, Offered, Start, Task};
 use crate::{
     candidate::HostId,
     engine::report::Ended,
@@ -23,10 +20,10 @@ impl Core {
             &mut self.frontier,
         );
         if self.frontier.counts().admitted > 0 {
-            self.intake.push(Task::Restore);
+            self.intake.push_back(Task::Restore);
         }
         self.starts.start_waiting(now);
-        self.intake.push(Task::Starts(starts.into()));
+        self.intake.push_back(Task::Starts(starts.into()));
     }
 
     /// Admits the starts.
