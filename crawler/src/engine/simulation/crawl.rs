@@ -162,6 +162,7 @@ impl Crawl {
             };
             self.interruptions.push(interruption);
         }
+        let joins_late = plan.joins_late().is_some();
         self.adds = plan.adds().then(|| 2 + self.random.below(2));
         self.narrows = self.random.percent(10).then(|| (2 + self.random.below(2), Excluded::Threes));
         self.with_faults_of_its_own();
@@ -171,6 +172,10 @@ impl Crawl {
         let mut besides = self.besides(0);
         self.batches = if besides.percent(30) { 1 + besides.below(3) } else { 0 };
         let length = besides.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
+        if joins_late {
+            // So that much is queued when the start comes that leads there.
+            self.interruptions.insert(0, Interruption::Signal(1 + besides.below(10 * SECOND)));
+        }
         self.suspended = besides.percent(10).then_some((besides.below(30 * SECOND), length));
         self
     }

@@ -48,7 +48,7 @@ impl Plan {
             (0, _) | (_, false) => StartKind::Plain,
             _ => random.pick(&kinds),
         };
-        let starts: Vec<_> = (0..=random.below(4)).map(|number| kind(number, random)).collect();
+        let mut starts: Vec<_> = (0..=random.below(4)).map(|number| kind(number, random)).collect();
         let crowd = random.percent(1);
         let mut robots: Vec<_> = (0..starts.len()).map(|number| robots(number, random)).collect();
         if crowd {
@@ -56,12 +56,22 @@ impl Plan {
         }
         let added = (starts.len() > 1 && random.percent(20)).then(|| starts.len() - 1);
         let turns = random.percent(if crowd { 60 } else { 15 }).then_some(8);
+        // Draws of their own, so that a seed without it stays what it was.
+        let mut besides = Random::new(random.clone().next() ^ 1);
+        if let Some(last) = added.filter(|_| !calm && besides.percent(60)) {
+            starts[last] = StartKind::Moved;
+        }
         Self { starts, robots, odd, crowd, calm, added, turns }
     }
 
     /// Whether a start is given in a later run.
     pub(super) fn adds(&self) -> bool {
         self.added.is_some()
+    }
+
+    /// The host to which such a start redirects, while others are crawled that link there.
+    pub(super) fn joins_late(&self) -> Option<usize> {
+        self.added.filter(|added| self.starts[*added] == StartKind::Moved)
     }
 
     /// Whether there are so many links that a small URL cache loses thousands of them at once.
@@ -87,6 +97,9 @@ impl Plan {
             made.is_given = *kind == StartKind::Plain && !self.is_added(number);
             web.hosts.insert(origin(number), made);
             self.give(number, at, &mut web, random);
+        }
+        if let Some(number) = self.joins_late() {
+            islands(number, &mut web);
         }
         if random.percent(10) && !self.calm {
             let storm = storm(at, random);
@@ -152,6 +165,25 @@ impl Plan {
         let robots = self.robots[number].clone();
         Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), strain: None, is_given: true }
     }
+}
+
+/// A host gets pages that one page elsewhere links to, each of them.
+fn islands(number: usize, web: &mut Web) {
+    let mut islands = BTreeMap::new();
+    for (_, host) in web.hosts.iter_mut().filter(|(name, _)| **name != origin(number)) {
+        for links in host.pages.values_mut().filter_map(links_of).step_by(2) {
+            let path = format!("/island/{}", islands.len());
+            links.push(origin(number) + &path);
+            islands.insert(path, Page::Links(Vec::new()));
+        }
+    }
+    if let Some(host) = web.hosts.get_mut(&origin(number)) {
+        host.pages.append(&mut islands);
+    }
+}
+
+fn links_of(page: &mut Page) -> Option<&mut Vec<String>> {
+    if let Page::Links(links) = page { Some(links) } else { None }
 }
 
 /// Some pages have other links at another moment, or when they are asked for again.
