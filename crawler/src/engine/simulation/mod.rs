@@ -72,6 +72,6 @@ fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
     let plan = Plan::new(&mut random);
     let web = plan.web(0, &mut random);
-    let stages = settings::stages(plan.has_crowd(), &mut random);
+    let stages = settings::stages(&plan, &mut random);
     Crawl::new(web, stages, random).with_plan(plan).go_on_to_the_end()
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use super::{Random, web::MOST_REDIRECTS};
+use super::{Random, grow::Plan, web::MOST_REDIRECTS};
 use crate::config::{Layers, Settings};
 
 const CACHES: [&str; 16] = [
@@ -40,10 +40,10 @@ impl Stage {
     }
 }
 
-/// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next. Where it `loses_many`, the URL cache
+/// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next. Where there is a crowd, the URL cache
 /// is small, and stays so.
-pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Stage> {
-    let cache = if loses_many { LOSES_MANY } else { random.pick(&CACHES) };
+pub(super) fn stages(plan: &Plan, random: &mut Random) -> Vec<Stage> {
+    let cache = if plan.has_crowd() { LOSES_MANY } else { random.pick(&CACHES) };
     let losses = random.pick(&[
         "",
         "",
@@ -84,6 +84,10 @@ pub(super) fn stages(loses_many: bool, random: &mut Random) -> Vec<Stage> {
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
         .unwrap();
     let budgets: &[&str] = match random.below(8) {
+        // Pages that are held back for a start count as pages of the budget.
+        0 | 5 | 6 if plan.joins_late().is_some() => {
+            &["max_pages = 5", "max_pages = 12", "max_pages = 20", "max_pages = \"unlimited\""]
+        }
         0 => &["max_pages = 10", "max_pages = 25", "max_pages = \"unlimited\""],
         1 | 4 if depth.is_empty() => &["max_depth = 2", "max_depth = 3", "max_depth = \"unlimited\""],
         2 => &["max_bytes = \"2KiB\"", "max_bytes = \"unlimited\""],

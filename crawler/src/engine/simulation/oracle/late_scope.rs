@@ -20,7 +20,11 @@ pub(super) fn judge(crawl: &Crawl, found: &BTreeSet<&str>) -> Result<(), String>
         let Some(Page::Redirect(target)) = page else { continue };
         let Some(answer) = answer(crawl, &start.url) else { continue };
         let began = crawl.past[usize::try_from(answer.run - 1).expect("few runs")].began;
-        let pages = || crawl.requests.iter().filter(|request| is_page(crawl, request, answer.run));
+        // What is found in pages that are visited once more is compared in the next sequence.
+        let pages = || {
+            let all = crawl.requests.iter().filter(|request| request.round == answer.round);
+            all.filter(|request| is_page(crawl, request, answer.run))
+        };
         let meanwhile = pages().filter(|page| page.run == answer.run && page.from < answer.to).count();
         if answer.to > began + LONGEST || meanwhile > MOST_PAGES {
             continue;
