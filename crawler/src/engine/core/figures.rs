@@ -59,7 +59,7 @@ impl Core {
         if counts.admitted != counts.queued + counts.leased + counts.finished + counts.abandoned {
             return Err(format!("the counts do not add up: {counts:?}"));
         }
-        let usual = self.limits.usual();
+        let usual = self.limits.concurrency();
         let leases = self.limits.in_flight() + self.robots.waiting();
         if leases > usual {
             return Err(format!("{leases} leases are carried out, or wait for the rules of their hosts"));

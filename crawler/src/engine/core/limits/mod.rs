@@ -4,19 +4,26 @@
 //!
 //! Invariant: limits stop leasing, never admission.
 //!
-//! Does not know: which URL is next, and what becomes of an answer.
+//! Does not know: which URL is next, what becomes of an answer, and the rate's time. Few leases wait for it: which URL is next is decided
+//! when there is a request for it, so that hosts share by weight where the rate is what is scarce, and little is under way when a budget
+//! is spent. Whoever carries leases out says when one goes.
 
-mod budget;
 mod own_trouble;
-mod unsent;
 
-use budget::Budget;
 use own_trouble::OwnTrouble;
-use unsent::Unsent;
 
 use crate::{
-    config::Settings, engine::report::Report, fetch::FetchError, frontier::Lease, store::Counters, time::Moment,
+    config::{BudgetSettings, Settings},
+    engine::report::Report,
+    fetch::FetchError,
+    frontier::Lease,
+    queue::most_fetched,
+    store::Counters,
+    time::Moment,
 };
+
+/// Of what a rate allows in a second, one in so many may wait, and one more.
+const SHARE: u32 = 100;
 
 /// Whether a lease may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,37 +51,75 @@ pub(super) struct Work<'a> {
 /// What limits the requests of a run.
 #[derive(Debug)]
 pub(super) struct Limits {
-    budget: Budget,
-    own_trouble: OwnTrouble,
-    unsent: Unsent,
+    budget: BudgetSettings,
+    /// When the time of this run is over.
+    ends: Option<Moment>,
+    /// Visits that stored a page of this sequence once more: it counts once.
+    revisited: u64,
+    /// Leases that may be a page each.
+    pages_in_flight: u64,
     /// Leases that are carried out.
     in_flight: usize,
-    /// Leases at a time.
-    usual: usize,
+    /// How many may be.
+    concurrency: usize,
+    /// Those of them that wait for the rate.
+    unsent: usize,
+    /// How many may; all, where there is no rate: nobody says then when one goes.
+    most_unsent: usize,
+    own_trouble: OwnTrouble,
 }
 
 impl Limits {
     /// Those of a run that began at `started`; so many visits stored a page that is counted, or is due again.
     pub(super) fn new(settings: &Settings, started: Moment, revisited: u64) -> Self {
+        let rate = settings.politeness.max_rate;
         Self {
-            budget: Budget::new(settings.budget.clone(), started).without(revisited),
-            own_trouble: OwnTrouble::default(),
-            unsent: Unsent::new(settings.politeness.max_rate),
+            budget: settings.budget.clone(),
+            ends: settings.budget.max_time.map(|most| started + most),
+            revisited,
+            pages_in_flight: 0,
             in_flight: 0,
-            usual: settings.politeness.concurrency.get() as usize,
+            concurrency: settings.politeness.concurrency.get() as usize,
+            unsent: 0,
+            most_unsent: rate.map_or(usize::MAX, |rate| 1 + (rate.get() / SHARE) as usize),
+            own_trouble: OwnTrouble::default(),
         }
     }
 
     /// Whether a lease may be granted.
     pub(super) fn allow(&self, work: &Work<'_>, now: Moment) -> Allowance {
-        if work.is_left && self.budget.is_spent(work.counters, work.fetched, now) {
+        if work.is_left && self.is_spent(work, now) {
             return Allowance::Spent;
         }
-        let most = self.own_trouble.most(self.usual, now);
-        if self.in_flight + work.waiting >= most || self.unsent.are_enough() {
+        let most = self.own_trouble.most(self.concurrency, now);
+        if self.in_flight + work.waiting >= most || self.unsent >= self.most_unsent {
             return Allowance::NotYet(None);
         }
         self.waits(now).map_or(Allowance::Yes, |until| Allowance::NotYet(Some(until)))
+    }
+
+    fn is_spent(&self, work: &Work<'_>, now: Moment) -> bool {
+        let Work { counters, fetched, .. } = work;
+        let pages = counters.stored - self.revisited + self.pages_in_flight;
+        self.budget.max_pages.is_some_and(|most| pages >= most.get())
+            || self.has_fetched_too_much(*fetched)
+            || self.budget.max_bytes.is_some_and(|most| counters.bytes_in >= most.get())
+            || self.is_out_of_time(now)
+    }
+
+    /// Whether so many URLs were fetched for so few pages that the budget of pages ends the crawl.
+    pub(super) fn has_fetched_too_much(&self, fetched: u64) -> bool {
+        self.budget.max_pages.is_some_and(|most| fetched + self.pages_in_flight >= most_fetched(most))
+    }
+
+    /// Whether the time of this run is over.
+    pub(super) fn is_out_of_time(&self, now: Moment) -> bool {
+        self.ends.is_some_and(|end| now >= end)
+    }
+
+    /// When it will be, if that is still to come.
+    pub(super) fn time_ends(&self, now: Moment) -> Option<Moment> {
+        self.ends.filter(|end| *end > now)
     }
 
     /// Until when this machine can make no request, if it cannot.
@@ -84,23 +129,23 @@ impl Limits {
 
     /// A lease was granted.
     pub(super) fn begin(&mut self, lease: &Lease) {
-        self.budget.begin(lease);
+        self.pages_in_flight += lease.pages();
     }
 
     /// A lease has ended.
     pub(super) fn end(&mut self, lease: &Lease) {
-        self.budget.end(lease);
+        self.pages_in_flight -= lease.pages();
     }
 
     /// A lease is carried out.
     pub(super) fn sent(&mut self) {
-        self.unsent.begin();
+        self.unsent += 1;
         self.in_flight += 1;
     }
 
     /// So many of them do not wait for the rate any longer.
     pub(super) fn gone(&mut self, leases: usize) {
-        self.unsent.have_gone(leases);
+        self.unsent = self.unsent.saturating_sub(leases);
     }
 
     /// One came back. Whether its request was made: it was not where this machine could make none, or it was withdrawn.
@@ -108,7 +153,7 @@ impl Limits {
         self.in_flight -= 1;
         if report.requests == 0 && matches!(report.result, Err(FetchError::Withdrawn | FetchError::Internal)) {
             // It never went.
-            self.unsent.have_gone(1);
+            self.gone(1);
         }
         match &report.result {
             Err(FetchError::Withdrawn) => false,
@@ -135,22 +180,7 @@ impl Limits {
 
     /// How many may be at a time.
     #[cfg(test)]
-    pub(super) fn usual(&self) -> usize {
-        self.usual
-    }
-
-    /// Whether so many URLs were fetched for so few pages that the budget of pages ends the crawl.
-    pub(super) fn has_fetched_too_much(&self, fetched: u64) -> bool {
-        self.budget.has_fetched_too_much(fetched)
-    }
-
-    /// Whether the time of this run is over.
-    pub(super) fn is_out_of_time(&self, now: Moment) -> bool {
-        self.budget.is_out_of_time(now)
-    }
-
-    /// When it will be, if that is still to come.
-    pub(super) fn time_ends(&self, now: Moment) -> Option<Moment> {
-        self.budget.time_ends(now)
+    pub(super) fn concurrency(&self) -> usize {
+        self.concurrency
     }
 }

@@ -88,8 +88,7 @@ impl Core {
     /// Counts requests whose visit brought nothing back.
     pub(super) fn count_requests(&mut self, requests: u64) {
         if requests > 0 {
-            let counters = Counters { requests, ..Counters::default() };
-            self.outbox.write(Step { counters, ..Step::default() }, &mut self.frontier);
+            self.count(Counters { requests, ..Counters::default() });
         }
     }
 

@@ -15,10 +15,7 @@ use crate::{
 impl Core {
     /// The run begins.
     pub(super) fn begin(&mut self, starts: Vec<Start>, now: Moment) {
-        self.outbox.write(
-            Step { counters: Counters { generations: 1, ..Counters::default() }, ..Step::default() },
-            &mut self.frontier,
-        );
+        self.count(Counters { generations: 1, ..Counters::default() });
         if self.frontier.counts().admitted > 0 {
             self.intake.push_back(Task::Restore);
         }
