@@ -182,3 +182,32 @@ fn what_it_is(result: &Result<KeptResponse, FetchError>) -> Option<VisitOutcome>
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{candidate::HostId, url::WebUrl};
+
+    #[test]
+    fn a_page_is_wanted_until_all_that_it_was_ordered_for_is_admitted() {
+        let url = WebUrl::parse("http://h/").unwrap();
+        let parent = WorkItem::discover(Ticket(1), HostId(0), url, Hop::Link);
+        let [one, other] = [1, 2].map(|number: u8| Fingerprint::from_bytes([number; 16]));
+        let links = [one, other].map(Fingerprint::short).to_vec();
+        let mut sweep = Sweep::new(SweepChoice::Rescue);
+        let moment = Moment::from_millis(1);
+        assert!(
+            matches!(sweep.drained(None, moment), AtDrain::Ask(_))
+                && matches!(sweep.drained(None, moment), AtDrain::Wait)
+        );
+        let orders = vec![RescueOrder { parent, refetch: Refetch { visit: 1, up_to: 2 }, links }];
+        let (_, parents) = sweep.swept(Swept { lost: 2, orders, ..Swept::default() });
+        assert_eq!((parents[0].purpose, sweep.wanted()), (Purpose::Rescue, 2));
+        for (found, wants) in [(one, true), (other, false)] {
+            sweep.admitted(found);
+            assert_eq!(sweep.wants(parents[0].id), wants);
+        }
+        assert!(sweep.settle(&parents[0], Vec::new(), None).is_some_and(|row| row.rescued.is_empty()));
+        assert!(sweep.settle(&parents[0], Vec::new(), None).is_none(), "it is settled once");
+    }
+}
