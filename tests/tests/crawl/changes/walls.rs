@@ -4,7 +4,7 @@ use webloom_tests::webloom::Webloom;
 
 use super::{
     NOTHING,
-    site::{Answer, OTHER, SOON, Site, TEXT},
+    site::{Answer, OTHER, SOON, Site, TEXT, links},
 };
 
 /// Each of these told of the first pages.
@@ -93,6 +93,35 @@ fn pages_that_are_redirected_to_one_log_in_are_unreachable() {
     restore(&site, &behind);
     assert_eq!(site.again(&[]), [vec!["orphaned /login".to_owned()], of_each("reachable", 8)].concat());
     assert_eq!(site.again(&[]), NOTHING);
+}
+
+#[test]
+fn pages_that_cannot_be_seen_keep_their_links() {
+    for redirected in [false, true] {
+        let site = Site::numbered(30);
+        // What the first page alone links to.
+        let below = ["/below/1", "/below/2", "/below/3"];
+        for path in below {
+            site.page(path, &format!("What is said at {path}\nand nowhere else"));
+        }
+        site.set("/1", Answer::Page(links(&below.map(str::to_owned))));
+        let behind = answers(&site, 8);
+        site.crawl(&TEXT);
+        site.page("/login", "Please log in\nwith your name and password");
+        for (path, _) in &behind {
+            let wall = if redirected { Answer::Redirect("/login") } else { site.now("/login") };
+            site.set(path, wall);
+        }
+        let new = redirected.then(|| "new /login".to_owned());
+        assert_eq!(site.again(&[]), [Vec::from_iter(new), of_each("unreachable", 8)].concat());
+        assert_eq!(site.again(&[]), NOTHING);
+        restore(&site, &behind);
+        let orphan = redirected.then(|| "orphaned /login".to_owned());
+        assert_eq!(site.again(&[]), [Vec::from_iter(orphan), of_each("reachable", 8)].concat());
+        site.page("/1", OTHER);
+        let orphans = below.map(|path| format!("orphaned {path}"));
+        assert_eq!(site.again(&[]), [vec!["changed_text /1".to_owned()], orphans.to_vec()].concat());
+    }
 }
 
 #[test]

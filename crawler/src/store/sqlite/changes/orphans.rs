@@ -18,14 +18,17 @@ use crate::{
 const MEMORY: usize = 8 << 20;
 
 /// The links of every page as it was seen last: a page that gave no answer, or is not found and not told to be gone, has those
-/// of its copy. One that was cut short has those of the copy before as well.
+/// of its copy. One that was cut short has those of the copy before as well, and one that cannot be seen, or is doubted, those of its
+/// last good copy.
 const LINKS: &str = "
     SELECT kept.links, substr(url.fingerprint, 1, 8) FROM url
+    LEFT JOIN standing ON standing.url = url.id
     JOIN visit AS last ON last.id = url.visit
     JOIN visit AS seen ON seen.id = iif(last.outcome IN ('stored', 'redirected'), last.id, url.copy)
                        OR (last.truncated IS NOT NULL AND seen.id = last.before)
+                       OR ((condition = 'unreachable' OR doubt IS NOT NULL) AND seen.id = standing.good)
     JOIN visit AS kept ON kept.id = coalesce(seen.same, seen.id)
-    WHERE NOT EXISTS (SELECT 1 FROM standing WHERE standing.url = url.id AND condition = 'gone')";
+    WHERE condition IS NOT 'gone'";
 
 /// Pages that only links lead to.
 const PAGES: &str = "
