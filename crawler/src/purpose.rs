@@ -4,7 +4,7 @@
 //! Does not know: when a URL is fetched, or what becomes of its answer.
 
 /// What a URL is fetched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Purpose {
     /// A URL of the URL table, for its first answer.
     Discover,

@@ -28,7 +28,7 @@ impl Frontier {
                 abandoned = self.complete_robots(of, &item, outcome, now);
                 self.plan(of);
             }
-            Queue::Check => self.leased_extras -= 1,
+            Queue::Check => self.leased_uncounted -= 1,
         }
         self.plan(host);
         abandoned
@@ -88,7 +88,7 @@ impl Frontier {
     }
 
     fn complete_extra(&mut self, item: WorkItem, outcome: &Outcome) {
-        self.leased_extras -= 1;
+        self.leased_uncounted -= 1;
         let item = match *outcome {
             Outcome::Retry { due, attempts, failed } => {
                 WorkItem { due: Some(due), failed: Some(failed), attempts, ..item }
@@ -103,7 +103,7 @@ impl Frontier {
     }
 
     fn complete_robots(&mut self, of: HostId, item: &WorkItem, outcome: Outcome, now: Moment) -> u64 {
-        self.leased_extras -= 1;
+        self.leased_uncounted -= 1;
         self.queue(of).waits_elsewhere = false;
         let state = match outcome {
             Outcome::Met { until } => {

@@ -5,29 +5,29 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Frontier, WorkItem};
+use super::{Frontier, Purpose, WorkItem};
 use crate::{
     candidate::{HostId, Ticket},
     time::Moment,
 };
 
-/// robots.txt files and URLs that are fetched again. Most hosts have none at most times.
+/// robots.txt files, and what is fetched beside the queued rows. Most hosts have none at most times.
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     /// robots.txt files, its own or of hosts that redirect here.
     pub(super) robots: VecDeque<WorkItem>,
     /// All others, by the moment before which they are not fetched.
-    pub(super) others: BTreeMap<(Moment, Ticket), WorkItem>,
+    pub(super) others: BTreeMap<(Moment, Ticket, Purpose), WorkItem>,
 }
 
 impl Extras {
     /// The first of the others, and when it may be fetched.
     pub(super) fn first_other(&self) -> Option<(Moment, &WorkItem)> {
-        self.others.first_key_value().map(|((due, _), item)| (*due, item))
+        self.others.first_key_value().map(|((due, ..), item)| (*due, item))
     }
 
     pub(super) fn put_extra(&mut self, item: WorkItem) {
-        self.others.insert((item.due.unwrap_or(Moment::EPOCH), item.id), item);
+        self.others.insert((item.due.unwrap_or(Moment::EPOCH), item.id, item.purpose), item);
     }
 
     pub(super) fn take_extra(&mut self) -> Option<WorkItem> {
@@ -82,7 +82,6 @@ mod tests {
     use crate::{
         candidate::{Hop, Ticket},
         frontier::{Asked, FrontierLimits, HostStart, Next, Outcome},
-        purpose::Purpose,
         time::Moment,
         url::WebUrl,
     };

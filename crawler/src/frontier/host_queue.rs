@@ -364,18 +364,18 @@ impl HostQueue {
         Extras::take(&mut self.extras, |extras| extras.robots.pop_front())
     }
 
-    /// Queues a URL that is to be fetched again.
+    /// Queues an extra.
     pub(super) fn put_extra(&mut self, item: WorkItem) {
         self.extras.get_or_insert_default().put_extra(item);
     }
 
-    /// Takes a URL that may be fetched again now, for a lease.
+    /// Takes an extra that may be fetched now, for a lease.
     pub(super) fn take_extra(&mut self, now: Moment) -> Option<WorkItem> {
         self.ready_extra(now)?;
         Extras::take(&mut self.extras, Extras::take_extra)
     }
 
-    /// The URL that may be fetched again now.
+    /// The extra that may be fetched now.
     fn ready_extra(&self, now: Moment) -> Option<&WorkItem> {
         let (due, extra) = self.extras.as_ref()?.first_other()?;
         Some(extra).filter(|extra| due.max(self.trial_of(extra)) <= now)
@@ -388,7 +388,7 @@ impl HostQueue {
         Some(WorkItem::extra(self.id, url, Purpose::Check))
     }
 
-    /// Takes all URLs that are to be fetched again.
+    /// Takes all extras but robots.txt.
     pub(super) fn take_extras(&mut self) -> Vec<WorkItem> {
         let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.others)));
         taken.unwrap_or_default().into_values().collect()

@@ -111,9 +111,9 @@ pub enum Next {
     Blocked,
     /// Nothing is leased; all that is left is on hosts that have not answered for so long that they are given up.
     Unreachable,
-    /// Nothing is leased; all that is queued, or waits to be fetched again, is beyond a depth or page limit.
+    /// Nothing is leased; all that is queued, or waits beside the rows of its host, is beyond a depth or page limit.
     Held,
-    /// Nothing is queued or leased, and nothing waits to be fetched again.
+    /// Nothing is queued or leased, and nothing waits beside the rows of its host.
     Drained,
 }
 
@@ -144,9 +144,9 @@ pub struct Frontier {
     pub(super) counts: Counts,
     /// Queued rows that cost an attempt.
     pub(super) retrying: u64,
-    /// Leases outside the counts.
-    pub(super) leased_extras: u64,
-    /// To be fetched again for lost links: queued or leased.
+    /// Leases outside the counts: extras, robots.txt and checks.
+    pub(super) leased_uncounted: u64,
+    /// What is fetched beside the rows, but for robots.txt: queued or leased.
     pub(super) extras: u64,
     pub(super) open_refills: u64,
     /// Rows in memory.
@@ -169,7 +169,7 @@ impl Frontier {
             levels: Levels::default(),
             counts: Counts::default(),
             retrying: 0,
-            leased_extras: 0,
+            leased_uncounted: 0,
             extras: 0,
             open_refills: 0,
             in_memory: 0,
@@ -266,7 +266,7 @@ impl Frontier {
 
     /// Whether something is leased or asked for.
     pub(super) fn is_under_way(&self) -> bool {
-        self.counts.leased + self.leased_extras + self.open_refills > 0
+        self.counts.leased + self.leased_uncounted + self.open_refills > 0
     }
 
     /// The rows asked for with [`Next::NeedsRefill`].
@@ -355,7 +355,7 @@ impl Frontier {
             self.counts.queued -= 1;
             self.counts.leased += 1;
         } else {
-            self.leased_extras += 1;
+            self.leased_uncounted += 1;
         }
         Some(Lease { item, holds_slot: true, granted: now, delay, in_levels })
     }

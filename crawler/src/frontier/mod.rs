@@ -6,12 +6,13 @@
 //! Invariants: admitted = queued + leased + finished + abandoned, after every call. A URL is leased at most once at a time, a host at most
 //! `per_host` times, and not before `delay` has passed since the end of its last request. A host's URLs are leased only while its prerequisite
 //! is met. *Drained* means nothing is queued or leased, no refill is pending, and
-//! nothing waits to be fetched again.
+//! nothing waits beside the rows of a host.
 //!
 //! Memory holds *heads*: exactly a host's queued rows up to a cursor. Rows beyond it are in the URL table alone; [`Next::NeedsRefill`] asks for
 //! them. Rows waiting for a retry are in the table alone until they are due.
 //!
-//! A finished URL may be fetched again, to find links that were lost. Such a lease keeps to all of this, but is outside these counts.
+//! Beside its rows a host may have extras: a finished URL is fetched again, to find links that were lost. Such a lease keeps to all of
+//! this, but is outside these counts.
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 

@@ -49,7 +49,7 @@ pub struct Start {
 /// Starts as they are offered to the crawl.
 pub(super) struct Offered {
     pub(super) batch: Batch,
-    /// By how much they make the scope wider.
+    /// Their rows.
     pub(super) areas: Vec<AreaRow>,
 }
 

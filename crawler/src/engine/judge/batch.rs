@@ -38,7 +38,7 @@ pub(in crate::engine) enum Judge {
     Cache,
     /// The URL table was asked before the run, and has none of them: the cache learns them, its verdict does not count.
     Table,
-    /// They are known to be lost: the cache's verdict does not count.
+    /// The sweep, which knows that they are lost: the cache's verdict does not count.
     Lost,
 }
 

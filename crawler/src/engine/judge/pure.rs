@@ -247,11 +247,6 @@ impl Proposals {
     pub(in crate::engine) fn are_cut(&self) -> bool {
         self.refused.contains_key(MAX_LINKS)
     }
-
-    /// What is kept with the visit of those that passed.
-    pub(in crate::engine) fn kept_links(&self) -> Vec<u64> {
-        self.passed.kept()
-    }
 }
 
 #[cfg(test)]
@@ -350,7 +345,7 @@ mod tests {
             let (with, without) =
                 (half.links(page(html, 60), true, Some(&mut memo)), half.links(page(html, 60), true, None));
             assert_eq!((urls(&with), &with.refused), (urls(&without), &without.refused));
-            assert_eq!(with.kept_links(), without.kept_links());
+            assert_eq!(with.passed.kept(), without.passed.kept());
         }
     }
 

@@ -104,7 +104,7 @@ fn pages_that_cannot_be_seen_keep_their_links() {
         for path in below {
             site.page(path, &format!("What is said at {path}\nand nowhere else"));
         }
-        site.set("/1", Answer::Page(links(&below.map(str::to_owned))));
+        site.set("/1", Answer::Page(links(below)));
         let behind = answers(&site, 8);
         site.crawl(&TEXT);
         site.page("/login", "Please log in\nwith your name and password");

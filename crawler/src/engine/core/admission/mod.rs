@@ -276,7 +276,7 @@ impl Admission {
 /// The origin of a host that is among these rows, whose numbers ascend one by one.
 fn among(rows: &[HostRow], host: HostId) -> Option<&Origin> {
     let first = rows.first()?.id.0;
-    rows.get(host.0.checked_sub(first)? as usize).map(|row| &row.origin)
+    rows.get(host.0.checked_sub(first)? as usize).filter(|row| row.id == host).map(|row| &row.origin)
 }
 
 fn lost_row(candidate: &Candidate, found: Provenance, admitted: Option<Ticket>) -> LostRow {

@@ -44,7 +44,7 @@ pub(super) struct Work<'a> {
     pub(super) fetched: u64,
     /// Whether there is anything to fetch.
     pub(super) is_left: bool,
-    /// Leases that came back and are not taken in, or that wait for the rules of their host.
+    /// What is still to be taken in, and leases that wait for the rules of their host.
     pub(super) waiting: usize,
 }
 
@@ -127,12 +127,12 @@ impl Limits {
         self.own_trouble.waits(now)
     }
 
-    /// A lease was granted.
+    /// A lease was granted: it may be a page.
     pub(super) fn begin(&mut self, lease: &Lease) {
         self.pages_in_flight += lease.pages();
     }
 
-    /// A lease has ended.
+    /// A lease has ended: what it came to is in the sums.
     pub(super) fn end(&mut self, lease: &Lease) {
         self.pages_in_flight -= lease.pages();
     }

@@ -2,9 +2,6 @@
 //!
 //! Owns: how often and how late a page is fetched again, which answers "not modified" are checked, and what is kept of an answer.
 //!
-//! Invariant: what a part of a page admits is sent ahead of the step in which the page itself is: a kill between two has the
-//! page fetched again, and loses nothing.
-//!
 //! Does not know: hosts, the scope, and which URLs are new.
 
 mod revisits;
@@ -60,10 +57,11 @@ pub(super) enum Fate {
 pub(super) struct Again {
     due: Moment,
     /// What it has cost by now.
-    attempts: u32,
+    pub(super) attempts: u32,
     /// When it failed, where that may yet be charged.
     failed: Moment,
-    reason: Box<str>,
+    /// Why.
+    pub(super) reason: Box<str>,
 }
 
 impl Again {

@@ -46,7 +46,7 @@ impl Unfinished {
         if proposals.are_cut() {
             visit.truncated.get_or_insert(LINKS);
         }
-        visit.links = proposals.kept_links();
+        visit.links = proposals.passed.kept();
         visit.labels = proposals.labels.take().filter(|_| visit.outcome == VisitOutcome::Stored);
         let parts: Box<dyn Iterator<Item = Batch> + Send> = Box::new(Batch::new(found, proposals).in_parts(PART));
         let (admitted, parts) = (Vec::new(), parts.peekable());

@@ -119,7 +119,7 @@ impl Core {
     fn meet(&mut self, hosts: &[HostRow]) {
         for HostRow { id, origin } in hosts {
             let met = self.frontier.add_host(HostStart::new(origin.clone(), self.settings.politeness.delay));
-            debug_assert_eq!(met, *id, "hosts are numbered in the order in which they are met");
+            assert_eq!(met, *id, "hosts are numbered in the order in which they are met");
         }
     }
 

@@ -1,4 +1,4 @@
-//! What is done about each event: the only place that knows more than one machine.
+//! What is done about each event: the only place that decides over more than one machine.
 //!
 //! A machine is asked with what it needs, and answers with a value; what follows from that for the others is said here.
 

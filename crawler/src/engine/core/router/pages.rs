@@ -107,7 +107,8 @@ impl Core {
             step.change = Some((id, UrlChange::Abandoned(why)));
             Outcome::Abandoned
         } else {
-            tracing::debug!(url = %lease.url(), ?again, "will be fetched again");
+            let Again { reason, attempts, .. } = &again;
+            tracing::debug!(url = %lease.url(), %reason, attempts, "will be fetched again");
             let outcome = again.outcome();
             step.change = Some((id, again.change()));
             outcome
@@ -143,7 +144,8 @@ impl Core {
         Unfinished::new(ended, visit, found, proposals, step).to(target).in_room(room)
     }
 
-    /// Admits the next part of a page's candidates; what is left of the page.
+    /// Admits the next part of a page's candidates; what is left of the page. What a part admits is sent ahead of the step in
+    /// which the page itself is: a kill between the two has the page fetched again, and loses nothing.
     pub(super) fn admit_part(&mut self, mut page: Box<Unfinished>, now: Moment) -> Result<Option<Task>, CacheFailure> {
         let Some(mut part) = page.next_part() else {
             self.finish_page(*page);

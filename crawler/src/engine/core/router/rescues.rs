@@ -11,6 +11,7 @@ use crate::{
         report::Report,
     },
     frontier::{Asked, Lease, Outcome, WorkItem},
+    purpose::Taker,
     store::{Step, Swept},
     time::Moment,
 };
@@ -33,11 +34,9 @@ impl Core {
     }
 
     fn dropped(&mut self, extras: Vec<WorkItem>) {
-        for extra in extras {
+        for extra in extras.into_iter().filter(|extra| extra.purpose.row().taker == Taker::Sweep) {
             let rescue = self.sweep.settle(&extra, Vec::new(), None);
-            if rescue.is_some() {
-                self.send(Step { rescue, ..Step::default() });
-            }
+            self.send(Step { rescue, ..Step::default() });
         }
     }
 
@@ -45,7 +44,7 @@ impl Core {
     pub(super) fn drop_lease(&mut self, lease: Lease, now: Moment) {
         let parent = lease.item().clone();
         self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
-        tracing::debug!(url = %parent.url, "robots.txt or the scope forbids fetching it");
+        tracing::debug!(url = %parent.url, "it is not fetched");
         self.dropped(vec![parent]);
     }
 
