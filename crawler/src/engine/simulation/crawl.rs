@@ -420,6 +420,11 @@ impl Crawl {
         }
     }
 
+    /// Forgets when the writer was at work: over months it is much.
+    pub(super) fn forget_the_writer(&mut self) {
+        self.disk.0.lock().unwrap().busy = Vec::new();
+    }
+
     /// Whether the writer was at work between two moments.
     pub(super) fn writer_was_busy(&self, from: u64, to: u64) -> bool {
         self.disk.0.lock().unwrap().was_busy(from, to)

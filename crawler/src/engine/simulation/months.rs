@@ -143,6 +143,7 @@ impl<'a> Truth<'a> {
 fn run(crawl: &mut Crawl) {
     let end = crawl.run();
     assert_eq!(end, Ok(Some(End::Drained)), "at {}", crawl.now);
+    crawl.forget_the_writer();
     crawl.runs += 1;
 }
 
