@@ -65,7 +65,7 @@ pub(super) struct Again {
 }
 
 impl Again {
-    /// What the frontier is told.
+    /// What becomes of its lease.
     pub(super) fn outcome(&self) -> Outcome {
         Outcome::Retry { due: self.due, attempts: self.attempts, failed: self.failed }
     }

@@ -15,7 +15,7 @@ use crate::{
     time::Moment,
 };
 
-/// What the frontier says when it is told of a result.
+/// What a result changes at its host.
 #[derive(Debug, Default)]
 pub(super) struct HostChange {
     /// Who is to blame, where it failed and the host may be.
