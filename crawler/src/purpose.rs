@@ -14,6 +14,10 @@ pub enum Purpose {
     Revisit,
     /// The same, whole: the server said that it was not modified, and that is checked.
     Audit,
+    /// A URL that has its answer in a sequence that has come to its end, once more.
+    Due,
+    /// The same, whole: the server said that it was not modified, and that is checked.
+    DueAudit,
     /// A URL that has its answer, for links that were lost.
     Rescue,
     /// robots.txt of a host, at that host or where its redirects lead.
@@ -79,11 +83,13 @@ const fn page(purpose: Purpose) -> Row {
 }
 
 /// By the number of the purpose.
-const TABLE: [Row; 7] = [
+const TABLE: [Row; 9] = [
     page(Purpose::Discover),
     page(Purpose::Retry),
     page(Purpose::Revisit),
     page(Purpose::Audit),
+    Row { queue: Queue::Extra, ..page(Purpose::Due) },
+    Row { queue: Queue::Extra, ..page(Purpose::DueAudit) },
     Row { queue: Queue::Extra, taker: Taker::Sweep, ..page(Purpose::Rescue) },
     Row { purpose: Purpose::Robots, queue: Queue::Robots, of_page: false, body: Body::Robots, taker: Taker::Robots },
     Row { purpose: Purpose::Check, queue: Queue::Check, of_page: false, body: Body::FirstByte, taker: Taker::Health },
@@ -103,6 +109,11 @@ impl Purpose {
     /// Whether it is fetched for what is on it.
     pub fn is_of_a_page(self) -> bool {
         self.row().of_page
+    }
+
+    /// Whether it is a page that is due between sequences: no budget is for it.
+    pub fn is_due(self) -> bool {
+        matches!(self, Self::Due | Self::DueAudit)
     }
 }
 

@@ -18,9 +18,6 @@ use crate::{
 /// The reason for which a URL waits to be fetched whole, after its server said that it was not modified.
 pub const NOT_MODIFIED: &str = "not_modified";
 
-/// The reason for which a URL waits that had its answer in this sequence, and is visited once more.
-pub const DUE_AGAIN: &str = "revisit";
-
 /// One thing to be fetched, whatever it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkItem {

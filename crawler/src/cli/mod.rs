@@ -21,7 +21,6 @@ mod jobs;
 mod links;
 mod listing;
 mod manual;
-mod once_more;
 mod outcome;
 mod pages;
 mod session;

@@ -22,7 +22,7 @@ use crate::{
     session::{self, Caller, directory, open_files},
 };
 
-pub(super) use session::{Ended, Round};
+pub(super) use session::{Ended, Round, Visited};
 
 /// A crawl about to be run by a command.
 pub(super) type Session = session::Session<Program>;

@@ -1,8 +1,8 @@
 //! How the core's questions become messages to the store, and the answers events.
 
-use super::core::{Filling, Question, StoreAnswer};
+use super::core::{End, Filling, Question, StoreAnswer};
 use crate::{
-    store::{Message, Replay, ReplayedUrl, Reply, Standing},
+    store::{Message, Replay, ReplayedUrl, Reply, SequenceEnd, Standing},
     url::Fingerprint,
 };
 
@@ -12,18 +12,24 @@ pub(super) trait Answers {
     fn reply<T: 'static>(&self, answer: impl FnOnce(T) -> StoreAnswer + Send + 'static) -> Reply<T>;
 }
 
-/// The message that asks a question.
-pub(super) fn asking(question: Question, answers: &impl Answers) -> Message {
+/// The message that asks a question; `standing` has the figures of a sequence that is to be recorded.
+pub(super) fn asking(
+    question: Question,
+    answers: &impl Answers,
+    standing: impl FnOnce(Option<End>) -> SequenceEnd,
+) -> Message {
     match question {
         Question::Rows(request) => {
             Message::Refill(request, answers.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
         }
         Question::Robots(host) => Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body))),
         Question::Sweep(request) => Message::Sweep(request, answers.reply(StoreAnswer::Swept)),
+        Question::Due(request) => Message::Due(request, answers.reply(StoreAnswer::Due)),
         Question::Fill(filling) => {
             let reply = answers.reply(StoreAnswer::Filled);
             Message::Replay(Box::new(Replaying { filling, reply }))
         }
+        Question::Record(end) => Message::End(Box::new(standing(end)), answers.reply(|()| StoreAnswer::Recorded)),
     }
 }
 

@@ -30,12 +30,12 @@ mod writer_thread;
 
 use core::{ranking as ranking_of, scope as scope_of};
 
-pub use core::{CacheFailure, End, Start};
+pub use core::{Between, CacheFailure, End, Start};
 pub use error::EngineError;
 pub use gated::{Gated, Others, Pass, SharedGate};
 pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
-pub use run::{Launch, check, run};
+pub use run::{Crawl, Ended, Launch, Left, check, run, take_up};
 pub use stop::StopSignal;
 pub use writer_thread::{WriterHost, WriterThread};
 

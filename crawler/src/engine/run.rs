@@ -1,6 +1,9 @@
 //! One run of a crawl, from an open crawl directory to its last commit.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
 
 use tokio::{
     sync::{Semaphore, watch},
@@ -8,11 +11,11 @@ use tokio::{
 };
 
 use super::{
-    End, EngineError, PageReader, Progress, Start, StopSignal, WriterHost,
+    Between, End, EngineError, PageReader, Progress, Start, StopSignal, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
-    shell::{Outside, Shell},
+    shell::{Outside, Rest, Shell},
     visit::Visitor,
 };
 use crate::{
@@ -20,9 +23,8 @@ use crate::{
     config::{ChangeSettings, LinksChoice, Settings},
     extract::{LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
-    observe::process,
     robots::ProductToken,
-    store::{ChangeRules, Errs, Resumed, RunStart, SequenceEnd, Store, WriterSettings},
+    store::{ChangeRules, Errs, Resumed, RunStart, Store, StoreError, WriterSettings},
     time::Moment,
     url::Canonicalizer,
 };
@@ -52,6 +54,10 @@ pub struct Launch<F, S, H> {
     pub progress: watch::Sender<Progress>,
     /// Who is handed each page, if anybody is.
     pub reader: Option<PageReader>,
+    /// Which pages are visited after the sequence, if any are.
+    pub between: Option<Between>,
+    /// Whether the sequence has come to its end before.
+    pub is_over: bool,
 }
 
 /// Whether a sequence can begin with these settings, after one that admitted so many URLs, if there was one. To be asked before
@@ -63,13 +69,108 @@ pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), En
     cache_check(settings, admitted_before).map_err(|failure| EngineError::Setup(Box::new(failure.into())))
 }
 
-/// Runs until the crawl is drained or stopped; everything is committed then.
+/// A crawl whose sequence has come to its end, and which visits the pages that are due after that.
+pub struct Crawl<F> {
+    shell: Shell<F>,
+    written: Written,
+    between: Between,
+}
+
+/// How a crawl ended.
+pub struct Ended<F> {
+    /// How its sequence did.
+    pub end: End,
+    /// What is kept of it where pages may be due; everything is committed otherwise.
+    pub crawl: Option<Crawl<F>>,
+}
+
+/// How visits between sequences ended.
+#[derive(Debug)]
+pub struct Left {
+    /// How the sequence ended by that, if it did.
+    pub end: Option<End>,
+    /// The visits that are still to come.
+    pub between: Between,
+}
+
+/// How the writer ends.
+type Written = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
+/// Runs until the sequence is drained or stopped.
 ///
 /// # Errors
 /// [`EngineError`]; what was committed before stays.
-pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(launch: Launch<F, S, H>) -> Result<End, EngineError> {
+pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(
+    launch: Launch<F, S, H>,
+) -> Result<Ended<F>, EngineError> {
+    let (starts, between) = (launch.starts, launch.between);
+    let (mut shell, written) = begin(Launch { starts: Vec::new(), between: None, ..launch })?;
+    let ended = drive(&mut shell, starts).await;
+    match (ended, between) {
+        (Ok(end), Some(between)) if end.is_followed_by_visits() => {
+            let between = between.after(shell.clock.now());
+            Ok(Ended { end, crawl: Some(Crawl { shell, written, between }) })
+        }
+        (ended, _) => close(shell, written, ended).await.map(|end| Ended { end, crawl: None }),
+    }
+}
+
+/// Takes a crawl up again whose sequence has come to its end.
+///
+/// # Errors
+/// [`EngineError`] when that cannot be.
+pub async fn take_up<F: Fetcher + 'static, S: Store, H: WriterHost>(
+    launch: Launch<F, S, H>,
+    between: Between,
+) -> Result<Crawl<F>, EngineError> {
+    let (mut shell, written) = begin(launch)?;
+    match shell.begin(Vec::new()).await {
+        Ok(()) => Ok(Crawl { shell, written, between }),
+        Err(error) => close(shell, written, Err(error)).await,
+    }
+}
+
+impl<F: Fetcher + 'static> Crawl<F> {
+    /// Visits the pages that are due, until nothing is for long or they are to finish; everything is committed then.
+    ///
+    /// # Errors
+    /// [`EngineError`]; what was committed before stays.
+    pub async fn visit_due(self, finish: impl Future<Output = ()> + Send) -> Result<Left, EngineError> {
+        let Self { mut shell, written, between } = self;
+        let visited = visit_due(&mut shell, between, finish).await;
+        close(shell, written, visited).await
+    }
+
+    /// Ends it without a visit.
+    ///
+    /// # Errors
+    /// [`EngineError`] when what was sent cannot be written.
+    pub async fn close(self) -> Result<(), EngineError> {
+        close(self.shell, self.written, Ok(())).await
+    }
+}
+
+async fn visit_due<F: Fetcher + 'static>(
+    shell: &mut Shell<F>,
+    between: Between,
+    finish: impl Future<Output = ()>,
+) -> Result<Left, EngineError> {
+    let rest = shell.between(between, finish).await?;
+    let end = if let Rest::End(end) = rest { Some(end) } else { None };
+    if let Some(recorded) = shell.core.end_between(end) {
+        shell.end(recorded, false).await?;
+    }
+    let between = shell.core.take_between().ok_or(EngineError::WriterGone)?;
+    Ok(Left { end, between })
+}
+
+/// Makes a shell, and begins to write.
+fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
+    launch: Launch<F, S, H>,
+) -> Result<(Shell<F>, Written), EngineError> {
     let commit_steps = (launch.settings.store.commit_visits as usize).min(MOST_COMMITTED_TOGETHER);
     let (hand_over, receiver) = HandOver::new(commit_steps);
+    let is_over = launch.is_over;
     let writer_settings = WriterSettings {
         commit_every: launch.settings.store.commit_every,
         commit_steps,
@@ -78,6 +179,7 @@ pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(launch: Launch<F
         counters: launch.resumed.counters.clone(),
         changes: change_rules(&launch.settings.change),
         keep_sequences: launch.settings.store.keep_sequences,
+        is_over,
     };
     let omitted = launch.texts.then(|| Arc::new(launch.settings.change.omitted()));
     let text_rule = omitted.as_deref().map(Omitted::rule);
@@ -92,38 +194,32 @@ pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(launch: Launch<F
     let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
-    launch.directory.begin_run(RunStart { cache, audit_sample, forgets, text_rule })?;
+    launch.directory.begin_run(RunStart { cache, audit_sample, forgets, text_rule, is_over })?;
     let writer = launch.directory.writer(writer_settings, Instant::now().into_std())?;
-    let written = launch.writer.run(writer, receiver)?;
+    let written = Box::pin(launch.writer.run(writer, receiver)?);
     let outside = Outside { stop: launch.stop, progress: launch.progress };
-    let shell = Shell::new(core, visitor, launch.clock, hand_over, outside);
-    let ended = drive(shell, launch.starts).await;
-    match (ended, written.await) {
-        (_, Err(failure)) => Err(failure.into()),
-        (ended, Ok(())) => ended,
-    }
+    Ok((Shell::new(core, visitor, launch.clock, hand_over, outside), written))
 }
 
-/// Runs a crawl; when it returns, the writer's channel is closed.
-async fn drive<F: Fetcher + 'static>(mut shell: Shell<F>, starts: Vec<Start>) -> Result<End, EngineError> {
-    let (began, cpu_before) = (shell.clock.now(), process::cpu_seconds());
-    let end = match shell.run(starts).await {
+/// Runs a sequence to its end, and has that recorded.
+async fn drive<F: Fetcher + 'static>(shell: &mut Shell<F>, starts: Vec<Start>) -> Result<End, EngineError> {
+    shell.begin(starts).await?;
+    let end = match shell.run().await {
         Ok(End::Drained) if !shell.core.has_pages() => Ok(End::Failed),
         Err(EngineError::WriterGone) => return Err(EngineError::WriterGone),
         end => end,
     };
-    shell.publish();
-    let ended = SequenceEnd {
-        end: end.as_ref().map_or(End::Failed, |end| *end).as_str(),
-        at: shell.clock.now(),
-        seconds: shell.clock.now().since(began).as_secs_f64(),
-        cpu_seconds: process::cpu_seconds() - cpu_before,
-        peak_memory: process::peak_memory(),
-        cache: shell.core.cache_figures().to_string(),
-        tells: !matches!(end, Ok(End::Signal(_))),
-    };
-    shell.end(ended).await?;
+    shell.end(Some(end.as_ref().map_or(End::Failed, |end| *end)), true).await?;
     end
+}
+
+/// Ends the writer; its failure is that of the run.
+async fn close<F, T>(shell: Shell<F>, written: Written, ended: Result<T, EngineError>) -> Result<T, EngineError> {
+    drop(shell);
+    match (ended, written.await) {
+        (_, Err(failure)) => Err(failure.into()),
+        (ended, Ok(())) => ended,
+    }
 }
 
 fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &ProductToken) -> Visitor<F> {

@@ -4,13 +4,13 @@
 //!
 //! Invariant: effects are carried out in their order, before the next event is told.
 
-use std::sync::Arc;
+use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
 use super::{
-    EngineError, Progress, StopSignal,
+    Between, EngineError, Progress, StopSignal,
     asking::{Answers, asking},
     core::{Core, Effect, End, Event, MOST_QUESTIONS, Start, StoreAnswer, Then},
     hand_over::HandOver,
@@ -23,9 +23,16 @@ use crate::{
     clock::Clock,
     fetch::Fetcher,
     frontier::Lease,
+    observe::process,
     store::{Counters, Message, Reply, SequenceEnd, Step},
     time::Moment,
 };
+
+/// How often figures are shown.
+const TICK: Duration = Duration::from_millis(500);
+
+/// How often it is looked whether something came due while the machine was suspended, where nobody looks at figures.
+const LONG_TICK: Duration = Duration::from_secs(30);
 
 /// The core of a run with all that it needs.
 pub(super) struct Shell<F> {
@@ -38,6 +45,24 @@ pub(super) struct Shell<F> {
     stop: StopSignal,
     progress: watch::Sender<Progress>,
     effects: Vec<Effect>,
+    recorded: Recorded,
+}
+
+/// What a run had taken when it was recorded last.
+struct Recorded {
+    at: Moment,
+    cpu_seconds: f64,
+}
+
+/// Why a shell has come to rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The run ended.
+    End(End),
+    /// Nothing was due for long.
+    Idle,
+    /// Somebody wants it to end.
+    Finished,
 }
 
 /// How a run is watched and stopped.
@@ -57,6 +82,7 @@ impl<F: Fetcher + 'static> Shell<F> {
         let Outside { stop, progress } = outside;
         // The core fills the URL cache whatever else it asks.
         let (sender, receiver) = mpsc::channel(MOST_QUESTIONS + 1);
+        let recorded = Recorded { at: clock.now(), cpu_seconds: process::cpu_seconds() };
         Self {
             core,
             clock,
@@ -67,17 +93,43 @@ impl<F: Fetcher + 'static> Shell<F> {
             stop,
             progress,
             effects: Vec::new(),
+            recorded,
         }
     }
 
-    /// Runs until nothing can be done any more.
-    pub(super) async fn run(&mut self, starts: Vec<Start>) -> Result<End, EngineError> {
-        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(500));
+    /// Begins with these starts.
+    pub(super) async fn begin(&mut self, starts: Vec<Start>) -> Result<(), EngineError> {
+        self.tell(Event::Begin(starts)).await
+    }
+
+    /// Runs until the sequence has come to its end.
+    pub(super) async fn run(&mut self) -> Result<End, EngineError> {
+        match self.go_on(pending(), TICK).await? {
+            Rest::End(end) => Ok(end),
+            Rest::Idle | Rest::Finished => unreachable!("only what is between sequences rests"),
+        }
+    }
+
+    /// Visits the pages that are due after that, until nothing is for long, or somebody wants it to end.
+    pub(super) async fn between(
+        &mut self,
+        between: Between,
+        finish: impl Future<Output = ()>,
+    ) -> Result<Rest, EngineError> {
+        self.tell(Event::Between(Box::new(between))).await?;
+        self.go_on(finish, LONG_TICK).await
+    }
+
+    async fn go_on(&mut self, finish: impl Future<Output = ()>, tick: Duration) -> Result<Rest, EngineError> {
+        let mut finish = pin!(finish);
+        let mut ticks = tokio::time::interval(tick);
         let gone = self.visits.gone();
-        self.tell(Event::Begin(starts)).await?;
+        let mut finishes = false;
         loop {
             let until = match self.turn().await? {
-                Then::End(end) => return Ok(end),
+                Then::End(end) => return Ok(Rest::End(end)),
+                Then::Idle => return Ok(Rest::Idle),
+                Then::Wait(_) if finishes && self.core.is_at_rest() => return Ok(Rest::Finished),
                 Then::Turn => Some(Moment::EPOCH),
                 Then::Wait(until) => until,
             };
@@ -90,6 +142,10 @@ impl<F: Fetcher + 'static> Shell<F> {
                         None
                     }
                 },
+                () = &mut finish, if !finishes => {
+                    finishes = true;
+                    Some(Event::Finish)
+                }
                 Some(ended) = self.visits.next() => Some(event(ended)),
                 leases = gone.next() => Some(Event::Gone(leases)),
                 Some(answer) = self.answers.receiver.recv() => Some(Event::Answered(answer)),
@@ -142,7 +198,9 @@ impl<F: Fetcher + 'static> Shell<F> {
                     self.writer.propose(step, reply).await?;
                 }
                 Effect::Ask(question) => {
-                    let message = asking(question, &self.answers);
+                    let message = asking(question, &self.answers, |end| {
+                        standing(&self.core, self.clock, &mut self.recorded, end, false)
+                    });
                     self.writer.message(message).await?;
                 }
             }
@@ -157,11 +215,13 @@ impl<F: Fetcher + 'static> Shell<F> {
         self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
     }
 
-    /// Has the writer know how the sequence stands, after all that was sent before.
-    pub(super) async fn end(&mut self, end: SequenceEnd) -> Result<(), EngineError> {
+    /// Has the writer know how the sequence stands, after all that was sent before. A run ends with its first end.
+    pub(super) async fn end(&mut self, end: Option<End>, is_run: bool) -> Result<(), EngineError> {
+        self.publish();
         let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
         self.writer.step(Box::new(Step { counters, ..Step::default() })).await?;
-        self.writer.message(Message::End(Box::new(end))).await
+        let end = standing(&self.core, self.clock, &mut self.recorded, end, is_run);
+        self.writer.message(Message::End(Box::new(end), Box::new(|()| ()))).await
     }
 
     pub(super) fn publish(&self) {
@@ -175,6 +235,22 @@ impl Answers for Slots {
         Box::new(move |read| {
             slot.send(answer(read));
         })
+    }
+}
+
+/// How a sequence stands, with what it has taken since it was recorded last.
+fn standing(core: &Core, clock: Clock, recorded: &mut Recorded, end: Option<End>, is_run: bool) -> SequenceEnd {
+    let now = Recorded { at: clock.now(), cpu_seconds: process::cpu_seconds() };
+    let before = std::mem::replace(recorded, now);
+    SequenceEnd {
+        end: end.map(End::as_str),
+        at: recorded.at,
+        is_run,
+        seconds: recorded.at.since(before.at).as_secs_f64(),
+        cpu_seconds: recorded.cpu_seconds - before.cpu_seconds,
+        peak_memory: process::peak_memory(),
+        cache: core.cache_figures().to_string(),
+        tells: !matches!(end, Some(End::Signal(_))),
     }
 }
 

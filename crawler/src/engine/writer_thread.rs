@@ -24,7 +24,7 @@ pub trait WriterHost {
         self,
         writer: W,
         messages: Receiver<Message>,
-    ) -> Result<impl Future<Output = Result<(), StoreError>>, EngineError>;
+    ) -> Result<impl Future<Output = Result<(), StoreError>> + Send + 'static, EngineError>;
 }
 
 /// A thread of its own: what it does takes long, and others are not to wait for it.
@@ -36,7 +36,7 @@ impl WriterHost for WriterThread {
         self,
         mut writer: W,
         messages: Receiver<Message>,
-    ) -> Result<impl Future<Output = Result<(), StoreError>>, EngineError> {
+    ) -> Result<impl Future<Output = Result<(), StoreError>> + Send + 'static, EngineError> {
         let mut inbox = Inbox::new(messages);
         // What it logs is logged as the run's.
         let span = tracing::Span::current();

@@ -3,7 +3,7 @@
 //! That is robots.txt files, and what a purpose asks for that is no queued row, as finished URLs that are fetched again for
 //! links that were lost.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry};
 
 use super::{Frontier, Purpose, WorkItem};
 use crate::{
@@ -32,6 +32,13 @@ impl Extras {
 
     pub(super) fn take_extra(&mut self) -> Option<WorkItem> {
         self.others.pop_first().map(|(_, item)| item)
+    }
+
+    pub(super) fn take_last_due(&mut self, but: usize) -> Option<WorkItem> {
+        if self.others.len() <= but {
+            return None;
+        }
+        self.others.last_entry().filter(|last| last.get().purpose.is_due()).map(OccupiedEntry::remove)
     }
 
     /// Takes something out; what is empty then takes no room.
@@ -66,6 +73,29 @@ impl Frontier {
         self.extras -= dropped.len() as u64;
         self.plan(host);
         dropped
+    }
+
+    /// Gives up what is due on hosts that do not answer, but for so many pages of each.
+    pub fn drop_due(&mut self, but: usize) -> Vec<WorkItem> {
+        let hosts: Vec<HostId> = self.unhealthy.iter().copied().collect();
+        let dropped: Vec<WorkItem> = hosts.iter().flat_map(|host| self.queue(*host).take_due(but)).collect();
+        self.extras -= dropped.len() as u64;
+        hosts.into_iter().for_each(|host| self.plan(host));
+        dropped
+    }
+
+    /// Gives up all extras but robots.txt.
+    pub fn drop_all_extras(&mut self) {
+        for host in 0..self.hosts.len() {
+            self.extras -= self.hosts[host].take_extras().len() as u64;
+        }
+        self.plan_all();
+    }
+
+    /// A page that had its answer is not to be fetched any more.
+    pub fn abandon_finished(&mut self) {
+        self.counts.finished -= 1;
+        self.counts.abandoned += 1;
     }
 
     /// How many of them there are, or are leased, but for robots.txt files.

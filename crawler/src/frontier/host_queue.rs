@@ -300,9 +300,13 @@ impl HostQueue {
         Some(*queued)
     }
 
-    /// Whether a URL could be leased but for time, slots and prerequisite.
-    fn has_work(&self) -> bool {
-        !self.closed && (self.queued() > 0 || self.extras.as_ref().is_some_and(|extras| !extras.others.is_empty()))
+    /// Whether queued rows, and whether extras could be leased but for time, slots and prerequisite. A limit of pages is for all but
+    /// what is due between sequences.
+    fn work(&self, limits: &FrontierLimits) -> [bool; 2] {
+        let is_spent = self.has_all(limits, self.leased_pages().len() as u64);
+        let extra = self.extras.as_ref().and_then(|extras| extras.first_other());
+        let extra = extra.is_some_and(|(_, extra)| !is_spent || extra.purpose.is_due());
+        [limits.rows && !is_spent && self.queued() > 0, extra].map(|any| any && !self.closed)
     }
 
     /// When the host can next do something, as far as it is known now; `level` is the depth that may be leased.
@@ -332,14 +336,16 @@ impl HostQueue {
         if self.has_robots() {
             return Eligible::At(self.ready_at);
         }
-        if !self.has_work() || self.has_all(limits, self.leased_pages().len() as u64) {
+        let [rows, extras] = self.work(limits);
+        if !rows && !extras {
             return Eligible::Waits;
         }
         match self.prerequisite {
             Prerequisite::Pending => Eligible::Waits,
             Prerequisite::NeededAt(at) => Eligible::At(self.ready_at.max(at)),
             Prerequisite::Unused { .. } | Prerequisite::MetUntil(_) => {
-                self.pages_eligible(limits, level).min(self.extra_eligible())
+                let rows = if rows { self.pages_eligible(limits, level) } else { Eligible::Waits };
+                rows.min(if extras { self.extra_eligible() } else { Eligible::Waits })
             }
         }
     }
@@ -386,6 +392,15 @@ impl HostQueue {
         let failed = self.ready_extra(now).or_else(|| self.best(level))?.failed;
         let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
         Some(WorkItem::extra(self.id, url, Purpose::Check))
+    }
+
+    /// Takes the last extras that are due between sequences, but for so many extras.
+    pub(super) fn take_due(&mut self, but: usize) -> Vec<WorkItem> {
+        let mut taken = Vec::new();
+        while let Some(item) = Extras::take(&mut self.extras, |extras| extras.take_last_due(but)) {
+            taken.push(item);
+        }
+        taken
     }
 
     /// Takes all extras but robots.txt.
@@ -440,7 +455,7 @@ impl HostQueue {
     ) -> Option<RefillRequest> {
         let heads = limits.heads_per_host.get();
         let request = |kind, limit| Some(RefillRequest { host: self.id, kind, limit, max_depth: limits.max_depth });
-        if self.closed {
+        if self.closed || !limits.rows {
             None
         } else if let Some(retries) = self.retries.as_ref().filter(|retries| retries.are_due(now))
             && self.has_room_for_retries(limits, level)

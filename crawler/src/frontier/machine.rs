@@ -30,6 +30,8 @@ pub struct FrontierLimits {
     pub max_pages_per_host: Option<NonZeroU64>,
     /// How long hosts that do not answer are left alone.
     pub back_off: BackOffPolicy,
+    /// Whether queued rows are leased, and not only what waits beside them.
+    pub rows: bool,
 }
 
 /// What is known of a host when it enters the frontier; all zero for one never seen.
@@ -264,6 +266,18 @@ impl Frontier {
         }
     }
 
+    /// Has queued rows leased, or only what waits beside them.
+    pub fn lease_rows(&mut self, rows: bool) {
+        if std::mem::replace(&mut self.limits.rows, rows) != rows {
+            self.plan_all();
+        }
+    }
+
+    /// When a host can next do something by itself.
+    pub fn next_moment(&self) -> Option<Moment> {
+        self.agenda.next_moment()
+    }
+
     /// Whether something is leased or asked for.
     pub(super) fn is_under_way(&self) -> bool {
         self.counts.leased + self.leased_uncounted + self.open_refills > 0
@@ -343,7 +357,7 @@ impl Frontier {
         } else if let Some(extra) = queue.take_extra(now) {
             extra
         } else {
-            let item = queue.take_best(level)?;
+            let item = queue.take_best(level).filter(|_| self.limits.rows)?;
             self.in_memory -= 1;
             self.retrying -= u64::from(item.attempts > 0);
             item
@@ -417,6 +431,7 @@ impl Default for FrontierLimits {
             max_depth: None,
             max_pages_per_host: None,
             back_off: BackOffPolicy::default(),
+            rows: true,
         }
     }
 }

@@ -72,6 +72,7 @@ impl Model {
     fn new(setup: Setup) -> Self {
         let limit = |count| NonZeroUsize::new(count).unwrap();
         let mut frontier = Frontier::new(FrontierLimits {
+            rows: true,
             heads: limit(setup.heads * 2),
             heads_per_host: limit(setup.heads),
             per_host: limit(setup.per_host),

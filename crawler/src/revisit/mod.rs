@@ -57,7 +57,7 @@ mod synthetic;
 ///
 /// A page enters with [`admit`](Self::admit), is told of at each visit with [`observe`](Self::observe), and leaves with
 /// [`forget`](Self::forget). Both of the former answer with its class, to be kept with it until the next visit.
-pub trait RevisitPolicy {
+pub trait RevisitPolicy: Send {
     /// The class of a page that is known and not yet visited again.
     fn admit(&self, about: &About) -> Class;
 

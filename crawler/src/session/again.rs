@@ -9,7 +9,11 @@ use crate::{
 impl<C: Caller> Session<C> {
     /// Where the next sequence is to begin, and the last one has not come to its end: resumes that. How it ended, unless it is complete
     /// and the next can begin.
-    pub(super) async fn resume_first(&mut self, clock: Clock, stop: &StopSignal) -> Result<Option<Ended>, Failure> {
+    pub(super) async fn resume_first(
+        &mut self,
+        clock: Clock,
+        stop: &StopSignal,
+    ) -> Result<Option<Ended<C::Fetcher>>, Failure> {
         if !self.round.begins() {
             return Ok(None);
         }
@@ -25,7 +29,7 @@ impl<C: Caller> Session<C> {
             return Ok(None);
         }
         let (dir, number) = (self.dir.display(), last.number);
-        if !self.may_visit_once_more(directory.settings()?.as_deref())? {
+        if !self.may_go_on(directory.settings()?.as_deref())? {
             let why = "is not finished, and these settings would widen its scope: resume it first, without them and without --again";
             return Err(Failure::Usage(format!("{dir}: sequence {number} {why}: `webloom crawl -d {dir}`")));
         }

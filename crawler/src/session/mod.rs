@@ -33,7 +33,7 @@ use self::{
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice, changed_keys, resume_check},
-    engine::{self, End, Launch, Progress, Start, StopSignal},
+    engine::{self, Between, Crawl, End, Launch, Left, Progress, Start, StopSignal},
     observe::escape,
     store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
@@ -51,8 +51,8 @@ const SCOPE_KEYS: &str = "scope.";
 pub(crate) enum Round {
     /// The last one of the directory, or the first of a new one.
     GoOn,
-    /// The last one, which had come to its end, for the pages of it that are due once more.
-    OnceMore,
+    /// The last one, which has come to its end, for the pages that are due after that.
+    Between,
     /// The one after it.
     Next(Revisit),
 }
@@ -88,15 +88,24 @@ pub(crate) struct Session<C> {
 }
 
 /// How a session ended.
-pub(crate) struct Ended {
+pub(crate) struct Ended<F> {
     pub(crate) end: End,
+    /// What keeps the directory.
+    pub(crate) lock: DirectoryLock,
+    /// What visits pages that are due after that, where the crawl is watched.
+    pub(crate) crawl: Option<Crawl<F>>,
+}
+
+/// How visits between sequences ended.
+pub(crate) struct Visited {
+    pub(crate) left: Left,
     /// What keeps the directory.
     pub(crate) lock: DirectoryLock,
 }
 
 impl<C: Caller> Session<C> {
     /// Runs one sequence after another, as the reset policy asks; `clock` was started with the first. The last is not shown yet.
-    pub(crate) async fn sequences(mut self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
+    pub(crate) async fn sequences(mut self, clock: Clock, stop: StopSignal) -> Result<Ended<C::Fetcher>, Failure> {
         let resumed = self.resume_first(clock, &stop).await?;
         let mut ended = match resumed {
             Some(ended) => ended,
@@ -121,7 +130,29 @@ impl<C: Caller> Session<C> {
     }
 
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
-    pub(crate) async fn crawl(mut self, clock: Clock, stop: StopSignal) -> Result<Ended, Failure> {
+    pub(crate) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended<C::Fetcher>, Failure> {
+        self.run_once(clock, stop, None).await
+    }
+
+    /// Visits the pages that are due after the last sequence, until nothing is for long or they are to finish.
+    pub(crate) async fn visit_due(
+        self,
+        clock: Clock,
+        stop: StopSignal,
+        between: Between,
+        finish: impl Future<Output = ()> + Send,
+    ) -> Result<Visited, Failure> {
+        let ended = Self { round: Round::Between, ..self }.run_once(clock, stop, Some(between)).await?;
+        let crawl = ended.crawl.ok_or_else(|| Failure::Usage("there is no sequence".to_owned()))?;
+        Ok(Visited { left: Box::pin(crawl.visit_due(finish)).await?, lock: ended.lock })
+    }
+
+    async fn run_once(
+        mut self,
+        clock: Clock,
+        stop: StopSignal,
+        between: Option<Between>,
+    ) -> Result<Ended<C::Fetcher>, Failure> {
         self.check_before_directory()?;
         let mut directory = directory::open(&self.dir, self.lock.as_ref())?;
         let lock = directory.lock();
@@ -131,7 +162,10 @@ impl<C: Caller> Session<C> {
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
         let mut settings = resolved.settings;
-        self.fit_between_sequences(&mut settings, &clock);
+        if let Some(left) = self.until.map(|until| until.since(clock.started())) {
+            // The next sequence stops this one.
+            settings.budget.max_time = Some(settings.budget.max_time.map_or(left, |most| most.min(left)));
+        }
         self.caller.begins(&settings);
         let files = OpenFiles::for_crawl(&mut settings.politeness, self.caller.crawls())?;
         let settings = Arc::new(settings);
@@ -155,7 +189,8 @@ impl<C: Caller> Session<C> {
         let starts = self.new_starts(&directory)?;
         // There may be very many, and the run lasts.
         drop(given);
-        if self.round != Round::OnceMore {
+        let is_over = self.round == Round::Between;
+        if !is_over {
             directory.retry_abandoned()?;
         }
         // Nothing is refused from here on: the settings of this run are those of the crawl.
@@ -164,10 +199,11 @@ impl<C: Caller> Session<C> {
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         order_queue(&directory, &settings, clock.now())?;
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
-        if starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
+        if !is_over && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
             self.caller.tell(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
-            return Ok(Ended { end: if resumed.counters.stored == 0 { End::Failed } else { End::Drained }, lock });
+            let end = if resumed.counters.stored == 0 { End::Failed } else { End::Drained };
+            return Ok(Ended { end, lock, crawl: None });
         }
         self.ask_for_contact(&settings, &directory.areas()?)?;
         // Rates are of this run: earlier pages are there before the first one is counted.
@@ -176,11 +212,29 @@ impl<C: Caller> Session<C> {
         let view = self.caller.show(shown, stop.clone());
         let texts = self.keeps_texts(settings.change.text, &directory)?;
         let (reader, writer) = (self.caller.pages(), self.caller.writer());
-        let launch =
-            Launch { directory, resumed, starts, settings, texts, fetcher, writer, clock, stop, progress, reader };
-        let end = Box::pin(engine::run(launch)).await;
+        let follows = self.watched.then(|| Between::new(&settings, clock.now()));
+        let launch = Launch {
+            directory,
+            resumed,
+            starts,
+            settings,
+            texts,
+            fetcher,
+            writer,
+            clock,
+            stop,
+            progress,
+            reader,
+            between: follows,
+            is_over,
+        };
+        if let Some(between) = between {
+            let crawl = Box::pin(engine::take_up(launch, between)).await?;
+            return Ok(Ended { end: End::Drained, lock, crawl: Some(crawl) });
+        }
+        let ended = Box::pin(engine::run(launch)).await;
         drop(view);
-        Ok(Ended { end: end?, lock })
+        ended.map(|engine::Ended { end, crawl }| Ended { end, lock, crawl }).map_err(Failure::from)
     }
 
     /// A sequence in which no start gave a page has nothing to go on with: the next one begins.
@@ -218,17 +272,6 @@ impl<C: Caller> Session<C> {
         Ok(())
     }
 
-    /// Ends the time of this run when the next sequence is to stop it.
-    fn fit_between_sequences(&self, settings: &mut Settings, clock: &Clock) {
-        if self.round == Round::OnceMore {
-            // What is left is due in the next sequence, which compares all links.
-            (settings.budget.max_time, settings.cache.sweep) = (None, SweepChoice::Off);
-        }
-        if let Some(left) = self.until.map(|until| until.since(clock.started())) {
-            settings.budget.max_time = Some(settings.budget.max_time.map_or(left, |most| most.min(left)));
-        }
-    }
-
     /// The settings of this run; those stored are kept where nothing stronger is given.
     pub(crate) fn settings(&self, stored: Option<&str>) -> Result<Resolved, Failure> {
         let layers = match stored {
@@ -259,9 +302,9 @@ impl<C: Caller> Session<C> {
         Ok(directory.create(&crawl)?)
     }
 
-    /// Whether pages can be visited once more with these settings: within a sequence its scope stays.
-    pub(crate) fn may_visit_once_more(&self, stored: Option<&str>) -> Result<bool, Failure> {
-        let session = Self { round: Round::OnceMore, ..self.clone() };
+    /// Whether the last sequence can go on with these settings: its scope stays.
+    pub(crate) fn may_go_on(&self, stored: Option<&str>) -> Result<bool, Failure> {
+        let session = Self { round: Round::Between, ..self.clone() };
         Ok(session.changes(stored, &self.settings(stored)?).is_ok())
     }
 
@@ -270,7 +313,7 @@ impl<C: Caller> Session<C> {
         let Some(stored) = stored else { return Ok(Vec::new()) };
         let stored = Layers::new().stored(stored).resolve()?;
         Ok(match self.round {
-            Round::GoOn | Round::OnceMore => resume_check(&stored, new)?,
+            Round::GoOn | Round::Between => resume_check(&stored, new)?,
             Round::Next(_) => changed_keys(&stored, new),
         })
     }

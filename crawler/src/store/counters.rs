@@ -29,6 +29,8 @@ pub struct Counters {
     pub errors: BTreeMap<String, u64>,
     /// Pages stored.
     pub stored: u64,
+    /// Visits that stored a page after the sequence had come to its end.
+    pub stored_again: u64,
     /// Expected losses of the URL cache over all its generations, in URLs.
     pub expected_lost: f64,
     /// Times the URL cache was rebuilt by its reset policy.
@@ -56,6 +58,7 @@ impl Counters {
         self.requests += step.requests;
         self.bytes_in += step.bytes_in;
         self.stored += step.stored;
+        self.stored_again += step.stored_again;
         self.rebuilds += step.rebuilds;
         self.growths += step.growths;
         self.rotations += step.rotations;

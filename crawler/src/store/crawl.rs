@@ -68,8 +68,6 @@ pub struct LastSequence {
     pub end: Option<String>,
     /// URLs that it admitted, and links that it did not judge.
     pub admitted: u64,
-    /// Whether it had come to its end before, and pages of it were visited once more.
-    pub revisited: bool,
 }
 
 impl LastSequence {

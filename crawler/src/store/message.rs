@@ -1,8 +1,8 @@
 //! [`Message`]: what the core sends to the writer, in order.
 
 use super::{
-    Abandonment, AreaRow, Counters, HostRow, LostRow, RescueRow, RobotsRow, SequenceEnd, SweepRequest, Swept,
-    UrlChange, UrlRow, VisitRow,
+    Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, LostRow, RescueRow, RobotsRow, SequenceEnd,
+    SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -42,6 +42,13 @@ pub struct Step {
     pub rescue: Option<RescueRow>,
     /// What the step adds to the sequence's sums.
     pub counters: Counters,
+}
+
+impl Step {
+    /// Whether the sequence goes on with it: a page was visited, or a URL admitted.
+    pub fn goes_on(&self) -> bool {
+        self.visit.is_some() || self.change.is_some() || !self.rows.is_empty()
+    }
 }
 
 /// What became of the rows of a step that was proposed.
@@ -110,8 +117,10 @@ pub enum Message {
     Sweep(SweepRequest, Reply<Swept>),
     /// Commits, then shows every URL that the sequence admitted, and what its audit saw lost.
     Replay(Box<dyn Replay>),
-    /// Records how the sequence stands.
-    End(Box<SequenceEnd>),
+    /// Commits, then hands out the pages that are due once more.
+    Due(Box<DueRequest>, Reply<DuePages>),
+    /// Records how the sequence stands, and says when that is done.
+    End(Box<SequenceEnd>, Reply<()>),
 }
 
 impl std::fmt::Debug for Message {
@@ -123,7 +132,8 @@ impl std::fmt::Debug for Message {
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
             Self::Sweep(request, _) => f.debug_tuple("Sweep").field(request).finish_non_exhaustive(),
             Self::Replay(_) => f.write_str("Replay"),
-            Self::End(end) => f.debug_tuple("End").field(end).finish(),
+            Self::Due(request, _) => f.debug_tuple("Due").field(&request.looks).finish_non_exhaustive(),
+            Self::End(end, _) => f.debug_tuple("End").field(end).finish_non_exhaustive(),
         }
     }
 }

@@ -37,7 +37,7 @@ pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing
 pub use pages::{ContentTypes, PageColumn, PageFilter, PageLine, PageOrder};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
-pub use revisits::{DuePages, RevisitOrder, SecondLooks};
+pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };

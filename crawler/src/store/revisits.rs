@@ -4,9 +4,18 @@
 use std::time::Duration;
 
 use crate::{
-    revisit::{Budget, GivenIntervals},
+    queue::WorkItem,
+    revisit::{Budget, GivenIntervals, RevisitPolicy},
     time::Moment,
 };
+
+/// What is asked of the store: which pages are due by now.
+pub struct DueRequest {
+    /// The policy that plans visits, and what it is asked; `None` where none does.
+    pub visits: Option<(Box<dyn RevisitPolicy>, RevisitOrder)>,
+    /// Which second looks are due; `None` where none is asked for.
+    pub looks: Option<SecondLooks>,
+}
 
 /// Which pages are to be visited once more.
 #[derive(Debug, Clone)]
@@ -38,27 +47,30 @@ pub struct SecondLooks {
     pub confirm: Duration,
     /// The same at a page that is not found.
     pub gone_after: Duration,
+    /// At most so many of them now.
+    pub most: usize,
 }
 
-/// What is due.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// What is due. What was handed out is due again after the time of another visit, whatever becomes of this one: so the pages of a
+/// host that is away hide no others.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct DuePages {
+    /// The pages, each once.
+    pub items: Vec<WorkItem>,
     /// Pages that have a copy, in all.
     pub pages: u64,
-    /// Those that were queued, of those whose visits are divided.
-    pub queued: usize,
-    /// Those that were queued because the interval of their own has passed.
+    /// How many are due of those whose visits are divided.
+    pub divided: usize,
+    /// How many are due because the interval of their own has passed.
     pub given: usize,
-    /// Those that were queued before, and could not be visited yet.
-    pub left: u64,
+    /// How many are due for their second look.
+    pub looks: usize,
     /// The share of all visits that is for the pages longest unvisited, 0 to 1.
     pub explore: f64,
-    /// Where none was queued: when the first is due; `None` where there is none.
+    /// Where none of those is due whose visits are divided: when the first is; `None` where there is none.
     pub next: Option<Moment>,
-    /// When the next one with an interval of its own is due, besides those that were queued; of these, at the soonest.
+    /// When the next one with an interval of its own is due, after these.
     pub next_given: Option<Moment>,
-    /// Those that were queued for their second look, and for nothing else.
-    pub looks: usize,
-    /// When the first second look of those that were not queued is due; `None` where there is none.
+    /// When the next second look is due, after these; `None` where there is none.
     pub next_look: Option<Moment>,
 }

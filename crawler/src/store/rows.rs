@@ -293,16 +293,18 @@ pub struct RobotsRow {
     pub crawl_delay_millis: Option<u64>,
 }
 
-/// How a sequence stands when the process leaves it.
+/// How a sequence stands when it has come to its end, or when the pages were visited that were due after that.
 #[derive(Debug, Clone)]
 pub struct SequenceEnd {
-    /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`.
-    pub end: &'static str,
+    /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`; `None` where it goes on.
+    pub end: Option<&'static str>,
     /// When.
     pub at: Moment,
-    /// Wall seconds of this run.
+    /// Whether this is the end of a run.
+    pub is_run: bool,
+    /// Wall seconds of it, or of the visits since the end before.
     pub seconds: f64,
-    /// CPU seconds of this run.
+    /// CPU seconds of the same.
     pub cpu_seconds: f64,
     /// Peak resident memory of this run, in bytes.
     pub peak_memory: Option<u64>,

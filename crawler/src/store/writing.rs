@@ -76,6 +76,8 @@ pub struct RunStart {
     pub forgets: bool,
     /// The rule by which texts of pages are made; `None` where none are kept.
     pub text_rule: Option<TextRule>,
+    /// Whether the sequence has come to its end, and only pages are visited that are due after that.
+    pub is_over: bool,
 }
 
 /// How a writer groups its commits.
@@ -95,4 +97,6 @@ pub struct WriterSettings {
     pub changes: ChangeRules,
     /// Sequences that are kept whole; `None` is all.
     pub keep_sequences: Option<NonZeroU32>,
+    /// Whether the sequence has come to its end.
+    pub is_over: bool,
 }

@@ -97,7 +97,7 @@ fn what_changes_is_visited_more_often_and_its_changes_are_told() {
 
 #[test]
 fn what_was_due_when_it_was_killed_is_visited_at_the_next_start() {
-    for (point, twice) in [("after_queue_due:1", 0), ("after_commit:3", 2), ("inside_end:1", 0)] {
+    for (point, twice) in [("after_due:1", 0), ("after_commit:3", 2), ("inside_end:1", 0)] {
         let (server, folder) = (newspaper(), Folder::new());
         let dir = folder.crawl();
         begun(&server, &dir);

@@ -41,7 +41,7 @@ const EDGES: &[&str] = &[
 const AGAIN: &[&str] = &["after_begin_sequence"];
 
 /// Moments that only visits between sequences pass: their own tests kill there.
-const ONCE_MORE: &[&str] = &["after_queue_due"];
+const ONCE_MORE: &[&str] = &["after_due"];
 
 const EXACT: &[&str] = &["--cache", "exact"];
 const DEFAULT: &[&str] = &[];

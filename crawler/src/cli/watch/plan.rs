@@ -2,7 +2,7 @@
 
 use super::super::{Failure, session::Session};
 use crate::{
-    config::{Overlap, Pause, RevisitSettings},
+    config::{Overlap, Pause},
     engine,
     schedule::{Schedule, ScheduleError},
 };
@@ -14,8 +14,6 @@ pub(in crate::cli) struct Plan {
     pub(in crate::cli) overlap: Overlap,
     /// Whether nothing begins for now.
     pub(in crate::cli) paused: bool,
-    /// How single pages are visited in between.
-    pub(in crate::cli) revisits: Option<RevisitSettings>,
 }
 
 impl Plan {
@@ -43,8 +41,7 @@ impl Plan {
                 other => other.to_string(),
             })
         })?;
-        let revisits = settings.revisit.visits_between().then_some(settings.revisit);
         let paused = settings.schedule.pause == Pause::On;
-        Ok((session, Self { schedule, overlap: settings.schedule.overlap, paused, revisits }))
+        Ok((session, Self { schedule, overlap: settings.schedule.overlap, paused }))
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::{
     super::{Failure, session::Round},
     plan::Plan,
-    subject::{Subject, Work},
+    subject::{Subject, Visiting, Work},
 };
 use crate::{
     clock::WallTime,
@@ -84,17 +84,17 @@ impl<S: Subject> Rounds<S> {
         &mut self,
         outside: &mut Outside<S::Given, T>,
     ) -> Result<End, Failure> {
-        if self.round == Round::OnceMore {
-            if self.plan.paused
-                && let Some(end) = self.wait_for_the_pause_to_end(outside).await
-            {
-                return Ok(end);
-            }
-            self.round = Round::Next(self.revisit);
-            let end = self.visit_once_more(outside).await?;
-            if matches!(end, End::Signal(_) | End::Loss) {
-                return Ok(end);
-            }
+        let ended = self.go_on(outside).await;
+        let closed = self.subject.close().await;
+        ended.and_then(|end| closed.map(|()| end))
+    }
+
+    async fn go_on<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
+        let now = outside.time.now();
+        tokio::select! {
+            biased;
+            signal = outside.stop.asked() => return Ok(End::Signal(signal)),
+            looked = self.subject.look_ahead(now) => looked?,
         }
         loop {
             if let Some(end) = self.wait(outside).await? {
@@ -112,9 +112,23 @@ impl<S: Subject> Rounds<S> {
 
     /// Until the next sequence is due, with the visits that are due before; or until a signal comes.
     async fn wait<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<End>, Failure> {
+        let mut visiting = None;
+        let ended = self.wait_and_visit(outside, &mut visiting).await?;
+        let visited = self.finish_visits(&mut visiting).await?;
+        Ok(ended.or(visited))
+    }
+
+    async fn wait_and_visit<T: WallTime>(
+        &mut self,
+        outside: &mut Outside<S::Given, T>,
+        visiting: &mut Option<Visiting<S::Visited>>,
+    ) -> Result<Option<End>, Failure> {
         let mut told = None;
         loop {
             if self.plan.paused {
+                if let Some(end) = self.finish_visits(visiting).await? {
+                    return Ok(Some(end));
+                }
                 if let Some(end) = self.wait_for_the_pause_to_end(outside).await {
                     return Ok(Some(end));
                 }
@@ -132,20 +146,45 @@ impl<S: Subject> Rounds<S> {
             if told.replace(due) != Some(due) {
                 self.subject.print(&format!("next sequence at {}", self.shown(due)))?;
             }
-            let visits = self.subject.next_visits();
+            let visits = self.subject.next_visits().filter(|_| visiting.is_none());
             if visits.is_some_and(|visits| visits <= now) {
-                match self.visit_due(outside).await? {
-                    Some(end @ (End::Signal(_) | End::Loss)) => return Ok(Some(end)),
-                    _ => continue,
-                }
+                *visiting = Some(self.subject.visit_due(outside.stop.clone()));
+                continue;
             }
             tokio::select! {
                 biased;
-                signal = outside.stop.asked() => return Ok(Some(End::Signal(signal))),
+                visited = running(visiting) => {
+                    *visiting = None;
+                    if let Some(end) = self.has_visited(visited?) {
+                        return Ok(Some(end));
+                    }
+                }
+                // Visits hear it themselves.
+                signal = outside.stop.asked(), if visiting.is_none() => return Ok(Some(End::Signal(signal))),
                 Some(order) = outside.orders.recv() => self.heed(order),
                 woken = outside.time.until(visits.map_or(due, |visits| visits.min(due))) => woken.map_err(no_timer())?,
             }
         }
+    }
+
+    /// Ends the visits that are made; how the crawl ended by that, if it did.
+    async fn finish_visits(&mut self, visiting: &mut Option<Visiting<S::Visited>>) -> Result<Option<End>, Failure> {
+        let Some(Visiting { running, finish }) = visiting.take() else { return Ok(None) };
+        // They may have ended by themselves.
+        let _ = finish.send(());
+        let visited = running.await?;
+        Ok(self.has_visited(visited))
+    }
+
+    /// Visits ended; how the crawl ended by that, if it did.
+    fn has_visited(&mut self, visited: S::Visited) -> Option<End> {
+        let end = self.subject.has_visited(visited)?;
+        if matches!(end, End::Restart | End::Aged { .. }) {
+            // Its URL cache was full, or too old: the next sequence begins now, and fills one by links again.
+            (self.round, self.asked) = (Round::Next(Revisit::Rediscover), true);
+            return None;
+        }
+        Some(end)
     }
 
     /// Until nobody holds the crawl back any more, or a signal comes.
@@ -165,41 +204,11 @@ impl<S: Subject> Rounds<S> {
         None
     }
 
-    /// Visits the pages that are due once more, if there are any.
-    async fn visit_due<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<End>, Failure> {
-        let queued = self.subject.queue_due(outside.time.now()).await?;
-        if queued == 0 {
-            return Ok(None);
-        }
-        let end = self.visit_once_more(outside).await?;
-        tracing::info!(due = queued, end = end.as_str(), "visited the pages that were due");
-        Ok(Some(end))
-    }
-
-    /// Visits what is queued of the last sequence, until the next is due.
-    async fn visit_once_more<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
-        let until = self.next(outside.time.now());
-        let mut visiting = self.subject.visit_once_more(until, outside.stop.clone());
-        let ended = loop {
-            tokio::select! {
-                biased;
-                ended = &mut visiting => break ended?,
-                Some(order) = outside.orders.recv() => self.heed(order),
-            }
-        };
-        let end = self.subject.has_visited(ended, outside.time.now());
-        if matches!(end, End::Restart | End::Aged { .. }) {
-            // Its URL cache was full, or too old: the next sequence begins now, and fills one by links again.
-            (self.round, self.asked) = (Round::Next(Revisit::Rediscover), true);
-        }
-        Ok(end)
-    }
-
     /// Runs a sequence, and those that its reset policy has follow it.
     async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
         let next = self.next(outside.time.now());
         let until = (self.plan.overlap == Overlap::Restart).then_some(next);
-        let work = Work { round: self.round, until, revisits: self.plan.revisits.clone() };
+        let work = Work { round: self.round, until };
         let mut crawling = self.subject.sequence(work, outside.stop.clone())?;
         let mut outlasts = false;
         let ended = loop {
@@ -269,6 +278,14 @@ impl<S: Subject> Rounds<S> {
     /// What clocks in the zone of the schedule show, to the second.
     fn shown(&self, moment: Moment) -> String {
         self.plan.schedule.local(moment).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+}
+
+/// The visits that are made, if there are any.
+async fn running<V>(visiting: &mut Option<Visiting<V>>) -> Result<V, Failure> {
+    match visiting {
+        Some(visiting) => (&mut visiting.running).await,
+        None => std::future::pending().await,
     }
 }
 

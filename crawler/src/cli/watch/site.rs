@@ -5,7 +5,9 @@
 //!
 //! Does not know: when anything is due.
 
-use std::{collections::HashSet, num::NonZeroU64, path::PathBuf};
+use std::{collections::HashSet, num::NonZeroU64, panic::resume_unwind, path::PathBuf};
+
+use tokio::sync::oneshot;
 
 use super::{
     super::{
@@ -14,20 +16,19 @@ use super::{
         crawl,
         directory::{self, CrawlDirectory},
         flags::OutputFlags,
-        once_more::Visits,
-        session::{Ended, Program, Round, Session, Shown},
+        session::{Ended, Program, Round, Session, Shown, Visited},
         starts,
     },
     plan::Plan,
     rounds::{Beginning, Rounds},
-    subject::{Running, Subject, Work},
+    subject::{Running, Subject, Visiting, Work},
 };
 use crate::{
     clock::Clock,
     config::{Layers, SecretText},
-    engine::{End, Start, StopSignal},
+    engine::{self, Between, End, Start, StopSignal},
     schedule::Upcoming,
-    session::Caller as _,
+    session::Caller,
     store::{LastSequence, Revisit},
     time::Moment,
     url::WebUrl,
@@ -58,10 +59,12 @@ pub(in crate::cli) struct Site {
     stored: Option<String>,
     /// What tells the crawl from others with the same schedule.
     name: String,
-    /// Visits until the next sequence.
-    visits: Option<Visits>,
-    /// What the sequence that runs was begun with, and how its pages are visited after it.
-    running: Option<(Session, Option<crate::config::RevisitSettings>)>,
+    /// What the last sequence was begun with: the pages that are due after it are visited like this.
+    begun: Session,
+    /// The crawl of that sequence, as long as nothing is visited after it.
+    crawl: Option<engine::Crawl<<Program as Caller>::Fetcher>>,
+    /// The visits that are still to come, where no crawl is there for them.
+    between: Option<Between>,
 }
 
 impl Given {
@@ -128,15 +131,14 @@ impl Site {
         let (session, plan) = Plan::of(session, stored.as_deref(), &name)?;
         let (revisit, most) = (given.revisit, given.most);
         let mut upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
-        let mut site = Self { given, session, stored, name, visits: None, running: None };
+        let begun = session.clone();
+        let mut site = Self { given, session, stored, name, begun, crawl: None, between: None };
         let round = if last.as_ref().is_some_and(LastSequence::is_over) {
-            if site.session.may_visit_once_more(site.stored.as_deref())? {
-                site.visits = Some(Visits::of(&site.session, plan.revisits.as_ref(), now));
+            let stored = site.stored.as_deref();
+            if site.session.may_go_on(stored)? {
+                site.between = Some(Between::new(&site.session.settings(stored)?.settings, now));
             }
             Round::Next(revisit)
-        } else if last.is_some_and(|last| last.revisited) {
-            site.visits = Some(Visits::of(&site.session, plan.revisits.as_ref(), now));
-            Round::OnceMore
         } else {
             // To go on with it makes up for what was missed meanwhile.
             upcoming.skip_missed(&plan.schedule, now);
@@ -175,50 +177,83 @@ impl Site {
 
 impl Subject for Site {
     type Given = Given;
-    type Ended = Ended;
+    type Ended = Ended<<Program as Caller>::Fetcher>;
+    type Visited = Visited;
 
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Ended>, Failure> {
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, Failure> {
         self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
         let session = Session { round: work.round, ..self.session.clone() };
-        self.running = Some((session.clone(), work.revisits));
+        self.begun = session.clone();
         let session = Session { until: work.until, ..session };
-        Ok(Box::pin(session.sequences(Clock::start(), stop)))
+        self.between = None;
+        let before = self.crawl.take();
+        Ok(Box::pin(async move {
+            if let Some(crawl) = before {
+                crawl.close().await?;
+            }
+            session.sequences(Clock::start(), stop).await
+        }))
     }
 
-    fn has_crawled(&mut self, ended: Ended, now: Moment) -> Result<End, Failure> {
-        (self.session.lock, self.session.told) = (Some(ended.lock), true);
-        self.session.show_summary(ended.end)?;
-        if let Some((mut with, revisits)) = self.running.take() {
-            with.lock.clone_from(&self.session.lock);
-            self.visits = Some(Visits::of(&with, revisits.as_ref(), now));
+    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<End, Failure> {
+        let Ended { end, lock, crawl } = ended;
+        (self.session.lock, self.session.told) = (Some(lock), true);
+        if crawl.is_none() && end.is_followed_by_visits() {
+            self.between = Some(Between::new(&self.session.settings(self.stored.as_deref())?.settings, now));
         }
-        Ok(ended.end)
+        self.crawl = crawl;
+        self.session.show_summary(end)?;
+        Ok(end)
+    }
+
+    async fn look_ahead(&mut self, now: Moment) -> Result<(), Failure> {
+        let Some(mut between) = self.between.take() else { return Ok(()) };
+        let (dir, lock) = (self.session.dir.clone(), self.session.lock.clone());
+        let request = between.look_ahead(now);
+        let look = move || Ok::<_, Failure>(directory::open(&dir, lock.as_ref())?.due(request)?);
+        // It may read very many visits, and a signal is heard meanwhile.
+        let due = tokio::task::spawn_blocking(look).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))?;
+        between.looked_ahead(due, now);
+        self.between = Some(between);
+        Ok(())
     }
 
     fn next_visits(&self) -> Option<Moment> {
-        self.visits.as_ref().and_then(Visits::next)
+        // What is in memory waits for pages that are due, and says when it has waited for too long.
+        let at_once = self.crawl.as_ref().map(|_| Moment::EPOCH);
+        at_once.or_else(|| self.between.as_ref().and_then(Between::next_due))
     }
 
-    async fn queue_due(&mut self, now: Moment) -> Result<usize, Failure> {
-        match &mut self.visits {
-            Some(visits) => visits.queue_due(now).await,
-            None => Ok(0),
+    fn visit_due(&mut self, stop: StopSignal) -> Visiting<Visited> {
+        let (finish, finished) = oneshot::channel();
+        let finished = async {
+            // Whoever could say so is gone: then it ends as well.
+            let _ = finished.await;
+        };
+        let lock = self.session.lock.clone();
+        let session = Session { lock: lock.clone(), told: true, ..self.begun.clone() };
+        let (crawl, between) = (self.crawl.take(), self.between.take());
+        let running: Running<Visited> = Box::pin(async move {
+            match (crawl, between, lock) {
+                (Some(crawl), _, Some(lock)) => Ok(Visited { left: Box::pin(crawl.visit_due(finished)).await?, lock }),
+                (_, Some(between), _) => session.visit_due(Clock::start(), stop, between, finished).await,
+                _ => Err(Failure::Usage("there is nothing to visit".to_owned())),
+            }
+        });
+        Visiting { running, finish }
+    }
+
+    fn has_visited(&mut self, visited: Visited) -> Option<End> {
+        self.session.lock = Some(visited.lock);
+        self.between = Some(visited.left.between);
+        visited.left.end
+    }
+
+    async fn close(&mut self) -> Result<(), Failure> {
+        match self.crawl.take() {
+            Some(crawl) => Ok(crawl.close().await?),
+            None => Ok(()),
         }
-    }
-
-    fn visit_once_more(&mut self, until: Moment, stop: StopSignal) -> Running<Ended> {
-        // With the settings of the sequence.
-        let session = self.visits.as_ref().map_or_else(|| self.session.clone(), |visits| visits.session().clone());
-        let session = Session { round: Round::OnceMore, until: Some(until), told: true, ..session };
-        Box::pin(session.crawl(Clock::start(), stop))
-    }
-
-    fn has_visited(&mut self, ended: Ended, now: Moment) -> End {
-        self.session.lock = Some(ended.lock);
-        if let Some(visits) = &mut self.visits {
-            visits.expect_next(now);
-        }
-        ended.end
     }
 
     fn read_again(&mut self, given: Given) -> Result<Plan, Failure> {

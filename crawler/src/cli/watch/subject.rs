@@ -2,12 +2,13 @@
 
 use std::pin::Pin;
 
+use tokio::sync::oneshot;
+
 use super::{
     super::{Failure, session::Round},
     plan::Plan,
 };
 use crate::{
-    config::RevisitSettings,
     engine::{End, StopSignal},
     time::Moment,
 };
@@ -15,13 +16,18 @@ use crate::{
 /// A sequence, or visits, under way. It has all that it needs: its subject is free meanwhile.
 pub(in crate::cli) type Running<E> = Pin<Box<dyn Future<Output = Result<E, Failure>> + Send>>;
 
+/// Visits of pages that are due between sequences.
+pub(in crate::cli) struct Visiting<V> {
+    pub(in crate::cli) running: Running<V>,
+    /// Has them finish.
+    pub(in crate::cli) finish: oneshot::Sender<()>,
+}
+
 /// What a sequence is begun with.
 pub(in crate::cli) struct Work {
     pub(in crate::cli) round: Round,
     /// When the next one stops it.
     pub(in crate::cli) until: Option<Moment>,
-    /// How single pages are visited after it.
-    pub(in crate::cli) revisits: Option<RevisitSettings>,
 }
 
 /// What is crawled on a schedule; in tests, what takes time as a crawl does.
@@ -30,6 +36,8 @@ pub(in crate::cli) trait Subject: Send {
     type Given: Send;
     /// What a sequence leaves.
     type Ended: Send;
+    /// What visits between sequences leave.
+    type Visited: Send;
 
     /// Begins a sequence.
     ///
@@ -43,20 +51,26 @@ pub(in crate::cli) trait Subject: Send {
     /// When they cannot be read.
     fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<End, Failure>;
 
-    /// When to look for single pages that are due; `None` where there are none before the next sequence.
-    fn next_visits(&self) -> Option<Moment>;
-
-    /// Has the pages queued that are due; the number of them.
+    /// Looks when the first page is due, where that is not known.
     ///
     /// # Errors
     /// When the crawl directory cannot be read or written.
-    fn queue_due(&mut self, now: Moment) -> impl Future<Output = Result<usize, Failure>> + Send;
+    fn look_ahead(&mut self, now: Moment) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Begins to visit what is queued, until a moment.
-    fn visit_once_more(&mut self, until: Moment, stop: StopSignal) -> Running<Self::Ended>;
+    /// When single pages are due; `None` where none is before the next sequence.
+    fn next_visits(&self) -> Option<Moment>;
 
-    /// These visits ended.
-    fn has_visited(&mut self, ended: Self::Ended, now: Moment) -> End;
+    /// Begins to visit the pages that are due, until none is for long.
+    fn visit_due(&mut self, stop: StopSignal) -> Visiting<Self::Visited>;
+
+    /// These visits ended; how the sequence ended by that, if it did.
+    fn has_visited(&mut self, visited: Self::Visited) -> Option<End>;
+
+    /// Nothing is to be visited any more.
+    ///
+    /// # Errors
+    /// When the last of what was visited cannot be written.
+    fn close(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
 
     /// What other settings say of sequences to come.
     ///

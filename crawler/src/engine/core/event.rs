@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     candidate::HostId,
-    engine::Start,
+    engine::{Between, Start},
     frontier::Lease,
     queue::{RefillAnswer, RefillRequest},
-    store::{Confirmed, Step, SweepRequest, Swept},
+    store::{Confirmed, DuePages, DueRequest, Step, SweepRequest, Swept},
     time::Moment,
 };
 
@@ -17,6 +17,10 @@ use crate::{
 pub(in crate::engine) enum Event {
     /// The run begins, with these starts that are not in the URL table.
     Begin(Vec<Start>),
+    /// The sequence has come to its end, and pages are visited that are due after that.
+    Between(Box<Between>),
+    /// Somebody wants these visits to end.
+    Finish,
     /// A visit ended.
     Visited(Box<Report>),
     /// A visit was given up, with so many requests sent or under way.
@@ -41,6 +45,10 @@ pub(in crate::engine) enum Question {
     Sweep(SweepRequest),
     /// Every URL of the sequence, into a URL cache.
     Fill(Filling),
+    /// Which pages are due.
+    Due(Box<DueRequest>),
+    /// To record how the sequence stands.
+    Record(Option<End>),
 }
 
 /// What the store answers.
@@ -55,6 +63,10 @@ pub(in crate::engine) enum StoreAnswer {
     Filled(Filling),
     /// Which URLs of a proposed step are new.
     Confirmed(Confirmed),
+    /// Pages that are due.
+    Due(DuePages),
+    /// How the sequence stands is recorded.
+    Recorded,
 }
 
 /// What the shell is to do, in this order.
@@ -76,6 +88,8 @@ pub(in crate::engine) enum Then {
     Turn,
     /// Nothing before an event, or this moment.
     Wait(Option<Moment>),
+    /// Nothing for so long that the core is not needed.
+    Idle,
     /// Nothing any more.
     End(End),
 }
@@ -105,6 +119,16 @@ pub enum End {
 }
 
 impl End {
+    /// How a sequence has ended after which pages may be due, by the word in the database.
+    pub(super) fn of_word(word: &str) -> Option<Self> {
+        [Self::Drained, Self::Budget, Self::Unreachable, Self::Failed].into_iter().find(|end| end.as_str() == word)
+    }
+
+    /// Whether pages may be due after a sequence that ended so.
+    pub fn is_followed_by_visits(self) -> bool {
+        matches!(self, Self::Drained | Self::Budget | Self::Unreachable | Self::Failed)
+    }
+
     /// The word used in the database and in output.
     pub fn as_str(self) -> &'static str {
         match self {

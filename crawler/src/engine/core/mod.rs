@@ -9,6 +9,7 @@
 //! Does not know: how URLs are fetched, rows written, or signals caught.
 
 mod admission;
+mod between;
 mod event;
 mod figures;
 mod limits;
@@ -26,12 +27,13 @@ use std::{collections::VecDeque, sync::Arc};
 pub use admission::CacheFailure;
 pub(super) use admission::Filling;
 use admission::{Admission, Ending, Readiness, SeenCache};
+pub use between::Between;
 pub use event::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
 use limits::{Allowance, Limits, Work};
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
-use pages::{Again, Fate, Pages, Revisits, Unfinished, VisitRound};
+use pages::{Again, Fate, Pages, Revisits, Unfinished};
 use robots::{Permission, Reading, Robots};
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 pub use starts::Start;
@@ -56,6 +58,10 @@ pub(super) struct Core {
     outbox: Outbox,
     /// How the run ends, once what is in flight has ended.
     stopped: Option<End>,
+    /// How the sequence has ended, where pages are visited after that.
+    ended: Option<End>,
+    /// Which pages those are.
+    between: Option<Box<Between>>,
 }
 
 impl Core {

@@ -7,7 +7,7 @@
 //! Invariants: what a step changes goes out before the next step begins. A refill shows no row that the frontier has not
 //! heard of, because answers come in the order of the questions.
 
-use super::event::{Effect, Question};
+use super::event::{Effect, End, Question};
 use crate::{
     engine::report::Judging,
     frontier::{Frontier, Lease},
@@ -24,6 +24,8 @@ pub(super) struct Outbox {
     counters: Counters,
     questions: usize,
     unconfirmed: usize,
+    /// Whether a page was written since the sequence was recorded.
+    changed: bool,
 }
 
 impl Outbox {
@@ -40,6 +42,7 @@ impl Outbox {
     /// Has a step written whose rows are new.
     pub(super) fn write(&mut self, step: Step, frontier: &mut Frontier) {
         self.counters.add(&step.counters);
+        self.changed |= step.goes_on();
         step.rows.iter().map(UrlRow::item).for_each(|item| frontier.offer(item));
         self.effects.push(Effect::Write(Box::new(step)));
     }
@@ -47,6 +50,7 @@ impl Outbox {
     /// Has a step written some rows of which may be known. There must be [room](Self::has_room).
     pub(super) fn propose(&mut self, step: Step) {
         self.counters.add(&step.counters);
+        self.changed |= step.goes_on();
         self.questions += 1;
         self.unconfirmed += 1;
         self.effects.push(Effect::Propose(Box::new(step)));
@@ -56,6 +60,22 @@ impl Outbox {
     pub(super) fn ask(&mut self, question: Question) {
         self.questions += 1;
         self.effects.push(Effect::Ask(question));
+    }
+
+    /// Has the store know how the sequence stands. There must be [room](Self::has_room).
+    pub(super) fn record(&mut self, end: Option<End>) {
+        self.changed = false;
+        self.ask(Question::Record(end));
+    }
+
+    /// The sequence is to be recorded again.
+    pub(super) fn change(&mut self) {
+        self.changed = true;
+    }
+
+    /// Whether a page was written since.
+    pub(super) fn is_changed(&self) -> bool {
+        self.changed
     }
 
     /// Has a lease carried out.
@@ -73,6 +93,11 @@ impl Outbox {
         self.unconfirmed -= 1;
         self.counters.add(&Counters::of_forgotten(confirmed.known.len()));
         confirmed.queued.into_iter().for_each(|item| frontier.offer(item));
+    }
+
+    /// Whether an answer is waited for.
+    pub(super) fn has_questions(&self) -> bool {
+        self.questions > 0
     }
 
     /// Whether one more question may be asked.

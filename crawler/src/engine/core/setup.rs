@@ -5,7 +5,7 @@ use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, End, Limits, Outbox, Pages, Revisits, Robots, SeenCache, Starts, Sweep, VisitRound,
+    Admission, Core, End, Limits, Outbox, Pages, Revisits, Robots, SeenCache, Starts, Sweep,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -51,7 +51,7 @@ impl Setup {
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
         let Self { mut resumed, settings, started, now } = self;
-        let revisited = revisited(&resumed);
+        let ended = resumed.end.as_deref().and_then(End::of_word);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
         let robots = Robots::new(settings.robots.clone(), agent);
@@ -84,29 +84,23 @@ impl Setup {
         if resumed.counters.unjudged() > 0 {
             admission.judges_no_more();
         }
-        let round = VisitRound { sequence: resumed.sequence, revisited };
-        let revisits = Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, round);
+        let revisits = Revisits::new(settings.revisit.audit_not_modified, resumed.hash_seed, resumed.sequence);
         Ok(Core {
             frontier,
             admission,
             robots,
             starts,
             sweep: Sweep::new(settings.cache.sweep),
-            limits: Limits::new(&settings, started, revisited),
+            limits: Limits::new(&settings, started),
             pages: Pages::new(&settings, revisits),
             intake: VecDeque::new(),
             outbox: Outbox::new(resumed.counters),
-            stopped: None::<End>,
+            stopped: None,
+            ended,
+            between: None,
             settings,
         })
     }
-}
-
-/// Visits that stored a page of the sequence which another one has stored after them, or which is due again. It stays the same
-/// until the next pages are.
-fn revisited(resumed: &Resumed) -> u64 {
-    let pages: u64 = resumed.hosts.iter().map(|host| host.stored).sum();
-    resumed.counters.stored.saturating_sub(pages)
 }
 
 /// Whether a sequence can begin with these settings, after one that admitted so many URLs, if there was one.
@@ -159,6 +153,7 @@ fn frontier_limits(settings: &Settings) -> FrontierLimits {
             give_up: polite.give_up,
             give_up_unknown: polite.give_up.min(GIVE_UP_UNKNOWN),
         },
+        rows: true,
     }
 }
 

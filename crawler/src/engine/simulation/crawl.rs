@@ -23,13 +23,11 @@ use crate::{
     config::Settings,
     engine::{End, SharedGate, Start},
     politeness::Limits,
-    revisit::{Bounds, Budget, Fixed, GivenIntervals, Multiplicative, Optimal, RevisitPolicy},
     session::{Round, Session},
     store::{
-        Revisit, RevisitOrder, SecondLooks,
+        Revisit,
         sqlite::{CrawlDirectory, Records},
     },
-    time::Moment,
     url::WebUrl,
 };
 
@@ -56,8 +54,6 @@ pub(super) enum NextRun {
     /// It goes on with the last sequence.
     #[default]
     GoesOn,
-    /// It visits pages of the last sequence once more.
-    OnceMore,
     /// It begins a sequence.
     Begins,
 }
@@ -94,12 +90,8 @@ pub(super) struct Crawl {
     pub(super) revisit: Revisit,
     /// What was known when it began, if all of that is due in it.
     pub(super) known: BTreeSet<String>,
-    /// Batches of single pages that are visited once more, after this sequence or a later one.
-    batches: u64,
-    /// The pages of the last of them.
-    due: BTreeSet<String>,
-    /// How often pages were visited once more.
-    round: u64,
+    /// For how long pages are visited after each sequence, if they are, and how.
+    pub(super) between: Option<(u64, String)>,
     /// How soon the machine is suspended in the next run, and for how long.
     pub(super) suspended: Option<(u64, u64)>,
     /// The run from which on the scope is narrower, and what it leaves out.
@@ -138,9 +130,7 @@ impl Crawl {
             next: NextRun::GoesOn,
             revisit: Revisit::Rediscover,
             known: BTreeSet::new(),
-            batches: 0,
-            due: BTreeSet::new(),
-            round: 0,
+            between: None,
             suspended: None,
             narrows: None,
             excluded: Excluded::Nothing,
@@ -170,13 +160,17 @@ impl Crawl {
         self.again = Some((plan, further));
         // Draws of their own, so that a seed stays what it was.
         let mut besides = self.besides(0);
-        self.batches = if besides.percent(30) { 1 + besides.below(3) } else { 0 };
+        let between = besides.percent(30).then(|| between(&mut besides));
         let length = besides.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
         if joins_late {
             // So that much is queued when the start comes that leads there.
             self.interruptions.insert(0, Interruption::Signal(1 + besides.below(10 * SECOND)));
         }
         self.suspended = besides.percent(10).then_some((besides.below(30 * SECOND), length));
+        if between.is_some() && besides.percent(50) {
+            self.interruptions.insert(0, Interruption::Kill(besides.below(HOUR)));
+        }
+        self.between = between;
         self
     }
 
@@ -218,8 +212,7 @@ impl Crawl {
                 Some(End::Drained) if self.has_more_to_say() => self.now += SECOND,
                 Some(End::Drained) if !self.was_abandoned() => {
                     oracle::judge_sequence(self)?;
-                    self.each_due_was_visited()?;
-                    if !self.visit_once_more() && !self.begin_again() {
+                    if !self.begin_again() {
                         return oracle::judge(self);
                     }
                 }
@@ -259,61 +252,9 @@ impl Crawl {
         Random::new(self.random.clone().next().rotate_left(7) ^ number)
     }
 
-    /// Has some pages visited once more, if there are to be any: another policy each time, and maybe with a kill.
-    fn visit_once_more(&mut self) -> bool {
-        let Some(left) = self.batches.checked_sub(1) else { return false };
-        self.batches = left;
-        let mut besides = self.besides(1 + left);
-        self.now += SECOND + besides.below(HOUR);
-        let (classed_by, mut policy): (_, Box<dyn RevisitPolicy>) = match besides.below(3) {
-            0 => ("fixed", Box::new(Fixed::default())),
-            1 => ("multiplicative", Box::new(Multiplicative::default())),
-            _ => ("optimal", Box::new(Optimal::new(Bounds::default(), Optimal::EXPLORE))),
-        };
-        let order = RevisitOrder {
-            at: self.moment(),
-            budget: Budget::per_day(1e6).unwrap(),
-            most: besides.pick(&[1, 5, 1_000]),
-            exploring: besides.pick(&[0, 2]),
-            soonest: Duration::from_secs(1),
-            given: GivenIntervals::default(),
-            most_given: 0,
-            classed_by: classed_by.to_owned(),
-        };
-        let mut directory = CrawlDirectory::open(self.folder.path()).unwrap();
-        let change = &self.settings.change;
-        let looks = SecondLooks { at: order.at, confirm: change.confirm, gone_after: change.gone_after };
-        let due = directory.queue_due(Some((&mut *policy, &order)), &looks).unwrap();
-        let queued = due.queued + due.looks;
-        drop(directory);
-        self.round += 1;
-        // What a sequence before left to be found anew is none of them.
-        self.due = self.rows("state = 'queued' AND admitted_in = (SELECT max(n) FROM sequence)");
-        assert_eq!(self.due.len(), queued, "each is queued once");
-        if besides.percent(50) {
-            self.interruptions.insert(0, Interruption::Kill(besides.below(5 * SECOND)));
-        }
-        if queued > 0 {
-            self.next = NextRun::OnceMore;
-        }
-        queued > 0
-    }
-
-    /// What was queued once more was asked for, unless its host forbids it by now.
-    fn each_due_was_visited(&mut self) -> Result<(), String> {
-        let left = self.rows("state = 'abandoned'");
-        let asked = |url: &String| self.in_round().any(|request| request.url == *url && request.purpose.is_counted());
-        if let Some(url) = self.due.iter().find(|url| !asked(url) && !left.contains(*url)) {
-            return Err(format!("{url} was due once more, and nobody asked for it"));
-        }
-        self.due.clear();
-        Ok(())
-    }
-
-    /// Requests of the last sequence, since pages of it were visited once more, if they were.
-    pub(super) fn in_round(&self) -> impl DoubleEndedIterator<Item = &Request> {
-        let is_of = |request: &&Request| request.sequence == self.sequence && request.round == self.round;
-        self.requests.iter().filter(is_of)
+    /// Requests of the last sequence, and of visits after it.
+    pub(super) fn in_sequence(&self) -> impl DoubleEndedIterator<Item = &Request> {
+        self.requests.iter().filter(|request| request.sequence == self.sequence)
     }
 
     /// Runs in which something was asked for the last sequence.
@@ -374,10 +315,6 @@ impl Crawl {
         rows.map(Result::unwrap).collect()
     }
 
-    pub(super) fn moment(&self) -> Moment {
-        Moment::from_millis(BEGIN + self.now)
-    }
-
     /// The interruption of the next run, if it has one.
     fn interruption(&mut self) -> Option<Interruption> {
         if self.interruptions.is_empty() || !(self.interrupts_always || self.random.percent(70)) {
@@ -397,6 +334,7 @@ impl Crawl {
             interruption: self.interruption(),
             grace: Duration::from_millis(self.random.pick(&[10, 5_000, 60_000])),
             suspend: self.suspended.take().map(|(pause, length)| (self.now + pause, length)),
+            between: self.between.as_ref().map(|(length, _)| *length),
         };
         self.begin_world();
         // Those of the host asked last alone.
@@ -413,11 +351,26 @@ impl Crawl {
         }
         self.requests.append(&mut self.world.lock().unwrap().requests);
         match ended? {
+            // Visits after it may have found pages, or come to an end with those that were left.
+            Ended::By(End::Drained | End::Unreachable) if self.has_ended_as("budget") => Ok(Some(End::Signal(0))),
+            Ended::By(End::Unreachable) if self.has_ended_as("drained") => Ok(Some(End::Drained)),
             Ended::By(end) => Ok(Some(end)),
             Ended::Killed => Ok(None),
             Ended::Failed(_) if self.disk.0.lock().unwrap().was_full => Ok(None),
             Ended::Failed(failure) => Err(failure.to_string()),
         }
+    }
+
+    fn has_ended_as(&self, word: &str) -> bool {
+        let records = Records::open(self.folder.path()).unwrap();
+        let query = "SELECT end IS ? FROM sequence ORDER BY n DESC LIMIT 1";
+        records.connection().query_row(query, [word], |row| row.get(0)).unwrap()
+    }
+
+    /// Settings with those of visits between sequences.
+    fn with_between(&self, text: &str) -> String {
+        let Some((_, how)) = &self.between else { return text.to_owned() };
+        text.replace("[revisit]\n", &format!("[revisit]\n{how}"))
     }
 
     /// Forgets when the writer was at work: over months it is much.
@@ -449,7 +402,6 @@ impl Crawl {
         let (added, given): (Vec<_>, Vec<_>) = self.web.starts.iter().partition(|start| start.is_added);
         let added = if self.added.is_some() { added } else { Vec::new() };
         let round = match std::mem::take(&mut self.next) {
-            NextRun::OnceMore => Round::OnceMore,
             NextRun::Begins => Round::Next(self.revisit),
             NextRun::GoesOn => Round::GoOn,
         };
@@ -464,9 +416,9 @@ impl Crawl {
             starts: given.into_iter().map(start).collect(),
             added: added.into_iter().map(start).collect(),
             round,
-            layers: layers(&(self.text.clone() + self.excluded.settings())),
+            layers: layers(&self.with_between(&(self.text.clone() + self.excluded.settings()))),
             told: true,
-            watched: false,
+            watched: self.between.is_some(),
             until: None,
             auth: None,
             lock: None,
@@ -484,7 +436,7 @@ impl Crawl {
         }
         self.sequence = last.map_or(0, |(last, _)| last + u32::from(self.next == NextRun::Begins));
         let mut world = self.world.lock().unwrap();
-        (world.run, world.sequence, world.round) = (self.runs, self.sequence, self.round);
+        (world.run, world.sequence) = (self.runs, self.sequence);
         self.disk.0.lock().unwrap().was_full = false;
     }
 
@@ -494,4 +446,15 @@ impl Crawl {
         let query = "SELECT n, end FROM sequence ORDER BY n DESC LIMIT 1";
         Some(records.connection().query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap())
     }
+}
+
+/// For how long pages are visited after a sequence, and how.
+fn between(random: &mut Random) -> (u64, String) {
+    let budget = random.pick(&["1/day", "2000/day", "100000/day"]);
+    let policy = random.pick(&["fixed", "multiplicative", "optimal"]);
+    let adaptive = format!("adaptive = \"on\"\nbudget = \"{budget}\"\npolicy = \"{policy}\"\nmin_interval = \"1m\"\n");
+    let sections = "sections = [\"[02468]$=10m\", \"/=25m\"]\n".to_owned();
+    let how = random.pick(&[0, 1, 2]);
+    let text = [&*adaptive, &sections, &(adaptive.clone() + &sections)][how].to_owned();
+    (random.pick(&[10 * SECOND, 20 * MINUTE, 2 * HOUR]), text)
 }

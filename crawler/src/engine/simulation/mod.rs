@@ -17,10 +17,10 @@
 //!
 //! `SEEDS=10000 cargo test --release -p webloom --lib simulation` runs more; `SEED=17` runs one and shows its steps.
 
+mod between;
 mod caller;
 mod crawl;
 mod disk;
-mod expected;
 mod faults;
 mod grow;
 mod months;

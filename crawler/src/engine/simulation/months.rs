@@ -3,7 +3,7 @@
 //!
 //! `LONG=1` has 5,000 pages; else there are fewer, so that it takes seconds.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Random,
@@ -12,10 +12,10 @@ use super::{
     web::{Given, Host, Page, Robots, Web},
 };
 use crate::{
-    engine::End,
-    revisit::{Budget, Class, PageState, Span, chance::Chance},
+    engine::{Between, End},
+    revisit::{Class, PageState, Span, chance::Chance},
     store::{
-        ReadSide, Revisit, RevisitOrder, SecondLooks,
+        ReadSide, Revisit,
         sqlite::{CrawlDirectory, Records},
     },
     time::Moment,
@@ -25,8 +25,6 @@ use crate::{
 const MARGIN: f64 = 0.02;
 
 const DAY: u64 = 86_400_000;
-/// Runs a day in which pages are visited that are due; no page is due twice in that time.
-const BATCHES: u64 = 4;
 
 const ORIGIN: &str = "http://h0.test";
 
@@ -147,24 +145,12 @@ fn run(crawl: &mut Crawl) {
     crawl.runs += 1;
 }
 
-pub(super) fn queue_due(crawl: &Crawl, most: usize, exploring: usize, per_day: f64) -> crate::store::DuePages {
+/// Has the policy learn from all visits.
+fn learn(crawl: &Crawl) {
     let mut directory = CrawlDirectory::open(crawl.folder.path()).unwrap();
-    let budget = Budget::per_day(per_day).unwrap();
-    let at = Moment::from_millis(BEGIN + crawl.now);
-    let revisit = &crawl.settings.revisit;
-    let order = RevisitOrder {
-        at,
-        budget,
-        most,
-        exploring,
-        soonest: Duration::from_mins(1),
-        given: revisit.sections.clone(),
-        most_given: 0,
-        classed_by: revisit.classed_by(),
-    };
-    let change = &crawl.settings.change;
-    let looks = SecondLooks { at, confirm: change.confirm, gone_after: change.gone_after };
-    directory.queue_due(Some((&mut *revisit.policy(), &order)), &looks).unwrap()
+    let now = Moment::from_millis(BEGIN + crawl.now);
+    let request = Between::new(&crawl.settings, now).look_ahead(now);
+    directory.due(request).unwrap();
 }
 
 /// Bytes of the database.
@@ -208,7 +194,7 @@ fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
         crawl.revisit = Revisit::KnownFirst;
         run(&mut crawl);
         truth.take(&mut crawl.requests);
-        queue_due(&crawl, 0, 0, 1.0);
+        learn(&crawl);
         if sequence + 1 == quiet {
             assert_rates(&site, &crawl);
         }
@@ -273,23 +259,10 @@ fn assert_figures(crawl: &Crawl, site: &Site) {
 fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
     let mut crawl = site.crawl(settings(policy, "off"));
     crawl.runs = 1;
+    crawl.between = Some(((days + 1) * DAY, format!("budget = \"{per_day}/day\"\n")));
     let mut truth = Truth::new(site, days / 2 * DAY);
     run(&mut crawl);
-    let (mut credit, mut owed) = (0.0, 0.0);
-    for batch in 1..=days * BATCHES {
-        crawl.now = crawl.now.max(batch * DAY / BATCHES);
-        credit += per_day / BATCHES as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few visits")]
-        let [most, exploring] = [credit, owed].map(|visits: f64| visits as usize);
-        // What could not be spent in one batch, because nothing was due, makes the others' intervals shorter.
-        let due = queue_due(&crawl, most, exploring, per_day + credit);
-        (credit, owed) = (credit - due.queued as f64, owed + due.queued as f64 * due.explore - exploring as f64);
-        if due.queued > 0 {
-            crawl.next = NextRun::OnceMore;
-            run(&mut crawl);
-        }
-        truth.take(&mut crawl.requests);
-    }
+    truth.take(&mut crawl.requests);
     (truth.end((days + 1) * DAY), truth.visits)
 }
 

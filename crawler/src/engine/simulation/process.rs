@@ -19,8 +19,9 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    engine::{End, StopSignal},
-    session::{Failure, Session},
+    engine::{End, Left, StopSignal},
+    session::{Caller as _, Failure, Round, Session},
+    store::Revisit,
     time::Moment,
 };
 
@@ -54,6 +55,8 @@ pub(super) struct Outside {
     pub(super) grace: Duration,
     /// When the machine is suspended, and for how long.
     pub(super) suspend: Option<(u64, u64)>,
+    /// For how long pages are visited after the sequence, in milliseconds.
+    pub(super) between: Option<u64>,
 }
 
 /// How it ended.
@@ -80,14 +83,58 @@ pub(super) fn run(session: Session<Simulated>, begins: u64, outside: &Outside) -
             () = suspension(outside.suspend) => Err("it is suspended for ever".to_owned()),
             () = killed(kills) => Ok(Ended::Killed),
             () = signal(&signals, outside.interruption) => Err("it was asked to end for ever".to_owned()),
-            ended = Box::pin(session.sequences(clock, stop)) => Ok(match ended {
-                Ok(ended) => Ended::By(ended.end),
+            ended = Box::pin(crawl(session, clock, stop, outside.between)) => Ok(match ended {
+                Ok(end) => Ended::By(end),
                 Err(failure) => Ended::Failed(failure),
             }),
             () = time::until(begins + ENDLESS) => Err("it does not end".to_owned()),
         };
         (ended, time::now())
     })
+}
+
+/// Crawls, and visits the pages that are due for so long after that, as `watch` does.
+async fn crawl(
+    session: Session<Simulated>,
+    clock: Clock,
+    stop: StopSignal,
+    between: Option<u64>,
+) -> Result<End, Failure> {
+    let mut session = session;
+    loop {
+        let ended = Box::pin(session.clone().sequences(clock, stop.clone())).await?;
+        session.lock = Some(ended.lock);
+        let (Some(crawl), Some(length)) = (ended.crawl, between) else { return Ok(ended.end) };
+        let until = time::now() + length;
+        let left = Box::pin(crawl.visit_due(time::until(until))).await?;
+        match visit_on(&session, clock, &stop, left, until).await? {
+            None => return Ok(ended.end),
+            Some(end @ (End::Restart | End::Aged { .. })) => {
+                session.caller.has_ended(&session.dir, end)?;
+                session.round = Round::Next(Revisit::Rediscover);
+            }
+            Some(end) => return Ok(end),
+        }
+    }
+}
+
+/// Takes a crawl up again whenever a page is due, until a moment.
+async fn visit_on(
+    session: &Session<Simulated>,
+    clock: Clock,
+    stop: &StopSignal,
+    mut left: Left,
+    until: u64,
+) -> Result<Option<End>, Failure> {
+    while left.end.is_none() && time::now() < until {
+        let next = left.between.next_due().map_or(u64::MAX, |next| next.millis().saturating_sub(BEGIN));
+        time::until(next.min(until)).await;
+        if next < until {
+            let visiting = session.clone().visit_due(clock, stop.clone(), left.between, time::until(until));
+            left = Box::pin(visiting).await?.left;
+        }
+    }
+    Ok(left.end)
 }
 
 async fn suspension(suspend: Option<(u64, u64)>) {

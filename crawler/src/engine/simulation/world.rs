@@ -33,7 +33,6 @@ pub(super) struct Request {
     pub(super) run: u64,
     pub(super) sequence: u32,
     /// How often pages of the sequence were visited once more before.
-    pub(super) round: u64,
     pub(super) origin: String,
     pub(super) url: String,
     pub(super) purpose: Purpose,
@@ -100,7 +99,6 @@ pub(super) struct World {
     /// The number of the present run, from 1.
     pub(super) run: u64,
     pub(super) sequence: u32,
-    pub(super) round: u64,
     random: Random,
     /// Times in which the crawl's own machine can make no request, from and to, in milliseconds from the beginning.
     pub(super) own_faults: Vec<(u64, u64)>,
@@ -141,7 +139,6 @@ impl World {
             requests: Vec::new(),
             run: 0,
             sequence: 0,
-            round: 0,
             random,
             own_faults: Vec::new(),
             longest_wait: 0,
@@ -190,7 +187,6 @@ impl World {
         self.requests.push(Request {
             run: self.run,
             sequence: self.sequence,
-            round: self.round,
             origin,
             url: url.to_owned(),
             purpose: request.purpose,

@@ -190,11 +190,12 @@ fn sums(connection: &Connection, sequence: &Sequence, admitted: u64) -> Result<O
         |row| row.get(0),
     )?;
     let adds_up = sequence.is_past_known || counters.candidates == admitted + counters.duplicate + refused;
-    let is_counted = counters.stored == stored || (prune::is_pruned(connection, number)? && counters.stored > stored);
+    let counted = counters.stored + counters.stored_again;
+    let is_counted = counted == stored || (prune::is_pruned(connection, number)? && counted > stored);
     let holds = adds_up && is_counted;
     let example = format!(
         "sequence {number}: {} candidates, {admitted} admitted, {} duplicate, {refused} refused; {} pages counted, {stored} stored",
-        counters.candidates, counters.duplicate, counters.stored
+        counters.candidates, counters.duplicate, counted
     );
     Ok((!holds).then_some(Finding { invariant, count: 1, example }))
 }

@@ -8,7 +8,7 @@ use thiserror::Error;
 const NAMES: &[&str] = &[
     "after_create",
     "after_begin_sequence",
-    "after_queue_due",
+    "after_due",
     "before_step",
     "inside_step",
     "after_step",

@@ -162,7 +162,8 @@ fn known_urls(connection: &Connection) -> rusqlite::Result<u64> {
 /// Notes that the current sequence is being crawled: see [`Store`](crate::store::Store).
 pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Result<()> {
     let never = i64::from(run.cache == Errs::Never);
-    let update = "UPDATE sequence SET end = NULL, exact = min(exact, ?1), swept = NULL, swept_links = NULL,
+    let update = "UPDATE sequence SET end = iif(?5, end, NULL), exact = min(exact, ?1),
+            swept = iif(?5, swept, NULL), swept_links = iif(?5, swept_links, NULL),
             audit_sample = min(coalesce(audit_sample, ?2), ?2),
             audit_urls = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_urls, ?3),
             audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost)),
@@ -175,6 +176,9 @@ pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Res
     connection.execute("DELETE FROM refetch WHERE NOT read", [])?;
     let last = resume::last_ticket(connection)?;
     connection
-        .execute(update, params![never, run.audit_sample, last, run.text_rule.map(crate::text::TextRule::number)])
+        .execute(
+            update,
+            params![never, run.audit_sample, last, run.text_rule.map(crate::text::TextRule::number), run.is_over],
+        )
         .map(|_| ())
 }

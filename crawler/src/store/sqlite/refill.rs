@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use rusqlite::{CachedStatement, Connection, Result, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
 
 use super::again::Current;
 use crate::{
     candidate::{HostId, Ticket},
     purpose::Purpose,
-    queue::{DUE_AGAIN, NOT_MODIFIED, Place, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
+    queue::{NOT_MODIFIED, Place, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
     time::Moment,
     url::WebUrl,
 };
@@ -34,6 +34,21 @@ pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {
     let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM url WHERE id = ?"))?;
     select.query_row([row], found).map(|found| WorkItem { attempts: 0, due: None, failed: None, ..found.item })
 }
+
+/// A row that has its answer in a sequence, as it is visited once more, with what is known of its copy.
+pub(super) fn due_again(connection: &Connection, row: i64, sequence: u32) -> Result<Option<WorkItem>> {
+    let mut select = connection.prepare_cached(&DUE_AGAIN)?;
+    let found = select.query_row(params![sequence, row], found).optional()?;
+    Ok(found.map(|found| WorkItem { purpose: Purpose::Due, ..found.item }))
+}
+
+static DUE_AGAIN: LazyLock<String> = LazyLock::new(|| {
+    let copy = COPY.replace("?2", "url.host");
+    format!(
+        "SELECT {KNOWN_COLUMNS} FROM url LEFT JOIN {copy}
+         WHERE url.id = ?2 AND state = 'finished' AND admitted_in = ?1"
+    )
+});
 
 /// The rows a request asks for; one more is read to know whether there are more.
 pub(super) fn answer(connection: &Connection, request: &RefillRequest, current: Current) -> Result<RefillAnswer> {
@@ -62,12 +77,7 @@ fn beyond(
     most: u32,
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
-    // A sequence of which pages are visited once more has come to its end before: nothing known is left untouched in it.
-    let statement = connection.prepare_cached(match current {
-        Current { revisited: true, .. } => &BEYOND_ONCE_MORE,
-        Current { known_first: true, .. } => &BEYOND_WITH_KNOWN,
-        Current { .. } => &BEYOND,
-    })?;
+    let statement = connection.prepare_cached(if current.known_first { &BEYOND_WITH_KNOWN } else { &BEYOND })?;
     let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
     collect(statement, params![current.sequence, host.0, place.rank, id, most, limit])
 }
@@ -90,18 +100,6 @@ pub(super) static BEYOND_WITH_KNOWN: LazyLock<String> = LazyLock::new(|| {
            AND depth <= ?5
          UNION ALL SELECT {KNOWN_COLUMNS} FROM url INDEXED BY url_known LEFT JOIN {COPY}
          WHERE url.host = ?2 AND (rank, ticket) > (?3, ?4) AND admitted_in < ?1 AND depth <= ?5
-         ORDER BY rank, ticket LIMIT ?6"
-    )
-});
-
-/// What the sequence has admitted, and what is due again in it, with what is known of its copy.
-pub(super) static BEYOND_ONCE_MORE: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT ticket, host, url.url, hop, depth, redirects, attempts, NULL, rank, NULL, stored.etag, stored.last_modified,
-                url.reason IS '{DUE_AGAIN}', url.reason
-         FROM url INDEXED BY url_queue LEFT JOIN {COPY} AND url.reason IS '{DUE_AGAIN}'
-         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND url.host = ?2 AND (rank, ticket) > (?3, ?4)
-           AND depth <= ?5
          ORDER BY rank, ticket LIMIT ?6"
     )
 });

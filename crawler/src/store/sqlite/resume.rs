@@ -20,15 +20,9 @@ pub(super) fn last_sequence(connection: &Connection) -> Result<Option<LastSequen
     let last = |row: &rusqlite::Row<'_>| {
         let admitted = to_expect(&parsed(row.get_ref(2)?.as_str()?)?);
         let began = Moment::from_millis(row.get(3)?);
-        Ok(LastSequence { number: row.get(0)?, began, end: row.get(1)?, admitted, revisited: row.get(4)? })
+        Ok(LastSequence { number: row.get(0)?, began, end: row.get(1)?, admitted })
     };
-    connection
-        .query_row(
-            "SELECT n, end, counters, began_at, revisited IS NOT NULL FROM sequence ORDER BY n DESC LIMIT 1",
-            [],
-            last,
-        )
-        .optional()
+    connection.query_row("SELECT n, end, counters, began_at FROM sequence ORDER BY n DESC LIMIT 1", [], last).optional()
 }
 
 pub(super) fn fingerprint_seed(connection: &Connection) -> Result<Option<FingerprintSeed>> {

@@ -339,6 +339,7 @@ mod tests {
         assert_eq!(states(&connection), ["parent_unreachable", "no_longer_linked"]);
         assert_eq!(swept_as(&connection).as_deref(), Some("report"), "a rescue may yet find it");
         let never = crate::store::RunStart {
+            is_over: false,
             cache: crate::store::Errs::Never,
             audit_sample: None,
             forgets: false,

@@ -17,7 +17,7 @@ use super::{
     changes::Finder,
     directory::DATABASE,
     error::Fault,
-    freshness, lost, prepare, prune, refill,
+    freshness, lost, prepare, prune, refill, revisits,
     sweep::Sweep,
 };
 use crate::{
@@ -68,6 +68,8 @@ pub struct Writer {
     current: Current,
     /// Whether any URL is known to be lost, and it is noted when one is found.
     lost: bool,
+    /// Whether the sequence has come to its end, and nothing was written of it since.
+    is_over: bool,
     group: Option<Group>,
     /// Whether something was committed since the last sync.
     unsynced: bool,
@@ -105,6 +107,7 @@ impl Writer {
             directory,
             now,
             current,
+            is_over: settings.is_over,
             settings,
             lost: false,
             group: None,
@@ -171,12 +174,21 @@ impl Writer {
                 lost::replay(self.connection(), replay, self.current)?;
                 self.pass("after_replay");
             }
-            Message::End(end) => {
+            Message::Due(request, reply) => {
+                self.commit()?;
+                let folder = self.directory.path();
+                let due = revisits::hand_out(self.connection(), folder, *request, self.current)?;
+                self.unsynced = true;
+                self.pass("after_due");
+                reply(due);
+            }
+            Message::End(end, reply) => {
                 self.commit()?;
                 self.pass("before_end");
                 self.end(&end)?;
-                self.unsynced = true;
+                (self.is_over, self.unsynced) = (end.end.is_some(), true);
                 self.pass("after_end");
+                reply(());
             }
         }
         Ok(())
@@ -201,6 +213,9 @@ impl Writer {
         if self.group.is_none() {
             self.begin()?;
         }
+        if self.is_over && step.goes_on() {
+            self.go_on()?;
+        }
         let context = apply::StepContext { current: self.current, rows };
         #[cfg(test)]
         self.statements.take();
@@ -222,6 +237,14 @@ impl Writer {
             self.commit()?;
         }
         Ok(known)
+    }
+
+    /// A sequence that had come to its end goes on: pages of it are visited once more.
+    fn go_on(&mut self) -> rusqlite::Result<()> {
+        let update = "UPDATE sequence SET revisited = 1, end = NULL, swept = NULL, swept_links = NULL WHERE n = ?";
+        self.connection().execute(update, [self.settings.sequence])?;
+        (self.current.revisited, self.is_over) = (true, false);
+        Ok(())
     }
 
     /// Opens a group. How a transaction is synced can be chosen only before it; one of its own for the sync would change no
@@ -273,12 +296,13 @@ impl Writer {
     fn end(&mut self, end: &SequenceEnd) -> Result<(), Fault> {
         let transaction = self.directory.connection.unchecked_transaction()?;
         transaction.execute(
-                "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + 1, seconds = seconds + ?,
+                "UPDATE sequence SET end = ?, ended_at = ?, runs = runs + ?, seconds = seconds + ?,
                         cpu_seconds = cpu_seconds + ?, peak_memory = coalesce(max(coalesce(peak_memory, 0), ?), peak_memory), cache = ?
                  WHERE n = ?",
                 params![
                     end.end,
                     end.at.millis(),
+                    end.is_run,
                     end.seconds,
                     end.cpu_seconds,
                     end.peak_memory,
@@ -289,7 +313,7 @@ impl Writer {
         if end.tells {
             let (folder, rules) = (self.directory.path(), &self.settings.changes);
             // Only what is asked of all pages tells which of them are orphans.
-            let complete = end.end == "drained" && !self.current.revisited;
+            let complete = end.end == Some("drained") && !self.current.revisited;
             let finder = Finder { connection: &transaction, folder, rules, current: self.current, complete };
             self.settings.counters.looks.add_all(&freshness::looks(&transaction, self.current, finder.visits()?)?);
             self.write_counters()?;

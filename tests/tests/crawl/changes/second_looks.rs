@@ -115,7 +115,7 @@ fn many_changes_at_once_are_told_when_their_second_looks_are_due() {
 
 #[test]
 fn a_second_look_outlives_a_kill() {
-    for point in ["after_queue_due:1", "after_commit:1", "inside_end:1", "after_end:1"] {
+    for point in ["after_due:1", "after_commit:1", "inside_end:1", "after_end:1"] {
         let site = Site::numbered(20);
         site.crawl(&TEXT);
         site.status("/3", 404);

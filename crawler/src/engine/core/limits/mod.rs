@@ -10,6 +10,8 @@
 
 mod own_trouble;
 
+use std::time::Duration;
+
 use own_trouble::OwnTrouble;
 
 use crate::{
@@ -54,8 +56,6 @@ pub(super) struct Limits {
     budget: BudgetSettings,
     /// When the time of this run is over.
     ends: Option<Moment>,
-    /// Visits that stored a page of this sequence once more: it counts once.
-    revisited: u64,
     /// Leases that may be a page each.
     pages_in_flight: u64,
     /// Leases that are carried out.
@@ -70,13 +70,15 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Those of a run that began at `started`; so many visits stored a page that is counted, or is due again.
-    pub(super) fn new(settings: &Settings, started: Moment, revisited: u64) -> Self {
+    /// The least time from one turn without anything to do to the next.
+    pub(super) const SHORTEST: Duration = Duration::from_millis(1);
+
+    /// Those of a run that began at `started`.
+    pub(super) fn new(settings: &Settings, started: Moment) -> Self {
         let rate = settings.politeness.max_rate;
         Self {
             budget: settings.budget.clone(),
             ends: settings.budget.max_time.map(|most| started + most),
-            revisited,
             pages_in_flight: 0,
             in_flight: 0,
             concurrency: settings.politeness.concurrency.get() as usize,
@@ -91,6 +93,11 @@ impl Limits {
         if work.is_left && self.is_spent(work, now) {
             return Allowance::Spent;
         }
+        self.room(work, now)
+    }
+
+    /// Whether another lease can be carried out, whatever the budgets say.
+    pub(super) fn room(&self, work: &Work<'_>, now: Moment) -> Allowance {
         let most = self.own_trouble.most(self.concurrency, now);
         if self.in_flight + work.waiting >= most || self.unsent >= self.most_unsent {
             return Allowance::NotYet(None);
@@ -98,9 +105,10 @@ impl Limits {
         self.waits(now).map_or(Allowance::Yes, |until| Allowance::NotYet(Some(until)))
     }
 
-    fn is_spent(&self, work: &Work<'_>, now: Moment) -> bool {
+    /// Whether a budget is spent.
+    pub(super) fn is_spent(&self, work: &Work<'_>, now: Moment) -> bool {
         let Work { counters, fetched, .. } = work;
-        let pages = counters.stored - self.revisited + self.pages_in_flight;
+        let pages = counters.stored + self.pages_in_flight;
         self.budget.max_pages.is_some_and(|most| pages >= most.get())
             || self.has_fetched_too_much(*fetched)
             || self.budget.max_bytes.is_some_and(|most| counters.bytes_in >= most.get())
@@ -110,6 +118,11 @@ impl Limits {
     /// Whether so many URLs were fetched for so few pages that the budget of pages ends the crawl.
     pub(super) fn has_fetched_too_much(&self, fetched: u64) -> bool {
         self.budget.max_pages.is_some_and(|most| fetched + self.pages_in_flight >= most_fetched(most))
+    }
+
+    /// The time of this run is over with the sequence.
+    pub(super) fn forget_time(&mut self) {
+        self.ends = None;
     }
 
     /// Whether the time of this run is over.

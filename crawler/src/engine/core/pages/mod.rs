@@ -9,7 +9,7 @@ mod unfinished;
 
 use std::time::Duration;
 
-pub(super) use revisits::{Revisits, VisitRound};
+pub(super) use revisits::Revisits;
 pub(super) use unfinished::Unfinished;
 
 use crate::{
@@ -99,7 +99,7 @@ impl Pages {
     ) -> Fate {
         // Later than any due time already asked for: those are not read again.
         let soon = at.max(now) + SHORTEST_PAUSE;
-        if self.is_to_be_checked(item, result) {
+        if self.is_to_be_checked(item, result, at) {
             let reason = NOT_MODIFIED.into();
             return Fate::Again(Again { due: soon, attempts: item.attempts, failed: Moment::EPOCH, reason });
         }
@@ -113,16 +113,16 @@ impl Pages {
     }
 
     /// Whether the page is to be fetched whole, to check that it was not modified.
-    fn is_to_be_checked(&self, item: &WorkItem, result: &Result<KeptResponse, FetchError>) -> bool {
+    fn is_to_be_checked(&self, item: &WorkItem, result: &Result<KeptResponse, FetchError>, at: Moment) -> bool {
         matches!(result, Ok(KeptResponse { content: Content::NotModified(_), .. }))
-            && self.revisits.checks(item.id, item.purpose)
+            && self.revisits.checks(item.id, item.purpose, at)
     }
 
     /// What is kept of a final answer, but for its links.
     pub(super) fn record(&self, item: &WorkItem, answer: &mut KeptResponse, visit: &mut VisitRow) {
         let is_stored = visit.outcome == VisitOutcome::Stored;
         visit.status = Some(answer.status);
-        visit.audited = item.purpose == Purpose::Audit && is_stored;
+        visit.audited = matches!(item.purpose, Purpose::Audit | Purpose::DueAudit) && is_stored;
         visit.wire_bytes = answer.wire_bytes;
         visit.steady = answer.steady.filter(|_| is_stored);
         visit.truncated = answer.truncated.map(Truncation::name);

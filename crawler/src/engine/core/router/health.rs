@@ -111,7 +111,7 @@ impl Core {
         let counted = lease.purpose().is_counted();
         match self.admission.why_closed(lease.host()) {
             Some(why) if counted => return self.abandon(lease, why, now),
-            Some(_) if lease.purpose().row().queue == Queue::Extra => return self.drop_lease(lease, now),
+            Some(why) if lease.purpose().row().queue == Queue::Extra => return self.drop_lease(lease, why, now),
             _ => self.limits.end(&lease),
         }
         self.frontier.complete(lease, Outcome::Released, asked, now);
@@ -121,7 +121,7 @@ impl Core {
     pub(super) fn abandon(&mut self, lease: Lease, why: Abandonment, now: Moment) {
         self.limits.end(&lease);
         match lease.purpose().row().queue {
-            Queue::Extra => return self.drop_lease(lease, now),
+            Queue::Extra => return self.drop_lease(lease, why, now),
             Queue::Check => return self.frontier.forget_good(lease, now),
             Queue::Table | Queue::Robots => {}
         }

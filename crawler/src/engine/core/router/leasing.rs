@@ -20,7 +20,10 @@ impl Core {
                 }
                 continue;
             }
-            match self.limits.allow(&self.work(), now) {
+            if self.finishes() {
+                return self.wait_between(&Next::Blocked, now);
+            }
+            match self.allowance(now) {
                 Allowance::Yes => {}
                 Allowance::NotYet(until) => return Then::Wait(until),
                 // A page that is held back may turn out to be none.
@@ -33,6 +36,7 @@ impl Core {
             match self.frontier.next(now) {
                 Next::Lease(lease) => self.begin_lease(lease, now),
                 Next::NeedsRefill(request) => self.outbox.ask(Question::Rows(request)),
+                left if self.between.is_some() => return self.wait_between(&left, now),
                 Next::WaitUntil(moment) => return Then::Wait(Some(moment)),
                 Next::Blocked => return Then::Wait(None),
                 Next::Unreachable | Next::Held | Next::Drained if self.outbox.is_unconfirmed() => {
@@ -42,6 +46,16 @@ impl Core {
             }
         }
         Then::Turn
+    }
+
+    /// Whether one more lease may be granted. After the end of a sequence what is due may be fetched whatever the budgets say.
+    fn allowance(&mut self, now: Moment) -> Allowance {
+        if self.between.is_none() {
+            return self.limits.allow(&self.work(), now);
+        }
+        let rows = !self.limits.is_spent(&self.work(), now);
+        self.frontier.lease_rows(rows);
+        self.limits.room(&self.work(), now)
     }
 
     /// Nothing more can be leased: what is left to do before the end.
@@ -68,7 +82,7 @@ impl Core {
 
     /// Begins a lease whose robots.txt was read; until when it must wait, if it must.
     fn begin_ready(&mut self, now: Moment) -> Option<Moment> {
-        if self.limits.is_out_of_time(now) {
+        if self.limits.is_out_of_time(now) && self.between.is_none() {
             while let Some(lease) = self.robots.next_ready() {
                 self.give_back(lease, Asked::No, now);
             }
@@ -89,7 +103,7 @@ impl Core {
     }
 
     /// Ends when the sweep has nothing more to do.
-    fn swept_then(&mut self, end: End, now: Moment) -> Then {
+    pub(super) fn swept_then(&mut self, end: End, now: Moment) -> Then {
         match self.sweep.drained(self.frontier.depth_limit(), now) {
             AtDrain::Ask(request) => {
                 self.outbox.ask(Question::Sweep(request));
@@ -112,7 +126,7 @@ impl Core {
     }
 
     /// Whether nothing is carried out, taken in, held back, or waits for an answer of the store.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         self.limits.in_flight() + self.work().waiting == 0 && self.starts.deadline().is_none()
     }
 

@@ -2,6 +2,7 @@
 //!
 //! A machine is asked with what it needs, and answers with a value; what follows from that for the others is said here.
 
+mod between;
 mod health;
 mod intake;
 mod leasing;
@@ -33,6 +34,8 @@ impl Core {
     pub(super) fn happened(&mut self, event: Event, now: Moment) {
         match event {
             Event::Begin(starts) => self.begin(starts, now),
+            Event::Between(between) => self.begin_between(*between, now),
+            Event::Finish => self.finish_between(),
             Event::Visited(report) => {
                 if self.limits.came_back(&report, now) {
                     self.intake.push_back(Task::Visit(report, now));
@@ -64,6 +67,8 @@ impl Core {
             StoreAnswer::Robots(host, body) => self.robots_recalled(host, body.as_deref(), now),
             StoreAnswer::Swept(swept) => self.swept(swept),
             StoreAnswer::Filled(filling) => self.filled(filling),
+            StoreAnswer::Due(due) => self.handed(due, now),
+            StoreAnswer::Recorded => self.recorded(now),
             StoreAnswer::Confirmed(confirmed) => {
                 confirmed.known.iter().for_each(|known| self.starts.settle(*known));
                 self.admission.forgot(confirmed.known.len());
@@ -83,6 +88,7 @@ impl Core {
         if let Some(end) = self.stopped {
             return Ok(self.stopping(end, more));
         }
+        self.go_on_between(now);
         // A visit that is not taken in yet has not told its host's queue that it ended: its delay would not be kept.
         let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
         Ok(match then {
@@ -90,6 +96,7 @@ impl Core {
             _ if more => Then::Turn,
             // What is being taken in may be the next to fetch.
             Then::End(_) if !self.has_taken_in() => Then::Wait(None),
+            Then::Idle => Then::Idle,
             Then::End(end) => {
                 self.stopped = Some(end);
                 self.stopping(end, more)

@@ -78,7 +78,11 @@ impl Core {
             Fate::Final { outcome, reason } => (outcome, reason),
             Fate::Again(again) => {
                 self.limits.end(&ended.lease);
-                self.put_off(ended, again, step);
+                if item.purpose.is_due() {
+                    self.put_off_due(ended, again, step, now);
+                } else {
+                    self.put_off(ended, again, step);
+                }
                 return Ok(None);
             }
         };
@@ -199,7 +203,14 @@ impl Core {
     /// A page has its final answer.
     fn finish(&mut self, ended: Ended, visit: VisitRow, mut step: Step) {
         let stored = visit.outcome == VisitOutcome::Stored;
-        step.counters.stored += u64::from(stored);
+        // A page of the sequence counts once.
+        let count = if ended.lease.purpose().is_counted() {
+            &mut step.counters.stored
+        } else {
+            &mut step.counters.stored_again
+        };
+        *count += u64::from(stored);
+        self.is_visited(ended.lease.item(), true, ended.at);
         step.change = Some((visit.url, UrlChange::Finished));
         step.visit = Some(visit);
         self.limits.end(&ended.lease);

@@ -12,7 +12,7 @@ use crate::{
     },
     frontier::{Asked, Lease, Outcome, WorkItem},
     purpose::Taker,
-    store::{Step, Swept},
+    store::{Abandonment, Step, Swept},
     time::Moment,
 };
 
@@ -23,29 +23,38 @@ impl Core {
         for rows in nearer {
             self.frontier.came_nearer(rows);
         }
-        let refused = parents.into_iter().filter(|parent| !self.frontier.offer_extra(parent.clone())).collect();
-        self.dropped(refused);
-    }
-
-    /// Extras on a host that cannot be asked any more are not fetched.
-    pub(super) fn drop_extras(&mut self, host: HostId) {
-        let dropped = self.frontier.drop_extras(host);
-        self.dropped(dropped);
-    }
-
-    fn dropped(&mut self, extras: Vec<WorkItem>) {
-        for extra in extras.into_iter().filter(|extra| extra.purpose.row().taker == Taker::Sweep) {
-            let rescue = self.sweep.settle(&extra, Vec::new(), None);
-            self.send(Step { rescue, ..Step::default() });
+        for parent in parents {
+            if !self.frontier.offer_extra(parent.clone()) {
+                self.rescue_dropped(&parent);
+            }
         }
     }
 
+    /// Extras on a host that cannot be asked any more are not fetched.
+    pub(super) fn drop_extras(&mut self, host: HostId, why: Abandonment, now: Moment) {
+        for extra in self.frontier.drop_extras(host) {
+            self.dropped(&extra, why, now);
+        }
+    }
+
+    fn dropped(&mut self, extra: &WorkItem, why: Abandonment, now: Moment) {
+        match extra.purpose.row().taker {
+            Taker::Sweep => self.rescue_dropped(extra),
+            _ => self.leave_out(extra, why, now),
+        }
+    }
+
+    fn rescue_dropped(&mut self, parent: &WorkItem) {
+        let rescue = self.sweep.settle(parent, Vec::new(), None);
+        self.send(Step { rescue, ..Step::default() });
+    }
+
     /// Ends the lease of an extra without a request.
-    pub(super) fn drop_lease(&mut self, lease: Lease, now: Moment) {
-        let parent = lease.item().clone();
+    pub(super) fn drop_lease(&mut self, lease: Lease, why: Abandonment, now: Moment) {
+        let extra = lease.item().clone();
         self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::No, now);
-        tracing::debug!(url = %parent.url, "it is not fetched");
-        self.dropped(vec![parent]);
+        tracing::debug!(url = %extra.url, "it is not fetched");
+        self.dropped(&extra, why, now);
     }
 
     /// A page was fetched again: the lost URLs that it still links to are admitted.

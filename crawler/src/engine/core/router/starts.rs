@@ -84,6 +84,6 @@ impl Core {
         self.starts.settle_all(&origin);
         self.try_http(&origin, &mut step, at);
         self.send(step);
-        self.drop_extras(host);
+        self.drop_extras(host, why, at);
     }
 }

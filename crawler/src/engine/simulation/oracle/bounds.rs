@@ -33,7 +33,7 @@ const MOST_OF_A_ROBOTS: usize = 6;
 /// Judges the requests of the last sequence.
 pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     let mut runs: BTreeMap<u64, Vec<&Request>> = BTreeMap::new();
-    for request in crawl.in_round() {
+    for request in crawl.in_sequence() {
         runs.entry(request.run).or_default().push(request);
     }
     for requests in runs.values() {

@@ -61,7 +61,7 @@ fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, doubtful: Do
     let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
         let is_read = rows.get(&request.url).is_some_and(|row| row.is_read);
-        if request.what != What::Final || !request.purpose.is_counted() || !is_read {
+        if request.what != What::Final || !(request.purpose.is_counted() || request.purpose.is_due()) || !is_read {
             continue;
         }
         let links = request.page.iter().filter(|page| page.follows).flat_map(|page| &page.links);

@@ -20,9 +20,9 @@ pub(super) fn judge(crawl: &Crawl, found: &BTreeSet<&str>) -> Result<(), String>
         let Some(Page::Redirect(target)) = page else { continue };
         let Some(answer) = answer(crawl, &start.url) else { continue };
         let began = crawl.past[usize::try_from(answer.run - 1).expect("few runs")].began;
-        // What is found in pages that are visited once more is compared in the next sequence.
+        // What is found in pages that are due after the sequence is compared in the next one.
         let pages = || {
-            let all = crawl.requests.iter().filter(|request| request.round == answer.round);
+            let all = crawl.requests.iter().filter(|request| !request.purpose.is_due());
             all.filter(|request| is_page(crawl, request, answer.run))
         };
         let meanwhile = pages().filter(|page| page.run == answer.run && page.from < answer.to).count();

@@ -16,7 +16,7 @@ const MOST_AT_FIRST: usize = 12;
 pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     rate(crawl)?;
     let mut hosts: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
-    for request in crawl.in_round() {
+    for request in crawl.in_sequence() {
         hosts.entry(&request.origin).or_default().push(request);
     }
     for (origin, requests) in &hosts {

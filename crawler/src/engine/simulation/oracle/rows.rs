@@ -101,7 +101,7 @@ fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<Rows> {
 /// Whether nothing was known of the host of a URL but server errors: then it may as well be broken.
 fn is_a_broken_host(crawl: &Crawl, url: &str) -> bool {
     let (origin, _) = split(url).expect("a URL of the web");
-    let requests = || crawl.in_round().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
+    let requests = || crawl.in_sequence().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
     let may_be = crawl.web.may_be_taken_for_broken(origin);
     // What was not asked for since is as it was judged before.
     let Some(last) = requests().rfind(|request| request.url == url) else { return may_be };

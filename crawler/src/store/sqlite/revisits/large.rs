@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::{
-    revisit::{Bounds, Budget, GivenInterval, GivenIntervals, Optimal},
+    revisit::{Bounds, Budget, GivenInterval, GivenIntervals, Optimal, RevisitPolicy},
     time::Moment,
 };
 
@@ -43,8 +43,8 @@ fn a_plan_of_many_pages() {
     let rule = GivenInterval { pattern: regex::Regex::new("org/7/").unwrap(), interval: Duration::from_hours(1) };
     let given = GivenIntervals::new(vec![rule]);
     let order = RevisitOrder { given, classed_by: "optimal\norg/7/".to_owned(), most_given: 1000, ..order(10, 0) };
-    timed("all classes anew, and 1,000 of a section queued", || {
-        let found = queue(&mut connection, folder.path(), &order);
+    timed("all classes anew, and 1,000 of a section handed out", || {
+        let found = due_by(&connection, folder.path(), order);
         assert_eq!((found.pages + pages / 1000, found.given as u64), (pages, 1000.min(pages / 1000)));
     });
     println!("peak memory {}", peak_memory());
@@ -57,23 +57,25 @@ fn round_of(connection: &mut Connection, folder: &Path, (round, pages): (u64, u6
     let plan = timed("plan", || policy().plan(&census, order.budget));
     let due = timed("due pages", || due::pages(connection, &census, &plan, &order).unwrap());
     assert_eq!(due.len(), 1000);
-    let found = timed("learning, planning and queueing 1,000 in one", || queue(connection, folder, &order));
-    assert_eq!((found.pages, found.queued), (pages, 1000));
+    let at = order.at;
+    let found = timed("learning, planning and handing 1,000 out in one", || due_by(connection, folder, order));
+    assert_eq!((found.pages, found.divided), (pages, 1000));
     let visited = "INSERT INTO visit (url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links, change, same)
-        SELECT id, 0, ?, 'stored', 304, 1, 0, 0, zeroblob(32), x'', 'unchanged', visit FROM url WHERE state = 'queued'";
-    connection.execute(visited, [order.at.millis() + 1000]).unwrap();
-    let finished = "UPDATE url SET state = 'finished', reason = NULL WHERE state = 'queued' AND admitted_in = 0;
-        UPDATE sequence SET end = 'drained'";
-    connection.execute_batch(finished).unwrap();
+        SELECT id, 0, ?, 'stored', 304, 1, 0, 0, zeroblob(32), x'', 'unchanged', visit FROM url WHERE id = ?";
+    let transaction = connection.unchecked_transaction().unwrap();
+    for item in &found.items {
+        transaction.execute(visited, params![at.millis() + 1000, item.id.0]).unwrap();
+    }
+    transaction.commit().unwrap();
 }
 
 fn policy() -> Optimal {
     Optimal::new(Bounds::new(Duration::from_hours(1), Duration::from_hours(30 * 24)), Optimal::EXPLORE)
 }
 
-fn queue(connection: &mut Connection, folder: &Path, order: &RevisitOrder) -> DuePages {
-    let looks = SecondLooks { at: order.at, confirm: Duration::ZERO, gone_after: Duration::ZERO };
-    queue_due(connection, folder, Some((&mut policy(), order)), &looks).unwrap()
+fn due_by(connection: &Connection, folder: &Path, order: RevisitOrder) -> DuePages {
+    let request = DueRequest { visits: Some((Box::new(policy()), order)), looks: None };
+    hand_out(connection, folder, request, Current::of(connection, 0).unwrap()).unwrap()
 }
 
 fn order(hour: u64, most: usize) -> RevisitOrder {

@@ -3,11 +3,14 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::queue_again;
+use super::{Current, item};
 use crate::{
     store::{DuePages, SecondLooks},
     time::Moment,
 };
+
+/// The pages that were handed out for a second look, and when that was due: what was not visited since is in memory.
+const HANDED: &str = "CREATE TEMP TABLE IF NOT EXISTS handed (url INTEGER PRIMARY KEY, look_at INTEGER NOT NULL)";
 
 /// The pages in doubt whose last visit was before their second look is due, with the time of that, in the order of these times.
 /// Where the server says that a page is gone for good, only that too many are may be doubted.
@@ -16,22 +19,35 @@ const WAITING: &str = "
     FROM standing JOIN url ON url.id = standing.url JOIN visit AS last ON last.id = url.visit
     WHERE doubt IN ('missing', 'shrunk', 'mass') AND url.state = 'finished' AND url.admitted_in = ?3
       AND last.fetched_at < look_at
-    ORDER BY look_at";
+      AND NOT EXISTS (SELECT 1 FROM temp.handed WHERE handed.url = standing.url AND handed.look_at >= look_at)
+    ORDER BY look_at LIMIT ?4";
 
-/// Queues the pages of a sequence whose second look is due.
-pub(super) fn queue(connection: &Connection, looks: &SecondLooks, sequence: u32, found: &mut DuePages) -> Result<()> {
+/// Hands out the pages of a sequence whose second look is due.
+pub(super) fn hand_out(
+    connection: &Connection,
+    looks: &SecondLooks,
+    current: Current,
+    found: &mut DuePages,
+) -> Result<()> {
+    connection.execute_batch(HANDED)?;
     let [confirm, gone_after] = [looks.confirm, looks.gone_after].map(|time| i64::try_from(time.as_millis()).ok());
     let mut select = connection.prepare_cached(WAITING)?;
     let page = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, Moment::from_millis(row.get(1)?)));
-    let waiting = select.query_map(params![confirm, gone_after, sequence], page)?;
-    // What is queued is not read on.
+    let waiting = select.query_map(params![confirm, gone_after, current.sequence, looks.most + 1], page)?;
+    // What is handed out is not read on.
     let waiting: Vec<(i64, Moment)> = waiting.collect::<Result<_>>()?;
+    let mut hand = connection.prepare_cached("INSERT OR REPLACE INTO temp.handed VALUES (?, ?)")?;
     for (page, due) in waiting {
-        if due > looks.at {
+        if due > looks.at || found.looks >= looks.most {
             found.next_look = Some(due);
             break;
         }
-        found.looks += usize::from(queue_again(connection, page, sequence)?);
+        hand.execute(params![page, due.millis()])?;
+        let Some(item) = item(connection, page, current)? else { continue };
+        if found.items.iter().all(|other| other.id != item.id) {
+            found.items.push(item);
+        }
+        found.looks += 1;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Visits between sequences: what a policy remembers of each page, which pages are due, and which wait for a second look.
 //!
-//! Owns: the table `revisit` with the sums that are kept of it, and queuing pages of the current sequence once more.
+//! Owns: the table `revisit` with the sums that are kept of it, and handing out pages of a sequence that has come to its end.
 //!
-//! Invariants: what is due is queued in the sequence that has come to its end last, in one transaction with what makes that
-//! sequence one of several visits a page: a kill leaves it due. A visit is learnt from once, whenever that is, and what is kept
+//! Invariants: a page that is handed out is the last of its class from then on: so the pages of a host that is away hide no others,
+//! and a kill leaves them due after the time of another visit. A visit is learnt from once, whenever that is, and what is kept
 //! of it is written in the same transaction: learning costs in proportion to the visits that are new. Planning reads the number of
 //! pages of each class and the first ones in an index, and changes no page.
 //!
@@ -24,113 +24,96 @@ pub(super) use book::state;
 
 use std::path::Path;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Result, Transaction, TransactionBehavior, params};
 
 use self::book::Book;
-use super::{CrawlDirectory, directory::DATABASE, error::Fault, schema};
+use super::{CrawlDirectory, again::Current, directory::DATABASE, error::Fault, refill, resume, schema};
 use crate::{
-    queue::DUE_AGAIN,
-    revisit::{RevisitPolicy, SectionPath},
-    store::{DuePages, RevisitOrder, SecondLooks, StoreError},
+    queue::WorkItem,
+    revisit::SectionPath,
+    store::{DuePages, DueRequest, RevisitOrder, StoreError},
     time::Moment,
 };
 
 impl CrawlDirectory {
-    /// Has the policy, if there is one, learn from what was visited since it did last, and queues the pages that are due once
-    /// more in the last sequence, and those whose second look is. A sequence that has not come to its end, with nothing left to
-    /// fetch, is left as it is, unless that is because of such pages: then others are queued beside those that are left.
+    /// The pages of the last sequence that are due, where nobody crawls: asked for none of them, it says when the next is.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn queue_due(&mut self, visits: Option<Planned<'_>>, looks: &SecondLooks) -> Result<DuePages, StoreError> {
+    pub fn due(&mut self, request: DueRequest) -> std::result::Result<DuePages, StoreError> {
         let folder = self.path().to_owned();
-        let found = queue_due(&mut self.connection, &folder, visits, looks);
-        let found = found.map_err(|fault| fault.of(&folder.join(DATABASE)))?;
-        self.pass("after_queue_due");
-        Ok(found)
+        let find = || {
+            let Some(last) = resume::last_sequence(&self.connection)? else { return Ok(DuePages::default()) };
+            hand_out(&self.connection, &folder, request, Current::of(&self.connection, last.number)?)
+        };
+        find().map_err(|fault: Fault| fault.of(&folder.join(DATABASE)))
     }
 }
 
-/// The policy that plans visits, and what it is asked.
-type Planned<'a> = (&'a mut dyn RevisitPolicy, &'a RevisitOrder);
-
-fn queue_due(
-    connection: &mut Connection,
+/// Has the policy, if there is one, learn from what was visited since it did last, and hands out the pages that are due, and those
+/// whose second look is.
+pub(super) fn hand_out(
+    connection: &Connection,
     folder: &Path,
-    visits: Option<Planned<'_>>,
-    looks: &SecondLooks,
-) -> Result<DuePages, Fault> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let open = open(&transaction)?;
-    let sequence = open.map(|(sequence, _)| sequence);
+    request: DueRequest,
+    current: Current,
+) -> std::result::Result<DuePages, Fault> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let mut found = DuePages::default();
-    if let Some((policy, order)) = visits {
-        let mut book = Book::open(&transaction, policy, &order.given)?;
+    if let Some((mut policy, order)) = request.visits {
+        let mut book = Book::open(&transaction, &mut *policy, &order.given)?;
         classes::renew(&mut book, &order.classed_by)?;
         learning::learn(&mut book)?;
         weights::count(&mut book, folder)?;
         book.close()?;
-        found = queue_planned(&mut book, order, sequence)?;
+        found = planned(&mut book, &order, current)?;
         book.close()?;
     }
-    if let Some((sequence, left)) = open {
-        found.left = left;
-        looks::queue(&transaction, looks, sequence, &mut found)?;
-        if found.queued + found.given + found.looks > 0 {
-            begin(&transaction, sequence)?;
-        }
+    if let Some(looks) = request.looks {
+        looks::hand_out(&transaction, &looks, current, &mut found)?;
+    }
+    if !found.items.is_empty() {
+        begin(&transaction)?;
     }
     transaction.commit()?;
     Ok(found)
 }
 
-/// The last sequence, if pages of it may be visited once more, and how many are left of those that were to be.
-const OPEN: &str = "SELECT n, iif(end = 'drained', 0,
-        (SELECT count(*) FROM url WHERE admitted_in = n AND state = 'queued' AND due IS NULL)
-        + (SELECT count(*) FROM url WHERE admitted_in = n AND state = 'queued' AND due IS NOT NULL))
-    FROM sequence WHERE n = (SELECT max(n) FROM sequence) AND (end = 'drained' OR (revisited IS NOT NULL AND end IS NOT NULL))";
-
-fn open(connection: &Connection) -> rusqlite::Result<Option<(u32, u64)>> {
-    connection.prepare_cached(OPEN)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()
-}
-
-/// Has the sequence go on, with several visits a page.
-fn begin(connection: &Connection, sequence: u32) -> rusqlite::Result<()> {
+/// What visits after the first of a sequence need.
+fn begin(connection: &Connection) -> Result<()> {
     connection.execute_batch(schema::INDEX_OF_KEYS)?;
     connection.execute_batch(schema::INDICES_OF_KNOWN)?;
-    connection.execute("UPDATE sequence SET revisited = 1, end = NULL WHERE n = ?", [sequence])?;
     // First visits are no changes, and may have had no look.
-    connection.execute("UPDATE crawl SET looked_at = coalesce(looked_at, learnt)", [])?;
-    Ok(())
+    connection.execute("UPDATE crawl SET looked_at = coalesce(looked_at, learnt)", []).map(|_| ())
 }
 
-/// Queues what the policy takes to be due, and what is due after an interval of its own.
-fn queue_planned(book: &mut Book<'_>, order: &RevisitOrder, sequence: Option<u32>) -> rusqlite::Result<DuePages> {
+/// Hands out what the policy takes to be due, and what is due after an interval of its own.
+fn planned(book: &mut Book<'_>, order: &RevisitOrder, current: Current) -> Result<DuePages> {
     let connection = book.connection;
     let (census, of_rules) = book::census(connection, order.given.rules().len())?;
     let plan = book.policy.plan(&census, order.budget);
     let mut found = DuePages { pages: census.total(), explore: plan.explore(), ..DuePages::default() };
-    let Some(sequence) = sequence else { return Ok(found) };
     let by_rules = due::by_rules(connection, &order.given, &of_rules, order.at, order.most_given)?;
     found.next_given = by_rules.next;
     for page in by_rules.pages {
-        found.given += usize::from(queue_one(book, page, (sequence, order.at))?);
+        found.items.extend(one(book, page, (current, order.at))?);
     }
+    found.given = found.items.len();
     for page in due::pages(connection, &census, &plan, order)? {
-        found.queued += usize::from(queue_one(book, page, (sequence, order.at))?);
+        found.items.extend(one(book, page, (current, order.at))?);
     }
-    if found.queued == 0 {
+    found.divided = found.items.len() - found.given;
+    if found.divided == 0 {
         found.next = due::next(connection, &census, &plan)?;
     }
     Ok(found)
 }
 
-/// Queues a page at this moment, and has it be the last of its class until it was visited: so one whose host is away keeps no
-/// other from its turn. One that is not to be had (its robots.txt or its own sequence has left it out since) leaves the plan until
-/// it is visited again.
-fn queue_one(book: &mut Book<'_>, url: i64, (sequence, at): (u32, Moment)) -> rusqlite::Result<bool> {
-    let is_queued = queue_again(book.connection, url, sequence)?;
-    if is_queued || was_queued(book.connection, url, sequence)? {
+/// Hands out a page at this moment, and has it be the last of its class until it was visited. One that is not to be had (its
+/// robots.txt or its own sequence has left it out since) leaves the plan until it is visited again.
+fn one(book: &mut Book<'_>, url: i64, (current, at): (Current, Moment)) -> Result<Option<WorkItem>> {
+    let item = item(book.connection, url, current)?;
+    if item.is_some() || !is_abandoned(book.connection, url, current)? {
         let mut wait = book.connection.prepare_cached("UPDATE revisit SET visited_at = ? WHERE url = ?")?;
         wait.execute(params![at.millis(), url])?;
     } else if let Some(page) = book.page(url)? {
@@ -138,20 +121,17 @@ fn queue_one(book: &mut Book<'_>, url: i64, (sequence, at): (u32, Moment)) -> ru
         let path = select.query_row([url], |row| Ok(SectionPath::of(row.get_ref(0)?.as_str()?)))?;
         book.remove(&page, &path)?;
     }
-    Ok(is_queued)
+    Ok(item)
 }
 
-/// Whether the page can be queued once more, and is.
-fn queue_again(connection: &Connection, url: i64, sequence: u32) -> rusqlite::Result<bool> {
-    let mut update = connection.prepare_cached(
-        "UPDATE url SET state = 'queued', due = NULL, failed_at = NULL, attempts = 0, reason = ?3
-         WHERE id = ?1 AND state = 'finished' AND admitted_in = ?2",
-    )?;
-    Ok(update.execute(params![url, sequence, DUE_AGAIN])? > 0)
+/// A page as it is visited once more; `None` where the sequence has no answer of it.
+fn item(connection: &Connection, url: i64, current: Current) -> Result<Option<WorkItem>> {
+    refill::due_again(connection, url, current.sequence)
 }
 
-fn was_queued(connection: &Connection, url: i64, sequence: u32) -> rusqlite::Result<bool> {
+/// Whether the sequence has left a page out.
+fn is_abandoned(connection: &Connection, url: i64, current: Current) -> Result<bool> {
     let mut select =
-        connection.prepare_cached("SELECT 1 FROM url WHERE id = ? AND state = 'queued' AND admitted_in = ?")?;
-    select.exists(params![url, sequence])
+        connection.prepare_cached("SELECT state = 'abandoned' AND admitted_in = ? FROM url WHERE id = ?")?;
+    Ok(select.query_row(params![current.sequence, url], |row| row.get(0)).optional()?.unwrap_or(true))
 }

@@ -1,16 +1,11 @@
 use super::*;
 use crate::{
-    candidate::{HostId, Ticket},
     purpose::Purpose,
-    queue::{Place, RefillKind, RefillRequest},
     revisit::{
         Bounds, Budget, Class, Fixed, GivenInterval, GivenIntervals, Hint, Importance, Multiplicative, Optimal,
-        SectionPath, Sections,
+        RevisitPolicy, SectionPath, Sections,
     },
-    store::sqlite::{
-        again::{Current, Tickets},
-        refill,
-    },
+    store::SecondLooks,
     time::Moment,
 };
 
@@ -51,71 +46,65 @@ fn order(hour: u64, most: usize, exploring: usize) -> RevisitOrder {
     RevisitOrder { at, budget, most, exploring, soonest, given, most_given: 9, classed_by }
 }
 
-fn queued(connection: &Connection) -> Vec<u64> {
-    let mut select = connection.prepare("SELECT id FROM url WHERE state = 'queued' ORDER BY id").unwrap();
-    select.query_map([], |row| row.get(0)).unwrap().collect::<rusqlite::Result<_>>().unwrap()
+/// The numbers of the pages that are due.
+fn pages(found: &DuePages) -> Vec<u64> {
+    let mut pages: Vec<_> = found.items.iter().map(|item| item.id.0).collect();
+    pages.sort_unstable();
+    pages
 }
 
-fn queue_due(connection: &mut Connection, policy: &mut dyn RevisitPolicy, order: &RevisitOrder) -> DuePages {
-    let pause = std::time::Duration::from_hours(1);
-    let looks = SecondLooks { at: order.at, confirm: pause, gone_after: pause };
+fn due(connection: &Connection, policy: impl RevisitPolicy + 'static, order: RevisitOrder) -> DuePages {
     let folder = tempfile::tempdir().unwrap();
-    super::queue_due(connection, folder.path(), Some((policy, order)), &looks).unwrap()
+    let request = DueRequest { visits: Some((Box::new(policy), order)), looks: None };
+    hand_out(connection, folder.path(), request, Current::of(connection, 0).unwrap()).unwrap()
 }
 
 /// What is learnt alone.
-fn learn(connection: &mut Connection, policy: &mut dyn RevisitPolicy) {
-    queue_due(connection, policy, &order(0, 0, 0));
+fn learn(connection: &Connection, policy: impl RevisitPolicy + 'static) {
+    due(connection, policy, order(0, 0, 0));
 }
 
 #[test]
-fn pages_that_are_due_are_queued_with_what_is_known_of_their_copies() {
-    let mut connection = drained();
+fn pages_that_are_due_are_handed_out_with_what_is_known_of_their_copies() {
+    let connection = drained();
     // One visit an hour for four pages: each is due after four hours.
-    let found = queue_due(&mut connection, &mut Fixed::new(Bounds::default()), &order(6, 9, 0));
-    assert_eq!((found.pages, found.queued, found.next), (4, 2, None));
-    assert_eq!(queued(&connection), [1, 2]);
-    let current = Current::of(&connection, 0).unwrap();
-    let kind = RefillKind::Beyond(Place::FIRST);
-    let request = RefillRequest { host: HostId(0), kind, limit: 9, max_depth: None };
-    let rows = refill::answer(&connection, &request, current).unwrap().rows;
-    let etag = |row: &crate::queue::WorkItem| row.validators.as_ref().and_then(|known| known.etag.clone());
-    let found: Vec<_> = rows.iter().map(|row| (row.id.0, row.purpose, etag(row))).collect();
+    let found = due(&connection, Fixed::new(Bounds::default()), order(6, 9, 0));
+    assert_eq!((found.pages, found.divided, found.next), (4, 2, None));
     let known = Some(b"\"".as_slice().into());
-    assert_eq!(found, [(1, Purpose::Revisit, known.clone()), (2, Purpose::Revisit, known)]);
-    let copy = Tickets::new(&connection, current).url(Ticket(2)).unwrap().copy;
-    assert_eq!(copy.map(|copy| copy.visit), Some(2));
-    // Nothing more before these were visited.
-    assert_eq!(queue_due(&mut connection, &mut Fixed::new(Bounds::default()), &order(9, 9, 0)).queued, 0);
+    let etag = |item: &WorkItem| item.validators.as_ref().and_then(|known| known.etag.clone());
+    let items: Vec<_> = found.items.iter().map(|item| (item.id.0, item.purpose, etag(item))).collect();
+    assert_eq!(items, [(1, Purpose::Due, known.clone()), (2, Purpose::Due, known)]);
+    // They come last from now on, whatever becomes of their visits, and others are handed out beside them.
+    let others = due(&connection, Fixed::new(Bounds::default()), order(9, 9, 0));
+    assert_eq!(pages(&others), [3, 4]);
+    let again = due(&connection, Fixed::new(Bounds::default()), order(11, 9, 0));
+    assert_eq!(pages(&again), [1, 2]);
 }
 
 #[test]
-fn no_more_are_queued_than_there_may_be_and_the_longest_unvisited_have_their_share() {
-    let mut connection = drained();
-    let mut policy = Fixed::new(Bounds::default());
-    let early = queue_due(&mut connection, &mut policy, &order(4, 9, 0));
+fn no_more_are_handed_out_than_there_may_be_and_the_longest_unvisited_have_their_share() {
+    let connection = drained();
+    let policy = || Fixed::new(Bounds::default());
+    let early = due(&connection, policy(), order(4, 9, 0));
     // The interval is found by halving.
     let next = early.next.unwrap().millis();
-    assert!(early.queued == 0 && next.abs_diff(5 * HOUR) < 10, "{early:?}");
-    assert_eq!(queue_due(&mut connection, &mut policy, &order(20, 0, 0)).queued, 0);
-    assert_eq!(queue_due(&mut connection, &mut policy, &order(4, 2, 1)).queued, 1);
-    assert_eq!(queued(&connection), [1]);
-    let mut other = drained();
-    assert_eq!(queue_due(&mut other, &mut policy, &order(20, 3, 1)).queued, 3);
-    assert_eq!(queued(&other), [1, 2, 3]);
+    assert!(early.divided == 0 && next.abs_diff(5 * HOUR) < 10, "{early:?}");
+    assert_eq!(due(&connection, policy(), order(20, 0, 0)).divided, 0);
+    assert_eq!(pages(&due(&connection, policy(), order(4, 2, 1))), [1]);
+    assert_eq!(pages(&due(&drained(), policy(), order(20, 3, 1))), [1, 2, 3]);
 }
 
 #[test]
 fn each_visit_is_learnt_from_once() {
-    let mut connection = drained();
-    let mut policy = Multiplicative::new(Bounds::default());
-    learn(&mut connection, &mut policy);
+    let connection = drained();
+    let policy = || Multiplicative::new(Bounds::default());
+    learn(&connection, policy());
     visit(&connection, 1, 7, "stored", Some("changed"));
     visit(&connection, 2, 7, "stored", Some("unchanged"));
     visit(&connection, 3, 7, "failed", None);
     visit(&connection, 4, 7, "redirected", None);
     for _ in 0..2 {
-        learn(&mut connection, &mut policy);
+        learn(&connection, policy());
         let mut select = connection.prepare("SELECT url, class, visited_at, state FROM revisit ORDER BY url").unwrap();
         let page = |row: &rusqlite::Row<'_>| {
             let page = crate::revisit::PageState::from_bytes(row.get(3)?, Class(row.get(1)?));
@@ -128,10 +117,9 @@ fn each_visit_is_learnt_from_once() {
 
 #[test]
 fn what_cannot_be_had_leaves_the_plan() {
-    let mut connection = drained();
+    let connection = drained();
     connection.execute("UPDATE url SET state = 'abandoned', reason = 'robots' WHERE id = 1", []).unwrap();
-    let found = queue_due(&mut connection, &mut Fixed::new(Bounds::default()), &order(20, 9, 0));
-    assert_eq!((found.queued, queued(&connection)), (3, vec![2, 3, 4]));
+    assert_eq!(pages(&due(&connection, Fixed::new(Bounds::default()), order(20, 9, 0))), [2, 3, 4]);
     let left: u64 = connection.query_row("SELECT count(*) FROM revisit", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 3);
 }
@@ -141,15 +129,10 @@ fn planning_reads_the_index_alone() {
     let connection = drained();
     for query in [due::OLDEST, due::NEXT] {
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
-        let steps: rusqlite::Result<Vec<String>> = plan.query_map([0, 0], |row| row.get(3)).unwrap().collect();
+        let steps: Result<Vec<String>> = plan.query_map([0, 0], |row| row.get(3)).unwrap().collect();
         let steps = steps.unwrap();
         assert!(steps.iter().all(|step| step.contains("COVERING INDEX revisit_due")), "{steps:?}");
     }
-    let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {OPEN}")).unwrap();
-    let steps: rusqlite::Result<Vec<String>> = plan.query_map([], |row| row.get(3)).unwrap().collect();
-    let steps = steps.unwrap();
-    assert!(!steps.iter().any(|step| step.contains("SCAN url")), "{steps:?}");
-    assert_eq!(steps.iter().filter(|step| step.contains("INDEX url_")).count(), 2, "{steps:?}");
 }
 
 /// How many rows of each class there are said to be, and are.
@@ -190,7 +173,7 @@ fn assert_sums(connection: &Connection) {
 /// Visits at random, some of pages in folders, learnt from in batches by a policy that is made anew each time.
 #[test]
 fn what_is_learnt_a_little_at_a_time_is_what_all_rows_say() {
-    let mut connection = drained();
+    let connection = drained();
     let folders = "UPDATE url SET url = 'http://h/' || char(97 + id % 3) || '/' || char(97 + id % 2) || '/' || id";
     connection.execute(folders, []).unwrap();
     let mut seed = 7_u64;
@@ -208,7 +191,7 @@ fn what_is_learnt_a_little_at_a_time_is_what_all_rows_say() {
             };
             visit(&connection, 1 + at_random(5), 10 + round, outcome, change);
         }
-        learn(&mut connection, &mut Optimal::new(Bounds::default(), 0.05));
+        learn(&connection, Optimal::new(Bounds::default(), 0.05));
         assert_sums(&connection);
     }
     let learnt: (i64, i64) = connection
@@ -217,29 +200,29 @@ fn what_is_learnt_a_little_at_a_time_is_what_all_rows_say() {
     assert_eq!(learnt.0, learnt.1);
     // Another policy has other classes, and back again.
     let another = RevisitOrder { classed_by: "multiplicative".to_owned(), ..order(60, 0, 0) };
-    queue_due(&mut connection, &mut Multiplicative::new(Bounds::default()), &another);
+    due(&connection, Multiplicative::new(Bounds::default()), another);
     let sections: u64 = connection.query_row("SELECT count(*) FROM revisit_section", [], |row| row.get(0)).unwrap();
     assert_eq!(sections, 0);
-    learn(&mut connection, &mut Optimal::new(Bounds::default(), 0.05));
+    learn(&connection, Optimal::new(Bounds::default(), 0.05));
     assert_sums(&connection);
 }
 
 #[test]
 fn learning_reads_no_page_that_was_not_visited() {
-    let mut connection = drained();
-    learn(&mut connection, &mut Optimal::new(Bounds::default(), 0.05));
+    let connection = drained();
+    learn(&connection, Optimal::new(Bounds::default(), 0.05));
     let page = connection.query_row("SELECT state FROM revisit WHERE url = 1", [], |row| row.get::<_, Vec<u8>>(0));
     visit(&connection, 2, 7, "stored", Some("changed"));
     // It would not be understood, were it read.
     connection.execute("UPDATE revisit SET state = x'00' WHERE url = 1", []).unwrap();
-    learn(&mut connection, &mut Optimal::new(Bounds::default(), 0.05));
+    learn(&connection, Optimal::new(Bounds::default(), 0.05));
     connection.execute("UPDATE revisit SET state = ? WHERE url = 1", [page.unwrap()]).unwrap();
     assert_sums(&connection);
 }
 
 #[test]
 fn pages_with_an_interval_of_their_own_are_due_after_it() {
-    let mut connection = drained();
+    let connection = drained();
     let rule = |pattern, hours: u64| GivenInterval {
         pattern: regex::Regex::new(pattern).unwrap(),
         interval: std::time::Duration::from_secs(hours * 3600),
@@ -248,42 +231,23 @@ fn pages_with_an_interval_of_their_own_are_due_after_it() {
     let sections =
         |hour, most| RevisitOrder { given: given.clone(), classed_by: given.patterns(), ..order(hour, most, 0) };
     // Visited at 1, 2, 3 and 4: 1 and 2 are due from 3 and 4 on, 3 from 8 on.
-    let found = queue_due(&mut connection, &mut Fixed::new(Bounds::default()), &sections(3, 0));
+    let found = due(&connection, Fixed::new(Bounds::default()), sections(3, 0));
     let next = |found: &DuePages| found.next_given.map(|next| next.millis() / HOUR);
-    assert_eq!((found.pages, found.queued, found.given, next(&found)), (1, 0, 1, Some(4)));
-    assert_eq!(queued(&connection), [1]);
+    assert_eq!((found.pages, found.given, next(&found), pages(&found)), (1, 1, Some(4), vec![1]));
     assert_classes(&connection);
     visit(&connection, 1, 3, "stored", Some("unchanged"));
-    connection
-        .execute_batch("UPDATE url SET state = 'finished' WHERE id = 1; UPDATE sequence SET end = 'drained'")
-        .unwrap();
-    let found = queue_due(&mut connection, &mut Fixed::new(Bounds::default()), &sections(8, 9));
-    assert_eq!((found.queued, found.given, next(&found)), (1, 3, Some(10)));
-    assert_eq!(queued(&connection), [1, 2, 3, 4]);
+    let found = due(&connection, Fixed::new(Bounds::default()), sections(8, 9));
+    assert_eq!((found.divided, found.given, next(&found)), (1, 3, Some(10)));
+    assert_eq!(pages(&found), [1, 2, 3, 4]);
     // Without rules all are divided again.
-    let found = queue_due(&mut connection, &mut Fixed::new(Bounds::default()), &order(9, 0, 0));
+    let found = due(&connection, Fixed::new(Bounds::default()), order(9, 0, 0));
     assert_eq!((found.pages, found.given), (4, 0));
     assert_classes(&connection);
 }
 
 #[test]
-fn what_could_not_be_visited_is_left_and_others_are_queued_beside_it() {
-    let mut connection = drained();
-    let mut policy = Fixed::new(Bounds::default());
-    assert_eq!(queue_due(&mut connection, &mut policy, &order(20, 2, 0)).queued, 2);
-    connection.execute("UPDATE sequence SET end = 'unreachable'", []).unwrap();
-    let found = queue_due(&mut connection, &mut policy, &order(20, 0, 0));
-    assert_eq!((found.queued, found.left), (0, 2));
-    let found = queue_due(&mut connection, &mut policy, &order(20, 1, 0));
-    assert_eq!((found.queued, found.left), (1, 2));
-    assert_eq!(queued(&connection), [1, 2, 3]);
-    // While it runs, or after a kill, nothing is.
-    assert_eq!(queue_due(&mut connection, &mut policy, &order(20, 9, 0)).queued, 0);
-}
-
-#[test]
 fn what_pages_link_to_weighs_more_after_their_sequence() {
-    let mut connection = drained();
+    let connection = drained();
     // 1 is linked from all, 2 from two (twice from one of them), 3 from one.
     for (page, links) in [(1_u64, vec![1_u64, 2, 2]), (2, vec![1, 2]), (3, vec![1, 3]), (4, vec![1])] {
         let links: Vec<u8> = links.iter().flat_map(|link| link.to_be_bytes()).collect();
@@ -294,30 +258,29 @@ fn what_pages_link_to_weighs_more_after_their_sequence() {
         let class = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get::<_, u8>(1)? / 64));
         select.query_map([], class).unwrap().map(Result::unwrap).collect()
     };
-    let mut policy = Fixed::new(Bounds::default());
-    learn(&mut connection, &mut policy);
+    learn(&connection, Fixed::new(Bounds::default()));
     let weighed = |connection: &Connection| -> Option<u32> {
         connection.query_row("SELECT weighed FROM crawl", [], |row| row.get(0)).unwrap()
     };
     assert_eq!((weights(&connection), weighed(&connection)), (vec![(0, 0); 4], None), "it costs nothing");
-    let optimal = RevisitOrder { classed_by: "another".to_owned(), ..order(0, 0, 0) };
-    queue_due(&mut connection, &mut Optimal::default(), &optimal);
+    let optimal = || RevisitOrder { classed_by: "another".to_owned(), ..order(0, 0, 0) };
+    due(&connection, Optimal::default(), optimal());
     let levels = [4, 2, 1, 0].map(|links| Importance::of_links(links).level());
     assert_eq!(weights(&connection), levels.map(|level| (level, level)));
     assert_eq!(weighed(&connection), Some(0));
     assert_sums(&connection);
     // A visit keeps the weight.
     visit(&connection, 1, 7, "stored", Some("changed"));
-    queue_due(&mut connection, &mut Optimal::default(), &optimal);
+    due(&connection, Optimal::default(), optimal());
     assert_eq!(weights(&connection)[0], (levels[0], levels[0]));
     assert_sums(&connection);
 }
 
 #[test]
 fn a_page_is_expected_to_change_as_its_server_says() {
-    let mut connection = drained();
+    let connection = drained();
     connection.execute_batch("UPDATE visit SET steady = 3600 WHERE url = 1").unwrap();
-    learn(&mut connection, &mut Optimal::default());
+    learn(&connection, Optimal::default());
     let mut select = connection.prepare("SELECT class FROM revisit ORDER BY url").unwrap();
     let classes: Vec<u8> = select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let about = |hint| crate::revisit::About { hint, ..crate::revisit::About::at(SectionPath::of("/")) };
@@ -340,7 +303,7 @@ fn doubt(connection: &Connection, page: u64, doubt: &str, hour: u64, status: u16
 
 #[test]
 fn a_second_look_is_due_once_and_so_long_after_the_first() {
-    let mut connection = drained();
+    let connection = drained();
     for (page, what, hour, status) in [
         (1, "missing", 10, 404),
         (2, "missing", 10, 410),
@@ -350,23 +313,21 @@ fn a_second_look_is_due_once_and_so_long_after_the_first() {
     ] {
         doubt(&connection, page, what, hour, status);
     }
-    let queue = |connection: &mut Connection, hour: u64| {
+    let look = |hour: u64| {
         let pause = |hours| std::time::Duration::from_hours(hours);
-        let looks = SecondLooks { at: Moment::from_millis(hour * HOUR), confirm: pause(2), gone_after: pause(10) };
-        let found = super::queue_due(connection, Path::new(""), None, &looks).unwrap();
-        (found.looks, found.next_look.map(|next| next.millis() / HOUR))
+        let looks =
+            SecondLooks { at: Moment::from_millis(hour * HOUR), confirm: pause(2), gone_after: pause(10), most: 9 };
+        let request = DueRequest { visits: None, looks: Some(looks) };
+        let found = hand_out(&connection, Path::new(""), request, Current::of(&connection, 0).unwrap()).unwrap();
+        (pages(&found), found.next_look.map(|next| next.millis() / HOUR))
     };
-    assert_eq!((queue(&mut connection, 11), queued(&connection)), ((0, Some(12)), vec![]));
-    assert_eq!((queue(&mut connection, 13), queued(&connection)), ((2, Some(14)), vec![2, 3]));
-    let state: (u32, Option<String>) =
-        connection.query_row("SELECT revisited, end FROM sequence", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-    assert_eq!(state, (1, None));
-    assert_eq!(queue(&mut connection, 20), (0, None), "what is queued comes first");
+    assert_eq!(look(11), (vec![], Some(12)));
+    assert_eq!(look(13), (vec![2, 3], Some(14)));
+    assert_eq!(look(13), (vec![], Some(14)), "what was handed out is in memory");
     // The server failed: that was the look. The next sequence comes before the next.
     visit(&connection, 2, 13, "failed", None);
     visit(&connection, 3, 13, "failed", None);
-    let ended = "UPDATE url SET state = 'finished', visit = (SELECT max(id) FROM visit WHERE visit.url = url.id);
-                 UPDATE sequence SET end = 'drained'";
+    let ended = "UPDATE url SET visit = (SELECT max(id) FROM visit WHERE visit.url = url.id)";
     connection.execute_batch(ended).unwrap();
-    assert_eq!((queue(&mut connection, 15), queued(&connection)), ((1, Some(20)), vec![4]));
+    assert_eq!(look(15), (vec![4], Some(20)));
 }

@@ -34,7 +34,7 @@ pub(super) fn count(book: &mut Book<'_>, folder: &Path) -> Result<(), Fault> {
         return Ok(());
     }
     let last = "SELECT n FROM sequence, crawl
-        WHERE n = (SELECT max(n) FROM sequence) AND end = 'drained' AND weighed IS NOT n";
+        WHERE n = (SELECT max(n) FROM sequence) AND end IN ('drained', 'budget', 'unreachable') AND weighed IS NOT n";
     let mut select = connection.prepare_cached(last)?;
     let Some(sequence) = select.query_map([], |row| row.get::<_, u32>(0))?.next().transpose()? else {
         return Ok(());
