@@ -157,7 +157,7 @@ async fn visit_due<F: Fetcher + 'static>(
 ) -> Result<Left, EngineError> {
     let rest = shell.between(between, finish).await?;
     let end = if let Rest::End(end) = rest { Some(end) } else { None };
-    if let Some(recorded) = shell.core.end_between(end) {
+    if let Some(recorded) = shell.core.end_between(end, shell.clock.now()) {
         shell.end(recorded, false).await?;
     }
     let between = shell.core.take_between().ok_or(EngineError::WriterGone)?;

@@ -30,11 +30,12 @@ impl Core {
     }
 
     /// How the sequence stands where visits end, by an end of its own or without; `None` where that was recorded.
-    pub(in crate::engine) fn end_between(&mut self, end: Option<End>) -> Option<Option<End>> {
+    pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<Option<End>> {
         // What has come to its end stays so when a signal comes.
         let own = end.filter(|end| self.is_left() || !matches!(end, End::Signal(_)));
+        let may_go_on = self.ended == Some(End::Unreachable) && self.frontier.next(now) != Next::Unreachable;
         // The next sequence stops it, as a budget of time would.
-        let stands = own.or(self.stands_as()).or(Some(End::Budget));
+        let stands = own.or(self.stands_as().filter(|_| !may_go_on)).or(Some(End::Budget));
         let is_known = self.between.as_ref().is_some_and(|between| between.recorded_as() == stands);
         (own.is_some() || self.outbox.is_changed() || !is_known).then_some(stands)
     }
@@ -43,7 +44,7 @@ impl Core {
     fn stands_as(&self) -> Option<End> {
         match self.ended {
             Some(End::Drained) if self.is_left() => None,
-            Some(End::Unreachable) if self.frontier.unhealthy() == 0 || !self.is_left() => None,
+            Some(End::Unreachable) if !self.is_left() => None,
             ended => ended,
         }
     }
