@@ -80,6 +80,11 @@ impl Change {
             Self::SiteWide => "site_wide",
         }
     }
+
+    /// Reads [`Change::as_str`].
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
+    }
 }
 
 /// What a look at a page found.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     Failure, directory,
-    listing::{self, Format, Listing},
+    listing::{self, Format, Listing, one_of},
     outcome,
 };
 use crate::{
@@ -42,8 +42,8 @@ pub(super) struct ChangesArgs {
     #[arg(long, value_name = "N|last|TIME", value_parser = since)]
     since: Option<Asked>,
     /// Only changes of this kind
-    #[arg(long, value_parser = Change::ALL.map(Change::as_str))]
-    change: Option<String>,
+    #[arg(long, value_parser = one_of(Change::ALL, Change::as_str))]
+    change: Option<Change>,
     /// Only URLs that match this regular expression
     #[arg(long = "match", value_name = "REGEX")]
     matching: Option<Regex>,
@@ -131,7 +131,7 @@ impl ChangesArgs {
             }
             none = false;
             let [since, due] = [page.since, page.due].map(listing::time);
-            listing.add(&json!({"url": page.url, "doubt": page.doubt, "since": since, "due": due}))
+            listing.add(&json!({"url": page.url, "doubt": page.doubt.as_str(), "since": since, "due": due}))
         })?;
         if none {
             outcome::tell("no change waits for a second look");
@@ -154,7 +154,7 @@ impl ChangesArgs {
     }
 
     fn wants(&self, line: &ChangeLine) -> bool {
-        self.change.as_ref().is_none_or(|change| *change == line.change)
+        self.change.is_none_or(|change| change == line.change)
             && self.matching.as_ref().is_none_or(|pattern| pattern.is_match(&line.url))
     }
 }
@@ -232,7 +232,7 @@ fn show(listing: &mut Listing<'_>, line: &ChangeLine, args: &ChangesArgs) -> boo
 fn object(line: &ChangeLine) -> Value {
     let [before, after] = [line.before, line.after].map(|digest| digest.as_ref().map(listing::digest));
     json!({
-        "url": line.url, "change": line.change, "sequence": line.sequence, "at": listing::time(line.at),
+        "url": line.url, "change": line.change.as_str(), "sequence": line.sequence, "at": listing::time(line.at),
         "before": before, "after": after, "to": line.to, "count": line.count,
     })
 }

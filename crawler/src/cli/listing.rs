@@ -8,7 +8,10 @@ use std::{
     process::ExitCode,
 };
 
-use clap::ValueEnum;
+use clap::{
+    ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -21,6 +24,18 @@ use crate::{
 
 /// Columns that hold URLs.
 const URLS: [&str; 6] = ["url", "key", "via", "redirect", "from", "to"];
+
+/// Reads one of these by its word.
+pub(super) fn one_of<T, const COUNT: usize>(
+    all: [T; COUNT],
+    word: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let words = PossibleValuesParser::new(all.map(word));
+    words.map(move |given| all.into_iter().find(|one| word(*one) == given).expect("one of the possible values"))
+}
 
 /// The form of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

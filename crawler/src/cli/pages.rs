@@ -11,10 +11,13 @@ use serde_json::{Value, json};
 
 use super::{
     Failure, directory,
-    listing::{self, Format, Listing, without_login},
+    listing::{self, Format, Listing, one_of, without_login},
     outcome,
 };
-use crate::store::{PageColumn, PageFilter, PageLine, PageOrder, ReadSide, StoreError};
+use crate::{
+    candidate::Hop,
+    store::{PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome, ReadSide, StoreError},
+};
 
 /// Arguments of `pages`.
 #[derive(Debug, Args)]
@@ -31,13 +34,13 @@ pub(super) struct PagesArgs {
     #[arg(long, value_name = "CODE", value_parser = status)]
     status: Option<StatusRange>,
     /// Only URLs with this outcome, such as broken
-    #[arg(long, value_parser = OUTCOMES)]
-    outcome: Option<String>,
+    #[arg(long, value_parser = one_of(PageOutcome::ALL, PageOutcome::as_str))]
+    outcome: Option<PageOutcome>,
     /// Only new, changed or unchanged pages
     ///
     /// This is what the last visit found.
-    #[arg(long, value_parser = CHANGES)]
-    change: Option<String>,
+    #[arg(long, value_parser = one_of(PageChange::ALL, PageChange::as_str))]
+    change: Option<PageChange>,
     /// Only URLs of this type, such as text/html
     ///
     /// The content type begins with this text.
@@ -85,10 +88,6 @@ pub(super) struct PagesArgs {
 
 /// Content types that are named at most.
 const NAMED: usize = 5;
-
-const OUTCOMES: [&str; 8] = ["stored", "redirected", "broken", "gone", "failed", "abandoned", "queued", "lost"];
-
-const CHANGES: [&str; 3] = ["new", "changed", "unchanged"];
 
 /// What a table has on a terminal.
 const SHORT: [&str; 4] = ["status", "outcome", "title", "url"];
@@ -211,8 +210,8 @@ impl PagesArgs {
     fn filter(&self) -> PageFilter {
         PageFilter {
             status: self.status.clone(),
-            outcome: self.outcome.clone(),
-            change: self.change.clone(),
+            outcome: self.outcome,
+            change: self.change,
             content_type: self.content_type.clone(),
             max_depth: self.max_depth,
             matching: self.matching.clone(),
@@ -253,9 +252,9 @@ fn object(line: &PageLine) -> Value {
     let [url, key, via, redirect] =
         [&line.url, &line.key, &line.via, &line.redirect].map(|url| url.as_deref().map(without_login));
     json!({
-        "url": url, "key": key, "status": line.status, "outcome": line.outcome, "reason": line.reason,
-        "change": line.change, "content_type": line.content_type, "bytes": line.bytes,
-        "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop, "via": via,
+        "url": url, "key": key, "status": line.status, "outcome": line.outcome.as_str(), "reason": line.reason,
+        "change": line.change.map(PageChange::as_str), "content_type": line.content_type, "bytes": line.bytes,
+        "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop.map(Hop::as_str), "via": via,
         "sequence": line.sequence, "fetched_at": fetched_at, "redirect": redirect, "truncated": line.truncated,
         "fields": null, "found_by": line.found_by,
     })

@@ -59,7 +59,7 @@ const USUAL_ADVICE: &str = "check the URL, and whether this machine can reach th
 
 fn reason(line: &PageLine) -> String {
     let status = line.status.map(|status| format!("answered {status}"));
-    line.reason.clone().or(status).unwrap_or_else(|| line.outcome.clone())
+    line.reason.clone().or(status).unwrap_or_else(|| line.outcome.as_str().to_owned())
 }
 
 fn advice(reason: &str) -> Option<&'static str> {

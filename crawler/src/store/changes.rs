@@ -1,9 +1,9 @@
-//! [`ChangeRules`] and [`ChangeLine`]: how changes of pages are found, and what is told of one.
+//! [`ChangeRules`] and [`ChangeLine`]: how changes of pages are found, and what is reported of one.
 
 use std::time::Duration;
 
 use crate::{
-    changes::{Ignore, digest},
+    changes::{Change, Doubt, Ignore, digest},
     text::{MOST_BYTES, RuledText, Text},
     time::Moment,
 };
@@ -56,7 +56,7 @@ pub fn text_of(body: &[u8]) -> Option<Text> {
 /// Which changes are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Since {
-    /// All that were told.
+    /// All that were reported.
     #[default]
     Ever,
     /// Those of this sequence and later ones.
@@ -65,27 +65,27 @@ pub enum Since {
     Moment(Moment),
 }
 
-/// A change that is not told before it was seen a second time.
+/// A change that is not reported before it was seen a second time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingChange {
     /// The page.
     pub url: String,
-    /// What was seen: `missing`, `shrunk`, or `mass` (one of many that changed at once).
-    pub doubt: String,
+    /// What was seen.
+    pub doubt: Doubt,
     /// When, in milliseconds since 1970.
     pub since: u64,
     /// When the second look is due.
     pub due: u64,
 }
 
-/// A change that was told.
+/// A change that was reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeLine {
     /// The page; of a site-wide edit one that has it.
     pub url: String,
-    /// The word for what happened.
-    pub change: String,
-    /// The sequence that told it.
+    /// What happened.
+    pub change: Change,
+    /// The sequence that reported it.
     pub sequence: u32,
     /// When it was seen, in milliseconds since 1970.
     pub at: u64,

@@ -34,7 +34,7 @@ pub use labels::{LabelPacker, Labels, LinkLabel, RefusedLink};
 pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
 pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
-pub use pages::{ContentTypes, PageColumn, PageFilter, PageLine, PageOrder};
+pub use pages::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
 pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};

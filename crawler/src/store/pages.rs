@@ -1,8 +1,10 @@
-//! [`PageLine`]: how a URL stands, and which URLs are asked for.
+//! [`PageLine`]: the state of a URL, and which URLs are asked for.
 
 use std::ops::RangeInclusive;
 
 use regex::Regex;
+
+use crate::candidate::Hop;
 
 /// A URL in its latest state, or that of a sequence.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,10 +15,10 @@ pub struct PageLine {
     pub key: Option<String>,
     /// Status of the last answer.
     pub status: Option<u16>,
-    /// `stored`, `redirected`, `broken`, `gone`, `abandoned`, `failed`, `queued` or `lost`.
-    pub outcome: String,
-    /// For a stored page: `new`, `changed` or `unchanged`.
-    pub change: Option<String>,
+    /// What became of it.
+    pub outcome: PageOutcome,
+    /// For a stored page: what came of the visit beside the one before.
+    pub change: Option<PageChange>,
     /// Why, where there is a reason; for a lost URL what became of it.
     pub reason: Option<String>,
     /// `Content-Type` as sent.
@@ -30,7 +32,7 @@ pub struct PageLine {
     /// Links followed from a start.
     pub depth: Option<u32>,
     /// How it was found.
-    pub hop: Option<String>,
+    pub hop: Option<Hop>,
     /// The URL it was found at first.
     pub via: Option<String>,
     /// The sequence of this state.
@@ -45,15 +47,99 @@ pub struct PageLine {
     pub found_by: Option<String>,
 }
 
+/// What became of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageOutcome {
+    /// Its page was stored.
+    Stored,
+    /// It is redirected.
+    Redirected,
+    /// It answered with an error.
+    Broken,
+    /// The same, and its page was there before.
+    Gone,
+    /// It gave no answer.
+    Failed,
+    /// It was given up before it was fetched.
+    Abandoned,
+    /// It waits.
+    Queued,
+    /// The URL cache refused it by mistake.
+    Lost,
+}
+
+impl PageOutcome {
+    /// Every one.
+    pub const ALL: [Self; 8] = [
+        Self::Stored,
+        Self::Redirected,
+        Self::Broken,
+        Self::Gone,
+        Self::Failed,
+        Self::Abandoned,
+        Self::Queued,
+        Self::Lost,
+    ];
+
+    /// Its word in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Redirected => "redirected",
+            Self::Broken => "broken",
+            Self::Gone => "gone",
+            Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
+            Self::Queued => "queued",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// Reads [`PageOutcome::as_str`].
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
+    }
+}
+
+/// What came of the visit of a stored page, beside the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageChange {
+    /// There was none before.
+    New,
+    /// Its bytes are others.
+    Changed,
+    /// They are not.
+    Unchanged,
+}
+
+impl PageChange {
+    /// Every one.
+    pub const ALL: [Self; 3] = [Self::New, Self::Changed, Self::Unchanged];
+
+    /// Its word in the database and in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+        }
+    }
+
+    /// Reads [`PageChange::as_str`].
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
+    }
+}
+
 /// Which lines are shown: all that pass every filter given.
 #[derive(Debug, Clone, Default)]
 pub struct PageFilter {
     /// Last status, from the first of these to the last.
     pub status: Option<RangeInclusive<u16>>,
     /// Outcome.
-    pub outcome: Option<String>,
-    /// What came of the visit beside the one before: `new`, `changed` or `unchanged`.
-    pub change: Option<String>,
+    pub outcome: Option<PageOutcome>,
+    /// What came of the visit beside the one before.
+    pub change: Option<PageChange>,
     /// The content type begins with this.
     pub content_type: Option<String>,
     /// At most this deep.
@@ -140,7 +226,7 @@ impl PageColumn {
 impl PageFilter {
     /// Whether lost URLs are asked for, by either way.
     pub fn asks_for_lost(&self) -> bool {
-        self.lost || self.outcome.as_deref() == Some("lost")
+        self.lost || self.outcome == Some(PageOutcome::Lost)
     }
 }
 

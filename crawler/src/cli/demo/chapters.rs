@@ -16,6 +16,7 @@ use super::{
 use crate::{
     cli::{Failure, directory},
     practice::OUTAGE,
+    store::PageOutcome,
 };
 
 /// For one's own server: no pause, and some requests at once.
@@ -52,8 +53,8 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
     let truth = tour.server().site().truth();
     let log = tour.server().log();
     let asked: BTreeSet<_> = log.iter().map(|request| request.path.as_str()).collect();
-    let stored = tour.paths(FIRST, "stored")?;
-    let broken = tour.paths(FIRST, "broken")?;
+    let stored = tour.paths(FIRST, PageOutcome::Stored)?;
+    let broken = tour.paths(FIRST, PageOutcome::Broken)?;
     let is_whole = stored.iter().eq(truth.stored.keys()) && broken.iter().eq(truth.broken.keys());
     let text =
         format!("all {} pages of the site are stored, and its {} broken links are named", stored.len(), broken.len());
@@ -85,7 +86,7 @@ pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     tour.excerpt(&output, &["Finished", "audited", "swept"])?;
     let truth = tour.server().site().truth();
     let pages = truth.stored.len();
-    let before = tour.paths("tiny", "stored")?;
+    let before = tour.paths("tiny", PageOutcome::Stored)?;
     let missing = truth.stored.keys().filter(|path| !before.contains(*path)).count();
     let cache = tour.summary("tiny")?["cache"].take();
     let seen = cache["audit"]["false_positives"].as_u64().unwrap_or_default();
@@ -95,7 +96,7 @@ pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     tour.state(&mut chapter, &text, agree)?;
     let output = tour.run(&mut chapter, &["crawl", "-d", &dir, "--sweep", "rescue"]).await?;
     tour.excerpt(&output, &["Complete", "swept"])?;
-    let stored = tour.paths("tiny", "stored")?;
+    let stored = tour.paths("tiny", PageOutcome::Stored)?;
     let is_whole = stored.iter().eq(truth.stored.keys());
     let swept = tour.summary("tiny")?["cache"]["sweep"].take();
     let meanwhile = swept["lost"].as_u64().unwrap_or_default().saturating_sub(seen);
@@ -124,7 +125,7 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     tour.show(&mut chapter, &command_line(&arguments))?;
     let killed = tour.execute_and_kill(&arguments, begun + MID_CRAWL).await?;
     tour.show(&mut chapter, &format!("kill -9 {}", killed.unwrap_or_default()))?;
-    let kept = tour.paths("killed", "stored")?.len();
+    let kept = tour.paths("killed", PageOutcome::Stored)?.len();
     let resumed = tour.server().log().len();
     let is_partly = killed.is_some() && kept > 0 && kept < tour.server().site().truth().stored.len();
     tour.state(
@@ -137,7 +138,7 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     let log = tour.server().log();
     let first: BTreeSet<_> = log[begun..resumed].iter().map(|request| &request.path).collect();
     let repeated = log[resumed..].iter().filter(|request| first.contains(&request.path)).count();
-    let stored = tour.paths("killed", "stored")?;
+    let stored = tour.paths("killed", PageOutcome::Stored)?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && repeated <= MOST_REPEATED;
     let again = format!(
         "all {} pages are stored; {repeated} requests were made again, as their results were not saved",
@@ -224,7 +225,7 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
     let failed = figures["pages"]["failed"].as_u64();
     let refused: u64 =
         figures["requests"]["errors"].as_object().into_iter().flatten().filter_map(|(_, count)| count.as_u64()).sum();
-    let stored = tour.paths("outage", "stored")?;
+    let stored = tour.paths("outage", PageOutcome::Stored)?;
     let is_whole = stored.iter().eq(tour.server().site().truth().stored.keys()) && failed == Some(0) && refused > 0;
     let text =
         format!("{refused} requests got no answer, but all {} pages are stored and none has failed", stored.len());

@@ -22,7 +22,7 @@ use crate::{
     config::RawValue,
     observe::fold,
     practice::PracticeServer,
-    store::{PageFilter, ReadSide, Since},
+    store::{PageFilter, PageOutcome, ReadSide, Since},
 };
 
 /// The name of the first crawl.
@@ -207,8 +207,8 @@ impl Tour {
     }
 
     /// Path and query of every URL of a crawl with this outcome.
-    pub(super) fn paths(&self, name: &str, outcome: &str) -> Result<BTreeSet<String>, Failure> {
-        let filter = PageFilter { outcome: Some(outcome.to_owned()), ..PageFilter::default() };
+    pub(super) fn paths(&self, name: &str, outcome: PageOutcome) -> Result<BTreeSet<String>, Failure> {
+        let filter = PageFilter { outcome: Some(outcome), ..PageFilter::default() };
         let mut paths = BTreeSet::new();
         directory::records(&self.folder_of(name))?.pages(&filter, |line| {
             paths.extend(line.url.map(|url| self.path(&url)));
@@ -221,7 +221,7 @@ impl Tour {
     pub(super) fn changes(&self, name: &str) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
         let mut changes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         directory::records(&self.folder_of(name))?.changes(Since::Sequence(1), false, |line| {
-            changes.entry(line.change).or_default().insert(self.path(&line.url));
+            changes.entry(line.change.as_str().to_owned()).or_default().insert(self.path(&line.url));
             true
         })?;
         Ok(changes)

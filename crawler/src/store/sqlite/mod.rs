@@ -35,6 +35,7 @@ mod schema;
 mod summary;
 mod sweep;
 mod visits;
+mod words;
 mod writer;
 
 pub use check::invariants;

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
-use super::summary;
-use crate::store::{ContentTypes, PageColumn, PageFilter, PageLine, PageOrder};
+use super::{
+    summary,
+    words::{word, word_or_none},
+};
+use crate::store::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
 
 const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
     CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE stand.state END";
@@ -55,13 +58,14 @@ pub(super) fn pages(
 ) -> Result<()> {
     let stands = stands(filter, has_known_first(connection)?);
     let sequence = sequence(connection, filter)?;
+    let (outcome, change) = (filter.outcome.map(PageOutcome::as_str), filter.change.map(PageChange::as_str));
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
     let mut conditions = vec!["1".to_owned()];
     let filters: [(&str, Option<&dyn ToSql>); 6] = [
         ("visit.status >= ?", filter.status.as_ref().map(|range| range.start() as _)),
         ("visit.status <= ?", filter.status.as_ref().map(|range| range.end() as _)),
-        (&format!("{OUTCOME} = ?"), filter.outcome.as_ref().map(|value| value as _)),
-        (&format!("{CHANGE} = ?"), filter.change.as_ref().map(|value| value as _)),
+        (&format!("{OUTCOME} = ?"), outcome.as_ref().map(|value| value as _)),
+        (&format!("{CHANGE} = ?"), change.as_ref().map(|value| value as _)),
         ("substr(lower(visit.content_type), 1, length(?1)) = lower(?1)", filter.content_type.as_ref().map(|v| v as _)),
         ("stand.depth <= ?", filter.max_depth.as_ref().map(|value| value as _)),
     ];
@@ -169,20 +173,20 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         url: row.get(0)?,
         key: row.get(1)?,
         status: row.get(2)?,
-        outcome: row.get(3)?,
+        outcome: word(row, 3, PageOutcome::from_word)?,
         reason: row.get(4)?,
         content_type: row.get(5)?,
         bytes: row.get(6)?,
         digest: row.get(7)?,
         title: row.get(8)?,
         depth: row.get(9)?,
-        hop: row.get(10)?,
+        hop: word_or_none(row, 10, |word| word.parse().ok())?,
         via: row.get(11)?,
         sequence: row.get(12)?,
         fetched_at: row.get(13)?,
         redirect: row.get(14)?,
         truncated: row.get(15)?,
-        change: row.get(16)?,
+        change: word_or_none(row, 16, PageChange::from_word)?,
         found_by: row.get(17)?,
     })
 }

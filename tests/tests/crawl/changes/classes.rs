@@ -50,7 +50,7 @@ fn first_edits(site: &Site) {
     site.page("/fresh", &own_text("/fresh"));
     site.page("/home", &own_text("/old"));
     site.page("/to", &own_text("/to"));
-    site.set("/from", Answer::Redirect("/to"));
+    site.set("/from", Answer::Redirect("/to".to_owned()));
     for (path, status) in [("/old", 404), ("/lost", 404), ("/retired", 410), ("/back", 410), ("/closed", 403)] {
         site.status(path, status);
     }

@@ -32,7 +32,7 @@ pub(super) enum Answer {
     /// No body.
     Status(u16),
     /// Redirected for good.
-    Redirect(&'static str),
+    Redirect(String),
 }
 
 #[derive(Debug, Default)]

@@ -86,7 +86,7 @@ fn pages_that_are_redirected_to_one_log_in_are_unreachable() {
     site.crawl(&TEXT);
     site.page("/login", "Please log in\nwith your name and password");
     for (path, _) in &behind {
-        site.set(path, Answer::Redirect("/login"));
+        site.set(path, Answer::Redirect("/login".to_owned()));
     }
     assert_eq!(site.again(&[]), [vec!["new /login".to_owned()], of_each("unreachable", 8)].concat());
     assert_eq!(site.again(&[]), NOTHING);
@@ -109,7 +109,7 @@ fn pages_that_cannot_be_seen_keep_their_links() {
         site.crawl(&TEXT);
         site.page("/login", "Please log in\nwith your name and password");
         for (path, _) in &behind {
-            let wall = if redirected { Answer::Redirect("/login") } else { site.now("/login") };
+            let wall = if redirected { Answer::Redirect("/login".to_owned()) } else { site.now("/login") };
             site.set(path, wall);
         }
         let new = redirected.then(|| "new /login".to_owned());

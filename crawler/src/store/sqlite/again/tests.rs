@@ -7,8 +7,8 @@ use crate::{
     order::Order,
     queue::{Place, RefillKind, RefillRequest},
     store::{
-        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageFilter, ReadSide, Revisit, Step,
-        UrlChange, UrlRow,
+        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageChange, PageFilter, ReadSide, Revisit,
+        Step, UrlChange, UrlRow,
         sqlite::{CrawlDirectory, Records, apply, lost, refill, resume, schema},
     },
     time::Moment,
@@ -243,7 +243,7 @@ fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
         (version, lines)
     };
     let (version, before) = lines();
-    assert_eq!((version, before.len(), before[0].2.as_deref()), (1, 4, Some("new")));
+    assert_eq!((version, before.len(), before[0].2), (1, 4, Some(PageChange::New)));
     let directory = CrawlDirectory::open(dir.path()).unwrap();
     let (newest, after) = lines();
     assert!(newest > 1);

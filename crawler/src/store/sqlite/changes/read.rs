@@ -1,12 +1,12 @@
-//! What was told, and what pages said, for those who ask.
+//! What was reported, and what pages said, for those who ask.
 
 use std::{collections::HashMap, time::Duration};
 
 use rusqlite::{Connection, Result, Row};
 
-use super::texts;
+use super::{super::words::word, texts};
 use crate::{
-    changes::KeptTexts,
+    changes::{Change, Doubt, KeptTexts},
     store::{ChangeLine, PendingChange, Since, text_of},
     text::Text,
     time::Moment,
@@ -15,7 +15,7 @@ use crate::{
 /// What waits for a second look. What does not belong to the crawl any more will have none.
 const PENDING: &str = "doubt IN ('missing', 'shrunk', 'mass') AND url.state <> 'abandoned'";
 
-/// Shows every change asked for, in the order it was told, to `each` until it answers `false`; with its texts, where these are
+/// Shows every change asked for, in the order it was reported, to `each` until it answers `false`; with its texts, where these are
 /// asked for.
 pub(in crate::store::sqlite) fn changes(
     connection: &Connection,
@@ -60,7 +60,8 @@ pub(in crate::store::sqlite) fn pending(
     ))?;
     let mut rows = select.query([confirm, gone_after])?;
     while let Some(row) = rows.next()? {
-        if !each(PendingChange { url: row.get(0)?, doubt: row.get(1)?, since: row.get(2)?, due: row.get(3)? }) {
+        let doubt = word(row, 1, Doubt::from_word)?;
+        if !each(PendingChange { url: row.get(0)?, doubt, since: row.get(2)?, due: row.get(3)? }) {
             break;
         }
     }
@@ -79,7 +80,7 @@ pub(in crate::store::sqlite) fn count_pending(connection: &Connection) -> Result
 fn line(row: &Row<'_>) -> Result<ChangeLine> {
     Ok(ChangeLine {
         url: row.get(0)?,
-        change: row.get(1)?,
+        change: word(row, 1, Change::from_word)?,
         sequence: row.get(2)?,
         at: row.get(3)?,
         before: row.get(4)?,
