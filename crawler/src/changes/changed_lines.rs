@@ -51,11 +51,11 @@ impl ChangedLines {
     }
 
     /// What is left of the edits without the lines that many pages share.
-    pub fn without(&self, is_shared: impl Fn(u64) -> bool, boilerplate: Option<&Boilerplate>) -> Shared {
+    pub fn without(&self, shared_lines: &BTreeSet<u64>, boilerplate: Option<&Boilerplate>) -> Shared {
         let is_boilerplate = |line: u64| boilerplate.is_some_and(|lines| lines.holds(line & !REMOVED));
         let mut shared = Shared { own: self.cut, parts: Vec::new() };
         for edit in &self.edits {
-            let (part, own): (Vec<u64>, Vec<u64>) = edit.iter().partition(|line| is_shared(**line));
+            let (part, own): (Vec<u64>, Vec<u64>) = edit.iter().partition(|line| shared_lines.contains(line));
             shared.own |= own.iter().any(|line| !is_boilerplate(*line));
             if !part.is_empty() {
                 let bytes: Vec<_> = part.iter().flat_map(|line| line.to_le_bytes()).collect();

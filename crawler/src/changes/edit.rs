@@ -15,7 +15,7 @@ pub struct Edit<'a> {
 }
 
 impl Edit<'_> {
-    /// The same for the same edit of any page, in every release: so one edit of many pages can be told once.
+    /// The same for the same edit of any page, in every release: so one edit of many pages can be reported once.
     pub fn hash(&self) -> u64 {
         let mut hasher = Xxh3::new();
         let marked = self.removed.iter().map(|line| (b"-", line)).chain(self.added.iter().map(|line| (b"+", line)));
@@ -57,7 +57,7 @@ mod tests {
         Text::from_lines(lines.split(' '))
     }
 
-    fn told(before: &str, after: &str) -> Vec<String> {
+    fn reported(before: &str, after: &str) -> Vec<String> {
         let (before, after) = (text(before), text(after));
         edits(&before, &after)
             .iter()
@@ -66,18 +66,18 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_told_in_order() {
-        assert_eq!(told("a b c", "a b c"), [""; 0]);
-        assert_eq!(told("", ""), [""; 0]);
-        assert_eq!(told("", "a b"), [">a b"]);
-        assert_eq!(told("a", ""), ["a>"]);
-        assert_eq!(told("a b c d e", "a x c e f"), ["b>x", "d>", ">f"]);
-        assert_eq!(told("x x x a", "x x a"), ["x>"]);
+    fn edits_are_reported_in_order() {
+        assert_eq!(reported("a b c", "a b c"), [""; 0]);
+        assert_eq!(reported("", ""), [""; 0]);
+        assert_eq!(reported("", "a b"), [">a b"]);
+        assert_eq!(reported("a", ""), ["a>"]);
+        assert_eq!(reported("a b c d e", "a x c e f"), ["b>x", "d>", ">f"]);
+        assert_eq!(reported("x x x a", "x x a"), ["x>"]);
     }
 
     #[test]
     fn unique_lines_hold_a_text_together() {
-        assert_eq!(told("{ one } { two }", "{ new } { one } { two }"), [">new } {"]);
+        assert_eq!(reported("{ one } { two }", "{ new } { one } { two }"), [">new } {"]);
     }
 
     #[test]

@@ -2,21 +2,21 @@
 //!
 //! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because they stand on every page of a
 //! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them (`unified`); when texts
-//! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); when
-//! a change of a page is told, and as what ([`Standing`]); how many changes of a page were to be expected
-//! ([`expected_changes`]); which lines are others at each look, and by which rules they are left out ([`Suggestions`]).
+//! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); what a
+//! look at a page can find ([`Look`]); when a change of a page is reported, and as what ([`Standing`]); which lines are others at
+//! each look, and by which rules they are left out ([`Suggestions`]).
 //!
 //! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts,
 //! whatever they say. Hashes and digests are the same in every release: they are stored.
 //!
-//! Does not know: pages, visits, what a change is called, or whom it is told.
+//! Does not know: pages, visits, what a change is called, or whom it is reported.
 
 mod align;
 mod boilerplate;
 mod changed_lines;
 mod edit;
-mod expected;
 mod ignore;
+mod look;
 mod pattern;
 mod rotating;
 mod simhash;
@@ -27,11 +27,11 @@ mod unified;
 pub use boilerplate::{Boilerplate, BoilerplateSample};
 pub use changed_lines::{ChangedLines, Shared};
 pub use edit::{Edit, edits, shrunk};
-pub use expected::expected_changes;
 pub use ignore::{Ignore, IgnoreError};
+pub use look::{Difference, Look, Way};
 pub use rotating::KeptTexts;
 pub use simhash::SimHash;
-pub use standing::{Change, Condition, Difference, Doubt, Look, Occasion, Standing, Told, Way};
+pub use standing::{Change, Condition, Doubt, Occasion, Reported, Standing};
 pub use suggest::{Suggestion, Suggestions, Trial};
 pub use unified::unified;
 

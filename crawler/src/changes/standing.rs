@@ -1,23 +1,24 @@
 //! [`Standing`]: what was last said of a page, and what a look at it says now.
 //!
-//! The rules: a page is compared with its last good copy. What is told once is not told again before it has ended. What may
-//! pass (a page that is not found, a text that shrank, many changes at once) is told after a second look that finds it still
+//! The rules: a page is compared with its last good copy. What is reported once is not reported again before it has ended. What may
+//! pass (a page that is not found, a text that shrank, many changes at once) is reported after a second look that finds it still
 //! so.
 
 use std::time::Duration;
 
+use super::look::{Difference, Look, Way};
 use crate::time::Moment;
 
 /// Changes of bytes alone, in as many looks in a row, after which a page is volatile.
 const RESTLESS: u32 = 3;
 
-/// Times that a page went back to the text before, after which it is volatile.
+/// Times in a row that a page went back to a text that it had lately; once more, and it is volatile.
 const FLAPS: u32 = 2;
 
 /// Looks in a row without a change, after which it is volatile no longer.
 const CALM: u32 = 3;
 
-/// What is told of a page.
+/// What is reported of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It is there for the first time.
@@ -40,7 +41,7 @@ pub enum Change {
     Unreachable,
     /// It can be seen again.
     Reachable,
-    /// It changes all the time; no change of it is told from now on.
+    /// It changes all the time; no change of it is reported from now on.
     Volatile,
     /// An edit that many pages share.
     SiteWide,
@@ -87,55 +88,13 @@ impl Change {
     }
 }
 
-/// What a look at a page found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
-    /// It is there, as this visit has it.
-    There(i64, Difference),
-    /// It is redirected.
-    Redirected,
-    /// It is not found; for good, where the server says so.
-    Missing {
-        /// 410, not 404.
-        for_good: bool,
-    },
-    /// It cannot be seen.
-    Unreachable,
-    /// It is there, and its body was cut short on its way: that says nothing.
-    Cut,
-}
-
-/// How a copy differs from the last good one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Difference {
-    /// Not at all.
-    None,
-    /// In bytes, and not in its main text.
-    Bytes,
-    /// In bytes; the texts are not known, or made by different rules.
-    Unknown,
-    /// In its main text.
-    Text(Way),
-    /// By an edit that many pages share, which is told for all of them.
-    SiteWide,
-}
-
-/// How a text became another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// It is one that the page did not have just before.
-    Onwards,
-    /// It is that before the last change.
-    Back,
-    /// It is a quarter as long or less.
-    Shrunk,
-}
-
 /// What holds for a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occasion {
     /// When it was.
     pub at: Moment,
+    /// The visit that it is.
+    pub visit: i64,
     /// Whether too many pages changed at once for one look to be believed.
     pub mass: bool,
     /// Time to the second look at a text that shrank.
@@ -146,7 +105,7 @@ pub struct Occasion {
     pub mass_after: Duration,
 }
 
-/// Whether a page is there, as far as was told.
+/// Whether a page is there, as far as was reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Condition {
     /// It is.
@@ -225,15 +184,15 @@ pub struct Standing {
     pub flaps: u32,
     /// Looks in a row without a change, of one that is volatile.
     pub calm: u32,
-    /// Whether it changes all the time, as was told.
+    /// Whether it changes all the time, as was reported.
     pub volatile: bool,
-    /// Whether no page links to it, as was told.
+    /// Whether no page links to it, as was reported.
     pub orphaned: bool,
 }
 
-/// One change that is told.
+/// One change that is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct Reported {
     /// What happened.
     pub change: Change,
     /// The visit that has the copy before.
@@ -259,17 +218,17 @@ impl Standing {
         let is_known = self.good.is_some() && !is_doubted && !self.volatile;
         is_known
             && match look {
-                Look::There(_, difference) => {
+                Look::There(difference) => {
                     self.condition == Condition::There
                         && matches!(difference, Difference::Unknown | Difference::Text(_))
                 }
                 Look::Redirected | Look::Missing { .. } => self.condition == Condition::There,
-                Look::Unreachable | Look::Cut => false,
+                Look::Unreachable | Look::Replaced | Look::Cut => false,
             }
     }
 
-    /// Takes a look in; what is to be told of it: two changes at most.
-    pub fn look(&mut self, look: Look, occasion: &Occasion) -> Vec<Told> {
+    /// Takes a look in; what is to be reported of it: two changes at most.
+    pub fn look(&mut self, look: Look, occasion: &Occasion) -> Vec<Reported> {
         if look == Look::Cut {
             self.doubt = self.doubt.or(Some((Doubt::Cut, occasion.at)));
             return Vec::new();
@@ -278,41 +237,42 @@ impl Standing {
             self.doubt = None;
         }
         let before = self.good;
-        let Some(good) = before else { return Vec::from_iter(self.first_look(look)) };
-        let told = |change: Option<Change>| change.map(|change| Told { change, before, after: None });
+        let Some(good) = before else { return Vec::from_iter(self.first_look(look, occasion.visit)) };
+        let reported = |change: Option<Change>| change.map(|change| Reported { change, before, after: None });
         match look {
-            Look::There(visit, difference) => self.there(good, visit, difference, occasion),
-            Look::Redirected => told(self.redirected(occasion)).into_iter().collect(),
-            Look::Missing { for_good } => told(self.missing(for_good, occasion)).into_iter().collect(),
-            Look::Unreachable => told(self.unreachable()).into_iter().collect(),
+            Look::There(difference) => self.there(good, difference, occasion),
+            Look::Redirected => reported(self.redirected(occasion)).into_iter().collect(),
+            Look::Missing { for_good } => reported(self.missing(for_good, occasion)).into_iter().collect(),
+            Look::Unreachable | Look::Replaced => reported(self.unreachable()).into_iter().collect(),
             Look::Cut => Vec::new(),
         }
     }
 
-    /// Takes in whether any page links to it, as far as all pages that did were read; whether that is to be told.
-    pub fn linked(&mut self, linked: bool) -> Option<Told> {
+    /// Takes in whether any page links to it, as far as all pages that did were read; whether that is to be reported.
+    pub fn linked(&mut self, linked: bool) -> Option<Reported> {
         let is_there = matches!(self.condition, Condition::There) && self.good.is_some();
         let was = std::mem::replace(&mut self.orphaned, !linked && is_there);
-        let told = Told { change: Change::Orphaned, before: self.good, after: self.good };
-        (self.orphaned && !was).then_some(told)
+        let reported = Reported { change: Change::Orphaned, before: self.good, after: self.good };
+        (self.orphaned && !was).then_some(reported)
     }
 
-    /// Of a URL that never was a page nothing is told but that it became one.
-    fn first_look(&mut self, look: Look) -> Option<Told> {
-        let Look::There(visit, _) = look else { return None };
+    /// Of a URL that never was a page nothing is reported but that it became one.
+    fn first_look(&mut self, look: Look, visit: i64) -> Option<Reported> {
+        let Look::There(_) = look else { return None };
         *self = Self::of(Some(visit));
-        Some(Told { change: Change::New, before: None, after: Some(visit) })
+        Some(Reported { change: Change::New, before: None, after: Some(visit) })
     }
 
-    fn there(&mut self, good: i64, visit: i64, difference: Difference, occasion: &Occasion) -> Vec<Told> {
-        let told = |change, before| Told { change, before: Some(before), after: Some(visit) };
+    fn there(&mut self, good: i64, difference: Difference, occasion: &Occasion) -> Vec<Reported> {
+        let visit = occasion.visit;
+        let reported = |change, before| Reported { change, before: Some(before), after: Some(visit) };
         let mut all = Vec::new();
         match std::mem::take(&mut self.condition) {
             Condition::Gone | Condition::Moved => {
                 *self = Self { orphaned: self.orphaned, ..Self::of(Some(visit)) };
-                return vec![told(Change::Back, good)];
+                return vec![reported(Change::Back, good)];
             }
-            Condition::Unreachable => all.push(told(Change::Reachable, good)),
+            Condition::Unreachable => all.push(reported(Change::Reachable, good)),
             Condition::There => {}
         }
         if matches!(self.doubt, Some((Doubt::Missing, _))) {
@@ -321,21 +281,21 @@ impl Standing {
         all.extend(match difference {
             Difference::None => {
                 self.good = Some(visit);
-                self.unchanged().map(|(change, since)| told(change, since))
+                self.unchanged().map(|(change, since)| reported(change, since))
             }
             Difference::SiteWide => {
                 (self.doubt, self.good) = (None, Some(visit));
                 None
             }
-            Difference::Bytes => self.changed_bytes(visit).map(|change| told(change, good)),
+            Difference::Bytes => self.changed_bytes(visit).map(|change| reported(change, good)),
             Difference::Unknown | Difference::Text(_) => {
-                self.changed(visit, difference, occasion).map(|change| told(change, good))
+                self.changed(difference, occasion).map(|change| reported(change, good))
             }
         });
         all
     }
 
-    /// One that changed all the time and has come to rest is told, with the copy that it had when that began.
+    /// One that changed all the time and has come to rest is reported, with the copy that it had when that began.
     fn unchanged(&mut self) -> Option<(Change, i64)> {
         (self.doubt, self.restless) = (None, 0);
         if self.volatile || self.flaps > 0 {
@@ -359,7 +319,8 @@ impl Standing {
         Some(if self.volatile { Change::Volatile } else { Change::Changed })
     }
 
-    fn changed(&mut self, visit: i64, difference: Difference, occasion: &Occasion) -> Option<Change> {
+    fn changed(&mut self, difference: Difference, occasion: &Occasion) -> Option<Change> {
+        let visit = occasion.visit;
         self.calm = 0;
         if self.volatile && self.flaps > 0 {
             self.good = Some(visit);
@@ -472,13 +433,13 @@ mod tests {
             self.minute += 1;
             let at = Moment::EPOCH + MINUTE * self.minute;
             let Self { mass, gone_after, mass_after, .. } = *self;
-            let occasion = Occasion { at, mass, confirm: MINUTE * 2, gone_after, mass_after };
-            self.standing.look(look, &occasion).iter().map(|told| told.change.as_str()).collect()
+            let visit = i64::from(self.minute) + 1;
+            let occasion = Occasion { at, visit, mass, confirm: MINUTE * 2, gone_after, mass_after };
+            self.standing.look(look, &occasion).iter().map(|reported| reported.change.as_str()).collect()
         }
 
         fn there(&mut self, difference: Difference) -> Vec<&'static str> {
-            let visit = i64::from(self.minute) + 2;
-            self.look(Look::There(visit, difference))
+            self.look(Look::There(difference))
         }
     }
 
@@ -513,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_shrank_is_told_after_a_second_look() {
+    fn a_text_that_shrank_is_reported_after_a_second_look() {
         let shrunk = Difference::Text(Way::Shrunk);
         let mut page = Watched::new();
         assert_eq!((page.there(shrunk), page.there(Difference::None)), (vec![], vec![]));
@@ -522,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_told_at_its_begin_and_its_end() {
+    fn what_cannot_be_seen_is_reported_at_its_begin_and_its_end() {
         let mut page = Watched::new();
         assert_eq!((page.look(Look::Unreachable), page.look(Look::Unreachable)), (vec!["unreachable"], vec![]));
         assert_eq!(page.there(Difference::None), ["reachable"]);
@@ -532,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_goes_to_and_fro_is_told_to_be_volatile_once() {
+    fn a_page_that_goes_to_and_fro_is_reported_to_be_volatile_once() {
         let (back, mut page) = (Difference::Text(Way::Back), Watched::new());
         assert_eq!(
             (page.there(ONWARDS), page.there(back), page.there(back)),
@@ -545,16 +506,16 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_change_all_the_time_are_told_three_times() {
+    fn bytes_that_change_all_the_time_are_reported_three_times() {
         let mut page = Watched::new();
-        let told = [0, 1, 2, 3].map(|_| page.there(Difference::Bytes));
-        assert_eq!(told, [vec!["changed"], vec!["changed"], vec!["volatile"], vec![]]);
+        let reported = [0, 1, 2, 3].map(|_| page.there(Difference::Bytes));
+        assert_eq!(reported, [vec!["changed"], vec!["changed"], vec!["volatile"], vec![]]);
         assert_eq!(page.there(ONWARDS), ["changed_text"], "its text is another matter");
     }
 
     #[test]
     fn many_at_once_wait_for_one_more_look() {
-        for look in [Look::There(7, ONWARDS), Look::There(7, Difference::Unknown), Look::Redirected] {
+        for look in [Look::There(ONWARDS), Look::There(Difference::Unknown), Look::Redirected] {
             let mut page = Watched { mass: true, ..Watched::new() };
             assert!(page.standing.is_sudden(&look));
             assert_eq!(page.look(look), NOTHING);
@@ -573,10 +534,10 @@ mod tests {
 
     #[test]
     fn a_second_look_that_comes_too_soon_settles_nothing() {
-        for look in [Look::There(7, ONWARDS), Look::Redirected, Look::Missing { for_good: true }] {
+        for look in [Look::There(ONWARDS), Look::Redirected, Look::Missing { for_good: true }] {
             let mut page = Watched { mass: true, mass_after: MINUTE * 3, ..Watched::new() };
-            let told = [0, 1, 2, 3].map(|_| page.look(look).len());
-            assert_eq!(told, [0, 0, 0, 1], "{look:?}");
+            let reported = [0, 1, 2, 3].map(|_| page.look(look).len());
+            assert_eq!(reported, [0, 0, 0, 1], "{look:?}");
         }
     }
 
@@ -606,24 +567,30 @@ mod tests {
     }
 
     #[test]
-    fn an_orphan_is_told_once() {
+    fn an_orphan_is_reported_once() {
         let mut page = Watched::new();
         assert_eq!(page.standing.linked(true), None);
-        assert_eq!(page.standing.linked(false).map(|told| told.change), Some(Change::Orphaned));
+        assert_eq!(page.standing.linked(false).map(|reported| reported.change), Some(Change::Orphaned));
         assert_eq!((page.standing.linked(false), page.standing.linked(true)), (None, None));
         assert!(page.standing.linked(false).is_some());
         assert_eq!((page.look(Look::Missing { for_good: true }), page.standing.linked(false)), (vec!["gone"], None));
     }
 
     #[test]
-    fn what_is_told_names_the_copies_before_and_after() {
+    fn what_is_reported_names_the_copies_before_and_after() {
         let mut standing = Standing::of(Some(1));
-        let occasion =
-            Occasion { at: Moment::EPOCH, mass: false, confirm: MINUTE, gone_after: MINUTE, mass_after: MINUTE };
-        let told = standing.look(Look::There(5, ONWARDS), &occasion);
-        assert_eq!(told, [Told { change: Change::ChangedText, before: Some(1), after: Some(5) }]);
+        let occasion = Occasion {
+            at: Moment::EPOCH,
+            visit: 5,
+            mass: false,
+            confirm: MINUTE,
+            gone_after: MINUTE,
+            mass_after: MINUTE,
+        };
+        let reported = standing.look(Look::There(ONWARDS), &occasion);
+        assert_eq!(reported, [Reported { change: Change::ChangedText, before: Some(1), after: Some(5) }]);
         assert_eq!((standing.good, standing.earlier), (Some(5), Some(1)));
-        let told = standing.look(Look::Redirected, &occasion);
-        assert_eq!(told, [Told { change: Change::Moved, before: Some(5), after: None }]);
+        let reported = standing.look(Look::Redirected, &occasion);
+        assert_eq!(reported, [Reported { change: Change::Moved, before: Some(5), after: None }]);
     }
 }

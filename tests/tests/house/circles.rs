@@ -31,7 +31,7 @@ const KNOWN: &[(&str, &str)] = &[
     (
         "/store/sqlite",
         "again apply changes/judged changes/looks changes/mass changes/mod changes/moves changes/orphans changes/robots \
-         changes/texts changes/told directory freshness lost resume revisits/looks revisits/mod revisits/weights runs \
+         changes/reported changes/texts directory freshness lost resume revisits/looks revisits/mod revisits/weights runs \
          summary visits",
     ),
     ("/store/sqlite", "check check/labels check/links check/urls"),

@@ -325,14 +325,16 @@ const STAND_INS: &[&str] = &[
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
 pub(super) const INDEX_OF_KEYS: &str = "CREATE UNIQUE INDEX IF NOT EXISTS url_fingerprint ON url (fingerprint)";
 
-/// The indices of sequences that begin with what is known, or were revisited: its order, the visits of a URL, what was told of
-/// it, and the pages that link to what is lost.
+/// The indices of sequences that begin with what is known, or were revisited: its order, the visits of a URL, and
+/// the pages that link to what is lost.
 pub(super) const INDICES_OF_KNOWN: &str = "
     CREATE INDEX IF NOT EXISTS url_known ON url (host, rank, ticket, admitted_in);
     CREATE INDEX IF NOT EXISTS visit_of_url ON visit (url, sequence);
-    CREATE INDEX IF NOT EXISTS change_of_url ON change (url);
     CREATE INDEX IF NOT EXISTS lost_via ON lost (via) WHERE admitted IS NULL;
 ";
+
+/// The index by which the changes of a page are found. It is made before changes are looked for first.
+pub(super) const INDEX_OF_CHANGES: &str = "CREATE INDEX IF NOT EXISTS change_of_url ON change (url)";
 
 /// The newest schema this program knows.
 fn known() -> u32 {

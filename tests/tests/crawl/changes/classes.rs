@@ -213,7 +213,7 @@ fn a_page_that_others_may_have_moved_to_is_told_once_with_the_copy_that_it_has_t
     let site = likely_moved();
     site.page("/new", OTHER);
     assert_eq!(site.again(&[]), NOTHING);
-    assert_eq!(site.again(&SOON), ["moved /3 -> /new"]);
+    assert_eq!(site.again(&SOON), ["changed_text /new", "moved /3 -> /new"]);
     assert_eq!(site.again(&[]), NOTHING);
     // It was another page after all.
     let site = likely_moved();

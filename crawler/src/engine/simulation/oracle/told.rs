@@ -113,7 +113,9 @@ pub(super) fn copies(crawl: &Crawl, connection: &Connection) -> std::result::Res
             return Err(format!("the copy of {url} is not what its server sent last"));
         }
     }
-    let query = "SELECT url.url, before, after FROM change JOIN url ON url.id = change.url WHERE change <> 'moved'";
+    // What others moved to may have had its copy before at their address.
+    let query = "SELECT url.url, before, after FROM change JOIN url ON url.id = change.url
+                 WHERE change <> 'moved' AND url.url NOT IN (SELECT target FROM change WHERE target IS NOT NULL)";
     let mut select = connection.prepare(query).map_err(|error| error.to_string())?;
     let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)));
     for row in rows.map_err(|error| error.to_string())? {

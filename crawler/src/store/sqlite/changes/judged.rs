@@ -1,61 +1,33 @@
 //! What looks mean together: edits that many pages share, one text in the place of many.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Result, params};
 
 use super::{
-    Finder, looks, mass,
+    Finder, looks,
     texts::{self, Sections},
 };
-use crate::changes::{Boilerplate, ChangedLines, Difference, Look, Shared, Way, digest, shrunk};
+use crate::changes::{ChangedLines, Difference, Look, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
 
-/// Pages in doubt that are asked for what they show, at most.
-const MOST_IN_DOUBT: usize = 1_000;
+/// Pages that were not looked at now and are asked for what they show, at most.
+const MOST_EARLIER: usize = 1_000;
 
-/// Edits that many pages share: by the hash of their shared part, how many pages have it, and the look at one of them.
-pub(super) type SharedEdits = BTreeMap<u64, (u64, i64)>;
+const UNKNOWN: Look = Look::There(Difference::Unknown);
+const ONWARDS: Look = Look::There(Difference::Text(Way::Onwards));
+const BACK: Look = Look::There(Difference::Text(Way::Back));
+const SHRUNK: Look = Look::There(Difference::Text(Way::Shrunk));
 
-/// Judges all looks; returns the site-wide edits that are told.
-pub(super) fn judge(finder: &Finder<'_>, sections: &Sections, (from, to): (i64, i64)) -> Result<SharedEdits> {
+/// Judges all looks, but for whether there is too much at once; the site-wide edits that are to be reported are in `temp.edit`.
+pub(super) fn judge(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
     walls(finder)?;
     count_lines(finder.connection)?;
-    let edits = shared_edits(finder, sections)?;
-    shrunk_main_texts(finder, sections)?;
-    mass::mark(finder, from, to)?;
-    Ok(edits)
-}
-
-/// The look that a row of the temporary table is.
-pub(super) fn look(visit: i64, found: &str, difference: Option<&str>, way: Option<&str>) -> Look {
-    match found {
-        "there" => Look::There(visit, of_words(difference, way)),
-        "redirected" => Look::Redirected,
-        "missing" => Look::Missing { for_good: false },
-        "gone" => Look::Missing { for_good: true },
-        "cut" => Look::Cut,
-        _ => Look::Unreachable,
-    }
-}
-
-fn of_words(difference: Option<&str>, way: Option<&str>) -> Difference {
-    let way = match way {
-        Some("back") => Way::Back,
-        Some("shrunk") => Way::Shrunk,
-        _ => Way::Onwards,
-    };
-    match difference {
-        Some("bytes") => Difference::Bytes,
-        Some("text") => Difference::Text(way),
-        Some("site_wide") => Difference::SiteWide,
-        // What has the bytes that it had has the text that it had.
-        Some("unknown") if way == Way::Back => Difference::Text(way),
-        Some("unknown") => Difference::Unknown,
-        _ => Difference::None,
-    }
+    count_edits(finder, sections)?;
+    judge_texts(finder, sections)?;
+    shrunk_main_texts(finder, sections)
 }
 
 /// Counts on how many pages each line changed.
@@ -67,38 +39,46 @@ fn count_lines(connection: &Connection) -> Result<()> {
     })
 }
 
-/// Takes from each changed text what many pages share, and what is boilerplate.
-fn shared_edits(finder: &Finder<'_>, sections: &Sections) -> Result<SharedEdits> {
-    let lines = shared_lines(finder)?;
-    let mut edits = known_edits(finder.connection, finder.current.sequence)?;
-    let known: HashSet<u64> = edits.keys().copied().collect();
-    let each = |each: &mut dyn FnMut(i64, Shared) -> Result<()>| {
-        each_text(finder.connection, |visit, section, changed: &ChangedLines| {
-            let boilerplate: Option<&Boilerplate> = sections.get(&section);
-            each(visit, changed.without(|line| lines.contains(&line), boilerplate))
-        })
-    };
-    each(&mut |visit, shared| {
-        let parts: HashSet<u64> = shared.parts.into_iter().collect();
-        for part in parts {
-            edits.entry(part).or_insert((0, visit)).0 += 1;
+/// Counts on how many pages each edit was made, and keeps those that are site-wide: also one that was reported lately, as a page that
+/// is looked at later has it too.
+fn count_edits(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+    let connection = finder.connection;
+    let known = "INSERT INTO temp.edit (hash, pages, known)
+                 SELECT DISTINCT edit, 0, 1 FROM change WHERE edit IS NOT NULL AND sequence >= ? - 1";
+    connection.execute(known, [finder.current.sequence])?;
+    let mut count = connection.prepare(
+        "INSERT INTO temp.edit (hash, pages, visit, known) VALUES (?, 1, ?, 0)
+         ON CONFLICT DO UPDATE SET pages = pages + 1",
+    )?;
+    each_edited(finder, sections, |visit, shared| {
+        let parts: BTreeSet<u64> = shared.parts.into_iter().collect();
+        parts.into_iter().try_for_each(|part| count.execute(params![part.cast_signed(), visit]).map(|_| ()))
+    })?;
+    let few = "DELETE FROM temp.edit WHERE pages = 0 OR (pages < ? AND NOT known)";
+    connection.execute(few, [finder.rules.site_wide_pages]).map(|_| ())
+}
+
+/// Takes from each changed text what is site-wide, and what is boilerplate.
+fn judge_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+    let connection = finder.connection;
+    let mut is_kept = connection.prepare("SELECT 1 FROM temp.edit WHERE hash = ?")?;
+    each_edited(finder, sections, |visit, shared| {
+        if shared.own {
+            return Ok(());
         }
-        Ok(())
-    })?;
-    let least = u64::from(finder.rules.site_wide_pages);
-    edits.retain(|part, (pages, _)| *pages >= least || (known.contains(part) && *pages > 0));
-    each(&mut |visit, shared| {
-        let told = !shared.parts.is_empty() && shared.parts.iter().all(|part| edits.contains_key(part));
-        let difference = match shared {
-            Shared { own: true, .. } => return Ok(()),
-            Shared { parts, .. } if parts.is_empty() => "bytes",
-            Shared { .. } if told => "site_wide",
-            Shared { .. } => return Ok(()),
-        };
-        let mut update = finder.connection.prepare_cached("UPDATE temp.look SET difference = ? WHERE visit = ?")?;
-        update.execute(params![difference, visit]).map(|_| ())
-    })?;
-    Ok(edits)
+        for part in &shared.parts {
+            if !is_kept.exists([part.cast_signed()])? {
+                return Ok(());
+            }
+        }
+        let difference = if shared.parts.is_empty() { Difference::Bytes } else { Difference::SiteWide };
+        set_look(connection, visit, Look::There(difference))
+    })
+}
+
+fn set_look(connection: &Connection, visit: i64, look: Look) -> Result<()> {
+    let update = "UPDATE temp.look SET look = ? WHERE visit = ?";
+    connection.prepare_cached(update)?.execute([look.code(), visit]).map(|_| ())
 }
 
 /// Notes which texts shrank but for their boilerplate.
@@ -107,50 +87,52 @@ fn shrunk_main_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
     let mut select = connection.prepare(
         "SELECT look.visit, look.section, now.text, good.text FROM temp.look JOIN visit AS now ON now.id = look.visit
          LEFT JOIN standing ON standing.url = look.url JOIN visit AS good ON good.id = coalesce(standing.good, now.before)
-         WHERE found = 'there' AND difference = 'text' AND way = 'onwards'",
+         WHERE look = ? ORDER BY look.visit",
     )?;
-    let mut rows = select.query([])?;
-    let mut visits: Vec<i64> = Vec::new();
+    let mut rows = select.query([ONWARDS.code()])?;
     while let Some(row) = rows.next()? {
-        let section = sections.get(&row.get::<_, i64>(1)?.cast_unsigned());
+        let section = sections.get(&row.get(1)?);
         let Some(boilerplate) = section.filter(|boilerplate| !boilerplate.is_empty()) else { continue };
         let now = texts::load(connection, row.get(2)?)?;
         let Some(((_, now), (_, before))) = now.zip(texts::load(connection, row.get(3)?)?) else { continue };
         let [before, now] = [before, now].map(|text| boilerplate.main(&finder.rules.ignore.apply(&text)));
         if shrunk(&before, &now) {
-            visits.push(row.get(0)?);
+            set_look(connection, row.get(0)?, SHRUNK)?;
         }
     }
-    let mut update = connection.prepare("UPDATE temp.look SET way = 'shrunk' WHERE visit = ?")?;
-    visits.into_iter().try_for_each(|visit| update.execute([visit]).map(|_| ()))
+    Ok(())
 }
 
-/// Lines that so many pages have changed as make an edit a site-wide one.
-fn shared_lines(finder: &Finder<'_>) -> Result<HashSet<u64>> {
+/// Shows what is left of each changed text, without the lines that many pages share.
+fn each_edited(
+    finder: &Finder<'_>,
+    sections: &Sections,
+    mut each: impl FnMut(i64, Shared) -> Result<()>,
+) -> Result<()> {
     let least = finder.rules.site_wide_pages;
-    if least == 0 {
-        return Ok(HashSet::new());
-    }
-    let known = "SELECT hash FROM temp.line WHERE pages >= ? UNION SELECT line FROM site_wide";
-    let mut select = finder.connection.prepare(known)?;
-    let lines = select.query_map([least], |row| row.get::<_, i64>(0))?;
-    lines.map(|line| line.map(i64::cast_unsigned)).collect()
+    let mut is_shared = finder.connection.prepare(
+        "SELECT 1 FROM temp.line WHERE hash = ?1 AND pages >= ?2 UNION ALL SELECT 1 FROM site_wide WHERE line = ?1",
+    )?;
+    each_text(finder.connection, |visit, section, changed| {
+        let mut lines = BTreeSet::new();
+        for line in if least == 0 { BTreeSet::new() } else { changed.each_once() } {
+            if is_shared.exists(params![line.cast_signed(), least])? {
+                lines.insert(line);
+            }
+        }
+        each(visit, changed.without(&lines, sections.get(&section)))
+    })
 }
 
-/// The edits that were told lately to be site-wide: a page that is looked at later has them too.
-fn known_edits(connection: &Connection, sequence: u32) -> Result<SharedEdits> {
-    let mut select = connection.prepare("SELECT edit FROM change WHERE edit IS NOT NULL AND sequence >= ? - 1")?;
-    let edits = select.query_map([sequence], |row| row.get::<_, i64>(0))?;
-    edits.map(|edit| edit.map(|edit| (edit.cast_unsigned(), (0, 0)))).collect()
-}
-
-fn each_text(connection: &Connection, mut each: impl FnMut(i64, u64, &ChangedLines) -> Result<()>) -> Result<()> {
-    let query = "SELECT visit, section, lines FROM temp.look WHERE found = 'there' AND lines <> x'' ORDER BY visit";
-    let mut select = connection.prepare(query)?;
+fn each_text(connection: &Connection, mut each: impl FnMut(i64, i64, &ChangedLines) -> Result<()>) -> Result<()> {
+    let texts = looks::codes([ONWARDS, BACK, SHRUNK]);
+    let query =
+        format!("SELECT visit, section, lines FROM temp.look WHERE look IN ({texts}) AND lines <> x'' ORDER BY visit");
+    let mut select = connection.prepare(&query)?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let changed = ChangedLines::from_bytes(row.get_ref(2)?.as_blob().unwrap_or_default());
-        each(row.get(0)?, row.get::<_, i64>(1)?.cast_unsigned(), &changed)?;
+        each(row.get(0)?, row.get(1)?, &changed)?;
     }
     Ok(())
 }
@@ -159,45 +141,54 @@ fn each_text(connection: &Connection, mut each: impl FnMut(i64, u64, &ChangedLin
 /// redirected there, and where a page shows what was found to be such a thing before.
 fn walls(finder: &Finder<'_>) -> Result<()> {
     let connection = finder.connection;
-    connection.execute_batch("CREATE TEMP TABLE shown AS SELECT found, difference, mark, good_mark FROM temp.look")?;
-    in_doubt(finder)?;
+    let (there, redirected) = (looks::codes([UNKNOWN, ONWARDS, BACK, SHRUNK]), Look::Redirected.code());
+    connection.execute_batch(&format!(
+        "CREATE TEMP TABLE shown AS SELECT look = {redirected} AS redirected, mark, good_mark FROM temp.look
+             WHERE look IN ({redirected}, {there}) AND mark IS NOT NULL AND good_mark IS NOT NULL"
+    ))?;
+    shown_earlier(finder)?;
     connection.execute_batch(&format!(
         "CREATE TEMP TABLE wall AS
-             SELECT found, mark FROM temp.shown
-             WHERE mark IS NOT NULL AND good_mark IS NOT NULL
-               AND (found = 'redirected' OR (found = 'there' AND difference IN ('text', 'unknown')))
-             GROUP BY found, mark HAVING count(DISTINCT good_mark) >= {WALL}
-             UNION SELECT 'there', wall FROM standing WHERE wall IS NOT NULL;
-         UPDATE temp.look SET found = 'unreachable'
-             WHERE good_mark IS NOT NULL AND mark IS NOT good_mark AND difference IS NOT 'none'
-               AND EXISTS (SELECT 1 FROM wall WHERE wall.found = look.found AND wall.mark = look.mark);
-         DROP TABLE wall; DROP TABLE shown"
+             SELECT redirected, mark FROM temp.shown GROUP BY redirected, mark HAVING count(DISTINCT good_mark) >= {WALL}
+             UNION SELECT 0, wall FROM standing WHERE wall IS NOT NULL;
+         CREATE INDEX temp.wall_of_mark ON wall (mark);
+         UPDATE temp.look SET look = {replaced}
+             WHERE look IN ({redirected}, {there}) AND good_mark IS NOT NULL AND mark IS NOT good_mark
+               AND EXISTS (SELECT 1 FROM wall WHERE wall.mark = look.mark AND wall.redirected = (look.look = {redirected}));
+         DROP TABLE wall; DROP TABLE shown",
+        replaced = Look::Replaced.code(),
     ))
 }
 
-/// Adds what pages showed that wait for a second look, and were not looked at now: they come in small numbers between sequences.
-fn in_doubt(finder: &Finder<'_>) -> Result<()> {
+/// Adds what pages showed that wait for a second look or were reported of this sequence, and were not looked at now: they come in
+/// small numbers between sequences.
+fn shown_earlier(finder: &Finder<'_>) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT last.outcome, last.redirect, last.text, good.text
          FROM standing JOIN url ON url.id = standing.url JOIN visit AS last ON last.id = url.visit
          JOIN visit AS good ON good.id = standing.good
-         WHERE doubt IN ('mass', 'shrunk') AND standing.url NOT IN (SELECT url FROM temp.look) LIMIT ?",
+         WHERE doubt IN ('mass', 'shrunk') AND standing.url NOT IN (SELECT url FROM temp.look)
+         UNION ALL
+         SELECT 'stored', NULL, after_text, before_text FROM change
+         WHERE id > (SELECT max(id) FROM change) - ?2 AND sequence = ?1 AND change = 'changed_text'
+           AND url NOT IN (SELECT url FROM temp.look)
+         LIMIT ?2",
     )?;
-    let mut insert = connection.prepare("INSERT INTO temp.shown VALUES (?, 'text', ?, ?)")?;
+    let mut insert = connection.prepare("INSERT INTO temp.shown VALUES (?, ?, ?)")?;
     let text = |text| -> Result<Option<[u8; 32]>> {
         Ok(texts::load(connection, text)?.map(|(_, text)| digest(&finder.rules.ignore.apply(&text))))
     };
-    let mut rows = select.query([MOST_IN_DOUBT])?;
+    let mut rows = select.query(params![finder.current.sequence, MOST_EARLIER])?;
     while let Some(row) = rows.next()? {
-        let before = text(row.get(3)?)?;
-        match row.get_ref(0)?.as_str()? {
-            "stored" => insert.execute(params!["there", text(row.get(2)?)?, before])?,
-            "redirected" => {
-                insert.execute(params!["redirected", looks::redirect_mark(row.get_ref(1)?.as_str()?), before])?
-            }
-            _ => 0,
+        let (is_redirected, mark) = match row.get_ref(0)?.as_str()? {
+            "stored" => (false, text(row.get(2)?)?),
+            "redirected" => (true, Some(looks::redirect_mark(row.get_ref(1)?.as_str()?))),
+            _ => continue,
         };
+        if let Some((mark, before)) = mark.zip(text(row.get(3)?)?) {
+            insert.execute(params![is_redirected, mark, before])?;
+        }
     }
     Ok(())
 }

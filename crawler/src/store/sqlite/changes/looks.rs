@@ -1,55 +1,82 @@
 //! What each look found, kept in a temporary table.
 
-use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{Connection, Error, OptionalExtension, Result, Row, params};
 use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Finder, standings, texts};
+use super::{super::schema, Finder, standings, texts};
 use crate::{
-    changes::{ChangedLines, Standing, digest, edits, shrunk},
+    changes::{ChangedLines, Difference, Look, Standing, Way, digest, edits, shrunk},
     text::Text,
 };
 
-/// Lines of a page that are counted: one that changed more is told by itself.
+/// Lines of a page that are counted: one that changed more is reported by itself.
 const MOST_LINES: usize = 2_000;
+
+/// Changes of a page whose copies before are known.
+const KNOWN: i64 = 3;
 
 /// Makes the tables of a pass.
 pub(super) fn prepare(connection: &Connection) -> Result<()> {
+    connection.execute_batch(schema::INDEX_OF_CHANGES)?;
     connection.execute_batch(
         "CREATE TEMP TABLE IF NOT EXISTS look (
-             visit INTEGER PRIMARY KEY, url INTEGER NOT NULL, host INTEGER NOT NULL, section INTEGER NOT NULL,
-             at INTEGER NOT NULL,
-             found TEXT NOT NULL,      -- there, redirected, missing, gone, unreachable, cut
-             difference TEXT,          -- of what is there: none, bytes, unknown, text, site_wide
-             way TEXT,                 -- of a text: onwards, back, shrunk
+             visit INTEGER PRIMARY KEY, url INTEGER NOT NULL, at INTEGER NOT NULL,
+             host INTEGER NOT NULL, section INTEGER NOT NULL, -- hashes
+             look INTEGER NOT NULL,    -- Look::code
              mark BLOB, good_mark BLOB,-- what pages share that show the same: now, and before
              lines BLOB,               -- what changed
-             moved_to TEXT,
-             sudden INTEGER NOT NULL DEFAULT 0
+             sudden INTEGER NOT NULL DEFAULT 0, -- 1: it is doubted where there is much of it at once
+             mass INTEGER NOT NULL DEFAULT 0    -- 1: there is
          );
          CREATE TEMP TABLE IF NOT EXISTS line (hash INTEGER PRIMARY KEY, pages INTEGER NOT NULL);
-         DELETE FROM temp.look; DELETE FROM temp.line;",
+         CREATE TEMP TABLE IF NOT EXISTS edit (
+             hash INTEGER PRIMARY KEY, pages INTEGER NOT NULL,
+             visit INTEGER,            -- a look at a page that has it
+             known INTEGER NOT NULL    -- 1: it was reported lately
+         );
+         CREATE TEMP TABLE IF NOT EXISTS clue (
+             hash INTEGER NOT NULL,    -- of the address, the text or a part of the SimHash that a page is known by
+             url INTEGER NOT NULL,
+             bits INTEGER, words INTEGER, -- the SimHash
+             PRIMARY KEY (hash, url)
+         ) WITHOUT ROWID;
+         CREATE INDEX IF NOT EXISTS temp.clue_of_url ON clue (url);
+         DELETE FROM temp.look; DELETE FROM temp.line; DELETE FROM temp.edit; DELETE FROM temp.clue;",
     )
 }
 
 /// Forgets them.
 pub(super) fn clear(connection: &Connection) -> Result<()> {
-    connection.execute_batch("DROP TABLE temp.look; DROP TABLE temp.line")
+    connection.execute_batch("DROP TABLE temp.look; DROP TABLE temp.line; DROP TABLE temp.edit; DROP TABLE temp.clue")
 }
 
 /// Whether any page may have lost a link.
 pub(super) fn any_changed(connection: &Connection) -> Result<bool> {
     let any = "SELECT EXISTS (SELECT 1 FROM temp.look LEFT JOIN standing ON standing.url = look.url
-                              WHERE difference IS NOT 'none' OR coalesce(condition, 'there') <> 'there')";
-    connection.query_row(any, [], |row| row.get(0))
+                              WHERE look <> ? OR coalesce(condition, 'there') <> 'there')";
+    connection.query_row(any, [Look::There(Difference::None).code()], |row| row.get(0))
 }
 
-/// The section of a page: its host and the first folder of its path.
-pub(super) fn section(url: &str) -> u64 {
+/// Reads a look of a row.
+pub(super) fn read(row: &Row<'_>, column: usize) -> Result<Look> {
+    let code = row.get(column)?;
+    Look::of_code(code).ok_or(Error::IntegralValueOutOfRange(column, code))
+}
+
+/// The numbers of looks, as a list of SQL.
+pub(super) fn codes<const LOOKS: usize>(looks: [Look; LOOKS]) -> String {
+    looks.map(|look| look.code().to_string()).join(", ")
+}
+
+/// The hashes of the host of a page and of its section, which is the first folder of its path: both are one where it lies in none.
+pub(super) fn places(url: &str) -> [i64; 2] {
     let host = url.find("://").map_or(0, |at| at + 3);
     let path = url.find(['?', '#']).unwrap_or(url.len());
-    let ends: Vec<_> = url[..path].match_indices('/').map(|(at, _)| at).filter(|at| *at >= host).take(2).collect();
-    xxh3_64(ends.last().map_or(url, |end| &url[..*end]).as_bytes())
+    let mut ends = url[..path].match_indices('/').map(|(at, _)| at).filter(|at| *at >= host);
+    let host = ends.next().unwrap_or(path);
+    let section = ends.next().unwrap_or(host);
+    [host, section].map(|end| xxh3_64(&url.as_bytes()[..end]).cast_signed())
 }
 
 /// A visit that is looked at.
@@ -65,15 +92,19 @@ struct Visit {
     is_cut: bool,
 }
 
-/// What was found, besides where.
-#[derive(Default)]
+/// What was found.
 struct Found {
-    what: &'static str,
-    difference: Option<&'static str>,
-    way: Option<&'static str>,
+    look: Look,
     mark: Option<[u8; 32]>,
     good_mark: Option<[u8; 32]>,
     lines: ChangedLines,
+}
+
+impl Found {
+    /// This look, and nothing that pages share.
+    fn plain(look: Look) -> Self {
+        Self { look, mark: None, good_mark: None, lines: ChangedLines::default() }
+    }
 }
 
 /// Looks at the visits behind `from`, up to `to`: all that found something new, and those of pages of which something is
@@ -82,7 +113,7 @@ pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT visit.id, visit.url, visit.outcome, visit.status, visit.digest, visit.text, visit.redirect, visit.before,
-                visit.truncated, url.url, url.host, visit.fetched_at
+                visit.truncated, url.url, visit.fetched_at
          FROM visit CROSS JOIN url ON url.id = visit.url
          WHERE visit.id > ? AND visit.id <= ?
            AND (visit.change IS NOT 'unchanged' AND (visit.outcome = 'stored' OR visit.before IS NOT NULL)
@@ -93,10 +124,8 @@ pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
     while let Some(row) = rows.next()? {
         let visit = visit(row)?;
         let standing = standings::of(connection, visit.url, row.get(7)?)?;
-        let address: String = row.get(9)?;
         let found = look(finder, &visit, &standing)?;
-        let place = (row.get::<_, i64>(10)?, section(&address), row.get::<_, i64>(11)?);
-        keep(connection, &visit, place, &found)?;
+        keep(connection, &visit, places(row.get_ref(9)?.as_str()?), row.get(10)?, &found)?;
     }
     Ok(())
 }
@@ -115,16 +144,16 @@ fn visit(row: &Row<'_>) -> Result<Visit> {
 }
 
 fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
-    let found = match (&*visit.outcome, visit.status) {
-        ("stored", _) if visit.is_cut => return Ok(Found { what: "cut", ..Found::default() }),
+    let look = match (&*visit.outcome, visit.status) {
+        ("stored", _) if visit.is_cut => return Ok(Found::plain(Look::Cut)),
         ("stored", _) => return there(finder, visit, standing),
-        ("redirected", _) => "redirected",
-        ("broken", Some(404)) => "missing",
-        ("broken", Some(410)) => "gone",
-        _ => "unreachable",
+        ("redirected", _) => Look::Redirected,
+        ("broken", Some(404)) => Look::Missing { for_good: false },
+        ("broken", Some(410)) => Look::Missing { for_good: true },
+        _ => Look::Unreachable,
     };
     let mark = visit.redirect.as_deref().map(redirect_mark);
-    Ok(Found { what: found, mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::default() })
+    Ok(Found { mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::plain(look) })
 }
 
 /// What pages share that are redirected to the same.
@@ -142,11 +171,10 @@ fn copy(connection: &Connection, visit: Option<i64>) -> Result<(Option<[u8; 32]>
 fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
     let connection = finder.connection;
     let (good_digest, good_text) = copy(connection, standing.good)?;
-    let plain = |difference| Found { what: "there", difference: Some(difference), ..Found::default() };
-    let now = texts::load(connection, visit.text)?;
     if good_digest == visit.digest && standing.good.is_some() {
-        return Ok(plain("none"));
+        return Ok(Found::plain(Look::There(Difference::None)));
     }
+    let now = texts::load(connection, visit.text)?;
     let before = texts::load(connection, good_text)?;
     let (Some((rule, now)), Some((rule_before, before))) = (&now, &before) else {
         return unknown(finder, visit, standing, (now.map(|(_, text)| text), good_digest));
@@ -159,18 +187,18 @@ fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Foun
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
     if now == before {
         // What is ignored is the difference, so there is none.
-        return Ok(plain(if shows_all { "bytes" } else { "none" }));
+        return Ok(Found::plain(Look::There(if shows_all { Difference::Bytes } else { Difference::None })));
     }
     let way = if shrunk(&before, &now) {
-        "shrunk"
-    } else if is_earlier(finder, standing, &now)? {
-        "back"
+        Way::Shrunk
+    } else if is_known(finder, visit, Some(&now))? {
+        Way::Back
     } else {
-        "onwards"
+        Way::Onwards
     };
     let lines = ChangedLines::of(&edits(&before, &now), MOST_LINES);
-    let (mark, good_mark) = (Some(digest(&now)), Some(digest(&before)));
-    Ok(Found { way: Some(way), mark, good_mark, lines, ..plain("text") })
+    let look = Look::There(Difference::Text(way));
+    Ok(Found { look, mark: Some(digest(&now)), good_mark: Some(digest(&before)), lines })
 }
 
 /// Where texts cannot be compared, the bytes are all there is. A page that is new has a text, by which it may be found to
@@ -181,44 +209,73 @@ fn unknown(
     standing: &Standing,
     (text, good_digest): (Option<Text>, Option<[u8; 32]>),
 ) -> Result<Found> {
-    let (earlier, _) = copy(finder.connection, standing.earlier)?;
-    let back = earlier.is_some() && earlier == visit.digest;
+    // What has the bytes that it had has the text that it had.
+    let known = is_known(finder, visit, None)?;
+    let difference = if known { Difference::Text(Way::Back) } else { Difference::Unknown };
     let text = text.filter(|_| standing.good.is_none()).map(|text| digest(&finder.rules.ignore.apply(&text)));
-    Ok(Found {
-        what: "there",
-        difference: Some("unknown"),
-        way: back.then_some("back"),
-        mark: text.or(visit.digest),
-        good_mark: good_digest,
-        ..Found::default()
-    })
+    let mark = text.or(visit.digest);
+    Ok(Found { mark, good_mark: good_digest, ..Found::plain(Look::There(difference)) })
 }
 
-/// Whether a text is that before the last change.
-fn is_earlier(finder: &Finder<'_>, standing: &Standing, now: &Text) -> Result<bool> {
-    let (_, text) = copy(finder.connection, standing.earlier)?;
-    let earlier = texts::load(finder.connection, text)?;
-    Ok(earlier.is_some_and(|(_, earlier)| finder.rules.ignore.apply(&earlier) == *now))
-}
-
-fn keep(connection: &Connection, visit: &Visit, (host, section, at): (i64, u64, i64), found: &Found) -> Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO temp.look (visit, url, host, section, at, found, difference, way, mark, good_mark, lines, moved_to)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+/// Whether a copy is one of those before the last changes that were reported of the page, by its text or its bytes.
+fn is_known(finder: &Finder<'_>, visit: &Visit, now: Option<&Text>) -> Result<bool> {
+    let (connection, ignore) = (finder.connection, &finder.rules.ignore);
+    let mut select = connection.prepare_cached(
+        "SELECT before, before_text FROM change
+         WHERE url = ? AND change IN ('changed', 'changed_text', 'reverted', 'volatile')
+           AND (before_text IS NULL OR before_text IS NOT after_text)
+         ORDER BY id DESC LIMIT ?",
     )?;
+    let mut rows = select.query([visit.url, KNOWN])?;
+    while let Some(row) = rows.next()? {
+        let has_its_text = match now {
+            Some(now) => texts::load(connection, row.get(1)?)?.is_some_and(|(_, text)| ignore.apply(&text) == *now),
+            None => false,
+        };
+        if has_its_text || row.get::<_, Option<[u8; 32]>>(0)? == visit.digest {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn keep(connection: &Connection, visit: &Visit, [host, section]: [i64; 2], at: i64, found: &Found) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO temp.look (visit, url, at, host, section, look, mark, good_mark, lines)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    let lines = found.lines.to_bytes();
     insert.execute(params![
         visit.id,
         visit.url,
-        host,
-        section.cast_signed(),
         at,
-        found.what,
-        found.difference,
-        found.way,
+        host,
+        section,
+        found.look.code(),
         found.mark,
         found.good_mark,
-        found.lines.to_bytes(),
-        visit.redirect,
+        lines
     ])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_the_first_folder_of_a_host() {
+        let host = |url: &str| places(url)[0];
+        let section = |url: &str| places(url)[1];
+        let page = "https://h.org:8080/docs/a/b.html";
+        assert!(host(page) == host("https://h.org:8080/x/y") && host(page) == host("https://h.org:8080"));
+        assert!(host(page) != host("http://h.org:8080/docs/a") && host(page) != section(page));
+        assert!(
+            section(page) == section("https://h.org:8080/docs/?q=/x")
+                && section(page) != section("https://h.org:8080/x/")
+        );
+        for alone in ["https://h.org/", "https://h.org/page", "https://h.org/?q=/a/b", "https://h.org"] {
+            assert_eq!(section(alone), host("https://h.org/docs/a"), "{alone}");
+        }
+    }
 }

@@ -1,23 +1,25 @@
-//! [`Finder`]: what has changed since changes were told last.
+//! [`Finder`]: what has changed since changes were reported last.
 //!
 //! Owns: the visits that are looked at, and the order of the steps: what each look found, which edits many pages share, which
-//! texts stand in the place of many pages, where too much changed at once; then what is told of each page.
+//! texts stand in the place of many pages, where too much changed at once; then what is reported of each page.
 //!
-//! Invariants: all of it is one transaction, with the end of the sequence; a visit is looked at once; memory holds neither all
-//! looks nor all texts. What has not changed and is not doubted costs nothing but to pass over its visit.
+//! Invariants: all of it is one transaction, with the end of the sequence; a visit is looked at once; what is
+//! kept of each look is in temporary tables, and memory does not grow with the pages that changed. What has not changed and is not doubted costs nothing but to pass over its visit.
 //!
-//! Does not know: how a page is compared, and when a change is told: the pure core does.
+//! Does not know: how a page is compared, and when a change is reported: the pure core does.
 
 mod judged;
+#[cfg(test)]
+mod large;
 mod looks;
 mod mass;
 mod moves;
 mod orphans;
 mod read;
+mod reported;
 mod robots;
 mod standings;
 mod texts;
-mod told;
 
 use std::path::Path;
 
@@ -41,24 +43,25 @@ pub(super) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Tells what has changed. First visits of all pages have nothing to be compared with.
+    /// Reports what has changed. First visits of all pages have nothing to be compared with.
     pub(super) fn run(&self) -> Result<(), Fault> {
         let (from, to) = self.visits()?;
         if !self.current.is_without_copies() && from < to {
             looks::prepare(self.connection)?;
             looks::gather(self, from, to)?;
             let sections = texts::boilerplate(self)?;
-            let edits = judged::judge(self, &sections, (from, to))?;
+            judged::judge(self, &sections)?;
+            mass::mark(self, (from, to))?;
             moves::find(self, &sections)?;
             let links_may_differ = looks::any_changed(self.connection)?;
-            told::tell(self, &edits)?;
+            reported::report(self)?;
             if self.complete && links_may_differ {
-                orphans::tell(self)?;
+                orphans::report(self)?;
             }
             texts::prune(self)?;
             looks::clear(self.connection)?;
         }
-        robots::tell(self)?;
+        robots::report(self)?;
         self.connection.execute("UPDATE crawl SET looked_at = ?", [to])?;
         Ok(())
     }

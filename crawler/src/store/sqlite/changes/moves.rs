@@ -1,15 +1,14 @@
-//! Pages that are gone at one address and new at another, with the same text or nearly.
-
-use std::collections::{HashMap, HashSet};
+//! Pages that are gone at one address and new at another: with a redirect there, or with the same text or nearly.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    Finder, standings,
+    Finder, looks, standings,
     texts::{self, Sections},
 };
 use crate::{
-    changes::{Boilerplate, SimHash, Standing, digest},
+    changes::{Boilerplate, Difference, Look, SimHash, Standing},
     text::Text,
 };
 
@@ -19,74 +18,144 @@ const FEWEST_WORDS: usize = 3;
 /// Bits by which near hashes are looked up: with at most three that differ, one of four parts is equal.
 const PART: u32 = 16;
 
-/// Notes which new pages are likely to be others that are not found, or were redirected there: they are not told as new before
+/// Pages with an equal part that are compared, at most.
+const MOST_COMPARED: i64 = 1_000;
+
+/// Notes which new pages are likely to be others that are not found, or were redirected there: they are not reported as new before
 /// it is known what became of these.
 pub(super) fn find(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
-    let new = pages(finder, NEW)?;
-    if new.is_empty() {
-        return Ok(());
-    }
-    redirected(finder.connection)?;
-    // What stands on many pages makes no two of them one, wherever they lie.
+    // What is on many pages makes no two of them one, wherever they lie.
     let mut boilerplate = Boilerplate::default();
     for section in sections.values() {
         boilerplate.add(section);
     }
-    let text = |visit| text(finder, &boilerplate, visit);
-    let mut missing = Missing::default();
-    for (url, visit) in pages(finder, MISSING)? {
-        let text = text(visit)?;
-        if let Some(text) = text.filter(is_known_again) {
-            missing.add(url, &text);
-        }
-    }
-    for (url, visit) in new {
-        let taken = "SELECT 1 FROM standing WHERE url = ? AND moved_from IS NOT NULL";
-        if finder.connection.prepare_cached(taken)?.exists([url])? {
-            continue;
-        }
-        let text = text(visit)?;
-        if let Some(from) = text.filter(is_known_again).and_then(|text| missing.take(&text)) {
-            note(finder.connection, from, url)?;
-        }
+    let search = Search { finder, boilerplate };
+    if finder.connection.prepare(&new_pages())?.exists([])? {
+        search.keep_clues()?;
+        search.compare()?;
     }
     Ok(())
 }
 
 /// Pages that are there for the first time.
-const NEW: &str = "SELECT look.url, look.visit FROM temp.look LEFT JOIN standing ON standing.url = look.url
-    JOIN visit ON visit.id = look.visit
-    WHERE found = 'there' AND standing.good IS NULL AND visit.before IS NULL ORDER BY look.visit";
-
-/// Pages that are not found, with their last good copy.
-const MISSING: &str = "SELECT look.url, coalesce(standing.good, visit.before) FROM temp.look
-    JOIN visit ON visit.id = look.visit LEFT JOIN standing ON standing.url = look.url
-    WHERE found IN ('missing', 'gone') AND standing.moved_to IS NULL
-      AND coalesce(standing.condition, 'there') NOT IN ('gone', 'moved')";
-
-fn pages(finder: &Finder<'_>, query: &str) -> Result<Vec<(i64, Option<i64>)>> {
-    let mut select = finder.connection.prepare(query)?;
-    select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+fn new_pages() -> String {
+    format!(
+        "SELECT look.url, look.visit, url.url FROM temp.look LEFT JOIN standing ON standing.url = look.url
+         JOIN visit ON visit.id = look.visit JOIN url ON url.id = look.url
+         WHERE look = {} AND standing.good IS NULL AND moved_from IS NULL AND visit.before IS NULL ORDER BY look.visit",
+        Look::There(Difference::Unknown).code()
+    )
 }
 
-/// New pages that others are redirected to.
-fn redirected(connection: &Connection) -> Result<()> {
-    let mut select = connection.prepare(&format!(
-        "SELECT old.url, fresh.url FROM temp.look AS old
-             JOIN (SELECT new.url, url.url AS address FROM ({NEW}) AS new JOIN url ON url.id = new.url) AS fresh
-               ON fresh.address = old.moved_to
-         WHERE old.found = 'redirected' AND old.good_mark IS NOT NULL"
-    ))?;
-    let pairs: Vec<(i64, i64)> = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_>>()?;
-    let mut seen = HashSet::new();
-    pairs.into_iter().filter(|(_, to)| seen.insert(*to)).try_for_each(|(from, to)| note(connection, from, to))
+/// Pages that were there and are redirected or not found, with their last good copy.
+fn vanished_pages() -> String {
+    let vanished = [Look::Redirected, Look::Missing { for_good: false }, Look::Missing { for_good: true }];
+    format!(
+        "SELECT look.url, coalesce(standing.good, visit.before), visit.redirect FROM temp.look
+         JOIN visit ON visit.id = look.visit LEFT JOIN standing ON standing.url = look.url
+         WHERE look IN ({}) AND good_mark IS NOT NULL AND moved_to IS NULL
+           AND coalesce(condition, 'there') NOT IN ('gone', 'moved') ORDER BY look.visit",
+        looks::codes(vanished)
+    )
+}
+
+struct Search<'a> {
+    finder: &'a Finder<'a>,
+    boilerplate: Boilerplate,
+}
+
+impl Search<'_> {
+    /// Keeps by what each page that vanished is known again.
+    fn keep_clues(&self) -> Result<()> {
+        let connection = self.finder.connection;
+        let mut select = connection.prepare(&vanished_pages())?;
+        let mut insert = connection.prepare("INSERT OR IGNORE INTO temp.clue VALUES (?, ?, ?, ?)")?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let url: i64 = row.get(0)?;
+            if let Some(target) = row.get_ref(2)?.as_str_or_null()? {
+                insert.execute(params![clue(b"address", target.as_bytes()), url, None::<i64>, None::<u32>])?;
+            } else if let Some(text) = self.text(row.get(1)?)? {
+                let hash = SimHash::of(&text);
+                for clue in clues(&text, hash) {
+                    insert.execute(params![clue, url, hash.bits().cast_signed(), hash.words()])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares each new page with them. Each of the others is one new page at most.
+    fn compare(&self) -> Result<()> {
+        let connection = self.finder.connection;
+        let mut select = connection.prepare(&new_pages())?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let address = clue(b"address", row.get_ref(2)?.as_str()?.as_bytes());
+            let mut old = self.known_by(address, None)?;
+            if old.is_none()
+                && let Some(text) = self.text(row.get(1)?)?
+            {
+                let hash = SimHash::of(&text);
+                let [same, near @ ..] = clues(&text, hash);
+                old = self.known_by(same, None)?;
+                for part in near {
+                    old = if old.is_none() { self.known_by(part, Some(hash))? } else { old };
+                }
+            }
+            if let Some(old) = old {
+                connection.prepare_cached("DELETE FROM temp.clue WHERE url = ?")?.execute([old])?;
+                note(connection, old, row.get(0)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A page that is known by this; where that is a part of its hash, one whose hash is near.
+    fn known_by(&self, clue: i64, near: Option<SimHash>) -> Result<Option<i64>> {
+        let query = "SELECT url, bits, words FROM temp.clue WHERE hash = ? ORDER BY url LIMIT ?";
+        let mut select = self.finder.connection.prepare_cached(query)?;
+        let mut rows = select.query([clue, MOST_COMPARED])?;
+        while let Some(row) = rows.next()? {
+            let is_it = match near {
+                Some(hash) => SimHash::new(row.get::<_, i64>(1)?.cast_unsigned(), row.get(2)?).is_near(hash),
+                None => true,
+            };
+            if is_it {
+                return Ok(Some(row.get(0)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is compared of the text of a visit, but for boilerplate; `None` where that is too little to be known again.
+    fn text(&self, visit: Option<i64>) -> Result<Option<Text>> {
+        let text = texts::of_visit(self.finder, visit)?;
+        Ok(text.map(|text| self.boilerplate.main(&text)).filter(|text| text.words() >= FEWEST_WORDS))
+    }
+}
+
+/// By what a text is known: it, and each part of its hash.
+fn clues(text: &Text, hash: SimHash) -> [i64; 5] {
+    let part = |number: u32| ((hash.bits() >> (number * PART)) & ((1 << PART) - 1)).to_le_bytes();
+    [
+        clue(b"text", text.as_str().as_bytes()),
+        clue(b"part 0", &part(0)),
+        clue(b"part 1", &part(1)),
+        clue(b"part 2", &part(2)),
+        clue(b"part 3", &part(3)),
+    ]
+}
+
+fn clue(kind: &[u8], value: &[u8]) -> i64 {
+    xxh3_64(&[kind, b"\n", value].concat()).cast_signed()
 }
 
 /// Notes that a page is likely to have moved.
 fn note(connection: &Connection, from: i64, to: i64) -> Result<()> {
     for url in [from, to] {
         if standings::load(connection, url)?.is_none() {
-            let before = "SELECT before FROM visit WHERE id = (SELECT max(visit) FROM temp.look WHERE url = ?)";
+            let before = "SELECT before FROM visit WHERE id = (SELECT visit FROM url WHERE id = ?)";
             let good = connection.prepare_cached(before)?.query_row([url], |row| row.get(0)).optional()?.flatten();
             standings::put(connection, url, &Standing::of(good))?;
         }
@@ -95,49 +164,4 @@ fn note(connection: &Connection, from: i64, to: i64) -> Result<()> {
     update.execute([to, from])?;
     let mut update = connection.prepare_cached("UPDATE standing SET moved_from = ? WHERE url = ?")?;
     update.execute([from, to]).map(|_| ())
-}
-
-/// What is compared of the text of a visit, but for boilerplate.
-fn text(finder: &Finder<'_>, boilerplate: &Boilerplate, visit: Option<i64>) -> Result<Option<Text>> {
-    let select = "SELECT text FROM visit WHERE id = ?";
-    let kept = finder.connection.prepare_cached(select)?.query_row(params![visit], |row| row.get(0)).optional()?;
-    let loaded = texts::load(finder.connection, kept.flatten())?;
-    Ok(loaded.map(|(_, text)| boilerplate.main(&finder.rules.ignore.apply(&text))))
-}
-
-fn is_known_again(text: &Text) -> bool {
-    text.words() >= FEWEST_WORDS
-}
-
-/// Texts of pages that are not found.
-#[derive(Default)]
-struct Missing {
-    same: HashMap<[u8; 32], Vec<i64>>,
-    near: HashMap<(u32, u64), Vec<(SimHash, i64)>>,
-    taken: HashSet<i64>,
-}
-
-impl Missing {
-    fn add(&mut self, url: i64, text: &Text) {
-        self.same.entry(digest(text)).or_default().push(url);
-        let hash = SimHash::of(text);
-        for part in parts(hash) {
-            self.near.entry(part).or_default().push((hash, url));
-        }
-    }
-
-    /// One with this text, or nearly; each once.
-    fn take(&mut self, text: &Text) -> Option<i64> {
-        let hash = SimHash::of(text);
-        let same = self.same.get(&digest(text)).into_iter().flatten().copied();
-        let near = parts(hash).into_iter().flat_map(|part| self.near.get(&part).into_iter().flatten());
-        let near = near.filter(|(other, _)| other.is_near(hash)).map(|(_, url)| *url);
-        let found = same.chain(near).find(|url| !self.taken.contains(url));
-        self.taken.extend(found);
-        found
-    }
-}
-
-fn parts(hash: SimHash) -> [(u32, u64); 4] {
-    [0, 1, 2, 3].map(|part| (part, (hash.bits() >> (part * PART)) & ((1 << PART) - 1)))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::{Finder, standings, told};
+use super::{Finder, reported, standings};
 use crate::{
     changes::Standing,
     store::sqlite::{
@@ -17,7 +17,7 @@ use crate::{
 /// Memory for the links, and again for the URLs.
 const MEMORY: usize = 8 << 20;
 
-/// The links of every page as it was seen last: a page that gave no answer, or is not found and not told to be gone, has those
+/// The links of every page as it was seen last: a page that gave no answer, or is not found and not reported to be gone, has those
 /// of its copy. One that was cut short has those of the copy before as well, and one that cannot be seen, or is doubted, those of its
 /// last good copy.
 const LINKS: &str = "
@@ -35,8 +35,8 @@ const PAGES: &str = "
     SELECT substr(url.fingerprint, 1, 8) FROM url JOIN visit ON visit.id = url.visit
     WHERE url.hop <> 'start' AND visit.outcome = 'stored' AND url.url NOT IN (SELECT area.url FROM area)";
 
-/// Tells which pages nobody links to, each once.
-pub(super) fn tell(finder: &Finder<'_>) -> Result<(), Fault> {
+/// Reports which pages nobody links to, each once.
+pub(super) fn report(finder: &Finder<'_>) -> Result<(), Fault> {
     let connection = finder.connection;
     let sorter = || Sorter::new(&[finder.folder], MEMORY);
     let (mut links, mut pages) = (sorter(), sorter());
@@ -65,15 +65,15 @@ pub(super) fn tell(finder: &Finder<'_>) -> Result<(), Fault> {
 fn orphan(finder: &Finder<'_>, url: i64, good: Option<i64>, linked: bool) -> Result<(), Fault> {
     let connection = finder.connection;
     let mut standing = standings::load(connection, url)?.unwrap_or(Standing::of(good));
-    let Some(told) = standing.linked(linked) else { return Ok(standings::save(connection, url, &standing)?) };
+    let Some(orphaned) = standing.linked(linked) else { return Ok(standings::save(connection, url, &standing)?) };
     standings::save(connection, url, &standing)?;
     // When the last page was looked at that might have linked to it.
     let at = "SELECT max(at) FROM temp.look";
     let at = Moment::from_millis(connection.prepare_cached(at)?.query_row([], |row| row.get(0))?);
-    Ok(told::write(finder, Some(url), at, told, None)?)
+    Ok(reported::write(finder, Some(url), at, orphaned, None)?)
 }
 
-/// Pages that were told to be orphans and are none.
+/// Pages that were reported as orphans and are none.
 fn linked_again(connection: &Connection, orphans: &HashMap<i64, i64>) -> Result<Vec<(i64, Option<i64>)>, Fault> {
     let mut select = connection.prepare("SELECT url, good FROM standing WHERE orphaned")?;
     let all = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use super::Finder;
 use crate::changes::Change;
 
-/// Tells which of them are others. One that could not be read says nothing; one that is not there is empty.
-pub(super) fn tell(finder: &Finder<'_>) -> Result<()> {
+/// Reports which of them are others. One that could not be read says nothing; one that is not there is empty.
+pub(super) fn report(finder: &Finder<'_>) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT id, origin, coalesce(robots_body, x''), robots_seen, robots_fetched_at FROM host

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Finder, looks};
 use crate::{
-    changes::{Boilerplate, BoilerplateSample},
+    changes::{Boilerplate, BoilerplateSample, Difference, Look, Way},
     store::{TextRow, text_of},
     text::Text,
 };
@@ -48,6 +48,13 @@ pub(super) fn load(connection: &Connection, text: Option<i64>) -> Result<Option<
     Ok(found.and_then(|(rule, body)| Some((rule, text_of(&body)?))))
 }
 
+/// What is compared of the text of a visit; `None` where it is not kept.
+pub(super) fn of_visit(finder: &Finder<'_>, visit: Option<i64>) -> Result<Option<Text>> {
+    let mut select = finder.connection.prepare_cached("SELECT text FROM visit WHERE id = ?")?;
+    let text = select.query_row([visit], |row| row.get(0)).optional()?.flatten();
+    Ok(load(finder.connection, text)?.map(|(_, text)| finder.rules.ignore.apply(&text)))
+}
+
 /// The texts of pages that were looked at, but for the last ones of each, and those that they are compared with.
 pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
     let prune = "DELETE FROM text WHERE url IN (SELECT url FROM temp.look)
@@ -59,7 +66,7 @@ pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
 }
 
 /// The boilerplate of sections.
-pub(super) type Sections = HashMap<u64, Boilerplate>;
+pub(super) type Sections = HashMap<i64, Boilerplate>;
 
 /// That of the sections in which a text is another, or a page is new or not found, from the copies before.
 pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
@@ -80,15 +87,20 @@ pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
 /// Pages by the hash of their address, the smallest ones: the same in every sequence.
 type Sample = BinaryHeap<(u64, Reverse<i64>)>;
 
-fn sampled(finder: &Finder<'_>) -> Result<HashMap<u64, Sample>> {
-    let sections = "SELECT DISTINCT section FROM temp.look
-                    WHERE difference = 'text' OR found IN ('missing', 'gone') OR (found = 'there' AND good_mark IS NULL)";
-    let mut sections = finder.connection.prepare(sections)?;
-    let sections = sections.query_map([], |row| row.get::<_, i64>(0))?;
-    let mut samples: HashMap<u64, Sample> = HashMap::new();
-    for section in sections {
-        samples.insert(section?.cast_unsigned(), Sample::new());
-    }
+fn sampled(finder: &Finder<'_>) -> Result<HashMap<i64, Sample>> {
+    let looks = looks::codes([
+        Look::There(Difference::Text(Way::Onwards)),
+        Look::There(Difference::Text(Way::Back)),
+        Look::There(Difference::Text(Way::Shrunk)),
+        Look::Missing { for_good: false },
+        Look::Missing { for_good: true },
+    ]);
+    let new = Look::There(Difference::Unknown).code();
+    let mut sections = finder.connection.prepare(&format!(
+        "SELECT DISTINCT section FROM temp.look WHERE look IN ({looks}) OR (look = {new} AND good_mark IS NULL)"
+    ))?;
+    let sections = sections.query_map([], |row| Ok((row.get(0)?, Sample::new())))?;
+    let mut samples: HashMap<i64, Sample> = sections.collect::<Result<_>>()?;
     if samples.is_empty() {
         return Ok(samples);
     }
@@ -96,7 +108,7 @@ fn sampled(finder: &Finder<'_>) -> Result<HashMap<u64, Sample>> {
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let url = row.get_ref(1)?.as_str()?;
-        if let Some(sample) = samples.get_mut(&looks::section(url)) {
+        if let Some(sample) = samples.get_mut(&looks::places(url)[1]) {
             sample.push((xxh3_64(url.as_bytes()), Reverse(row.get(0)?)));
             if sample.len() > SAMPLE {
                 sample.pop();
