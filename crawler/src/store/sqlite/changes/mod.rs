@@ -43,27 +43,52 @@ pub(super) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Reports what has changed. First visits of all pages have nothing to be compared with.
+    /// Reports what has changed.
     pub(super) fn run(&self) -> Result<(), Fault> {
-        let (from, to) = self.visits()?;
-        if !self.current.is_without_copies() && from < to {
-            looks::prepare(self.connection)?;
-            looks::gather(self, from, to)?;
-            let sections = texts::boilerplate(self)?;
-            judged::judge(self, &sections)?;
-            mass::mark(self, (from, to))?;
-            moves::find(self, &sections)?;
-            let links_may_differ = looks::any_changed(self.connection)?;
-            reported::report(self)?;
-            if self.complete && links_may_differ {
-                orphans::report(self)?;
-            }
-            texts::prune(self)?;
-            looks::clear(self.connection)?;
+        let (mut from, to) = self.visits()?;
+        while from < to {
+            let until = self.first_repeated(from, to)?.map_or(to, |repeated| repeated - 1);
+            self.look(from, until, until == to)?;
+            from = until;
         }
         robots::report(self)?;
         self.connection.execute("UPDATE crawl SET looked_at = ?", [to])?;
         Ok(())
+    }
+
+    /// Looks at visits, at most one of each page. First visits of all pages have nothing to be compared with.
+    fn look(&self, from: i64, to: i64, is_last: bool) -> Result<(), Fault> {
+        if self.current.is_without_copies() {
+            return Ok(());
+        }
+        looks::prepare(self.connection)?;
+        looks::gather(self, from, to)?;
+        let sections = texts::boilerplate(self)?;
+        judged::judge(self, &sections)?;
+        mass::mark(self, (from, to))?;
+        moves::find(self, &sections)?;
+        let links_may_differ = looks::any_changed(self.connection)?;
+        reported::report(self)?;
+        if self.complete && is_last && links_may_differ {
+            orphans::report(self)?;
+        }
+        texts::prune(self)?;
+        looks::clear(self.connection)?;
+        Ok(())
+    }
+
+    /// The first visit of a page that has another one before it among these: what that found must be known first.
+    fn first_repeated(&self, from: i64, to: i64) -> Result<Option<i64>, Fault> {
+        if !self.current.revisited {
+            return Ok(None);
+        }
+        let repeated = "SELECT id FROM visit WHERE id > ?1 AND id <= ?2 AND EXISTS (
+                            SELECT 1 FROM visit AS earlier INDEXED BY visit_of_url
+                            WHERE earlier.url = visit.url AND earlier.sequence = visit.sequence
+                              AND earlier.id > ?1 AND earlier.id < visit.id)
+                        ORDER BY id LIMIT 1";
+        let mut select = self.connection.prepare_cached(repeated)?;
+        Ok(select.query_row([from, to], |row| row.get(0)).optional()?)
     }
 
     /// The last visit that was looked at, and the last that there is. A crawl that looks for the first time begins with its
