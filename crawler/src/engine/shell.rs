@@ -6,7 +6,7 @@
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tracing::Instrument;
 
 use super::{
@@ -215,13 +215,19 @@ impl<F: Fetcher + 'static> Shell<F> {
         self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
     }
 
-    /// Has the writer know how the sequence stands, after all that was sent before. A run ends with its first end.
+    /// Has the writer record how the sequence stands, after all that was sent before. A run ends with its first end.
     pub(super) async fn end(&mut self, end: Option<End>, is_run: bool) -> Result<(), EngineError> {
         self.publish();
         let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
         self.writer.step(Box::new(Step { counters, ..Step::default() })).await?;
         let end = standing(&self.core, self.clock, &mut self.recorded, end, is_run);
-        self.writer.message(Message::End(Box::new(end), Box::new(|()| ()))).await
+        let (recorded, is_recorded) = oneshot::channel();
+        let reply = |()| {
+            // Whoever asked may have been dropped.
+            let _ = recorded.send(());
+        };
+        self.writer.message(Message::End(Box::new(end), Box::new(reply))).await?;
+        is_recorded.await.map_err(|_| EngineError::WriterGone)
     }
 
     pub(super) fn publish(&self) {

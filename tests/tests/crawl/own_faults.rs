@@ -68,8 +68,10 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
             progress: watch::channel(Progress::default()).0,
             reader: None,
+            between: None,
+            is_over: false,
         };
-        anyhow::Ok(engine::run(launch).await?)
+        anyhow::Ok(engine::run(launch).await?.end)
     })?;
     assert_eq!(end, End::Drained);
     assert_clean(&folder.crawl());
