@@ -2,7 +2,7 @@
 
 use rusqlite::{Error, Result, Row, types::Type};
 
-/// The value that a word stands for; the row cannot be read where the word is unknown.
+/// What a word means; the row cannot be read where the word is unknown.
 pub(super) fn word<T>(row: &Row<'_>, column: usize, read: impl Fn(&str) -> Option<T>) -> Result<T> {
     let word = row.get_ref(column)?.as_str()?;
     read(word)

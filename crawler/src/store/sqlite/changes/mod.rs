@@ -4,7 +4,7 @@
 //! texts stand in the place of many pages, where too much changed at once; then what is reported of each page.
 //!
 //! Invariants: all of it is one transaction, with the end of the sequence; a visit is looked at once; what is
-//! kept of each look is in temporary tables, and memory does not grow with the pages that changed. What has not changed and is not doubted costs nothing but to pass over its visit.
+//! kept of each look is in temporary tables, and memory hardly grows with the pages that changed. What has not changed and is not doubted costs nothing but to pass over its visit.
 //!
 //! Does not know: how a page is compared, and when a change is reported: the pure core does.
 
