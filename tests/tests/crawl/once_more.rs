@@ -110,8 +110,7 @@ fn what_was_due_when_it_was_killed_is_visited_after_the_next_start() {
         ["/", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/news"].iter().for_each(|page| server.wait_for(page, 2));
         server.wait_for("/news", 3);
         running.signal(Signal::TERM);
-        let run = running.wait().expect(143);
-        assert!(!run.stdout.contains("Complete"), "it is no sequence of its own: {}", run.stdout);
+        running.wait().expect(143);
         assert_clean(&dir);
         // The first sequence kept no texts.
         let told = told(&dir, "/news");

@@ -218,7 +218,9 @@ fn a_site_that_is_away_at_a_start_is_whole_at_a_later_one() {
     let run = stop(running);
     assert!(run.stderr.contains("hosts that do not answer"), "{}", run.stderr);
     assert!(run.json_lines().len() as u64 <= run.took.as_secs() + 2, "it spins: {:?} {}", run.took, run.stdout);
-    assert_eq!(server.count("/1"), run.json_lines().iter().rev().take_while(|line| line["end"] == "drained").count());
+    let drained = run.json_lines().iter().rev().take_while(|line| line["end"] == "drained").count();
+    // What was left may be fetched before the next sequence begins.
+    assert!((drained..=drained + 1).contains(&server.count("/1")), "{drained}");
     assert_clean(&folder.crawl());
 }
 

@@ -121,12 +121,12 @@ pub enum End {
 impl End {
     /// How a sequence has ended after which pages may be due, by the word in the database.
     pub(super) fn of_word(word: &str) -> Option<Self> {
-        [Self::Drained, Self::Budget, Self::Unreachable, Self::Failed].into_iter().find(|end| end.as_str() == word)
+        [Self::Drained, Self::Budget, Self::Unreachable].into_iter().find(|end| end.as_str() == word)
     }
 
     /// Whether pages may be due after a sequence that ended so.
     pub fn is_followed_by_visits(self) -> bool {
-        matches!(self, Self::Drained | Self::Budget | Self::Unreachable | Self::Failed)
+        matches!(self, Self::Drained | Self::Budget | Self::Unreachable)
     }
 
     /// The word used in the database and in output.

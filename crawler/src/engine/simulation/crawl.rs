@@ -216,13 +216,15 @@ impl Crawl {
                         return oracle::judge(self);
                     }
                 }
-                Some(End::Signal(_)) | None => {
+                Some(End::Signal(1..)) | None => {
                     let most = self.random.pick(&[10, 500, 60_000]);
                     self.now += 1 + self.random.below(most);
                 }
                 // Each time longer: a host may have asked for a month.
-                Some(End::Drained | End::Unreachable | End::Failed) => {
-                    let times = 1 << self.past.iter().rev().take_while(|past| past.end == end).count().min(16);
+                Some(End::Drained | End::Unreachable | End::Failed | End::Signal(_)) => {
+                    let waits =
+                        |past: &&Past| !matches!(past.end, None | Some(End::Signal(1..) | End::Budget | End::Loss));
+                    let times = 1 << self.past.iter().rev().take_while(waits).count().min(16);
                     self.now += 1_000 + self.random.below(200_000) * times;
                 }
                 Some(End::Budget | End::Loss) => self.raise(end)?,

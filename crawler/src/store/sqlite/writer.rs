@@ -243,6 +243,7 @@ impl Writer {
     fn go_on(&mut self) -> rusqlite::Result<()> {
         let update = "UPDATE sequence SET revisited = 1, end = NULL, swept = NULL, swept_links = NULL WHERE n = ?";
         self.connection().execute(update, [self.settings.sequence])?;
+        revisits::begin(self.connection())?;
         (self.current.revisited, self.is_over) = (true, false);
         Ok(())
     }

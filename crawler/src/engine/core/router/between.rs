@@ -33,6 +33,8 @@ impl Core {
     pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<Option<End>> {
         // What has come to its end stays so when a signal comes.
         let own = end.filter(|end| self.is_left() || !matches!(end, End::Signal(_)));
+        // What is due in memory waits for nobody.
+        self.frontier.drop_all_extras();
         let may_go_on = self.ended == Some(End::Unreachable) && self.frontier.next(now) != Next::Unreachable;
         // The next sequence stops it, as a budget of time would.
         let stands = own.or(self.stands_as().filter(|_| !may_go_on)).or(Some(End::Budget));

@@ -83,7 +83,9 @@ fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     }
     let deep = budget.max_depth.map_or(0, |most| count(&format!("state = 'queued' AND depth > {most}")));
     let queued = count("state = 'queued'");
-    let is_held = queued == deep || budget.max_pages_per_host.is_some();
+    // Pages that are due after the sequence may lead to others, which the end of these visits leaves.
+    let is_cut = crawl.between.is_some() && queued > deep;
+    let is_held = queued == deep || is_cut || budget.max_pages_per_host.is_some();
     if is_spent || (is_held && (queued > 0 || waits_for_rescue(connection, crawl.sequence))) {
         Ok(())
     } else {

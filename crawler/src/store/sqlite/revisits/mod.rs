@@ -80,7 +80,7 @@ pub(super) fn hand_out(
 }
 
 /// What visits after the first of a sequence need.
-fn begin(connection: &Connection) -> Result<()> {
+pub(super) fn begin(connection: &Connection) -> Result<()> {
     connection.execute_batch(schema::INDEX_OF_KEYS)?;
     connection.execute_batch(schema::INDICES_OF_KNOWN)?;
     // First visits are no changes, and may have had no look.
