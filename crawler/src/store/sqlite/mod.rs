@@ -10,6 +10,7 @@
 
 mod again;
 mod apply;
+mod batches;
 mod changes;
 mod check;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
 use super::{
+    batches::{self, BATCH},
     summary,
     words::{word, word_or_none},
 };
@@ -56,7 +57,8 @@ pub(super) fn pages(
     filter: &PageFilter,
     mut each: impl FnMut(PageLine) -> bool,
 ) -> Result<()> {
-    let stands = stands(filter, has_known_first(connection)?);
+    let has_known_first = has_known_first(connection)?;
+    let stands = stands(filter, has_known_first);
     let sequence = sequence(connection, filter)?;
     let (outcome, change) = (filter.outcome.map(PageOutcome::as_str), filter.change.map(PageChange::as_str));
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
@@ -75,9 +77,31 @@ pub(super) fn pages(
             conditions.push(condition.replace("?1", "?").replace('?', &format!("?{}", values.len())));
         }
     }
-    // What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again. The place
-    // is selected so that two halves which have that order are merged, and not sorted.
-    let mut select = connection.prepare(&format!(
+    let matching = |row: &Row<'_>| {
+        let url = row.get_ref(0)?.as_str_or_null()?;
+        let is_shown = filter.matching.as_ref().is_none_or(|pattern| url.is_some_and(|url| pattern.is_match(url)));
+        is_shown.then(|| line(row)).transpose()
+    };
+    // A place is no key of what was lost. In another order, or of three parts, each batch would sort all that is left.
+    let is_sorted = filter.order.is_some() || filter.sequence.is_some() && has_known_first;
+    if is_sorted || filter.recovered || filter.asks_for_lost() {
+        let query = query(&stands, &conditions, filter.order);
+        return batches::of_query(connection, &query, &*values, |row| Ok(matching(row)?.is_none_or(&mut each)));
+    }
+    conditions.push(format!("stand.place > ?{}", values.len() + 1));
+    let query = format!("{} LIMIT {BATCH}", query(&stands, &conditions, None));
+    let mut select = connection.prepare(&query)?;
+    let batch = |behind: u64| {
+        let values: Vec<&dyn ToSql> = values.iter().copied().chain([&behind as &dyn ToSql]).collect();
+        select.query_map(&*values, |row| Ok((row.get(18)?, matching(row)?)))?.collect()
+    };
+    batches::by_key(batch, |line| Ok(line.is_none_or(&mut each)))
+}
+
+/// The query for lines. What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again. The
+/// place is selected so that two halves which have that order are merged, and not sorted.
+fn query(stands: &str, conditions: &[String], order: Option<PageOrder>) -> String {
+    format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
                 visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place
@@ -86,19 +110,8 @@ pub(super) fn pages(
               LEFT JOIN url AS via ON via.id = stand.via
          WHERE {} ORDER BY {}stand.place",
         conditions.join(" AND "),
-        filter.order.map(ordered).unwrap_or_default(),
-    ))?;
-    let mut rows = select.query(&*values)?;
-    while let Some(row) = rows.next()? {
-        let matching = match &filter.matching {
-            Some(pattern) => row.get_ref(0)?.as_str_or_null()?.is_some_and(|url| pattern.is_match(url)),
-            None => true,
-        };
-        if matching && !each(line(row)?) {
-            break;
-        }
-    }
-    Ok(())
+        order.map(ordered).unwrap_or_default(),
+    )
 }
 
 /// What comes before the order of admission.
@@ -189,4 +202,23 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         change: word_or_none(row, 16, PageChange::from_word)?,
         found_by: row.get(17)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sqlite::schema;
+
+    #[test]
+    fn a_batch_of_urls_is_not_sorted() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut connection, 0).unwrap();
+        for sequence in [None, Some(0)] {
+            let stands = stands(&PageFilter { sequence, ..PageFilter::default() }, false);
+            let query = query(&stands, &["stand.place > 5".to_owned()], None);
+            let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {query} LIMIT {BATCH}")).unwrap();
+            let plan = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>>>().unwrap();
+            assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+        }
+    }
 }

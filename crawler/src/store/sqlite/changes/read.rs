@@ -4,7 +4,13 @@ use std::{collections::HashMap, time::Duration};
 
 use rusqlite::{Connection, Result, Row};
 
-use super::{super::words::word, texts};
+use super::{
+    super::{
+        batches::{self, BATCH},
+        words::word,
+    },
+    texts,
+};
 use crate::{
     changes::{Change, Doubt, KeptTexts},
     store::{ChangeLine, PendingChange, Since, text_of},
@@ -28,20 +34,18 @@ pub(in crate::store::sqlite) fn changes(
         Since::Sequence(sequence) => (sequence, 0),
         Since::Moment(moment) => (0, moment.millis()),
     };
-    let mut select = connection.prepare(
+    let mut select = connection.prepare(&format!(
         "SELECT coalesce(url.url, change.address, ''), change.change, change.sequence, change.at, change.before,
-                change.after, change.target, change.count, change.before_text, change.after_text
+                change.after, change.target, change.count, change.before_text, change.after_text, change.id
          FROM change LEFT JOIN url ON url.id = change.url
-         WHERE change.sequence >= ? AND change.at >= ? ORDER BY change.id",
-    )?;
-    let mut rows = select.query([u64::from(sequence), moment])?;
-    while let Some(row) = rows.next()? {
-        let texts = if with_texts { texts(connection, row)? } else { None };
-        if !each(ChangeLine { texts, ..line(row)? }) {
-            break;
-        }
-    }
-    Ok(())
+         WHERE change.sequence >= ? AND change.at >= ? AND change.id > ? ORDER BY change.id LIMIT {BATCH}",
+    ))?;
+    let read = |row: &Row<'_>| Ok((row.get(10)?, (line(row)?, [row.get(8)?, row.get(9)?])));
+    let batch = |behind| select.query_map([u64::from(sequence), moment, behind], read)?.collect();
+    batches::by_key(batch, |(line, kept)| {
+        let texts = if with_texts { texts(connection, kept)? } else { None };
+        Ok(each(ChangeLine { texts, ..line }))
+    })
 }
 
 /// Shows every change that waits for a second look to `each` until it answers `false`: that at a page that is not found is due as
@@ -52,20 +56,16 @@ pub(in crate::store::sqlite) fn pending(
     mut each: impl FnMut(PendingChange) -> bool,
 ) -> Result<()> {
     let [confirm, gone_after] = pauses.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
-    let mut select = connection.prepare(&format!(
+    let query = format!(
         "SELECT url.url, doubt, doubted_since,
                 doubted_since + iif(doubt = 'missing' AND last.status IS NOT 410, ?2, ?1) AS look_at
          FROM standing JOIN url ON url.id = standing.url LEFT JOIN visit AS last ON last.id = url.visit
          WHERE {PENDING} ORDER BY look_at, standing.url"
-    ))?;
-    let mut rows = select.query([confirm, gone_after])?;
-    while let Some(row) = rows.next()? {
+    );
+    batches::of_query(connection, &query, [confirm, gone_after], |row| {
         let doubt = word(row, 1, Doubt::from_word)?;
-        if !each(PendingChange { url: row.get(0)?, doubt, since: row.get(2)?, due: row.get(3)? }) {
-            break;
-        }
-    }
-    Ok(())
+        Ok(each(PendingChange { url: row.get(0)?, doubt, since: row.get(2)?, due: row.get(3)? }))
+    })
 }
 
 /// How many changes wait for a second look.
@@ -91,8 +91,8 @@ fn line(row: &Row<'_>) -> Result<ChangeLine> {
     })
 }
 
-fn texts(connection: &Connection, row: &Row<'_>) -> Result<Option<(String, String)>> {
-    let (before, after) = (texts::load(connection, row.get(8)?)?, texts::load(connection, row.get(9)?)?);
+fn texts(connection: &Connection, [before, after]: [Option<i64>; 2]) -> Result<Option<(String, String)>> {
+    let (before, after) = (texts::load(connection, before)?, texts::load(connection, after)?);
     let same_rule = before.zip(after).filter(|((before, _), (after, _))| before == after);
     Ok(same_rule.map(|((_, before), (_, after))| (before.into(), after.into())))
 }

@@ -3,8 +3,8 @@
 //! Owns: which pages count (those of the last sequence, with their latest copies), and the order of the lines.
 //!
 //! Invariants: memory grows neither with the links of the crawl nor with its URLs. Targets are taken in parts, and each part is
-//! looked for in the kept links of all pages, one page at a time; what is found is sorted in a temporary file. One moment of a
-//! crawl that may be running is shown.
+//! looked for in the kept links of all pages, one page at a time; what is found is sorted in a temporary file. While a line is shown no
+//! transaction is open, so of a crawl that is running lines may be of different moments.
 //!
 //! Does not know: how lines are shown.
 
@@ -13,7 +13,7 @@ mod targets;
 
 use std::collections::HashMap;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, Rows, params};
 
 use self::{
     index::{Builder, Counts, Index},
@@ -39,6 +39,9 @@ const PART: usize = 1 << 12;
 
 /// Of a crawl with so many URLs an index is made by the first question that wants it: to look at all pages takes long.
 const INDEXED: u64 = 5_000;
+
+/// Bytes of pages with their links that are read at once, and one page more.
+const BATCH: usize = 1 << 20;
 
 /// What is left of a number for the page, beside the place of a target in its part.
 const PAGE_BITS: u32 = 48;
@@ -76,7 +79,6 @@ pub(super) fn links(
     query: &LinkQuery,
     mut each: impl FnMut(LinkLine) -> bool,
 ) -> Result<LinksRead, Fault> {
-    let _snapshot = connection.unchecked_transaction()?;
     let Some(sequence) = summary::last_sequence(connection)? else { return Ok(LinksRead::default()) };
     let current = Current::of(connection, sequence)?;
     let mut reader = Reader { connection, current, read: LinksRead::default(), indexed: INDEXED };
@@ -262,6 +264,7 @@ impl Reader<'_> {
     }
 
     fn write_index(&mut self) -> Result<(), Fault> {
+        let _snapshot = self.connection.unchecked_transaction()?;
         let Some(mut builder) = Builder::new(self.connection) else { return Ok(()) };
         let Some((rules, seed)) = resume::key_rules(self.connection)?.zip(resume::fingerprint_seed(self.connection)?)
         else {
@@ -281,19 +284,23 @@ impl Reader<'_> {
     fn each_page(&mut self, labels: &str, mut each: impl FnMut(PageLinks) -> Result<bool, Fault>) -> Result<(), Fault> {
         // Whether there are labels is asked without reading them.
         let query = format!(
-            "SELECT url.id, url.url, kept.links, iif(kept.labels IS NULL, NULL, {labels}), kept.html {PAGES} AND {} ORDER BY url.id",
+            "SELECT url.id, url.url, kept.links, iif(kept.labels IS NULL, NULL, {labels}), kept.html {PAGES} AND {} AND url.id > ?2
+             ORDER BY url.id",
             self.current.rows()
         );
         let mut select = self.connection.prepare(&query)?;
-        let mut rows = select.query([self.current.sequence])?;
-        while let Some(row) = rows.next()? {
-            let page = page(row)?;
-            self.count(&page);
-            if !each(page)? {
-                break;
+        let mut behind = 0;
+        loop {
+            let pages = some_pages(select.query([u64::from(self.current.sequence), behind])?)?;
+            let Some(last) = pages.last() else { return Ok(()) };
+            behind = last.id;
+            for page in pages {
+                self.count(&page);
+                if !each(page)? {
+                    return Ok(());
+                }
             }
         }
-        Ok(())
     }
 
     fn count(&mut self, page: &PageLinks) {
@@ -335,6 +342,20 @@ impl PageLinks {
         let packed = self.labels.as_deref().filter(|labels| Labels::may_have_refused(labels));
         packed.and_then(Labels::read).map(|labels| labels.refused).unwrap_or_default()
     }
+}
+
+/// The first of these pages, as many as may be in memory; none where there are none.
+fn some_pages(mut rows: Rows<'_>) -> Result<Vec<PageLinks>> {
+    let (mut pages, mut bytes) = (Vec::new(), 0);
+    while bytes < BATCH
+        && let Some(row) = rows.next()?
+    {
+        let page = page(row)?;
+        bytes += size_of::<PageLinks>() + page.url.len() + page.links.len() * size_of::<u64>();
+        bytes += page.labels.as_ref().map_or(0, Vec::len);
+        pages.push(page);
+    }
+    Ok(pages)
 }
 
 fn page(row: &Row<'_>) -> Result<PageLinks> {
