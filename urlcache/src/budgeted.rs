@@ -59,7 +59,7 @@ pub enum Room {
         /// Whether it has room now. If not, it will lose more than its rate allows.
         enough: bool,
     },
-    /// There is no room, and the policy is to end.
+    /// There is no room, and the policy is to end, or memory allows nothing else.
     Spent(Trigger),
 }
 
@@ -72,7 +72,7 @@ pub struct Refill {
 /// Why a batch was not judged.
 #[derive(Clone, PartialEq, Debug, Error)]
 pub enum OfferError {
-    /// There is no room for it, and the reset policy ends the crawl, or the sequence.
+    /// There is no room for it, and the reset policy ends the crawl, or the sequence, or memory allows no larger cache.
     #[error("the loss budget allows no more URLs (its {}): allow more losses, or choose another reset policy", .0.name())]
     Spent(Trigger),
     /// A larger cache cannot be made.
@@ -110,7 +110,8 @@ impl BudgetedCache {
     /// room: more is lost than the budget allows then, and [`BudgetedCache::expected_lost`] counts it.
     ///
     /// # Errors
-    /// [`OfferError::Spent`] under [`ResetPolicy::Stop`] and [`ResetPolicy::Restart`], when the budget is used up;
+    /// [`OfferError::Spent`] under [`ResetPolicy::Stop`] and [`ResetPolicy::Restart`], when the budget is used up, and
+    /// whenever memory allows no cache that has room;
     /// [`OfferError::Build`] when a larger cache cannot be made. No key was judged then.
     pub fn insert_batch<'k, K>(
         &mut self,
@@ -153,17 +154,23 @@ impl BudgetedCache {
         self.cache.unknown_among(keys)
     }
 
-    /// Sees to it that so many more answers *new* keep the budget, as the reset policy says.
+    /// Sees to it that so many more answers *new* keep the budget, as the reset policy says. Where the memory ceiling allows no cache
+    /// that has room, that is [`Room::Spent`].
     ///
     /// # Errors
-    /// Those of [`CacheConfig::build`] for the next generation.
+    /// Those of [`CacheConfig::build`] for the next generation, but for the ceiling.
     pub fn make_room(&mut self, answers: usize) -> Result<Room, BuildError> {
         self.is_whole()?;
-        let held = self.occupancy();
-        if let Err(failure) = self.exact_fits(&held, answers as u64) {
-            let ends = self.config.reset == ResetPolicy::Stop;
-            return if ends { Ok(Room::Spent(Trigger::Memory)) } else { Err(failure) };
+        match self.room_for(answers) {
+            // It is whole as it is, and cannot be made larger.
+            Err(BuildError::Ceiling { .. } | BuildError::TooManyKeys { .. }) => Ok(Room::Spent(Trigger::Memory)),
+            room => room,
         }
+    }
+
+    fn room_for(&mut self, answers: usize) -> Result<Room, BuildError> {
+        let held = self.occupancy();
+        self.exact_fits(&held, answers as u64)?;
         let Some(trigger) = self.ledger.trigger(&held, answers) else { return Ok(Room::Enough) };
         match self.config.reset {
             ResetPolicy::None | ResetPolicy::Rotate => Ok(Room::Enough),
@@ -402,14 +409,10 @@ mod tests {
             cache.design()
         );
         let exact = CacheConfig { strategy: Strategy::Exact, max_memory: Some(30_000), ..limited };
-        let Err(OfferError::Build(BuildError::Ceiling { needed: Some(needed), limit, .. })) =
-            crawl(exact.clone(), 400).map(drop)
-        else {
-            panic!("it does not end");
-        };
-        assert!(needed > limit);
-        let stopping = CacheConfig { reset: ResetPolicy::Stop, ..exact };
-        assert_eq!(crawl(stopping, 400).err(), Some(OfferError::Spent(Trigger::Memory)));
+        for reset in [ResetPolicy::Rebuild, ResetPolicy::Restart, ResetPolicy::Stop] {
+            let ended = crawl(CacheConfig { reset, ..exact.clone() }, 400).err();
+            assert_eq!(ended, Some(OfferError::Spent(Trigger::Memory)), "{reset:?}");
+        }
     }
 
     #[test]

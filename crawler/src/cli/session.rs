@@ -77,13 +77,13 @@ impl Session {
             self.clone().sequences(clock, stop).await
         };
         let ended = runtime()?.block_on(all)?;
-        self.show_summary(ended.end)?;
+        self.show_summary(&ended)?;
         Ok(outcome::exit_code(ended.end))
     }
 
     /// Shows the summary of the last sequence, which ended so.
-    pub(super) fn show_summary(&self, end: End) -> Result<(), Failure> {
-        self.caller.show_summary(&self.dir, end, self.auth.is_some())
+    pub(super) fn show_summary<F>(&self, ended: &Ended<F>) -> Result<(), Failure> {
+        self.caller.show_summary(&ended.lock.directory()?, ended.end, self.auth.is_some())
     }
 }
 

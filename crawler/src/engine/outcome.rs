@@ -129,8 +129,13 @@ fn is_of_the_host(status: u16) -> bool {
 
 fn broken_reason(answer: &KeptResponse) -> Option<&'static str> {
     let to_itself = matches!(&answer.content, Content::Other(page) if page.leads_to_itself);
-    let reason = if to_itself { "redirect_to_itself" } else { "redirect_without_target" };
-    (300..400).contains(&answer.status).then_some(reason)
+    match answer.status {
+        // What is known was not named in the request.
+        304 => Some("not_modified_unasked"),
+        300..400 if to_itself => Some("redirect_to_itself"),
+        300..400 => Some("redirect_without_target"),
+        _ => None,
+    }
 }
 
 /// Whether a host was asked, so that its delay begins.
@@ -186,6 +191,12 @@ mod tests {
         assert_eq!(pause(&decide(&Ok(answer(503, None)), None, 0, &RETRY)), Some(30));
         assert_eq!(pause(&decide(&Ok(answer(503, None)), url, 0, &RETRY)), Some(2), "its host has the longer pause");
         assert_eq!(pause(&decide(&Ok(answer(404, None)), None, 0, &RETRY)), None);
+    }
+
+    #[test]
+    fn an_answer_that_is_no_redirect_is_not_called_one() {
+        let reasons = [304, 300, 404].map(|status| broken_reason(&answer(status, None)));
+        assert_eq!(reasons, [Some("not_modified_unasked"), Some("redirect_without_target"), None]);
     }
 
     #[test]

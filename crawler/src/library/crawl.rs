@@ -270,6 +270,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
             ended = crawling => ended?,
             never = hand_out(pages, handle) => match never {},
         };
+        let dir = ended.lock.directory().map_err(Failure::from)?;
         Ok(Summary::read(&dir, ended.end, logged_in)?)
     }
 

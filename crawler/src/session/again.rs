@@ -41,6 +41,7 @@ impl<C: Caller> Session<C> {
         let ended = Box::pin(first.crawl(clock, stop.clone())).await?;
         let why = match ended.end {
             End::Drained => {
+                self.dir = ended.lock.directory()?;
                 self.caller.has_ended(&self.dir, ended.end)?;
                 (self.lock, self.told) = (Some(ended.lock), true);
                 return Ok(None);

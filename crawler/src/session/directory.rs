@@ -47,7 +47,7 @@ pub(crate) fn open(dir: &Path, kept: Option<&DirectoryLock>) -> Result<CrawlDire
     let given = std::env::var("WEBLOOM_FAILPOINT").ok();
     let fail_point = given.map(|text| text.parse()).transpose()?;
     let directory = match kept {
-        Some(lock) => CrawlDirectory::open_locked(dir, lock.clone())?,
+        Some(lock) => CrawlDirectory::open_locked(lock.clone())?,
         None => CrawlDirectory::open(dir)?,
     };
     Ok(directory.dying_at(fail_point))

@@ -113,6 +113,7 @@ impl<C: Caller> Session<C> {
         };
         let mut admitted = 0;
         while matches!(ended.end, End::Restart | End::Aged { .. }) {
+            self.dir = ended.lock.directory()?;
             let before = std::mem::replace(&mut admitted, directory::summary(&self.dir)?.counts.admitted);
             if ended.end == End::Restart && admitted <= before {
                 let why = "the new URL cache was full with no more URLs than the old one: allow more memory (--max-cache-memory) or more losses (--max-lost-urls)";
@@ -201,7 +202,7 @@ impl<C: Caller> Session<C> {
         let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
         if !is_over && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
-            self.caller.tell(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
+            self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
             let end = if resumed.counters.stored == 0 { End::Failed } else { End::Drained };
             return Ok(Ended { end, lock, crawl: None });
         }

@@ -24,7 +24,8 @@ pub(crate) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, Failure> {
     let sequence = Some(directory::summary(dir)?.sequence);
     let records = directory::records(dir)?;
     let (mut starts, mut reasons) = (Vec::new(), Vec::new());
-    records.pages(&PageFilter { sequence, ..PageFilter::default() }, |line| {
+    // Starts, and what they redirect to. A later sequence knows other pages too.
+    records.pages(&PageFilter { sequence, max_depth: Some(0), ..PageFilter::default() }, |line| {
         let reason = reason(&line);
         starts.push(format!("{} ({})", escape::text(line.url.as_deref().unwrap_or_default()), escape::text(&reason)));
         reasons.push(reason);

@@ -25,6 +25,7 @@ mod lost_again;
 mod lost_always;
 mod lost_links;
 mod many_hosts;
+mod moved;
 mod once_more;
 mod order;
 mod outages;
@@ -46,6 +47,7 @@ mod simulate;
 mod starts;
 mod usage;
 mod watch;
+mod worded;
 
 use std::path::{Path, PathBuf};
 

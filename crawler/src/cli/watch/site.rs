@@ -196,13 +196,14 @@ impl Subject for Site {
     }
 
     fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<End, Failure> {
+        self.session.dir = ended.lock.directory()?;
+        self.session.show_summary(&ended)?;
         let Ended { end, lock, crawl } = ended;
         (self.session.lock, self.session.told) = (Some(lock), true);
         if crawl.is_none() && end.is_followed_by_visits() {
             self.between = Some(Between::new(&self.session.settings(self.stored.as_deref())?.settings, now));
         }
         self.crawl = crawl;
-        self.session.show_summary(end)?;
         Ok(end)
     }
 

@@ -163,3 +163,13 @@ fn no_line_is_wider_than_a_terminal() {
     }
     assert!(wide > 1000, "so the test is of no use");
 }
+
+#[test]
+fn a_sequence_that_the_next_one_stops_names_no_budget() {
+    let mut summary = StoredSummary { end: Some("budget".to_owned()), ..large() };
+    let stopped = |summary: &StoredSummary| {
+        lines(summary, &View { dir: Path::new("d"), ended: Some(End::Budget), next: false, missing: None }).text
+    };
+    summary.settings = Some(r#"{"schedule":{"overlap":"restart"}}"#.to_owned());
+    assert!(stopped(&summary).starts_with("Reached the time of the next sequence after "), "{}", stopped(&summary));
+}

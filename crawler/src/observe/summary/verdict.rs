@@ -4,8 +4,10 @@
 
 use std::path::Path;
 
+use urlcache::Strategy;
+
 use crate::{
-    config::Settings,
+    config::{Overlap, Settings},
     engine::End,
     observe::{
         escape,
@@ -37,6 +39,7 @@ impl Ending<'_> {
             None => format!("Not finished (still running, or killed): {sequence}{pages} so far{}", self.waiting()),
             Some("drained") => format!("{}: {sequence}{pages} in {spent}{}", self.done(), self.doubt()),
             Some("budget") => stopped(&self.budget()),
+            Some("loss") if self.is_exact() => stopped("URL cache full"),
             Some("loss") => stopped("Loss budget exhausted"),
             Some("signal") => stopped(&format!("Stopped by {}", self.signal())),
             Some("unreachable") => format!("Not reachable: {}{}", self.silent(), self.waiting()),
@@ -59,6 +62,9 @@ impl Ending<'_> {
         let dir = quoted(&dir.display().to_string());
         let summary = self.summary;
         match summary.end.as_deref() {
+            Some("loss") if self.is_exact() => {
+                format!("webloom crawl -d {dir} --max-cache-memory SIZE   goes on with more memory")
+            }
             Some("loss") => format!("webloom crawl -d {dir} --max-lost-urls N   goes on with a larger budget"),
             Some("failed") => {
                 let missing = missing.map(|flag| format!(" {flag}")).unwrap_or_default();
@@ -103,6 +109,11 @@ impl Ending<'_> {
         }
     }
 
+    /// Whether its URL cache loses nothing, so that memory alone can end it.
+    fn is_exact(&self) -> bool {
+        self.settings.is_some_and(|settings| settings.cache.strategy == Strategy::Exact)
+    }
+
     fn done(&self) -> &'static str {
         if self.summary.is_proved() { "Complete" } else { "Finished" }
     }
@@ -138,13 +149,15 @@ impl Ending<'_> {
 
     /// Which budget was reached; where several could have been, those.
     fn budget(&self) -> String {
-        let Some(budget) = self.settings.map(|settings| &settings.budget) else { return "Reached a budget".to_owned() };
+        let Some(settings) = self.settings else { return "Reached a budget".to_owned() };
+        let budget = &settings.budget;
         let certain: Vec<_> = self.reached().into_iter().map(|(flag, most)| format!("{flag} {most}")).collect();
         let possible = [
             budget.max_time.map(|most| format!("--max-time {}", time(most.as_secs_f64()))),
             budget.max_depth.map(|most| format!("--max-depth {most}")),
             budget.max_pages_per_host.map(|most| format!("budget.max_pages_per_host {most}")),
             budget.max_pages.map(|most| format!("--max-pages {most}")),
+            (settings.schedule.overlap == Overlap::Restart).then(|| "the time of the next sequence".to_owned()),
         ];
         let named = if certain.is_empty() { possible.into_iter().flatten().collect() } else { certain };
         if named.is_empty() { "Reached a budget".to_owned() } else { format!("Reached {}", named.join(" or ")) }
@@ -178,12 +191,40 @@ impl Ending<'_> {
     }
 }
 
-/// A word as a shell reads it.
+/// A word as a shell reads it. What cannot be shown as it is, a line break for example, is in the escapes of `$'…'`.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        return word.to_owned();
+    }
+    if !word.contains('\n') && escape::text(word) == word {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut quoted = "$'".to_owned();
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            c if *escape::text(c.encode_utf8(&mut [0; 4])) == *c.encode_utf8(&mut [0; 4]) => quoted.push(c),
+            c => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| quoted += &format!("\\{byte:03o}")),
+        }
+    }
+    quoted + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt, process::Command};
+
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_a_quoted_word_as_it_was() {
+        for word in ["", "a", "größer", "it's mine", "a\nb", "a'\\\nb\t\u{1b}", "\u{202e}a b", "$HOME `x` \"y\" \\n"]
+        {
+            let quoted = quoted(word);
+            assert_eq!(escape::text(&quoted), quoted, "it is printed as it is");
+            let read = Command::new("bash").args(["-c", &format!("printf %s {quoted}")]).output().unwrap().stdout;
+            assert_eq!(OsStr::from_bytes(&read), word, "{quoted}");
+        }
     }
 }

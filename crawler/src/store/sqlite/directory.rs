@@ -2,9 +2,12 @@
 
 use std::{
     collections::HashSet,
-    fs::{File, Permissions, TryLockError},
+    fs::{File, Metadata, Permissions, TryLockError},
     io::{self, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -31,7 +34,29 @@ pub(super) const OWN: u32 = 0o600;
 
 /// Keeps a crawl directory for this process, also while nothing of it is open.
 #[derive(Debug, Clone)]
-pub struct DirectoryLock(#[expect(dead_code, reason = "it is held")] Arc<File>);
+pub struct DirectoryLock {
+    /// Where the directory was when it was locked.
+    path: PathBuf,
+    file: Arc<File>,
+}
+
+impl DirectoryLock {
+    /// Where the directory is, though it was moved since. Another one may be where it was.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] when it is gone.
+    pub fn directory(&self) -> Result<PathBuf, StoreError> {
+        let number = |file: Metadata| (file.dev(), file.ino());
+        let held = self.file.metadata().map(number).ok();
+        let is_held = |path: &Path| held.is_some() && std::fs::metadata(path.join(LOCK)).map(number).ok() == held;
+        if is_held(&self.path) {
+            return Ok(self.path.clone());
+        }
+        let moved = std::fs::read_link(format!("/proc/self/fd/{}", self.file.as_raw_fd())).ok();
+        let moved = moved.and_then(|lock| lock.parent().map(Path::to_owned)).filter(|path| is_held(path));
+        moved.ok_or_else(|| StoreError::Missing { path: self.path.clone() })
+    }
+}
 
 /// A crawl directory, locked for this process until it and all that was made of its lock are dropped.
 #[derive(Debug)]
@@ -58,21 +83,21 @@ impl CrawlDirectory {
         if !path.join(DATABASE).exists() && !is_empty(path).map_err(unwritable)? {
             return Err(StoreError::Foreign { path: path.to_owned() });
         }
-        let lock = lock(path)?;
-        Self::open_locked(path, lock)
+        Self::open_locked(lock(path)?)
     }
 
     /// The same for a directory that this process has kept.
     ///
     /// # Errors
     /// [`StoreError`] when it cannot be read any more.
-    pub fn open_locked(path: &Path, lock: DirectoryLock) -> Result<Self, StoreError> {
-        let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
+    pub fn open_locked(lock: DirectoryLock) -> Result<Self, StoreError> {
+        let path = &lock.directory()?;
+        let unwritable = |source| StoreError::Unwritable { path: path.clone(), source };
         let database = path.join(DATABASE);
         let failed = || database_error(&database);
         // What the database makes beside its file has the mode of that file.
         private(&database).and_then(|_| own_files(path)).map_err(unwritable)?;
-        let mut connection = Connection::open(&database).map_err(failed())?;
+        let mut connection = Connection::open(no_uri(&database)).map_err(failed())?;
         schema::prepare(&connection).map_err(failed())?;
         let version = schema::version(&connection, &database)?;
         schema::prepare_writing(&connection).map_err(failed())?;
@@ -82,7 +107,7 @@ impl CrawlDirectory {
         again::keep_history(&connection).map_err(failed())?;
         again::note_wider_scope(&connection).map_err(failed())?;
         again::note_wrong_hosts(&connection).map_err(failed())?;
-        Ok(Self { path: path.to_owned(), connection, lock, fail_point: None })
+        Ok(Self { path: path.clone(), connection, lock, fail_point: None })
     }
 
     /// Has the process die at this moment, in tests of kill and resume.
@@ -217,6 +242,11 @@ impl CrawlDirectory {
     }
 }
 
+/// The same path, which `SQLite` takes for no URI, whatever the directory is called.
+pub(super) fn no_uri(database: &Path) -> PathBuf {
+    if database.is_relative() { Path::new(".").join(database) } else { database.to_owned() }
+}
+
 /// Makes the names of new files in a folder survive a power loss.
 pub(super) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     // The parent of a relative path of one part.
@@ -259,7 +289,7 @@ fn lock(path: &Path) -> Result<DirectoryLock, StoreError> {
     let unwritable = |source| StoreError::Unwritable { path: path.to_owned(), source };
     let file = private(&path.join(LOCK)).map_err(unwritable)?;
     match file.try_lock() {
-        Ok(()) => Ok(DirectoryLock(Arc::new(file))),
+        Ok(()) => Ok(DirectoryLock { path: path.to_owned(), file: Arc::new(file) }),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(unwritable(source)),
     }

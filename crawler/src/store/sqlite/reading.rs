@@ -17,7 +17,10 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use rustix::fs::{Access, access};
 
-use super::{directory::DATABASE, error::database_error};
+use super::{
+    directory::{DATABASE, no_uri},
+    error::database_error,
+};
 use crate::store::StoreError;
 
 /// What has a meaning of its own in the path of a URI, and all that is not ASCII.
@@ -70,10 +73,10 @@ impl Reading {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let unlocked = (way != Way::Shared).then(|| State::of(database));
         let connection = match way {
-            Way::Shared => Connection::open_with_flags(database, flags)?,
+            Way::Shared => Connection::open_with_flags(no_uri(database), flags)?,
             Way::OwnIndex => {
                 // Files without locks: this connection takes itself for the only one.
-                let connection = Connection::open_with_flags_and_vfs(database, flags, c"unix-none")?;
+                let connection = Connection::open_with_flags_and_vfs(no_uri(database), flags, c"unix-none")?;
                 connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
                 connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
                 connection

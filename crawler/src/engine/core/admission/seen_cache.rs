@@ -54,6 +54,8 @@ pub(in crate::engine) struct SeenCache {
     rotations: u64,
     /// Whether it was said that rotating does not keep the budget.
     said_overrun: bool,
+    /// Whether it was said that there is no room.
+    said_spent: bool,
     verdicts: Vec<Verdict>,
 }
 
@@ -80,6 +82,7 @@ impl SeenCache {
             reset_every: None,
             rotations: 0,
             said_overrun: false,
+            said_spent: false,
             verdicts: Vec::new(),
         })
     }
@@ -118,23 +121,31 @@ impl SeenCache {
             urlcache::Room::Enough => return Ok(Room::Enough),
             urlcache::Room::Refill(refill) => self.fill(refill, &held),
             urlcache::Room::Grown { times, enough } => self.grown(times, enough),
-            urlcache::Room::Spent(Trigger::Memory) => {
-                let limit = self.cache.config().max_memory;
-                tracing::warn!(
-                    limit,
-                    items = held.items,
-                    "the URL cache cannot hold more URLs within --max-cache-memory"
-                );
-                Room::Spent
-            }
             urlcache::Room::Spent(trigger) => {
-                let (trigger, expected_lost) = (trigger.name(), rounded(self.expected_lost()));
-                tracing::warn!(trigger, items = held.items, expected_lost, "the loss budget allows no more URLs");
+                self.tell_spent(trigger, held.items);
                 Room::Spent
             }
         };
         self.since = now;
         Ok(room)
+    }
+
+    /// Says once why there is no room.
+    fn tell_spent(&mut self, trigger: Trigger, items: u64) {
+        if std::mem::replace(&mut self.said_spent, true) {
+            return;
+        }
+        if trigger == Trigger::Memory {
+            let limit = self.cache.config().max_memory;
+            tracing::warn!(
+                limit,
+                items,
+                "the URL cache cannot hold more URLs within --max-cache-memory: allow more memory, or choose another cache"
+            );
+            return;
+        }
+        let (trigger, expected_lost) = (trigger.name(), rounded(self.expected_lost()));
+        tracing::warn!(trigger, items, expected_lost, "the loss budget allows no more URLs");
     }
 
     /// What is done with a cache that has reached its age limit.
