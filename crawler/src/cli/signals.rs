@@ -1,8 +1,9 @@
 //! Signals: what ends a run, and what is asked of one that goes on.
 
-use std::time::Duration;
+use std::{thread, time::Duration};
 
 use tokio::{
+    runtime::Builder,
     signal::unix::{Signal, SignalKind, signal},
     sync::{mpsc, watch},
 };
@@ -29,11 +30,17 @@ fn listen(kind: SignalKind) -> Result<Signal, Failure> {
     signal(kind).map_err(Failure::system("cannot listen for signals"))
 }
 
-/// SIGINT and SIGTERM; a second one exits at once, and what is committed stays.
+/// SIGINT and SIGTERM; a second one exits at once, and what is committed stays. They have a thread of their own, so that nothing that
+/// takes long holds them up.
 pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
     let (sender, receiver) = watch::channel(None);
-    let (mut interrupts, mut terminations) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    tokio::spawn(async move {
+    let no_thread = || Failure::system("cannot start the thread for signals");
+    let runtime = Builder::new_current_thread().enable_io().build().map_err(no_thread())?;
+    let (mut interrupts, mut terminations) = {
+        let _within = runtime.enter();
+        (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?)
+    };
+    let forward = async move {
         let mut stopping = false;
         loop {
             let kind = tokio::select! {
@@ -45,7 +52,9 @@ pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
             }
             stopping = true;
         }
-    });
+    };
+    let thread = thread::Builder::new().name("signals".into());
+    thread.spawn(move || runtime.block_on(forward)).map_err(no_thread())?;
     Ok(stopped_by(receiver))
 }
 

@@ -39,6 +39,11 @@ impl StopSignal {
         }
     }
 
+    /// The number of the signal, if somebody has asked.
+    pub fn asked_before(&self) -> Option<i32> {
+        *self.signals.borrow()
+    }
+
     /// The next step; never, if nobody asks.
     pub(super) async fn next(&mut self) -> Stop {
         if let Some(moment) = self.aborts {

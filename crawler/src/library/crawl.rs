@@ -21,7 +21,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, print_duration},
-    engine::{Handed, PageReader, Start},
+    engine::{End, Handed, PageReader, Start},
     session::{Failure, Round, Session, directory::CrawlDirectory, starts},
     store::Revisit,
     url::Credentials,
@@ -267,11 +267,16 @@ impl<F: Fetcher + 'static> Crawl<F> {
         let session = self.session(&dir, reader)?;
         let crawling = pin!(session.sequences(Clock::start(), stop));
         let ended = tokio::select! {
-            ended = crawling => ended?,
+            ended = crawling => ended,
             never = hand_out(pages, handle) => match never {},
         };
-        let dir = ended.lock.directory().map_err(Failure::from)?;
-        Ok(Summary::read(&dir, ended.end, logged_in)?)
+        let (dir, end) = match ended {
+            Ok(ended) => (ended.lock.directory().map_err(Failure::from)?, ended.end),
+            // It is as it was.
+            Err(Failure::Interrupted(signal)) if CrawlDirectory::exists(&dir) => (dir, End::Signal(signal)),
+            Err(failure) => return Err(failure.into()),
+        };
+        Ok(Summary::read(&dir, end, logged_in)?)
     }
 
     /// Where the crawl is kept; a temporary directory goes with what stands for it.

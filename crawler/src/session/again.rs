@@ -17,7 +17,7 @@ impl<C: Caller> Session<C> {
         if !self.round.begins() {
             return Ok(None);
         }
-        self.check_before_directory()?;
+        self.check()?;
         let directory = directory::open(&self.dir, self.lock.as_ref())?;
         self.lock = Some(directory.lock());
         let Some(last) = directory.last_sequence()? else {

@@ -41,13 +41,16 @@ pub enum Failure {
         /// Why not.
         source: std::io::Error,
     },
+    /// It was asked to stop, by a signal of this number, before its first request.
+    #[error("stopped while it was starting; everything fetched before is kept")]
+    Interrupted(i32),
     /// What is there cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
 }
 
 impl Failure {
-    /// 2 for what is decided before the first request, 1 for the rest.
+    /// 2 for what is decided before the first request, 128 and its number for a signal, 1 for the rest.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code())
     }
@@ -61,7 +64,19 @@ impl Failure {
             | Self::Setup(_)
             | Self::FailPoint(_)
             | Self::Run(EngineError::Setup(_)) => 2,
+            Self::Interrupted(signal) => 128 + u8::try_from(*signal).unwrap_or_default(),
             Self::Run(_) | Self::System { .. } | Self::Read(_) => 1,
+        }
+    }
+
+    /// The same of a session that was asked to stop, if it was.
+    pub(super) fn of(self, stopped: Option<i32>) -> Self {
+        match (self, stopped) {
+            (
+                Self::Store(StoreError::Interrupted) | Self::Run(EngineError::Store(StoreError::Interrupted)),
+                Some(signal),
+            ) => Self::Interrupted(signal),
+            (failure, _) => failure,
         }
     }
 

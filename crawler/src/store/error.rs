@@ -84,6 +84,9 @@ pub enum StoreError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Somebody asked it to stop before it had begun.
+    #[error("stopped while it was starting; everything fetched before is kept")]
+    Interrupted,
     /// The database refuses.
     #[error("database {}: {source}", path.display())]
     Database {

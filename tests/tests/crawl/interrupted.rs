@@ -3,12 +3,14 @@
 use std::{path::Path, time::Duration};
 
 use rusqlite::Connection;
+use rustix::process::Signal;
 use webloom_tests::{
+    grown::grow,
     server::{Reply, Server},
     webloom::{Run, Webloom, assert_clean, with_outcome},
 };
 
-use crate::{Folder, assert_asked_once, assert_counts, serve, star, starts::without_scheme};
+use crate::{Folder, assert_asked_once, assert_counts, crawl, serve, star, starts::without_scheme};
 
 /// Kills a crawl after its first commit, another one after its second, and so on until one ends by itself; each is
 /// completed by `again`, and then checked.
@@ -102,4 +104,22 @@ fn a_row_that_cannot_be_read_ends_the_run_with_one_line() {
     let pages: Vec<String> = (1..=30).map(|page| format!("/{page}")).collect();
     assert_asked_once(&server, &pages.iter().map(String::as_str).chain(["/"]).collect::<Vec<_>>());
     assert_clean(&folder.crawl());
+}
+
+#[test]
+fn a_signal_ends_a_start_before_its_first_request() {
+    let (server, folder) = (serve(star(3)), Folder::new());
+    let dir = folder.crawl();
+    crawl(&server, &dir, &[]);
+    grow(&dir, 20_000).expect("rows can be written");
+    let asked = server.log().len();
+    let mut run = Webloom::go_on(&dir).args(["--again", "--delay", "1s"]).within("exec 2>&1").spawn();
+    run.line_with("politeness.delay is now");
+    run.signal(Signal::INT);
+    let run = run.wait();
+    assert_eq!(run.code, Some(130));
+    let said = "error: stopped while it was starting; everything fetched before is kept\n";
+    assert!(run.stdout.ends_with(said) && !run.stdout.contains('{'), "{run:?}");
+    assert_eq!(server.log().len(), asked);
+    assert_clean(&dir);
 }

@@ -18,15 +18,13 @@ fn the_figures_are_those_of_the_crawl_wherever_its_directory_is_by_then() {
     let (dir, moved) = (folder.crawl(), folder.0.path().join("moved"));
     let other = serve(star(7));
     let (pages, is_moved) = (chain(4), AtomicBool::new(false));
-    let server = serve({
-        let (dir, moved, other) = (dir.clone(), moved.clone(), other.url("/"));
-        move |asked| {
-            if asked.target == "/2" && !is_moved.swap(true, Ordering::Relaxed) {
-                fs::rename(&dir, &moved).expect("nothing is in the way");
-                Webloom::crawl(&dir, &other).run().expect(0);
-            }
-            if asked.target == "/robots.txt" { Reply::status(404) } else { pages(asked) }
+    let (from, to) = (dir.clone(), moved.clone());
+    let server = serve(move |asked| {
+        if asked.target == "/2" && !is_moved.swap(true, Ordering::Relaxed) {
+            fs::rename(&from, &to).expect("nothing is in the way");
+            Webloom::crawl(&from, &other.url("/")).run().expect(0);
         }
+        if asked.target == "/robots.txt" { Reply::status(404) } else { pages(asked) }
     });
     let summary = Webloom::crawl(&dir, &server.url("/")).run().expect(0).json();
     assert_eq!(summary["pages"]["stored"], 5, "{summary}");

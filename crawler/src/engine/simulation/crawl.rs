@@ -23,7 +23,7 @@ use crate::{
     config::Settings,
     engine::{End, SharedGate, Start},
     politeness::Limits,
-    session::{Round, Session},
+    session::{Failure, Round, Session},
     store::{
         Revisit,
         sqlite::{CrawlDirectory, Records},
@@ -357,7 +357,8 @@ impl Crawl {
             Ended::By(End::Drained | End::Unreachable) if self.has_ended_as("budget") => Ok(Some(End::Signal(0))),
             Ended::By(End::Unreachable) if self.has_ended_as("drained") => Ok(Some(End::Drained)),
             Ended::By(end) => Ok(Some(end)),
-            Ended::Killed => Ok(None),
+            // Who is asked to stop while starting leaves what a kill does.
+            Ended::Killed | Ended::Failed(Failure::Interrupted(_)) => Ok(None),
             Ended::Failed(_) if self.disk.0.lock().unwrap().was_full => Ok(None),
             Ended::Failed(failure) => Err(failure.to_string()),
         }

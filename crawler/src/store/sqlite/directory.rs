@@ -29,6 +29,9 @@ pub(super) const DATABASE: &str = "webloom.sqlite";
 const SETTINGS_COPY: &str = "crawl.toml";
 const LOCK: &str = "lock";
 
+/// Steps of the database's machine after which it looks whether it is to stop: less than a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 5_000;
+
 /// The mode of all files of a crawl directory.
 pub(super) const OWN: u32 = 0o600;
 
@@ -114,6 +117,23 @@ impl CrawlDirectory {
     #[must_use]
     pub fn dying_at(self, fail_point: Option<FailPoint>) -> Self {
         Self { fail_point, ..self }
+    }
+
+    /// Has what takes long before the first message to its writer end, with [`StoreError::Interrupted`], once this is so. What is not
+    /// committed by then is taken back.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database refuses.
+    pub fn interrupted_when(self, is_stopped: impl Fn() -> bool + Send + 'static) -> Result<Self, StoreError> {
+        let failed = self.failed();
+        let mut interruptible = self;
+        interruptible.connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_stopped)).map_err(failed)?;
+        Ok(interruptible)
+    }
+
+    /// Has nothing end before it is done any more.
+    pub(super) fn uninterrupted(&mut self) -> rusqlite::Result<()> {
+        self.connection.progress_handler(0, None::<fn() -> bool>)
     }
 
     /// What keeps it for this process.

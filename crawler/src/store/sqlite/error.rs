@@ -65,6 +65,7 @@ pub(super) fn database_error(path: impl Into<PathBuf>) -> impl FnOnce(rusqlite::
         {
             StoreError::KeyRules { path, source: rules.clone() }
         }
+        Some(rusqlite::ErrorCode::OperationInterrupted) => StoreError::Interrupted,
         Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full { path },
         Some(rusqlite::ErrorCode::NotADatabase) => {
             StoreError::Foreign { path: path.parent().map_or_else(|| path.clone(), PathBuf::from) }

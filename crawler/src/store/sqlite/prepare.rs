@@ -182,3 +182,49 @@ pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Res
         )
         .map(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
+
+    use super::*;
+    use crate::url::{Canonicalizer, FingerprintSeed};
+
+    #[test]
+    fn what_takes_long_before_a_run_can_be_interrupted_and_done_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut directory = CrawlDirectory::open(folder.path()).unwrap();
+        let crawl = NewCrawl {
+            at: Moment::EPOCH,
+            fingerprint_seed: FingerprintSeed::new(7),
+            key_rules: Canonicalizer::default(),
+            hash_seed: 1,
+            settings: "{}".to_owned(),
+            areas: Vec::new(),
+        };
+        directory.create(&crawl).unwrap();
+        directory
+            .connection
+            .execute_batch(
+                "INSERT INTO host (id, origin) VALUES (0, 'http://h');
+                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                 INSERT INTO url (id, host, url, fingerprint, hop, depth, rank, admitted_in, state)
+                     SELECT i, 0, 'http://h/' || i, randomblob(16), 'link', 1, 0, 0, 'queued' FROM n",
+            )
+            .unwrap();
+        let is_stopped = Arc::new(AtomicBool::new(true));
+        let asked = Arc::clone(&is_stopped);
+        let directory = directory.interrupted_when(move || asked.load(Ordering::Relaxed)).unwrap();
+        let best = Ranking::new(crate::order::Order::Depth, Vec::new());
+        assert!(matches!(directory.rank_by(&best), Err(StoreError::Interrupted)));
+        assert!(matches!(directory.resume(None), Err(StoreError::Interrupted)));
+        is_stopped.store(false, Ordering::Relaxed);
+        let unranked = "SELECT count(*) FROM url WHERE rank <> 0";
+        assert_eq!(directory.connection.query_row(unranked, [], |row| row.get(0)), Ok(0), "all or nothing");
+        directory.rank_by(&best).unwrap();
+        assert_eq!(directory.resume(None).unwrap().map(|resumed| resumed.counts.queued), Some(5_000));
+    }
+}

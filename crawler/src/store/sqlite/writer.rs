@@ -75,6 +75,8 @@ pub struct Writer {
     unsynced: bool,
     synced: Instant,
     checkpointed: Instant,
+    /// Whether nothing was written yet: then it may be interrupted.
+    is_starting: bool,
     #[cfg(test)]
     statements: Statements,
 }
@@ -114,6 +116,7 @@ impl Writer {
             unsynced: false,
             synced: now,
             checkpointed: now,
+            is_starting: true,
         };
         if lost::any(writer.connection())? {
             writer.note_found()?;
@@ -122,6 +125,15 @@ impl Writer {
     }
 
     fn take(&mut self, next: Next) -> Result<ControlFlow<()>, Fault> {
+        // What begins a run that goes on reads the URL table.
+        if std::mem::take(&mut self.is_starting) {
+            if let Next::Message(message @ Message::Replay(_)) = next {
+                self.apply(message)?;
+                self.directory.uninterrupted()?;
+                return Ok(ControlFlow::Continue(()));
+            }
+            self.directory.uninterrupted()?;
+        }
         match next {
             Next::Message(message) => self.apply(message)?,
             Next::Nothing if self.group.is_some() => self.commit()?,

@@ -1,0 +1,113 @@
+//! One sequence of a session, or visits after it: refused, prepared on a thread of its own, and run.
+
+use std::panic::resume_unwind;
+
+use tokio::{sync::watch, task::spawn_blocking};
+
+use super::{
+    Caller, Ended, Failure, Round, Session, Visited,
+    directory::CrawlDirectory,
+    prepare::{Begun, Prepared, PreparedRun},
+};
+use crate::{
+    clock::Clock,
+    engine::{self, Between, Launch, Progress, StopSignal},
+};
+
+/// What a session of this caller is launched with.
+type Launching<C> = Launch<<C as Caller>::Fetcher, CrawlDirectory, <C as Caller>::Writer>;
+
+impl<C: Caller> Session<C> {
+    /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
+    pub(crate) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended<C::Fetcher>, Failure> {
+        self.check()?;
+        let ended = match self.prepared(clock, &stop).await {
+            Ok(Prepared::Complete(ended)) => Ok(ended),
+            Ok(Prepared::Run(run)) => self.launch(*run, clock, stop.clone()).await,
+            Err(failure) => Err(failure),
+        };
+        ended.map_err(|failure| failure.of(stop.asked_before()))
+    }
+
+    /// Visits the pages that are due after the last sequence, until nothing is for long or they are to finish.
+    pub(crate) async fn visit_due(
+        self,
+        clock: Clock,
+        stop: StopSignal,
+        between: Between,
+        finish: impl Future<Output = ()> + Send,
+    ) -> Result<Visited, Failure> {
+        let session = Self { round: Round::Between, ..self };
+        let visited = session.take_up(clock, stop.clone(), between, finish).await;
+        visited.map_err(|failure| failure.of(stop.asked_before()))
+    }
+
+    async fn take_up(
+        self,
+        clock: Clock,
+        stop: StopSignal,
+        between: Between,
+        finish: impl Future<Output = ()> + Send,
+    ) -> Result<Visited, Failure> {
+        let Prepared::Run(run) = self.prepared(clock, &stop).await? else {
+            unreachable!("what is due after a sequence is no matter of its being complete")
+        };
+        let lock = run.directory.lock();
+        // Nobody looks at it.
+        let (progress, _) = watch::channel(Progress::default());
+        let crawl = Box::pin(engine::take_up(self.launching(*run, clock, stop, progress), between)).await?;
+        Ok(Visited { left: Box::pin(crawl.visit_due(finish)).await?, lock })
+    }
+
+    async fn prepared(&self, clock: Clock, stop: &StopSignal) -> Result<Prepared<C::Fetcher>, Failure> {
+        let (begun, stopping) = (Begun { now: clock.now(), started: clock.started() }, stop.clone());
+        let span = tracing::Span::current();
+        let session = self.clone();
+        let work = move || span.in_scope(|| session.prepare(begun, &stopping));
+        spawn_blocking(work).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))
+    }
+
+    /// Runs what was prepared.
+    async fn launch(
+        self,
+        run: PreparedRun<C::Fetcher>,
+        clock: Clock,
+        stop: StopSignal,
+    ) -> Result<Ended<C::Fetcher>, Failure> {
+        let lock = run.directory.lock();
+        // Rates are of this run: earlier pages are there before the first one is counted.
+        let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
+        let view = self.caller.show(shown, stop.clone());
+        let ended = Box::pin(engine::run(self.launching(run, clock, stop, progress))).await;
+        drop(view);
+        ended.map(|engine::Ended { end, crawl }| Ended { end, lock, crawl }).map_err(Failure::from)
+    }
+
+    fn launching(
+        &self,
+        run: PreparedRun<C::Fetcher>,
+        clock: Clock,
+        stop: StopSignal,
+        progress: watch::Sender<Progress>,
+    ) -> Launching<C> {
+        let PreparedRun { directory, resumed, starts, settings, texts, fetcher } = run;
+        let (reader, writer) = (self.caller.pages(), self.caller.writer());
+        let is_over = self.round == Round::Between;
+        let between = (self.watched && !is_over).then(|| Between::new(&settings, clock.now()));
+        Launch {
+            directory,
+            resumed,
+            starts,
+            settings,
+            texts,
+            fetcher,
+            writer,
+            clock,
+            stop,
+            progress,
+            reader,
+            between,
+            is_over,
+        }
+    }
+}
