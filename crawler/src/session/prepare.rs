@@ -7,7 +7,7 @@ use std::{collections::HashSet, path::Path, sync::Arc};
 
 use super::{
     Caller, Ended, Failure, Round, SCOPE_KEYS, Session, access,
-    directory::{self, CrawlDirectory},
+    directory::{self, Beginning, CrawlDirectory},
     open_files::OpenFiles,
 };
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     engine::{self, End, Start, StopSignal},
     store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
-    url::{Canonicalizer, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
 };
 
 /// What these settings say decides which links of a page are kept.
@@ -27,6 +27,15 @@ pub(super) struct Begun {
     pub(super) now: Moment,
     /// When its run began.
     pub(super) started: Moment,
+}
+
+/// What a run is to begin with.
+struct Wanted<'a> {
+    settings: &'a Settings,
+    /// The same with all layers, as it is stored.
+    json: &'a str,
+    changes: &'a [ChangedKey],
+    now: Moment,
 }
 
 /// What is to be done.
@@ -86,19 +95,14 @@ impl<C: Caller> Session<C> {
             directory.begin_sequence(&next)?;
         }
         directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
-        let starts = self.new_starts(&directory)?;
         // There may be very many, and the run lasts.
         drop(given);
-        let is_over = self.round == Round::Between;
-        if !is_over {
-            directory.retry_abandoned()?;
-        }
         // Nothing is refused from here on: the settings of this run are those of the crawl.
-        store_settings(&directory, &settings, &json, &changes)?;
         self.announce(&changes);
         directory.write_settings_copy(&resolved.effective.to_toml())?;
-        order_queue(&directory, &settings, begun.now)?;
-        let resumed = directory.resume(settings.budget.max_depth)?.ok_or_else(|| missing(&self.dir))?;
+        let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
+        let (resumed, starts) = self.begin(&directory, &wanted)?;
+        let is_over = self.round == Round::Between;
         if !is_over && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
@@ -108,6 +112,29 @@ impl<C: Caller> Session<C> {
         self.ask_for_contact(&settings, &directory.areas()?)?;
         let texts = self.keeps_texts(settings.change.text, &directory)?;
         Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher })))
+    }
+
+    /// Asks the URL table what the run begins with, and has it be as the settings say; with the starts that the sequence has not
+    /// admitted yet.
+    fn begin(&self, directory: &CrawlDirectory, wanted: &Wanted<'_>) -> Result<(Resumed, Vec<Start>), Failure> {
+        let Wanted { settings, json, changes, now } = *wanted;
+        let mut starts = self.all_starts(directory)?;
+        // A run that changed the scope may have ended before its first visit.
+        let is_judged_again = has_scope_changed(changes) || directory.is_untouched()?;
+        let scope = if is_judged_again { Some(engine::scope(settings, &directory.areas()?)?) } else { None };
+        let beginning = Beginning {
+            starts: starts.iter().map(|(fingerprint, _)| *fingerprint).collect(),
+            settings: Some(json),
+            scope: scope.as_ref(),
+            ranking: Some(&engine::ranking(settings)),
+            latest_due: Some(now + settings.retry.max_backoff.max(settings.politeness.max_retry_after)),
+            tries_again: self.round != Round::Between,
+            max_depth: settings.budget.max_depth,
+        };
+        let found = directory.begin(&beginning)?.ok_or_else(|| missing(&self.dir))?;
+        tell_clamped(found.clamped);
+        starts.retain(|(fingerprint, _)| !found.admitted.contains(fingerprint));
+        Ok((found.resumed, starts.into_iter().map(|(_, start)| start).collect()))
     }
 
     /// A sequence in which no start gave a page has nothing to go on with: the next one begins.
@@ -162,8 +189,8 @@ impl<C: Caller> Session<C> {
         }
     }
 
-    /// The starts, given now or before, that the sequence has not admitted yet.
-    fn new_starts(&self, directory: &CrawlDirectory) -> Result<Vec<Start>, Failure> {
+    /// The starts, given now or before, each once.
+    fn all_starts(&self, directory: &CrawlDirectory) -> Result<Vec<(Fingerprint, Start)>, Failure> {
         let areas = directory.areas()?;
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
         let rules = directory.key_rules()?.ok_or_else(|| missing(&self.dir))?;
@@ -179,9 +206,7 @@ impl<C: Caller> Session<C> {
                 starts.push((fingerprint, start));
             }
         }
-        let admitted = directory.admitted(&given)?;
-        starts.retain(|(fingerprint, _)| !admitted.contains(fingerprint));
-        Ok(starts.into_iter().map(|(_, start)| start).collect())
+        Ok(starts)
     }
 }
 
@@ -217,35 +242,18 @@ fn area(start: &Start) -> AreaRow {
     AreaRow { url: start.url.as_str().to_owned(), source }
 }
 
-/// Stores the settings of a run, and leaves out what is queued and does not belong to the crawl any more: where they say so, or where
-/// a run that said so ended before its first visit.
-fn store_settings(
-    directory: &CrawlDirectory,
-    settings: &Settings,
-    json: &str,
-    changes: &[ChangedKey],
-) -> Result<(), Failure> {
-    if changes.iter().any(|change| change.key.starts_with(SCOPE_KEYS)) || directory.is_untouched()? {
-        directory.narrow(&engine::scope(settings, &directory.areas()?)?, json)?;
-    } else {
-        directory.store_settings(json)?;
-    }
-    Ok(())
+/// Whether other URLs may belong to the crawl.
+fn has_scope_changed(changes: &[ChangedKey]) -> bool {
+    changes.iter().any(|change| change.key.starts_with(SCOPE_KEYS))
 }
 
-/// Ranks what is queued as the settings have it. A retry waits at most as long as they say, whatever the clock said when it was
-/// written.
-fn order_queue(directory: &CrawlDirectory, settings: &Settings, now: Moment) -> Result<(), Failure> {
-    directory.rank_by(&engine::ranking(settings))?;
-    let longest = settings.retry.max_backoff.max(settings.politeness.max_retry_after);
-    let clamped = directory.clamp_due(now + longest)?;
-    if clamped > 0 {
+fn tell_clamped(urls: u64) {
+    if urls > 0 {
         tracing::warn!(
-            urls = clamped,
+            urls,
             "some retries were due too late, perhaps because the clock was wrong; they are made sooner"
         );
     }
-    Ok(())
 }
 
 fn missing(dir: &Path) -> Failure {

@@ -1,7 +1,6 @@
 //! [`CrawlDirectory`]: finding, making and locking one, and what it holds before a run.
 
 use std::{
-    collections::HashSet,
     fs::{File, Metadata, Permissions, TryLockError},
     io::{self, Write},
     os::{
@@ -14,15 +13,10 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{
-    FailPoint,
-    again::{self, Current},
-    error::database_error,
-    resume, schema, summary,
-};
+use super::{FailPoint, again, error::database_error, resume, schema};
 use crate::{
-    store::{AreaRow, LastSequence, Resumed, StoreError},
-    url::{Canonicalizer, Fingerprint, FingerprintSeed},
+    store::{AreaRow, LastSequence, StoreError},
+    url::{Canonicalizer, FingerprintSeed},
 };
 
 pub(super) const DATABASE: &str = "webloom.sqlite";
@@ -146,20 +140,6 @@ impl CrawlDirectory {
         &self.path
     }
 
-    /// What the crawl needs to go on; `None` when the directory is new.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be read.
-    pub fn resume(&self, max_depth: Option<u32>) -> Result<Option<Resumed>, StoreError> {
-        let load = || {
-            let resumed = resume::load(&self.connection, max_depth)?;
-            // What was read or kept in a temporary table is not needed again.
-            self.connection.execute_batch("PRAGMA shrink_memory")?;
-            Ok(resumed)
-        };
-        load().map_err(self.failed())
-    }
-
     /// The stored settings (JSON); `None` when the directory is new.
     ///
     /// # Errors
@@ -207,29 +187,6 @@ impl CrawlDirectory {
     /// [`StoreError`] when the database cannot be read.
     pub fn last_sequence(&self) -> Result<Option<LastSequence>, StoreError> {
         resume::last_sequence(&self.connection).map_err(self.failed())
-    }
-
-    /// Which of these URLs belong to the last sequence. May read all rows, once: for starts before a run.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be read.
-    pub fn admitted(&self, given: &HashSet<Fingerprint>) -> Result<HashSet<Fingerprint>, StoreError> {
-        let read = || {
-            let table = "CREATE TEMP TABLE given (fingerprint BLOB PRIMARY KEY) WITHOUT ROWID";
-            self.connection.execute_batch(table)?;
-            let mut insert = self.connection.prepare("INSERT INTO given VALUES (?)")?;
-            given.iter().try_for_each(|fingerprint| insert.execute([fingerprint.to_bytes()]).map(|_| ()))?;
-            let current = Current::of(&self.connection, summary::last_sequence(&self.connection)?.unwrap_or_default())?;
-            let mut select = self.connection.prepare(&format!(
-                "SELECT fingerprint FROM url WHERE fingerprint IN (SELECT fingerprint FROM given) AND {}",
-                current.rows()
-            ))?;
-            let found = select.query_map([current.sequence], |row| row.get(0).map(Fingerprint::from_bytes))?;
-            let found = found.collect::<rusqlite::Result<_>>()?;
-            self.connection.execute_batch("DROP TABLE given")?;
-            Ok(found)
-        };
-        read().map_err(self.failed())
     }
 
     /// Writes `crawl.toml`, the copy of the settings for people.

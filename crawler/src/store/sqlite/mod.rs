@@ -11,6 +11,7 @@
 mod again;
 mod apply;
 mod batches;
+mod beginning;
 mod changes;
 mod check;
 #[cfg(test)]
@@ -21,11 +22,9 @@ mod failpoint;
 mod freshness;
 mod links;
 mod lost;
-mod narrow;
 mod pages;
 mod prepare;
 mod prune;
-mod ranks;
 mod reading;
 mod records;
 mod refill;
@@ -39,6 +38,7 @@ mod visits;
 mod words;
 mod writer;
 
+pub use beginning::Beginning;
 pub use check::invariants;
 pub use directory::{CrawlDirectory, DirectoryLock};
 pub use failpoint::{BadFailPoint, FailPoint};

@@ -2,13 +2,8 @@
 
 use rusqlite::{Connection, params};
 
-use super::{CrawlDirectory, apply, directory::sync_folder, narrow, ranks, resume, schema};
-use crate::{
-    order::Ranking,
-    scope::Scope,
-    store::{Abandonment, AreaRow, Counters, Errs, NewCrawl, NextSequence, Revisit, RunStart, StoreError},
-    time::Moment,
-};
+use super::{CrawlDirectory, apply, directory::sync_folder, resume, schema};
+use crate::store::{AreaRow, Counters, Errs, NewCrawl, NextSequence, Revisit, RunStart, StoreError};
 
 impl CrawlDirectory {
     /// Begins a crawl: its identity and sequence 0, in one transaction that survives a power loss.
@@ -90,69 +85,6 @@ impl CrawlDirectory {
         };
         write(&mut self.connection).map_err(self.failed())
     }
-
-    /// Stores changed settings.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be written.
-    pub fn store_settings(&self, settings: &str) -> Result<(), StoreError> {
-        let update = self.connection.execute("UPDATE crawl SET settings = ?", [settings]);
-        update.map(|_| ()).map_err(self.failed())
-    }
-
-    /// Puts what is queued in the last sequence in this order, if it was queued in another.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be written.
-    pub fn rank_by(&self, ranking: &Ranking) -> Result<(), StoreError> {
-        ranks::rank_by(&self.connection, ranking).map_err(self.failed())
-    }
-
-    /// Stores changed settings, and leaves out what is queued in the last sequence and is not in their scope any more: both or
-    /// none of it.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be written.
-    pub fn narrow(&self, scope: &Scope, settings: &str) -> Result<(), StoreError> {
-        let write = || {
-            let transaction = self.connection.unchecked_transaction()?;
-            narrow::leave_out(&transaction, scope)?;
-            transaction.execute("UPDATE crawl SET settings = ?", [settings])?;
-            transaction.commit()
-        };
-        write().map_err(self.failed())
-    }
-
-    /// Whether the last sequence has no visit yet.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be read.
-    pub fn is_untouched(&self) -> Result<bool, StoreError> {
-        narrow::is_untouched(&self.connection).map_err(self.failed())
-    }
-
-    /// Queues URLs of the last sequence again that were abandoned for what may be mended since: a name that was none, an
-    /// address that was not allowed. Returns how many there were.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be written.
-    pub fn retry_abandoned(&self) -> Result<usize, StoreError> {
-        let update = "UPDATE url SET state = 'queued', reason = NULL, attempts = 0, due = NULL, failed_at = NULL
-                      WHERE state = 'abandoned' AND reason IN (?, ?) AND admitted_in = (SELECT max(n) FROM sequence)";
-        let reasons = Abandonment::TRIED_AGAIN.map(Abandonment::as_str);
-        self.connection.execute(update, reasons).map_err(self.failed())
-    }
-
-    /// Has no retry of the last sequence wait beyond `latest`, the longest that one could have been told to wait: a clock
-    /// that was ahead wrote what lies beyond it. Returns how many there were.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be written.
-    pub fn clamp_due(&self, latest: Moment) -> Result<usize, StoreError> {
-        let clamp = "UPDATE url INDEXED BY url_retry SET due = ?1 WHERE state = 'queued' AND due > ?1
-                     AND admitted_in = (SELECT max(n) FROM sequence)";
-        self.connection.execute(clamp, [latest.millis()]).map_err(self.failed())
-    }
 }
 
 fn known_urls(connection: &Connection) -> rusqlite::Result<u64> {
@@ -181,50 +113,4 @@ pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Res
             params![never, run.audit_sample, last, run.text_rule.map(crate::text::TextRule::number), run.is_over],
         )
         .map(|_| ())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    };
-
-    use super::*;
-    use crate::url::{Canonicalizer, FingerprintSeed};
-
-    #[test]
-    fn what_takes_long_before_a_run_can_be_interrupted_and_done_later() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut directory = CrawlDirectory::open(folder.path()).unwrap();
-        let crawl = NewCrawl {
-            at: Moment::EPOCH,
-            fingerprint_seed: FingerprintSeed::new(7),
-            key_rules: Canonicalizer::default(),
-            hash_seed: 1,
-            settings: "{}".to_owned(),
-            areas: Vec::new(),
-        };
-        directory.create(&crawl).unwrap();
-        directory
-            .connection
-            .execute_batch(
-                "INSERT INTO host (id, origin) VALUES (0, 'http://h');
-                 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-                 INSERT INTO url (id, host, url, fingerprint, hop, depth, rank, admitted_in, state)
-                     SELECT i, 0, 'http://h/' || i, randomblob(16), 'link', 1, 0, 0, 'queued' FROM n",
-            )
-            .unwrap();
-        let is_stopped = Arc::new(AtomicBool::new(true));
-        let asked = Arc::clone(&is_stopped);
-        let directory = directory.interrupted_when(move || asked.load(Ordering::Relaxed)).unwrap();
-        let best = Ranking::new(crate::order::Order::Depth, Vec::new());
-        assert!(matches!(directory.rank_by(&best), Err(StoreError::Interrupted)));
-        assert!(matches!(directory.resume(None), Err(StoreError::Interrupted)));
-        is_stopped.store(false, Ordering::Relaxed);
-        let unranked = "SELECT count(*) FROM url WHERE rank <> 0";
-        assert_eq!(directory.connection.query_row(unranked, [], |row| row.get(0)), Ok(0), "all or nothing");
-        directory.rank_by(&best).unwrap();
-        assert_eq!(directory.resume(None).unwrap().map(|resumed| resumed.counts.queued), Some(5_000));
-    }
 }

@@ -4,10 +4,10 @@ use rusqlite::{Connection, OptionalExtension, Result};
 
 use super::again::{Current, TOUCHED_LATER};
 use crate::{
-    candidate::{HostId, Ticket},
+    candidate::HostId,
     health::{HealthRow, Wait},
     queue::Counts,
-    store::{AreaRow, AreaSource, Counters, HostState, LastSequence, PendingStart, Resumed},
+    store::{AreaRow, AreaSource, Counters, HostState, LastSequence, Resumed},
     time::Moment,
     url::{Canonicalizer, FingerprintSeed},
 };
@@ -39,7 +39,8 @@ pub(super) fn key_rules(connection: &Connection) -> Result<Option<Canonicalizer>
     connection.query_row("SELECT key_rules FROM crawl", [], rules).optional()
 }
 
-pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Option<Resumed>> {
+/// The last sequence with all that is needed to go on, but for what the URL table says.
+pub(super) fn without_urls(connection: &Connection) -> Result<Option<(Current, Resumed)>> {
     let Some(fingerprint_seed) = fingerprint_seed(connection)? else { return Ok(None) };
     let Some(key_rules) = key_rules(connection)? else { return Ok(None) };
     let (sequence, hash_seed, end, counters, audit_sample, swept) = connection.query_row(
@@ -50,10 +51,7 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
             Ok((row.get(0)?, hash_seed, row.get(2)?, row.get::<_, String>(3)?, row.get(4)?, row.get(5)?))
         },
     )?;
-    let current = Current::of(connection, sequence)?;
-    let counts = counts(connection, sequence)?;
-    let before = admitted_in(connection, sequence.checked_sub(1))?;
-    Ok(Some(Resumed {
+    let resumed = Resumed {
         fingerprint_seed,
         key_rules,
         sequence,
@@ -62,14 +60,14 @@ pub(super) fn load(connection: &Connection, max_depth: Option<u32>) -> Result<Op
         audit_sample,
         swept,
         counters: parsed(&counters)?,
-        // What is known is there from the beginning.
-        admitted_before: if current.known_first { before.max(Some(counts.admitted)) } else { before },
-        counts,
+        admitted_before: admitted_in(connection, sequence.checked_sub(1))?,
+        counts: Counts::default(),
         areas: areas(connection)?,
-        hosts: hosts(connection, current, max_depth)?,
+        hosts: Vec::new(),
         last_url: last_ticket(connection)?,
-        pending_starts: pending_starts(connection, current)?,
-    }))
+        pending_starts: Vec::new(),
+    };
+    Ok(Some((Current::of(connection, sequence)?, resumed)))
 }
 
 fn parsed(counters: &str) -> Result<Counters> {
@@ -93,13 +91,6 @@ pub(super) fn last_ticket(connection: &Connection) -> Result<u64> {
     let query = "SELECT max(coalesce((SELECT max(id) FROM url), 0),
                             coalesce((SELECT max(readmission) FROM url WHERE readmission IS NOT NULL), 0))";
     connection.query_row(query, [], |row| row.get(0))
-}
-
-fn pending_starts(connection: &Connection, current: Current) -> Result<Vec<PendingStart>> {
-    let query = format!("SELECT ticket, url FROM url WHERE depth = 0 AND {}", current.queued());
-    let mut select = connection.prepare(&query)?;
-    let pending = |row: &rusqlite::Row<'_>| Ok(PendingStart { id: Ticket(row.get(0)?), url: row.get(1)? });
-    select.query_map([current.sequence], pending)?.collect()
 }
 
 /// The counts of a sequence that is the last, or was once.
@@ -140,7 +131,8 @@ pub(super) fn areas(connection: &Connection) -> Result<Vec<AreaRow>> {
     select.query_map([], area)?.collect()
 }
 
-fn hosts(connection: &Connection, current: Current, max_depth: Option<u32>) -> Result<Vec<HostState>> {
+/// Every host, without its queue and its visits.
+pub(super) fn hosts(connection: &Connection) -> Result<Vec<HostState>> {
     let mut select = connection.prepare(
         "SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, coalesce(robots_status < 500, 0),
                 iif(robots_first_failed IS NULL AND robots_status <> 401, robots_fetched_at, NULL),
@@ -167,28 +159,7 @@ fn hosts(connection: &Connection, current: Current, max_depth: Option<u32>) -> R
             by_depth: Vec::new(),
         })
     };
-    let mut hosts: Vec<HostState> = select.query_map([], host)?.collect::<Result<_>>()?;
-    count_queued(connection, &mut hosts, current, max_depth)?;
-    let mut stored = connection.prepare(
-        "SELECT url.host, visit.outcome = 'stored', url.url, visit.status IS NOT NULL, url.state = 'finished'
-         FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
-    )?;
-    let mut rows = stored.query([current.sequence])?;
-    while let Some(row) = rows.next()? {
-        if let Some(host) = host_of(&mut hosts, row.get(0)?) {
-            host.answered |= row.get::<_, bool>(3)?;
-            let stored: bool = row.get(1)?;
-            // One that is due once more counts when it has been visited.
-            if row.get(4)? {
-                host.fetched += 1;
-                host.stored += u64::from(stored);
-            }
-            if stored && host.known_good.is_none() {
-                host.known_good = Some(row.get(2)?);
-            }
-        }
-    }
-    Ok(hosts)
+    select.query_map([], host)?.collect()
 }
 
 /// A host's health, in six columns from `first`; `None` when it is well.
@@ -207,49 +178,8 @@ pub(super) fn health(row: &rusqlite::Row<'_>, first: usize) -> Result<Option<Hea
     }))
 }
 
-fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
+/// The one of a number.
+pub(super) fn host_of(hosts: &mut [HostState], id: u32) -> Option<&mut HostState> {
     let position = hosts.binary_search_by_key(&id, |host| host.id.0).ok()?;
     Some(&mut hosts[position])
-}
-
-/// Row by row: groups would be sorted first.
-fn count_queued(
-    connection: &Connection,
-    hosts: &mut [HostState],
-    current: Current,
-    max_depth: Option<u32>,
-) -> Result<()> {
-    // What an earlier sequence left is begun anew.
-    let query = format!(
-        "SELECT host, depth, iif(admitted_in = ?1, due, NULL), iif(admitted_in = ?1, attempts, 0) FROM url WHERE {}",
-        current.queued()
-    );
-    let mut queued = connection.prepare(&query)?;
-    let mut rows = queued.query([current.sequence])?;
-    while let Some(row) = rows.next()? {
-        let Some(host) = host_of(hosts, row.get(0)?) else { continue };
-        let (depth, due): (u32, Option<u64>) = (row.get(1)?, row.get(2)?);
-        if max_depth.is_some_and(|most| depth > most) {
-            host.held += 1;
-            continue;
-        }
-        host.tried += u64::from(row.get::<_, u32>(3)? > 0);
-        match due {
-            Some(_) => host.waiting += 1,
-            None => host.plain += 1,
-        }
-        host.next_due = host.next_due.into_iter().chain(due.map(Moment::from_millis)).min();
-        if max_depth.is_none() {
-            continue;
-        }
-        match host.by_depth.binary_search_by_key(&depth, |(depth, _)| *depth) {
-            Ok(there) => host.by_depth[there].1 += 1,
-            Err(place) => {
-                // There may be very many hosts, and most have one depth.
-                host.by_depth.reserve_exact(1);
-                host.by_depth.insert(place, (depth, 1));
-            }
-        }
-    }
-    Ok(())
 }

@@ -9,13 +9,19 @@ use crate::{
     store::{
         Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageChange, PageFilter, ReadSide, Revisit,
         Step, UrlChange, UrlRow,
-        sqlite::{CrawlDirectory, Records, apply, lost, refill, resume, schema},
+        sqlite::{Beginning, CrawlDirectory, Records, apply, beginning, lost, refill, resume, schema},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 
 const SEED: u64 = 7;
+
+/// What the crawl needs to go on.
+fn resumed(connection: &Connection, max_depth: Option<u32>) -> crate::store::Resumed {
+    let wanted = Beginning { max_depth, ..Beginning::default() };
+    beginning::found(&connection.unchecked_transaction().unwrap(), &wanted).unwrap().unwrap().resumed
+}
 
 /// A crawl directory, and the sequence that is written to it.
 struct Crawl {
@@ -122,7 +128,7 @@ fn a_url_that_is_admitted_again_keeps_its_row_and_its_past() {
     let counts = |sequence| resume::counts(&crawl.connection, sequence).unwrap();
     assert_eq!((counts(0).admitted, counts(0).finished, counts(0).abandoned), (2, 1, 1));
     assert_eq!((counts(1).admitted, counts(1).queued), (3, 3));
-    let resumed = resume::load(&crawl.connection, None).unwrap().unwrap();
+    let resumed = resumed(&crawl.connection, None);
     assert_eq!((resumed.sequence, resumed.last_url, resumed.hash_seed), (1, 5, 5));
     assert_eq!((resumed.hosts[0].plain, resumed.hosts[0].stored, resumed.pending_starts.len()), (3, 0, 1));
 }
@@ -178,14 +184,16 @@ fn a_queue_holds_its_own_sequence_in_the_order_of_tickets() {
     }
     assert_eq!(crawl.queue(RefillKind::Beyond(Place::FIRST)), [5, 6, 7]);
     assert_eq!(crawl.queue(RefillKind::Beyond(Place { rank: 0, id: Ticket(5) })), [6, 7]);
-    let resumed = resume::load(&crawl.connection, Some(9)).unwrap().unwrap();
+    let resumed = resumed(&crawl.connection, Some(9));
     let starts: Vec<_> = resumed.pending_starts.iter().map(|start| start.id.0).collect();
     assert_eq!(
         (resumed.hosts[0].plain, resumed.hosts[0].by_depth.as_slice(), starts),
         (3, &[(0, 3)][..], vec![7, 5, 6])
     );
     crawl.connection.execute_batch("UPDATE url SET depth = 1, rank = 1").unwrap();
-    CrawlDirectory::open(crawl.dir.path()).unwrap().rank_by(&Order::Depth.into()).unwrap();
+    let ranking = Order::Depth.into();
+    let beginning = Beginning { ranking: Some(&ranking), ..Beginning::default() };
+    CrawlDirectory::open(crawl.dir.path()).unwrap().begin(&beginning).unwrap();
     assert_eq!(crawl.text("SELECT group_concat(rank, ' ' ORDER BY ticket) FROM url"), "1 1 -1 -1 -1");
     crawl.write(&Step { closed: Some((HostId(0), Abandonment::Address)), ..Step::default() });
     assert_eq!(crawl.text("SELECT group_concat(url, ' ') FROM url WHERE state = 'queued'"), "http://h/b http://h/left");
