@@ -209,7 +209,7 @@ async fn drive<F: Fetcher + 'static>(shell: &mut Shell<F>, starts: Vec<Start>) -
         Err(EngineError::WriterGone) => return Err(EngineError::WriterGone),
         end => end,
     };
-    shell.end(Some(end.as_ref().map_or(End::Failed, |end| *end)), true).await?;
+    shell.end(end.as_ref().map_or(End::Failed, |end| *end), true).await?;
     end
 }
 

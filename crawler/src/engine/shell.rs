@@ -216,11 +216,11 @@ impl<F: Fetcher + 'static> Shell<F> {
     }
 
     /// Has the writer record how the sequence stands, after all that was sent before. A run ends with its first end.
-    pub(super) async fn end(&mut self, end: Option<End>, is_run: bool) -> Result<(), EngineError> {
+    pub(super) async fn end(&mut self, end: End, is_run: bool) -> Result<(), EngineError> {
         self.publish();
         let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
         self.writer.step(Box::new(Step { counters, ..Step::default() })).await?;
-        let end = standing(&self.core, self.clock, &mut self.recorded, end, is_run);
+        let end = standing(&self.core, self.clock, &mut self.recorded, Some(end), is_run);
         let (recorded, is_recorded) = oneshot::channel();
         let reply = |()| {
             // Whoever asked may have been dropped.

@@ -80,7 +80,9 @@ impl Frontier {
         let hosts: Vec<HostId> = self.unhealthy.iter().copied().collect();
         let dropped: Vec<WorkItem> = hosts.iter().flat_map(|host| self.queue(*host).take_due(but)).collect();
         self.extras -= dropped.len() as u64;
-        hosts.into_iter().for_each(|host| self.plan(host));
+        for host in hosts {
+            self.plan(host);
+        }
         dropped
     }
 

@@ -22,7 +22,7 @@ impl<C: Caller> Session<C> {
     pub(crate) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended<C::Fetcher>, Failure> {
         self.check()?;
         let ended = match self.prepared(clock, &stop).await {
-            Ok(Prepared::Complete(ended)) => Ok(ended),
+            Ok(Prepared::Complete(end, lock)) => Ok(Ended { end, lock, crawl: None }),
             Ok(Prepared::Run(run)) => self.launch(*run, clock, stop.clone()).await,
             Err(failure) => Err(failure),
         };

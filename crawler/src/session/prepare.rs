@@ -6,8 +6,8 @@
 use std::{collections::HashSet, path::Path, sync::Arc};
 
 use super::{
-    Caller, Ended, Failure, Round, SCOPE_KEYS, Session, access,
-    directory::{self, Beginning, CrawlDirectory},
+    Caller, Failure, Round, SCOPE_KEYS, Session, access,
+    directory::{self, Beginning, CrawlDirectory, DirectoryLock},
     open_files::OpenFiles,
 };
 use crate::{
@@ -41,7 +41,7 @@ struct Wanted<'a> {
 /// What is to be done.
 pub(super) enum Prepared<F> {
     /// Nothing: the sequence is complete.
-    Complete(Ended<F>),
+    Complete(End, DirectoryLock),
     /// A run.
     Run(Box<PreparedRun<F>>),
 }
@@ -107,7 +107,7 @@ impl<C: Caller> Session<C> {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
             let end = if resumed.counters.stored == 0 { End::Failed } else { End::Drained };
-            return Ok(Prepared::Complete(Ended { end, lock, crawl: None }));
+            return Ok(Prepared::Complete(end, lock));
         }
         self.ask_for_contact(&settings, &directory.areas()?)?;
         let texts = self.keeps_texts(settings.change.text, &directory)?;

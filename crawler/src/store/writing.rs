@@ -97,6 +97,6 @@ pub struct WriterSettings {
     pub changes: ChangeRules,
     /// Sequences that are kept whole; `None` is all.
     pub keep_sequences: Option<NonZeroU32>,
-    /// Whether the sequence has come to its end.
+    /// Whether the sequence has come to its end, and nothing was written of it since.
     pub is_over: bool,
 }

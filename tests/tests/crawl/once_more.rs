@@ -107,7 +107,9 @@ fn what_was_due_when_it_was_killed_is_visited_after_the_next_start() {
         assert_clean(&dir);
         assert_eq!(status(&dir)["pages"]["stored"], 10, "{point}");
         let running = watch(&dir, &often).spawn();
-        ["/", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/news"].iter().for_each(|page| server.wait_for(page, 2));
+        for page in ["/", "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/news"] {
+            server.wait_for(page, 2);
+        }
         server.wait_for("/news", 3);
         running.signal(Signal::TERM);
         running.wait().expect(143);

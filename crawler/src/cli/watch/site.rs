@@ -211,9 +211,9 @@ impl Subject for Site {
         let Some(mut between) = self.between.take() else { return Ok(()) };
         let (dir, lock) = (self.session.dir.clone(), self.session.lock.clone());
         let request = between.look_ahead(now);
-        let look = move || Ok::<_, Failure>(directory::open(&dir, lock.as_ref())?.due(request)?);
+        let ask = move || Ok::<_, Failure>(directory::open(&dir, lock.as_ref())?.due(request)?);
         // It may read very many visits, and a signal is heard meanwhile.
-        let due = tokio::task::spawn_blocking(look).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))?;
+        let due = tokio::task::spawn_blocking(ask).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))?;
         between.looked_ahead(due, now);
         self.between = Some(between);
         Ok(())

@@ -55,7 +55,7 @@ struct World {
     sets: u64,
     lasts: u64,
     /// How the next visits between sequences end that nobody stops, if any are made: after ten minutes.
-    visits: Option<Option<End>>,
+    visits: Vec<Option<End>>,
     /// Steady times at which something happens.
     awaited: Vec<u64>,
     /// When sequences began, and what they were.
@@ -150,12 +150,12 @@ impl Subject for Fake {
     }
 
     fn next_visits(&self) -> Option<Moment> {
-        self.0.world().visits.map(|_| Moment::EPOCH)
+        self.0.world().visits.first().map(|_| Moment::EPOCH)
     }
 
     fn visit_due(&mut self, mut stop: StopSignal) -> Visiting<Option<End>> {
         let (finish, finished) = oneshot::channel();
-        let end = self.0.world().visits.take().flatten();
+        let end = self.0.world().visits.pop().flatten();
         let sleep = self.0.sleep(10 * MINUTE);
         let running = Box::pin(async move {
             tokio::select! {
@@ -408,7 +408,7 @@ fn what_is_asked_for_begins_now_or_right_after_what_runs() {
 fn visits_that_end_with_a_url_cache_that_is_full_or_too_old_have_the_next_sequence_begin() {
     let begins = |end, script: &[(u64, Deed)]| {
         let from = moment("2026-01-01T00:00:00Z").millis();
-        let world = World { wall: from, lasts: 10 * MINUTE, visits: Some(end), ..World::default() };
+        let world = World { wall: from, lasts: 10 * MINUTE, visits: vec![end], ..World::default() };
         let came = watched_in(world, Round::Next(Revisit::KnownFirst), "every = \"6h\"", (1, script));
         (came.shown("UTC", "%H:%M")[..2].join(" "), came.begun[0].1)
     };

@@ -68,8 +68,6 @@ pub struct Writer {
     current: Current,
     /// Whether any URL is known to be lost, and it is noted when one is found.
     lost: bool,
-    /// Whether the sequence has come to its end, and nothing was written of it since.
-    is_over: bool,
     group: Option<Group>,
     /// Whether something was committed since the last sync.
     unsynced: bool,
@@ -109,7 +107,6 @@ impl Writer {
             directory,
             now,
             current,
-            is_over: settings.is_over,
             settings,
             lost: false,
             group: None,
@@ -198,7 +195,7 @@ impl Writer {
                 self.commit()?;
                 self.pass("before_end");
                 self.end(&end)?;
-                (self.is_over, self.unsynced) = (end.end.is_some(), true);
+                (self.settings.is_over, self.unsynced) = (end.end.is_some(), true);
                 self.pass("after_end");
                 reply(());
             }
@@ -225,7 +222,7 @@ impl Writer {
         if self.group.is_none() {
             self.begin()?;
         }
-        if self.is_over && step.goes_on() {
+        if self.settings.is_over && step.goes_on() {
             self.go_on()?;
         }
         let context = apply::StepContext { current: self.current, rows };
@@ -256,7 +253,7 @@ impl Writer {
         let update = "UPDATE sequence SET revisited = 1, end = NULL, swept = NULL, swept_links = NULL WHERE n = ?";
         self.connection().execute(update, [self.settings.sequence])?;
         revisits::begin(self.connection())?;
-        (self.current.revisited, self.is_over) = (true, false);
+        (self.current.revisited, self.settings.is_over) = (true, false);
         Ok(())
     }
 

@@ -30,15 +30,15 @@ impl Core {
     }
 
     /// How the sequence stands where visits end, by an end of its own or without; `None` where that was recorded.
-    pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<Option<End>> {
+    pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<End> {
         // What has come to its end stays so when a signal comes.
         let own = end.filter(|end| self.is_left() || !matches!(end, End::Signal(_)));
         // What is due in memory waits for nobody.
         self.frontier.drop_all_extras();
         let may_go_on = self.ended == Some(End::Unreachable) && self.frontier.next(now) != Next::Unreachable;
         // The next sequence stops it, as a budget of time would.
-        let stands = own.or(self.stands_as().filter(|_| !may_go_on)).or(Some(End::Budget));
-        let is_known = self.between.as_ref().is_some_and(|between| between.recorded_as() == stands);
+        let stands = own.or(self.stands_as().filter(|_| !may_go_on)).unwrap_or(End::Budget);
+        let is_known = self.between.as_ref().is_some_and(|between| between.recorded_as() == Some(stands));
         (own.is_some() || self.outbox.is_changed() || !is_known).then_some(stands)
     }
 
@@ -101,14 +101,14 @@ impl Core {
     pub(super) fn handed(&mut self, due: DuePages, now: Moment) {
         let Some(between) = &mut self.between else { return };
         for item in between.handed(due, now) {
-            self.offer_due(item, now);
+            self.offer_due(&item, now);
         }
     }
 
-    fn offer_due(&mut self, item: WorkItem, now: Moment) {
+    fn offer_due(&mut self, item: &WorkItem, now: Moment) {
         if !self.frontier.offer_extra(item.clone()) {
             let why = self.admission.why_closed(item.host).unwrap_or(Abandonment::Robots);
-            self.leave_out(&item, why, now);
+            self.leave_out(item, why, now);
         }
     }
 
@@ -120,7 +120,7 @@ impl Core {
     }
 
     /// A page that is due is fetched again, or whole.
-    pub(super) fn put_off_due(&mut self, ended: Ended, again: Again, step: Step, now: Moment) {
+    pub(super) fn put_off_due(&mut self, ended: Ended, again: &Again, step: Step, now: Moment) {
         let (item, host) = (ended.lease.item().clone(), ended.lease.host());
         let is_checked = &*again.reason == NOT_MODIFIED;
         let outcome = again.outcome();
@@ -128,7 +128,7 @@ impl Core {
         self.send(step);
         if self.frontier.is_closed(host) || is_checked {
             self.complete(ended, Outcome::Finished { stored: false });
-            self.offer_due(WorkItem { purpose: Purpose::DueAudit, validators: None, due, ..item }, now);
+            self.offer_due(&WorkItem { purpose: Purpose::DueAudit, validators: None, due, ..item }, now);
         } else {
             self.complete(ended, outcome);
         }

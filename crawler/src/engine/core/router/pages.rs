@@ -79,7 +79,7 @@ impl Core {
             Fate::Again(again) => {
                 self.limits.end(&ended.lease);
                 if item.purpose.is_due() {
-                    self.put_off_due(ended, again, step, now);
+                    self.put_off_due(ended, &again, step, now);
                 } else {
                     self.put_off(ended, again, step);
                 }
