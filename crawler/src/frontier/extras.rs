@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry};
 
-use super::{Frontier, Purpose, WorkItem};
+use super::{Frontier, Purpose, WorkItem, host_queue::HostQueue};
 use crate::{
     candidate::{HostId, Ticket},
     time::Moment,
@@ -49,6 +49,23 @@ impl Extras {
             *some = None;
         }
         taken
+    }
+}
+
+impl HostQueue {
+    /// Takes the last extras that are due between sequences, but for so many extras.
+    pub(super) fn take_due(&mut self, but: usize) -> Vec<WorkItem> {
+        let mut taken = Vec::new();
+        while let Some(item) = Extras::take(&mut self.extras, |extras| extras.take_last_due(but)) {
+            taken.push(item);
+        }
+        taken
+    }
+
+    /// Takes all extras but robots.txt.
+    pub(super) fn take_extras(&mut self) -> Vec<WorkItem> {
+        let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.others)));
+        taken.unwrap_or_default().into_values().collect()
     }
 }
 

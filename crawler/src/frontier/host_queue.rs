@@ -49,7 +49,7 @@ pub(super) struct HostQueue {
     pub(super) delay: Duration,
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
-    extras: Option<Box<Extras>>,
+    pub(super) extras: Option<Box<Extras>>,
     pub(super) closed: bool,
     pub(super) health: Health,
     /// Whether its robots.txt is to be had from another host.
@@ -392,21 +392,6 @@ impl HostQueue {
         let failed = self.ready_extra(now).or_else(|| self.best(level))?.failed;
         let url = self.health.wants_check(failed).then(|| self.health.take_check()).flatten()?;
         Some(WorkItem::extra(self.id, url, Purpose::Check))
-    }
-
-    /// Takes the last extras that are due between sequences, but for so many extras.
-    pub(super) fn take_due(&mut self, but: usize) -> Vec<WorkItem> {
-        let mut taken = Vec::new();
-        while let Some(item) = Extras::take(&mut self.extras, |extras| extras.take_last_due(but)) {
-            taken.push(item);
-        }
-        taken
-    }
-
-    /// Takes all extras but robots.txt.
-    pub(super) fn take_extras(&mut self) -> Vec<WorkItem> {
-        let taken = Extras::take(&mut self.extras, |extras| Some(std::mem::take(&mut extras.others)));
-        taken.unwrap_or_default().into_values().collect()
     }
 
     fn pages_eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {

@@ -10,10 +10,10 @@ use crate::{
 const CORE: [&str; 2] = ["engine", "core"];
 
 /// The machines that lie in it.
-const MACHINES: [&str; 6] = ["admission", "limits", "pages", "robots", "starts", "sweep"];
+const MACHINES: [&str; 7] = ["admission", "between", "limits", "pages", "robots", "starts", "sweep"];
 
 /// What the engine shows of the core.
-const SHOWN: [&str; 3] = ["CacheFailure", "End", "Start"];
+const SHOWN: [&str; 4] = ["Between", "CacheFailure", "End", "Start"];
 
 /// The machine that lies beside it: its values are known to all, itself to none of them.
 const BESIDE: [&str; 3] = ["crate", "frontier", "Frontier"];

@@ -10,6 +10,7 @@
 
 mod admission;
 mod between;
+mod end;
 mod event;
 mod figures;
 mod limits;
@@ -28,7 +29,7 @@ pub use admission::CacheFailure;
 pub(super) use admission::Filling;
 use admission::{Admission, Ending, Readiness, SeenCache};
 pub use between::Between;
-pub use event::End;
+pub use end::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
 use limits::{Allowance, Limits, Work};
 pub(super) use outbox::MOST_QUESTIONS;

@@ -7,7 +7,10 @@
 //! Invariants: what a step changes goes out before the next step begins. A refill shows no row that the frontier has not
 //! heard of, because answers come in the order of the questions.
 
-use super::event::{Effect, End, Question};
+use super::{
+    end::End,
+    event::{Effect, Question},
+};
 use crate::{
     engine::report::Judging,
     frontier::{Frontier, Lease},
