@@ -15,7 +15,6 @@ use std::{collections::HashSet, time::Duration};
 use crate::{
     candidate::Ticket,
     config::{AdaptiveChoice, RevisitSettings, Settings},
-    engine::End,
     queue::WorkItem,
     revisit::RevisitPolicy,
     store::{DuePages, DueRequest, RevisitOrder, SecondLooks},
@@ -69,8 +68,6 @@ pub struct Between {
     next_record: Moment,
     /// Since when something is being recorded.
     recording: Option<Moment>,
-    /// As what the sequence was recorded last.
-    recorded_as: Option<End>,
     /// When something was due last.
     last: Moment,
 }
@@ -110,7 +107,6 @@ impl Between {
             visits: 0,
             next_record: now,
             recording: None,
-            recorded_as: None,
             last: now,
         }
     }
@@ -144,9 +140,8 @@ impl Between {
     }
 
     /// Takes a crawl up again, of which nothing is in memory.
-    pub(super) fn resume(&mut self, ended: Option<End>, now: Moment) {
+    pub(super) fn resume(&mut self, now: Moment) {
         self.out.clear();
-        self.recorded_as = ended;
         (self.asked, self.recording, self.finishes, self.last) = (None, None, false, now);
     }
 
@@ -212,13 +207,8 @@ impl Between {
     }
 
     /// It is being recorded.
-    pub(super) fn begin_recording(&mut self, end: Option<End>, now: Moment) {
-        (self.recording, self.recorded_as) = (Some(now), end);
-    }
-
-    /// As what the sequence was recorded last.
-    pub(super) fn recorded_as(&self) -> Option<End> {
-        self.recorded_as
+    pub(super) fn begin_recording(&mut self, now: Moment) {
+        self.recording = Some(now);
     }
 
     /// It was recorded. What was found may want a second look.
@@ -227,6 +217,11 @@ impl Between {
         let [shortest, longest] = RECORDED;
         self.next_record = now + took.saturating_mul(SHARE).clamp(shortest, longest);
         self.next_look = Some(now);
+        self.tell_visits();
+    }
+
+    /// Says how many pages were visited since it was said last.
+    pub(super) fn tell_visits(&mut self) {
         let due = std::mem::take(&mut self.visits);
         if due > 0 {
             tracing::info!(due, "visited the pages that were due");

@@ -29,6 +29,8 @@ pub(super) struct Outbox {
     unconfirmed: usize,
     /// Whether a page was written since the sequence was recorded.
     changed: bool,
+    /// How it ended, as it was recorded last.
+    recorded: Option<End>,
 }
 
 impl Outbox {
@@ -67,8 +69,18 @@ impl Outbox {
 
     /// Has the store know how the sequence stands. There must be [room](Self::has_room).
     pub(super) fn record(&mut self, end: Option<End>) {
-        self.changed = false;
+        self.is_recorded(end);
         self.ask(Question::Record(end));
+    }
+
+    /// The sequence is recorded to have ended so.
+    pub(super) fn is_recorded(&mut self, end: Option<End>) {
+        (self.changed, self.recorded) = (false, end);
+    }
+
+    /// Whether it need not be recorded that the sequence ended so.
+    pub(super) fn has_recorded(&self, end: End) -> bool {
+        !self.changed && self.recorded == Some(end)
     }
 
     /// The sequence is to be recorded again.

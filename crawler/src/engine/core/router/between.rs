@@ -15,7 +15,8 @@ impl Core {
     /// limits allow.
     pub(super) fn begin_between(&mut self, mut between: Between, now: Moment) {
         let ended = self.stopped.take().or(self.ended);
-        between.resume(ended, now);
+        between.resume(now);
+        self.outbox.is_recorded(ended);
         if ended != Some(End::Budget) {
             self.limits.forget_time();
         }
@@ -33,13 +34,15 @@ impl Core {
     pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<End> {
         // What has come to its end stays so when a signal comes.
         let own = end.filter(|end| self.is_left() || !matches!(end, End::Signal(_)));
+        if let Some(between) = &mut self.between {
+            between.tell_visits();
+        }
         // What is due in memory waits for nobody.
         self.frontier.drop_all_extras();
         let may_go_on = self.ended == Some(End::Unreachable) && self.frontier.next(now) != Next::Unreachable;
         // The next sequence stops it, as a budget of time would.
         let stands = own.or(self.stands_as().filter(|_| !may_go_on)).unwrap_or(End::Budget);
-        let is_known = self.between.as_ref().is_some_and(|between| between.recorded_as() == Some(stands));
-        (own.is_some() || self.outbox.is_changed() || !is_known).then_some(stands)
+        (own.is_some() || !self.outbox.has_recorded(stands)).then_some(stands)
     }
 
     /// How the sequence has ended, by what was fetched since; `None` where something is still to be fetched.
@@ -85,7 +88,7 @@ impl Core {
     fn record(&mut self, now: Moment) {
         let end = self.stands_as();
         if let Some(between) = &mut self.between {
-            between.begin_recording(end, now);
+            between.begin_recording(now);
             self.outbox.record(end);
         }
     }
