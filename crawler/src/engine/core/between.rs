@@ -190,7 +190,9 @@ impl Between {
         if !due.items.is_empty() {
             self.last = now;
         }
-        due.items.into_iter().filter(|item| self.out.insert(item.id)).collect()
+        let new = due.items.into_iter().filter(|item| self.out.insert(item.id));
+        // What was handed out first comes first.
+        new.map(|item| WorkItem { due: Some(now), ..item }).collect()
     }
 
     /// A page that was handed out is not in memory any more.
