@@ -202,10 +202,12 @@ fn a_section_that_is_slower_than_the_sequences_is_refused() {
 
 #[test]
 fn a_server_that_is_away_for_a_while_costs_nothing() {
-    let answer = |asked: &Asked| match asked.target.as_str() {
-        "/robots.txt" => Reply::status(404),
-        "/" => tagged(asked, Reply::links((1..=9).map(|page| format!("/{page}")))),
-        page => tagged(asked, Reply::html(format!("<p>This is page {page}, and it stays.</p>"))),
+    // A connection that is kept would outlive the server.
+    let closing = |reply: Reply| reply.header("Connection: close");
+    let answer = move |asked: &Asked| match asked.target.as_str() {
+        "/robots.txt" => closing(Reply::status(404)),
+        "/" => closing(tagged(asked, Reply::links((1..=9).map(|page| format!("/{page}"))))),
+        page => closing(tagged(asked, Reply::html(format!("<p>This is page {page}, and it stays.</p>")))),
     };
     let (server, folder) = (serve(answer), Folder::new());
     let (dir, port) = (folder.crawl(), server.port());
