@@ -33,7 +33,8 @@ impl Core {
     /// How the sequence stands where visits end, by an end of its own or without; `None` where that was recorded.
     pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<End> {
         // What has come to its end stays so when a signal comes.
-        let own = end.filter(|end| self.is_left() || !matches!(end, End::Signal(_)));
+        let is_open = self.is_left() && self.ended != Some(End::Budget);
+        let own = end.filter(|end| is_open || !matches!(end, End::Signal(_)));
         if let Some(between) = &mut self.between {
             between.tell_visits();
         }
