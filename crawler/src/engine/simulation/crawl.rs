@@ -459,5 +459,5 @@ fn between(random: &mut Random) -> (u64, String) {
     let sections = "sections = [\"[02468]$=10m\", \"/=25m\"]\n".to_owned();
     let how = random.pick(&[0, 1, 2]);
     let text = [&*adaptive, &sections, &(adaptive.clone() + &sections)][how].to_owned();
-    (random.pick(&[10 * SECOND, 20 * MINUTE, 2 * HOUR]), text)
+    (random.pick(&[10 * SECOND, 20 * MINUTE, HOUR]), text)
 }

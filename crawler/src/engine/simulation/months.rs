@@ -259,7 +259,7 @@ fn assert_figures(crawl: &Crawl, site: &Site) {
 fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
     let mut crawl = site.crawl(settings(policy, "off"));
     crawl.runs = 1;
-    crawl.between = Some(((days + 1) * DAY, format!("budget = \"{per_day}/day\"\n")));
+    crawl.between = Some((days * DAY, format!("budget = \"{per_day}/day\"\n")));
     let mut truth = Truth::new(site, days / 2 * DAY);
     run(&mut crawl);
     truth.take(&mut crawl.requests);
@@ -285,7 +285,8 @@ fn optimal_keeps_a_real_crawl_fresher_than_the_others() {
     println!("{:?}", began.elapsed());
     let budget = per_day * days as f64 / 2.0;
     for (_, visits) in [fixed, multiplicative, optimal] {
-        assert!((visits as f64 / budget - 1.0).abs() < 0.05, "all have {budget:.0} visits, not {visits}");
+        // What is not due within an hour is not saved up.
+        assert!((0.75..1.05).contains(&(visits as f64 / budget)), "all may have {budget:.0} visits, not {visits}");
     }
     let margin = if is_long() { MARGIN } else { MARGIN / 2.0 };
     assert!(optimal.0 > fixed.0.max(multiplicative.0) + margin);
