@@ -87,6 +87,14 @@ pub enum StoreError {
     /// Somebody asked it to stop before it had begun.
     #[error("stopped while it was starting; everything fetched before is kept")]
     Interrupted,
+    /// It holds what nobody has written.
+    #[error("the database in {} is damaged: {source}; `webloom check {}` names what is wrong", directory.display(), directory.display())]
+    Damaged {
+        /// The directory.
+        directory: PathBuf,
+        /// What could not be read.
+        source: Reason,
+    },
     /// The database refuses.
     #[error("database {}: {source}", path.display())]
     Database {
@@ -103,6 +111,11 @@ pub enum ReadError {
     /// The database refuses.
     #[error("cannot read the crawl directory: {0}")]
     Database(#[source] Reason),
+    /// It holds what nobody has written.
+    #[error(
+        "the database in the crawl directory is damaged: {0}; run `webloom check` on the directory: it names what is wrong"
+    )]
+    Damaged(#[source] Reason),
     /// It was read without locks, because this user cannot make any.
     #[error("a crawl wrote to the crawl directory while it was read: run the command again")]
     Changed,

@@ -230,6 +230,48 @@ const CASES: &[(&str, &str)] = &[
         "UPDATE visit SET labels = (SELECT labels FROM visit WHERE id = 1)
          WHERE id = (SELECT max(id) FROM visit WHERE labels IS NOT NULL)",
     ),
+    (
+        "the copy of a URL is an earlier visit to it that stored the page with its links",
+        "UPDATE url SET copy = NULL WHERE copy IS NOT NULL",
+    ),
+    (
+        "the copy of a URL is an earlier visit to it that stored the page with its links",
+        "UPDATE visit SET before = id WHERE id = 2",
+    ),
+    ("only a queued URL that has failed before waits for a retry", "UPDATE url SET failed_at = 1 WHERE id = 2"),
+    (
+        "what is said of a sequence's end, audit and sweep is said whole",
+        "UPDATE sequence SET ended_at = NULL WHERE n = 0",
+    ),
+    (
+        "what is said of a sequence's end, audit and sweep is said whole",
+        "UPDATE sequence SET hash_seed = hash_seed + 1 WHERE n = 1",
+    ),
+    ("what is said of a host is said whole", "UPDATE host SET cause = 'refused'"),
+    (
+        "what is said of a change is said whole",
+        "INSERT INTO change (sequence, at, url, change, count) VALUES (1, 0, 2, 'changed', 7)",
+    ),
+    (
+        "the crawl knows up to which visit it has done what it did",
+        "INSERT INTO change (sequence, at, url, change) VALUES (1, 0, 2, 'changed'); UPDATE crawl SET looked_at = NULL",
+    ),
+    ("the crawl knows up to which visit it has done what it did", "UPDATE crawl SET pruned_to = 1"),
+    ("every value is one that its column may have", "UPDATE visit SET truncated = 'rolled up' WHERE id = 2"),
+    ("every value is one that its column may have", "UPDATE visit SET status = -200 WHERE id = 2"),
+    ("every value is one that its column may have", "UPDATE sequence SET cache = '{' WHERE n = 1"),
+    ("every value is one that its column may have", "UPDATE host SET known_good = 'nowhere'"),
+    ("every value is one that its column may have", "UPDATE host SET cause = 'ill'"),
+    (
+        "every value is one that its column may have",
+        "INSERT INTO text (url, rule, digest, body) VALUES (2, 1, zeroblob(32), x'00')",
+    ),
+    ("a row that another names is there", "UPDATE url SET via = (SELECT max(id) + 1 FROM url) WHERE id = 2"),
+    (
+        "a row that another names is there",
+        "INSERT INTO change (sequence, at, url, change) SELECT 1, 0, max(id) + 1, 'new' FROM url",
+    ),
+    ("every value has the type of its column", "UPDATE visit SET title = 7.5, bytes = 'many' WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = x'ff00' WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET state = x'ff00' WHERE id = 2"),
 ];

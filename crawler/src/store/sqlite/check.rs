@@ -3,21 +3,26 @@
 //! Invariant: memory does not grow with the crawl. Rules are answered row by row, and what must be compared whole is
 //! sorted in temporary files: in the crawl directory, or where that cannot be written in the system's folder for them.
 
+mod columns;
 mod labels;
 mod links;
+mod references;
 mod rules;
+mod tables;
 mod urls;
 
 use std::path::PathBuf;
 
-use rusqlite::{Connection, Error, Result, Row};
+use rusqlite::{Connection, Result, Row};
 
 use self::{
+    columns::{ALLOWED, READABLE},
     links::KeptLinks,
+    references::REFERENCES,
     rules::{LOST_RULES, RULES, STAND},
 };
 use super::{
-    error::Fault,
+    error::{Fault, is_of_wrong_type},
     prune,
     runs::{self, Sorter},
 };
@@ -30,7 +35,6 @@ use crate::{
 const MEMORY: usize = 4 << 20;
 
 const WHOLE: &str = "the database file is whole";
-const READABLE: &str = "every value has the type of its column";
 const SUMS: &str = "candidates = admitted + duplicate + refused, and pages stored are counted";
 const IS_URL: &str = "a URL is an http(s) URL";
 const OWN_HOST: &str = "a URL's host is the host it names";
@@ -42,7 +46,8 @@ const RECORDED: &str = "after a sweep, every kept link has a row or is recorded 
 
 /// Every invariant that `webloom check` can find broken.
 pub fn invariants() -> impl Iterator<Item = &'static str> {
-    let others = [WHOLE, READABLE, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, LABELS, RECORDED];
+    let others =
+        [WHOLE, READABLE, ALLOWED, REFERENCES, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, LABELS, RECORDED];
     RULES.iter().chain(LOST_RULES).map(|(invariant, _)| *invariant).chain(others)
 }
 
@@ -50,18 +55,26 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
 pub(super) fn check(connection: &Connection) -> Result<CheckReport, Fault> {
     // One moment of a crawl that may be running.
     let _snapshot = connection.unchecked_transaction()?;
-    let damage = damage(connection);
-    match (recount(connection), damage) {
-        (Ok(mut report), damage) => {
-            report.findings.splice(0..0, damage);
+    let mut findings: Vec<_> = damage(connection).into_iter().collect();
+    match single_values(connection, &mut findings).and_then(|()| recount(connection)) {
+        Ok(mut report) => {
+            report.findings.splice(0..0, findings);
             Ok(report)
         }
-        (Err(Fault::Database(_)), Some(damage)) => Ok(nothing_but(damage)),
-        (Err(Fault::Database(error)), None) if is_of_wrong_type(&error) => {
-            Ok(nothing_but(Finding { invariant: READABLE, count: 1, example: error.to_string() }))
+        // What is wrong keeps the rest from being read.
+        Err(Fault::Database(_)) if !findings.is_empty() => Ok(nothing_but(findings)),
+        Err(Fault::Database(error)) if is_of_wrong_type(&error) => {
+            Ok(nothing_but(vec![Finding { invariant: READABLE, count: 1, example: error.to_string() }]))
         }
-        (Err(error), _) => Err(error),
+        Err(error) => Err(error),
     }
+}
+
+/// What is wrong with values, whatever other rows say.
+fn single_values(connection: &Connection, findings: &mut Vec<Finding>) -> Result<(), Fault> {
+    findings.extend(columns::findings(connection, &tables::all(connection)?)?);
+    findings.extend(references::finding(connection)?);
+    Ok(())
 }
 
 /// What is compared whole is read from here, and sorted there.
@@ -89,17 +102,7 @@ fn damage(connection: &Connection) -> Option<Finding> {
     (example != "ok").then_some(Finding { invariant: WHOLE, count: 1, example })
 }
 
-fn is_of_wrong_type(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::FromSqlConversionFailure(..)
-            | Error::IntegralValueOutOfRange(..)
-            | Error::InvalidColumnType(..)
-            | Error::Utf8Error(..)
-    )
-}
-
-fn nothing_but(finding: Finding) -> CheckReport {
+fn nothing_but(findings: Vec<Finding>) -> CheckReport {
     CheckReport {
         counts: Counts::default(),
         visits: 0,
@@ -107,7 +110,7 @@ fn nothing_but(finding: Finding) -> CheckReport {
         links_without_row: 0,
         lost: 0,
         lost_admitted: 0,
-        findings: vec![finding],
+        findings,
     }
 }
 

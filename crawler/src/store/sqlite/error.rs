@@ -50,6 +50,9 @@ impl From<Fault> for ReadError {
 
 impl From<rusqlite::Error> for ReadError {
     fn from(error: rusqlite::Error) -> Self {
+        if is_damage(&error) {
+            return Self::Damaged(error.into());
+        }
         let extended = error.sqlite_error().map(|error| error.extended_code);
         let temporary = extended == Some(rusqlite::ffi::SQLITE_IOERR_GETTEMPPATH);
         if temporary { Self::Temporary(error.into()) } else { Self::Database(error.into()) }
@@ -70,6 +73,27 @@ pub(super) fn database_error(path: impl Into<PathBuf>) -> impl FnOnce(rusqlite::
         Some(rusqlite::ErrorCode::NotADatabase) => {
             StoreError::Foreign { path: path.parent().map_or_else(|| path.clone(), PathBuf::from) }
         }
+        _ if is_damage(&source) => StoreError::Damaged {
+            directory: path.parent().map_or_else(|| path.clone(), PathBuf::from),
+            source: source.into(),
+        },
         _ => StoreError::Database { path, source: source.into() },
     }
+}
+
+/// Whether a value is none that its column may have.
+pub(super) fn is_of_wrong_type(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    matches!(
+        error,
+        Error::FromSqlConversionFailure(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::InvalidColumnType(..)
+            | Error::Utf8Error(..)
+    )
+}
+
+/// Whether the database holds what nobody has written.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    is_of_wrong_type(error) || error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt)
 }

@@ -48,14 +48,21 @@ pub(super) const RULES: &[(&str, &str)] = &[
          WHERE outcome = 'stored' AND (change IS NULL OR change NOT IN ('new', 'changed', 'unchanged'))
          UNION ALL SELECT 'visit ' || visit.id || ' is ' || quote(visit.change) FROM visit LEFT JOIN visit AS copy ON copy.id = visit.same
          WHERE visit.same IS NOT NULL AND ((visit.change, visit.outcome, visit.digest, visit.url) IS NOT ('unchanged', 'stored', copy.digest, copy.url)
-             OR copy.same IS NOT NULL OR copy.id >= visit.id OR length(visit.links) > 0)
+             OR copy.same IS NOT NULL OR copy.id >= visit.id OR length(visit.links) > 0
+             OR (visit.status = 304 AND (visit.content_type, visit.html, visit.bytes, visit.title, visit.truncated, visit.text)
+                 IS NOT (copy.content_type, copy.html, copy.bytes, copy.title, copy.truncated, copy.text)))
          UNION ALL SELECT 'visit ' || id || ' is ' || change FROM visit
          WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
     ),
     (
         "the copy of a URL is an earlier visit to it that stored the page with its links",
         "SELECT 'url ' || url.id FROM url LEFT JOIN visit AS kept ON kept.id = url.copy
-         WHERE copy IS NOT NULL AND ((kept.url, kept.outcome, kept.same) IS NOT (url.id, 'stored', NULL) OR kept.id >= url.visit)",
+         WHERE copy IS NOT NULL AND ((kept.url, kept.outcome, kept.same) IS NOT (url.id, 'stored', NULL) OR kept.id >= url.visit)
+         UNION ALL SELECT 'url ' || url.id FROM url JOIN visit ON visit.id = url.visit WHERE visit.outcome = 'stored' AND visit.same IS NOT url.copy
+         UNION ALL SELECT 'visit ' || visit.id FROM visit LEFT JOIN visit AS copy ON copy.id = visit.before
+         WHERE visit.before IS NOT NULL AND ((copy.url, copy.outcome) IS NOT (visit.url, 'stored') OR copy.id >= visit.id)
+         UNION ALL SELECT 'visit ' || id FROM visit CROSS JOIN sequence ON n = sequence
+         WHERE change IN ('changed', 'gone') AND before IS NULL AND text_rule IS NOT NULL",
     ),
     (
         "an earlier state of a URL belongs to a sequence before its latest one",
@@ -65,7 +72,9 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a URL that was admitted again has a later number than its first, and an earlier state",
         "SELECT 'url ' || id FROM url
-         WHERE (readmission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = id)) OR readmission <= id",
+         WHERE (readmission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = id)) OR readmission <= id
+         UNION ALL SELECT 'url ' || url.id FROM history CROSS JOIN url ON url.id = history.url
+         WHERE history.state = 'finished' AND readmission IS NULL",
     ),
     (
         "an abandoned URL has a reason",
@@ -74,7 +83,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "only a queued URL that has failed before waits for a retry",
         "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR reason IS NULL)
-         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND attempts > 0",
+         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND ((state = 'queued' AND attempts > 0) OR failed_at IS NOT NULL)",
     ),
     (
         "a URL's host exists",
@@ -110,7 +119,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
          WHERE hop <> 'start' AND NOT coalesce(depth <= (hop = 'link') + coalesce(
              (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
              (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence)), 0)
-             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)",
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)
+         UNION ALL SELECT 'url ' || url FROM stand WHERE hop <> 'start' AND via IS NULL",
     ),
     (
         "a URL's place in the order follows from its depth and its weight",
@@ -120,12 +130,12 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "a visit's outcome agrees with its status, digest and target",
-        "SELECT 'visit ' || id || ' is ' || quote(outcome) FROM visit WHERE NOT CASE outcome
+        "SELECT 'visit ' || id || ' is ' || quote(outcome) FROM visit WHERE NOT coalesce(CASE outcome
              WHEN 'stored' THEN (status BETWEEN 200 AND 299 OR (status = 304 AND same IS NOT NULL)) AND digest IS NOT NULL AND length(digest) = 32
              WHEN 'redirected' THEN status BETWEEN 300 AND 399 AND redirect IS NOT NULL
              WHEN 'broken' THEN status IS NOT NULL AND status NOT BETWEEN 200 AND 299
              WHEN 'failed' THEN status IS NULL AND reason IS NOT NULL
-             ELSE 0 END",
+             ELSE 0 END, 0)",
     ),
     (
         "kept links are whole",
@@ -143,6 +153,33 @@ pub(super) const RULES: &[(&str, &str)] = &[
                 SELECT 1 FROM visit WHERE visit.id = good AND visit.url = standing.url AND visit.outcome = 'stored'))
             OR (earlier IS NOT NULL AND NOT EXISTS (
                 SELECT 1 FROM visit WHERE visit.id = earlier AND visit.url = standing.url AND visit.outcome = 'stored'))",
+    ),
+    (
+        "what is said of a sequence's end, audit and sweep is said whole",
+        "SELECT 'sequence ' || n FROM sequence
+         WHERE (end IS NOT NULL AND (ended_at IS NULL OR cache IS NULL)) OR (swept IS NULL) <> (swept_links IS NULL)
+            OR (audit_sample IS NOT NULL AND (audit_urls IS NULL OR audit_lost IS NULL))
+            OR hash_seed <> (SELECT hash_seed FROM sequence WHERE n = 0)",
+    ),
+    (
+        "what is said of a host is said whole",
+        "SELECT 'host ' || id FROM host
+         WHERE (failures IS NULL) + (ailing_since IS NULL) + (cause IS NULL) + (not_before IS NULL) + (wait IS NULL) NOT IN (0, 5)
+            OR (robots_fetched_at IS NULL AND coalesce(robots_status, robots_body, robots_first_failed, crawl_delay, robots_seen) IS NOT NULL)",
+    ),
+    (
+        "what is said of a change is said whole",
+        "SELECT 'change ' || id FROM change WHERE (url IS NULL) = (address IS NULL)
+            OR (change = 'moved' AND target IS NULL)
+            OR (change = 'site_wide') <> (count IS NOT NULL) OR (change = 'site_wide') <> (edit IS NOT NULL)
+         UNION ALL SELECT 'url ' || url FROM standing WHERE (doubt IS NULL) <> (doubted_since IS NULL)",
+    ),
+    (
+        "the crawl knows up to which visit it has done what it did",
+        "SELECT 'crawl ' || id FROM crawl
+         WHERE (looked_at IS NULL AND EXISTS (SELECT 1 FROM change)) OR (learnt IS NULL AND EXISTS (SELECT 1 FROM revisit))
+            OR (weighed IS NULL AND EXISTS (SELECT 1 FROM revisit WHERE weight > 0))
+            OR (pruned_to IS NULL) <> NOT EXISTS (SELECT 1 FROM sequence WHERE pruned)",
     ),
     (
         "as many pages of each class are due as are counted",

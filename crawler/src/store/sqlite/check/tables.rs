@@ -1,0 +1,364 @@
+//! What the columns of each table may hold.
+//!
+//! Invariants: every column of the schema is here, but for computed ones. What enums mean by a word is said by them alone.
+
+use std::ops::RangeInclusive;
+
+use rusqlite::{Connection, Result};
+
+use super::columns::{Column, Kind, Table};
+use crate::{
+    candidate::Hop,
+    changes::{Change, Condition, Doubt},
+    fetch::Truncation,
+    health::Wait,
+    store::{AfterSweep, AreaSource, LostState, PageChange, Revisit, VisitOutcome},
+    url::Canonicalizer,
+};
+
+/// How the run of a sequence ends.
+pub(super) const ENDS: [&str; 6] = ["drained", "budget", "unreachable", "loss", "signal", "failed"];
+
+/// More bytes, seconds or rows than there can be; sums of such numbers are numbers still.
+const MOST: i64 = 1 << 53;
+const FLAG: RangeInclusive<i64> = 0..=1;
+const ONE: RangeInclusive<i64> = 1..=1;
+const ANY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
+const COUNT: RangeInclusive<i64> = 0..=MOST;
+/// Milliseconds since 1970.
+const MOMENT: RangeInclusive<i64> = 0..=MOST;
+const SMALL: RangeInclusive<i64> = 0..=u32::MAX as i64;
+const STATUS: RangeInclusive<i64> = 100..=999;
+const SHA256: usize = 32;
+
+/// The last rows of some tables: what names a row cannot be more.
+struct Last {
+    sequence: i64,
+    visit: i64,
+    text: i64,
+    lost: i64,
+    ticket: i64,
+}
+
+impl Last {
+    fn read(connection: &Connection) -> Result<Self> {
+        let last = "SELECT (SELECT max(n) FROM sequence), (SELECT max(id) FROM visit), (SELECT max(id) FROM text),
+            (SELECT max(id) FROM lost), max((SELECT coalesce(max(id), 0) FROM url),
+                (SELECT coalesce(cast(max(readmission) AS INTEGER), 0) FROM url WHERE readmission IS NOT NULL))";
+        connection.query_row(last, [], |row| {
+            let last = |column| row.get::<_, Option<i64>>(column).map(Option::unwrap_or_default);
+            Ok(Self { sequence: last(0)?, visit: last(1)?, text: last(2)?, lost: last(3)?, ticket: last(4)? })
+        })
+    }
+}
+
+/// All tables.
+pub(super) fn all(connection: &Connection) -> Result<Vec<Table>> {
+    let last = Last::read(connection)?;
+    let mut tables = Vec::from(crawl(&last));
+    tables.extend(urls(&last));
+    tables.extend(lost(&last));
+    tables.extend(changes(&last));
+    tables.extend(revisits(&last));
+    Ok(tables)
+}
+
+fn crawl(last: &Last) -> [Table; 4] {
+    let crawl = vec![
+        number("id", ONE),
+        number("created_at", MOMENT),
+        number("fingerprint_seed", ANY),
+        text("settings", Kind::Json),
+        word("key_rules", [Canonicalizer::default().name()]),
+        number("looked_at", 0..=last.visit).or_null(),
+        number("pruned_to", 0..=last.visit).or_null(),
+        number("learnt", 0..=last.visit).or_null(),
+        text("classed_by", Kind::Text).or_null(),
+        number("weighed", 0..=last.sequence).or_null(),
+    ];
+    let sources = [AreaSource::Start, AreaSource::GuessedStart, AreaSource::Redirect, AreaSource::Fallback];
+    let area = vec![text("url", Kind::Url), word("source", sources.map(AreaSource::as_str))];
+    [table("crawl", crawl), table("area", area), table("sequence", sequence(last)), table("host", host())]
+}
+
+fn sequence(last: &Last) -> Vec<Column> {
+    vec![
+        number("n", 0..=last.sequence),
+        number("began_at", MOMENT),
+        number("hash_seed", ANY),
+        word("end", ENDS).or_null(),
+        number("ended_at", MOMENT).or_null(),
+        number("runs", SMALL),
+        column("seconds", Kind::Real),
+        column("cpu_seconds", Kind::Real),
+        number("peak_memory", COUNT).or_null(),
+        text("counters", Kind::Json),
+        number("exact", FLAG),
+        text("cache", Kind::Json).or_null(),
+        number("audit_sample", COUNT).or_null(),
+        number("audit_urls", 0..=last.ticket).or_null(),
+        number("audit_lost", 0..=last.lost).or_null(),
+        word("swept", [AfterSweep::Report, AfterSweep::Rescue].map(AfterSweep::as_str)).or_null(),
+        number("swept_links", COUNT).or_null(),
+        word("revisit", [Revisit::KnownFirst.as_str()]).or_null(),
+        // A sequence whose scope grew says that only the next keeps the same links.
+        number("links_since", 0..=last.sequence + 1),
+        number("text_rule", 0..=i64::MAX).or_null(),
+        number("pruned", ONE).or_null(),
+        number("revisited", ONE).or_null(),
+    ]
+}
+
+fn host() -> Vec<Column> {
+    vec![
+        number("id", SMALL),
+        text("origin", Kind::Url),
+        number("robots_status", STATUS).or_null(),
+        column("robots_body", Kind::Bytes).or_null(),
+        number("robots_fetched_at", MOMENT).or_null(),
+        number("robots_first_failed", MOMENT).or_null(),
+        number("crawl_delay", COUNT).or_null(),
+        number("failures", SMALL).or_null(),
+        number("ailing_since", MOMENT).or_null(),
+        column("cause", Kind::Cause).or_null(),
+        number("not_before", MOMENT).or_null(),
+        word("wait", [Wait::BackOff, Wait::Asked, Wait::Paused].map(Wait::as_str)).or_null(),
+        text("known_good", Kind::Url).or_null(),
+        number("wrong_since", MOMENT).or_null(),
+        column("robots_seen", Kind::Exactly(SHA256)).or_null(),
+    ]
+}
+
+fn urls(last: &Last) -> [Table; 3] {
+    let url = vec![
+        number("id", 0..=last.ticket),
+        number("host", SMALL),
+        text("url", Kind::Url),
+        text("key", Kind::Url).or_null(),
+        column("fingerprint", Kind::Exactly(16)),
+        hop(),
+        number("via", 0..=last.ticket).or_null(),
+        number("depth", SMALL),
+        number("redirects", SMALL),
+        number("rank", ANY),
+        number("admitted_in", 0..=last.sequence),
+        state(),
+        number("attempts", SMALL),
+        number("due", MOMENT).or_null(),
+        text("reason", Kind::Text).or_null(),
+        number("visit", 0..=last.visit).or_null(),
+        number("readmission", COUNT).or_null(),
+        number("failed_at", MOMENT).or_null(),
+        number("copy", 0..=last.visit).or_null(),
+    ];
+    let history = vec![
+        number("url", 0..=last.ticket),
+        number("sequence", 0..=last.sequence),
+        hop(),
+        number("via", 0..=last.ticket).or_null(),
+        number("depth", SMALL),
+        state(),
+        text("reason", Kind::Text).or_null(),
+        number("visit", 0..=last.visit).or_null(),
+    ];
+    [table("url", url), table("visit", visit(last)), table("history", history)]
+}
+
+fn visit(last: &Last) -> Vec<Column> {
+    let outcomes = [VisitOutcome::Stored, VisitOutcome::Redirected, VisitOutcome::Broken, VisitOutcome::Failed];
+    let gone = Change::Gone.as_str();
+    let changes = PageChange::ALL.map(PageChange::as_str).into_iter().chain([gone]);
+    let cuts = [Truncation::Size, Truncation::Time, Truncation::Slow, Truncation::Expansion, Truncation::Disconnect];
+    // Not all of its links are kept.
+    let cuts = cuts.map(Truncation::name).into_iter().chain([Truncation::Rule.name(), "links"]);
+    vec![
+        number("id", 0..=last.visit),
+        number("url", 0..=last.ticket),
+        number("sequence", 0..=last.sequence),
+        number("fetched_at", MOMENT),
+        word("outcome", outcomes.map(VisitOutcome::as_str)),
+        number("status", STATUS).or_null(),
+        text("reason", Kind::Text).or_null(),
+        text("content_type", Kind::Text).or_null(),
+        number("html", FLAG),
+        number("bytes", COUNT),
+        number("wire_bytes", COUNT),
+        column("digest", Kind::Exactly(SHA256)).or_null(),
+        text("title", Kind::Text).or_null(),
+        text("redirect", Kind::Text).or_null(),
+        word("truncated", cuts).or_null(),
+        column("links", Kind::Bytes),
+        word("change", changes).or_null(),
+        number("same", 0..=last.visit).or_null(),
+        column("etag", Kind::Bytes).or_null(),
+        column("last_modified", Kind::Bytes).or_null(),
+        number("audited", ONE).or_null(),
+        number("text", 0..=last.text).or_null(),
+        number("before", 0..=last.visit).or_null(),
+        number("steady", SMALL).or_null(),
+        column("labels", Kind::Bytes).or_null(),
+    ]
+}
+
+fn lost(last: &Last) -> [Table; 2] {
+    let states = [
+        LostState::Lost,
+        LostState::Rescued,
+        LostState::Found,
+        LostState::NoLongerLinked,
+        LostState::ParentUnreachable,
+    ];
+    let lost = vec![
+        number("id", COUNT),
+        number("sequence", 0..=last.sequence),
+        column("fingerprint", Kind::Bytes),
+        text("url", Kind::Url).or_null(),
+        text("found_by", Kind::Text),
+        number("found_at", MOMENT),
+        number("via", 0..=last.ticket).or_null(),
+        number("swept", FLAG),
+        word("state", states.map(LostState::as_str)),
+        number("admitted", 0..=last.ticket).or_null(),
+        number("recovered_in", 0..=last.sequence).or_null(),
+    ];
+    let refetch = vec![number("visit", 0..=last.visit), number("up_to", 0..=last.lost), number("read", FLAG)];
+    [table("lost", lost), table("refetch", refetch)]
+}
+
+fn changes(last: &Last) -> [Table; 4] {
+    let text_rows = vec![
+        number("id", COUNT),
+        number("url", 0..=last.ticket),
+        number("rule", 0..=i64::MAX),
+        column("digest", Kind::Exactly(SHA256)),
+        column("body", Kind::Packed),
+    ];
+    let change = vec![
+        number("id", COUNT),
+        number("sequence", 0..=last.sequence),
+        number("at", MOMENT),
+        number("url", 0..=last.ticket).or_null(),
+        text("address", Kind::Url).or_null(),
+        word("change", Change::ALL.map(Change::as_str)),
+        column("before", Kind::Exactly(SHA256)).or_null(),
+        column("after", Kind::Exactly(SHA256)).or_null(),
+        number("before_text", 0..=last.text).or_null(),
+        number("after_text", 0..=last.text).or_null(),
+        text("target", Kind::Text).or_null(),
+        number("count", COUNT).or_null(),
+        number("edit", ANY).or_null(),
+    ];
+    let site_wide = vec![number("line", ANY), number("sequence", 0..=last.sequence)];
+    [
+        table("text", text_rows),
+        table("change", change),
+        table("site_wide", site_wide),
+        table("standing", standing(last)),
+    ]
+}
+
+fn standing(last: &Last) -> Vec<Column> {
+    let conditions = [Condition::There, Condition::Gone, Condition::Moved, Condition::Unreachable];
+    let doubts = [Doubt::Missing, Doubt::Shrunk, Doubt::Mass, Doubt::Cut];
+    vec![
+        number("url", 0..=last.ticket),
+        number("good", 0..=last.visit).or_null(),
+        number("earlier", 0..=last.visit).or_null(),
+        word("condition", conditions.map(Condition::as_str)),
+        word("doubt", doubts.map(Doubt::as_str)).or_null(),
+        number("doubted_since", MOMENT).or_null(),
+        number("restless", SMALL),
+        number("flaps", SMALL),
+        number("calm", SMALL),
+        number("volatile", FLAG),
+        number("orphaned", FLAG),
+        column("wall", Kind::Exactly(SHA256)).or_null(),
+        number("moved_from", 0..=last.ticket).or_null(),
+        number("moved_to", 0..=last.ticket).or_null(),
+    ]
+}
+
+fn revisits(last: &Last) -> [Table; 3] {
+    let revisit = vec![
+        number("url", 0..=last.ticket),
+        number("class", SMALL),
+        number("visited_at", MOMENT),
+        column("state", Kind::Exactly(20)),
+        number("weight", 0..=3),
+    ];
+    let class = vec![number("class", SMALL), number("pages", COUNT)];
+    let section = vec![number("section", ANY), number("pages", COUNT), number("rates", COUNT)];
+    [table("revisit", revisit), table("revisit_class", class), table("revisit_section", section)]
+}
+
+fn table(name: &'static str, columns: Vec<Column>) -> Table {
+    Table { name, columns }
+}
+
+fn column(name: &'static str, kind: Kind) -> Column {
+    Column { name, kind, is_optional: false }
+}
+
+fn number(name: &'static str, range: RangeInclusive<i64>) -> Column {
+    column(name, Kind::Number(range))
+}
+
+fn text(name: &'static str, kind: Kind) -> Column {
+    column(name, kind)
+}
+
+fn word(name: &'static str, words: impl IntoIterator<Item = &'static str>) -> Column {
+    column(name, Kind::Word(words.into_iter().collect()))
+}
+
+fn hop() -> Column {
+    word("hop", [Hop::Start, Hop::Link, Hop::Redirect].map(Hop::as_str))
+}
+
+fn state() -> Column {
+    word("state", ["queued", "finished", "abandoned"])
+}
+
+impl Column {
+    fn or_null(self) -> Self {
+        Self { is_optional: true, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_here() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        super::super::super::schema::migrate(&mut connection, 0).unwrap();
+        let mut select = connection
+            .prepare(
+                "SELECT tables.name || '.' || columns.name || iif(columns.\"notnull\" OR pk, '', ' or null')
+                 FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'",
+            )
+            .unwrap();
+        let mut there: Vec<String> = select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_>>().unwrap();
+        let name = |table: &Table, column: &Column| {
+            format!("{}.{}{}", table.name, column.name, if column.is_optional { " or null" } else { "" })
+        };
+        let tables = all(&connection).unwrap();
+        let columns = tables.iter().flat_map(|table| table.columns.iter().map(|column| name(table, column)));
+        let mut here: Vec<_> = columns.collect();
+        here.sort();
+        there.sort();
+        // It was added to rows that had none, which were then given one.
+        let here: Vec<_> = here.into_iter().filter(|column| !column.starts_with("sequence.links_since")).collect();
+        there.retain(|column| !column.starts_with("sequence.links_since"));
+        assert_eq!(here, there);
+    }
+
+    #[test]
+    fn every_end_is_a_word() {
+        use crate::engine::End;
+        for end in [End::Drained, End::Budget, End::Unreachable, End::Loss, End::Failed] {
+            assert!(ENDS.contains(&end.as_str()));
+        }
+    }
+}
