@@ -238,7 +238,6 @@ const CASES: &[(&str, &str)] = &[
         "the copy of a URL is an earlier visit to it that stored the page with its links",
         "UPDATE visit SET before = id WHERE id = 2",
     ),
-    ("only a queued URL that has failed before waits for a retry", "UPDATE url SET failed_at = 1 WHERE id = 2"),
     (
         "what is said of a sequence's end, audit and sweep is said whole",
         "UPDATE sequence SET ended_at = NULL WHERE n = 0",

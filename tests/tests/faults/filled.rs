@@ -147,7 +147,7 @@ fn article(asked: &Asked, path: &str, round: usize) -> Reply {
     let is_known =
         asked.headers.iter().any(|header| header.to_lowercase().starts_with("if-none-match") && header.contains(&tag));
     let tagged = if is_known { Reply::status(304) } else { Reply::html(body) }.header(format!("ETag: {tag}"));
-    dated.into_iter().fold(tagged, |reply, line| reply.header(line))
+    dated.into_iter().fold(tagged, Reply::header)
 }
 
 fn silent(asked: &Asked, round: usize) -> Reply {

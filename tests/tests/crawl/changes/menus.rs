@@ -64,7 +64,7 @@ fn link(site: &Site, path: &str) {
 fn a_release_that_makes_texts_in_another_way_tells_nothing() {
     let site = site();
     let database = rusqlite::Connection::open(site.dir().join("webloom.sqlite")).expect("a database");
-    let other = "UPDATE text SET rule = rule + 1, digest = zeroblob(32), body = x'00'; UPDATE sequence SET text_rule = text_rule + 1";
+    let other = "UPDATE text SET rule = rule + 1, digest = zeroblob(32), body = x'28b52ffd2000010000'; UPDATE sequence SET text_rule = text_rule + 1";
     database.execute_batch(other).expect("it can be changed");
     drop(database);
     assert_eq!(site.guarded(&[]), (Vec::new(), 0));

@@ -83,7 +83,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "only a queued URL that has failed before waits for a retry",
         "SELECT 'url ' || id FROM url WHERE due IS NOT NULL AND (state <> 'queued' OR reason IS NULL)
-         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND ((state = 'queued' AND attempts > 0) OR failed_at IS NOT NULL)",
+         UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND (attempts > 0 OR reason IS NOT NULL)",
     ),
     (
         "a URL's host exists",
@@ -116,11 +116,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "SELECT 'url ' || stand.url FROM stand
-         WHERE hop <> 'start' AND NOT coalesce(depth <= (hop = 'link') + coalesce(
+         WHERE hop <> 'start' AND (via IS NULL OR (NOT coalesce(depth <= (hop = 'link') + coalesce(
              (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
              (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence)), 0)
-             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)
-         UNION ALL SELECT 'url ' || url FROM stand WHERE hop <> 'start' AND via IS NULL",
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)))",
     ),
     (
         "a URL's place in the order follows from its depth and its weight",

@@ -208,7 +208,7 @@ fn lost(last: &Last) -> [Table; 2] {
         LostState::NoLongerLinked,
         LostState::ParentUnreachable,
     ];
-    let lost = vec![
+    let rows = vec![
         number("id", COUNT),
         number("sequence", 0..=last.sequence),
         column("fingerprint", Kind::Bytes),
@@ -222,7 +222,7 @@ fn lost(last: &Last) -> [Table; 2] {
         number("recovered_in", 0..=last.sequence).or_null(),
     ];
     let refetch = vec![number("visit", 0..=last.visit), number("up_to", 0..=last.lost), number("read", FLAG)];
-    [table("lost", lost), table("refetch", refetch)]
+    [table("lost", rows), table("refetch", refetch)]
 }
 
 fn changes(last: &Last) -> [Table; 4] {
