@@ -66,21 +66,20 @@ fn what_a_directory_says_is_shown_without_harm() {
     let database = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
     let poison = format!("=1{HOSTILE}\nend");
     for update in [
-        "UPDATE url SET url = url || ?1, key = ?1, reason = ?1, hop = ?1",
-        "UPDATE visit SET title = ?1, content_type = ?1, reason = ?1, redirect = ?1, truncated = ?1, change = ?1",
-        "UPDATE visit SET outcome = ?1 WHERE id = 1",
-        "UPDATE url SET state = ?1 WHERE id = 2",
+        "UPDATE url SET url = url || ?1, key = ?1, reason = ?1",
+        "UPDATE visit SET title = ?1, content_type = ?1, reason = ?1, redirect = ?1, truncated = ?1",
         "UPDATE sequence SET end = ?1, cache = json_set(cache, '$.strategy', ?1, '$.layout', ?1),
                 counters = json_set(counters, '$.refused', json_object(?1, 1))",
         "UPDATE host SET origin = origin || ?1, cause = 'refused', failures = 2, ailing_since = 0, not_before = 0, wait = 'back_off'",
         "INSERT INTO standing (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
          SELECT id, ?1, 'mass', 0, 0, 0, 0, 0, 0 FROM url WHERE url LIKE '%' || ?1",
-        "INSERT INTO change (sequence, at, url, address, change, target) VALUES (0, 0, 2, ?1, ?1, ?1), (0, 0, NULL, ?1, ?1, ?1)",
+        "INSERT INTO change (sequence, at, url, address, change, target)
+         VALUES (0, 0, 2, ?1, 'moved', ?1), (0, 0, NULL, ?1, 'changed', ?1)",
     ] {
         database.execute(update, [&poison]).unwrap_or_else(|error| panic!("{error}: {update}"));
     }
     let dir = folder.crawl();
-    for command in [
+    let commands = [
         &["pages"] as &[&str],
         &["pages", "--format", "csv"],
         &["pages", "--format", "jsonl"],
@@ -95,17 +94,32 @@ fn what_a_directory_says_is_shown_without_harm() {
         &["check", "--json"],
         &["crawl", "-d"],
         &["crawl", "http://127.0.0.2:1/", "-d"],
-    ] {
-        let run = read(command, &dir);
-        assert!(!run.stdout.is_empty() || !run.stderr.is_empty());
-        assert_harmless(&run);
-    }
+    ];
+    let show = || {
+        for command in commands {
+            let run = read(command, &dir);
+            assert!(!run.stdout.is_empty() || !run.stderr.is_empty());
+            assert_harmless(&run);
+        }
+    };
+    show();
     let lines = read(&["pages", "--format", "jsonl"], &dir).json_lines();
     assert_eq!(lines[0]["title"], poison);
     assert_eq!(read(&["status", "--json"], &dir).json()["end"], poison);
     for format in ["table", "csv"] {
         let rows = read(&["pages", "--format", format], &dir).stdout;
         assert_eq!(rows.lines().count(), 1 + lines.len(), "a row is a line");
+    }
+    // Words that nobody writes make a command fail, without harm.
+    for update in [
+        "UPDATE url SET hop = ?1",
+        "UPDATE visit SET change = ?1",
+        "UPDATE visit SET outcome = ?1 WHERE id = 1",
+        "UPDATE url SET state = ?1 WHERE id = 2",
+        "UPDATE change SET change = ?1",
+    ] {
+        database.execute(update, [&poison]).unwrap();
+        show();
     }
     database.execute("UPDATE area SET url = url || ?1", [&poison]).unwrap();
     assert_harmless(&read(&["crawl", "http://127.0.0.2:1/", "-d"], &dir).expect(2));
