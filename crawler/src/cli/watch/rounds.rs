@@ -225,6 +225,10 @@ impl<S: Subject> Rounds<S> {
                 }
             }
         };
+        if !outlasts && outside.time.now() >= next {
+            // It ended before anybody looked at the clock.
+            self.warn_of_overlap(next);
+        }
         let end = self.subject.has_crawled(ended, outside.time.now())?;
         if self.plan.overlap == Overlap::Skip {
             self.upcoming.skip_missed(&self.plan.schedule, outside.time.now());
