@@ -356,8 +356,10 @@ impl Frontier {
             check
         } else if let Some(extra) = queue.take_extra(now) {
             extra
+        } else if !self.limits.rows {
+            return None;
         } else {
-            let item = queue.take_best(level).filter(|_| self.limits.rows)?;
+            let item = queue.take_best(level)?;
             self.in_memory -= 1;
             self.retrying -= u64::from(item.attempts > 0);
             item

@@ -38,25 +38,18 @@ impl<C: Caller> Session<C> {
         finish: impl Future<Output = ()> + Send,
     ) -> Result<Visited, Failure> {
         let session = Self { round: Round::Between, ..self };
-        let visited = session.take_up(clock, stop.clone(), between, finish).await;
-        visited.map_err(|failure| failure.of(stop.asked_before()))
-    }
-
-    async fn take_up(
-        self,
-        clock: Clock,
-        stop: StopSignal,
-        between: Between,
-        finish: impl Future<Output = ()> + Send,
-    ) -> Result<Visited, Failure> {
-        let Prepared::Run(run) = self.prepared(clock, &stop).await? else {
-            unreachable!("what is due after a sequence is no matter of its being complete")
+        let visits = async {
+            let Prepared::Run(run) = session.prepared(clock, &stop).await? else {
+                unreachable!("what is due after a sequence is no matter of its being complete")
+            };
+            let lock = run.directory.lock();
+            // Nobody looks at it.
+            let (progress, _) = watch::channel(Progress::default());
+            let launch = session.launching(*run, clock, stop.clone(), progress);
+            let crawl = Box::pin(engine::take_up(launch, between)).await?;
+            Ok(Visited { left: Box::pin(crawl.visit_due(finish)).await?, lock })
         };
-        let lock = run.directory.lock();
-        // Nobody looks at it.
-        let (progress, _) = watch::channel(Progress::default());
-        let crawl = Box::pin(engine::take_up(self.launching(*run, clock, stop, progress), between)).await?;
-        Ok(Visited { left: Box::pin(crawl.visit_due(finish)).await?, lock })
+        visits.await.map_err(|failure: Failure| failure.of(stop.asked_before()))
     }
 
     async fn prepared(&self, clock: Clock, stop: &StopSignal) -> Result<Prepared<C::Fetcher>, Failure> {

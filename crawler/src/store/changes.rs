@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::unpack::unpack;
 use crate::{
     changes::{Change, Doubt, Ignore, digest},
     text::{MOST_BYTES, RuledText, Text},
@@ -49,7 +50,7 @@ impl TextRow {
 
 /// The text in [`TextRow::body`]; `None` where that holds none.
 pub fn text_of(body: &[u8]) -> Option<Text> {
-    let lines = zstd::bulk::decompress(body, MOST_BYTES).ok()?;
+    let lines = unpack(body, MOST_BYTES)?;
     Some(Text::from_stored(std::str::from_utf8(&lines).ok()?))
 }
 

@@ -14,7 +14,10 @@ use std::cell::RefCell;
 
 use zstd::bulk::Compressor;
 
-use super::leb128::{put, take};
+use super::{
+    leb128::{put, take},
+    unpack::unpack,
+};
 use crate::extract::{Element, Label};
 
 /// The version that is written.
@@ -154,7 +157,7 @@ impl Labels {
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (head, body) = bytes.split_at_checked(2)?;
         let (&[VERSION, marks], true) = (head, !body.is_empty()) else { return None };
-        let whole = zstd::bulk::decompress(body, MOST_BYTES).ok()?;
+        let whole = unpack(body, MOST_BYTES)?;
         let mut lengths = &whole[..];
         let counts = [take(&mut lengths)?, take(&mut lengths)?];
         let mut sizes = Vec::new();

@@ -24,6 +24,7 @@ mod revisits;
 mod rows;
 pub mod sqlite;
 mod summary;
+mod unpack;
 mod writing;
 
 pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_of};

@@ -269,7 +269,7 @@ fn fresh(site: &Site, policy: &str, per_day: f64, days: u64) -> (Span, usize) {
 /// Months in which a fifth of the pages may be visited a day.
 #[test]
 fn optimal_keeps_a_real_crawl_fresher_than_the_others() {
-    let (days, pages) = if is_long() { (200, 5_000) } else { (40, 300) };
+    let (days, pages) = if is_long() { (60, 5_000) } else { (40, 300) };
     let site = Site::new(pages, 1000.0, days);
     let per_day = pages as f64 / 5.0;
     let began = std::time::Instant::now();

@@ -1,0 +1,36 @@
+//! Unpacking what is kept with zstd. To make a decompressor takes longer than to unpack a page's text, so each thread keeps one.
+
+use std::cell::RefCell;
+
+use zstd::bulk::Decompressor;
+
+thread_local! {
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// The bytes that were packed; `None` where they are damaged, or more than `most`.
+pub(super) fn unpack(body: &[u8], most: usize) -> Option<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(decompressor) => decompressor,
+            None => kept.insert(Decompressor::new().ok()?),
+        };
+        decompressor.decompress(body, most).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_spoils_nothing_that_comes_after_it() {
+        let packed = zstd::bulk::compress(b"a page", 1).unwrap();
+        for _ in 0..2 {
+            assert_eq!(unpack(&packed, 6).as_deref(), Some(&b"a page"[..]));
+            assert_eq!(unpack(&packed, 5), None);
+            assert_eq!(unpack(&packed[..packed.len() - 1], 6), None);
+            assert_eq!(unpack(b"no frame", 6), None);
+        }
+    }
+}
