@@ -59,6 +59,15 @@ fn what_a_server_says_is_shown_without_harm() {
 }
 
 /// A directory from somebody else holds whatever they wrote into its rows.
+/// Words that have one of a few values.
+const WORDS: [&str; 5] = [
+    "UPDATE url SET hop = ?1",
+    "UPDATE visit SET change = ?1",
+    "UPDATE visit SET outcome = ?1 WHERE id = 1",
+    "UPDATE url SET state = ?1 WHERE id = 2",
+    "UPDATE change SET change = ?1",
+];
+
 #[test]
 fn what_a_directory_says_is_shown_without_harm() {
     let (server, folder) = (hostile(), Folder::new());
@@ -111,13 +120,7 @@ fn what_a_directory_says_is_shown_without_harm() {
         assert_eq!(rows.lines().count(), 1 + lines.len(), "a row is a line");
     }
     // Words that nobody writes make a command fail, without harm.
-    for update in [
-        "UPDATE url SET hop = ?1",
-        "UPDATE visit SET change = ?1",
-        "UPDATE visit SET outcome = ?1 WHERE id = 1",
-        "UPDATE url SET state = ?1 WHERE id = 2",
-        "UPDATE change SET change = ?1",
-    ] {
+    for update in WORDS {
         database.execute(update, [&poison]).unwrap();
         show();
     }
