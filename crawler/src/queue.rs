@@ -5,7 +5,7 @@
 //!
 //! Does not know: when a URL is fetched, or how rows are kept.
 
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, sync::Arc};
 
 use crate::{
     candidate::{Hop, HostId, Ticket},
@@ -45,8 +45,43 @@ pub struct WorkItem {
     pub redirects: u32,
     /// Fetches that have failed so far, by its own fault.
     pub attempts: u32,
-    /// What is known of the copy that an earlier sequence has, where a server may say that it is still good.
-    pub validators: Option<Box<Validators>>,
+    /// The copy that an earlier visit has.
+    pub copy: Option<Arc<KnownCopy>>,
+}
+
+/// The latest copy of a page: what a further visit is compared with, whatever the settings did since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownCopy {
+    /// The row of the URL.
+    pub url: u64,
+    /// The visit that stored the page, with its links.
+    pub visit: i64,
+    /// SHA-256 of the body.
+    pub digest: [u8; 32],
+    /// The hash of its kept links.
+    pub links: u32,
+    /// Whether it is kept what these say of themselves.
+    pub has_labels: bool,
+    /// What it says, where that is kept.
+    pub text: Option<KnownText>,
+    /// What identifies it to the server.
+    pub validators: Validators,
+    /// Whether the server may be asked whether it is still good: it is whole, none of its links is lost, its host was not found wrong,
+    /// and its text is made by the rule of today, where texts are kept.
+    pub may_304: bool,
+    /// Whether its links are those that the sequence would keep.
+    pub links_hold: bool,
+}
+
+/// The text of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownText {
+    /// Its row.
+    pub row: i64,
+    /// The number of the rule that it was made by.
+    pub rule: u64,
+    /// SHA-256 of its lines.
+    pub digest: [u8; 32],
 }
 
 /// What identifies a copy of a page (RFC 9110 8.8), as a response has it. A value that no header can hold (a line break, say) is not sent.
@@ -74,7 +109,7 @@ impl WorkItem {
             depth: 0,
             redirects: 0,
             attempts: 0,
-            validators: None,
+            copy: None,
         }
     }
 
@@ -91,6 +126,14 @@ impl WorkItem {
     /// When it failed, where that may have been its own fault.
     pub fn held(&self) -> Option<Moment> {
         self.failed.filter(|failed| *failed > Moment::EPOCH)
+    }
+
+    /// What identifies its copy, where a server may say that this is still good. A page that is fetched to check such an answer is fetched
+    /// whole.
+    pub fn validators(&self) -> Option<&Validators> {
+        let is_check = matches!(self.purpose, Purpose::Audit | Purpose::DueAudit);
+        let copy = self.copy.as_deref().filter(|copy| copy.may_304 && copy.links_hold && !is_check)?;
+        Some(&copy.validators)
     }
 
     /// Its place in its host's queue.

@@ -19,7 +19,7 @@ use crate::{
     fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
-    queue::Validators,
+    queue::{KnownText, Validators},
     robots,
     store::TextRow,
     time::Moment,
@@ -54,6 +54,8 @@ pub(super) struct Job {
     pub(super) pause: Duration,
     /// Of a page that is handed to whoever reads along: links from a start.
     pub(super) depth: Option<u32>,
+    /// The text of its copy.
+    pub(super) known: Option<KnownText>,
 }
 
 /// What is to be fetched.
@@ -74,10 +76,12 @@ impl Job {
         let task = match lease.purpose().row().body {
             Body::Robots => Task::Robots(url),
             Body::FirstByte => Task::Check(url),
-            Body::Page => Task::Page(url, lease.item().validators.as_deref().cloned().unwrap_or_default()),
+            Body::Page => Task::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
         let is_page = lease.purpose().is_counted();
-        Self { task, purpose: lease.purpose(), pause: lease.delay(), depth: is_page.then_some(lease.item().depth) }
+        let known = lease.item().copy.as_ref().and_then(|copy| copy.text);
+        let depth = is_page.then_some(lease.item().depth);
+        Self { task, purpose: lease.purpose(), pause: lease.delay(), depth, known }
     }
 }
 
@@ -105,6 +109,13 @@ pub(super) struct Visitor<F> {
     pub(super) reader: Option<PageReader>,
 }
 
+/// How a page is read.
+struct PageReading {
+    judging: Judging,
+    depth: Option<u32>,
+    known: Option<KnownText>,
+}
+
 /// What a request came to.
 struct Fetched {
     /// Those that reached a server.
@@ -123,12 +134,12 @@ pub(super) struct Visited {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, purpose, pause, depth } = job;
+        let Job { task, purpose, pause, depth, known } = job;
         let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             Task::Page(url, validators) => {
                 let request = FetchRequest { validators, ..get(url, self.max_body) };
-                self.page(request, judging, depth).await
+                self.page(request, PageReading { judging, depth, known }).await
             }
             Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
             Task::Check(url) => {
@@ -149,7 +160,7 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result }
     }
 
-    async fn page(&self, first: FetchRequest, judging: Judging, depth: Option<u32>) -> Visited {
+    async fn page(&self, first: FetchRequest, reading: PageReading) -> Visited {
         let has_copy = first.validators != Validators::default();
         let url = first.url.clone();
         let (purpose, pause) = (first.purpose, first.pause);
@@ -172,7 +183,7 @@ impl<F: Fetcher> Visitor<F> {
             result = second.result;
         }
         let result = match result {
-            Ok(response) => Ok(self.read(url, response, judging, depth).await),
+            Ok(response) => Ok(self.read(url, response, reading).await),
             Err(error) => Err(error),
         };
         Visited { requests, result }
@@ -186,7 +197,8 @@ impl<F: Fetcher> Visitor<F> {
         }
     }
 
-    async fn read(&self, url: WebUrl, response: FetchResponse, judging: Judging, depth: Option<u32>) -> KeptResponse {
+    async fn read(&self, url: WebUrl, response: FetchResponse, how: PageReading) -> KeptResponse {
+        let PageReading { judging, depth, known } = how;
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
             return self.kept(&response, Content::Redirect(target));
         }
@@ -197,7 +209,7 @@ impl<F: Fetcher> Visitor<F> {
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };
         let (fetched, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
-            let (page, scanned) = page(&url, &response, &agent, &reading);
+            let (page, scanned) = page(&url, &response, &agent, (&reading, known));
             (FetchedPage { url, depth: depth.unwrap_or_default(), title: page.title.clone(), response }, page, scanned)
         })
         .await;
@@ -270,18 +282,23 @@ async fn apart_if<T: Send + 'static>(heavy: bool, work: impl FnOnce() -> T + Sen
 }
 
 /// The record of a page, and of HTML its links.
-fn page(url: &WebUrl, response: &FetchResponse, agent: &str, reading: &Reading) -> (Page, Option<ScannedPage>) {
+fn page(
+    url: &WebUrl,
+    response: &FetchResponse,
+    agent: &str,
+    (reading, known): (&Reading, Option<KnownText>),
+) -> (Page, Option<ScannedPage>) {
     let mut page = record(response);
     page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
     if !page.html {
         let text =
             reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
-        page.text = text.as_ref().map(TextRow::of);
+        page.text = text.map(|text| TextRow::of(&text, known));
         return (page, None);
     }
     let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
-    page.text = scanned.text.take().as_ref().map(TextRow::of);
+    page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
     page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
     (page, Some(scanned))

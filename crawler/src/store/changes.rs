@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::unpack::unpack;
 use crate::{
     changes::{Change, Doubt, Ignore, digest},
+    queue::KnownText,
     text::{MOST_BYTES, RuledText, Text},
     time::Moment,
 };
@@ -36,15 +37,24 @@ pub struct TextRow {
     pub rule: u64,
     /// SHA-256 of its lines.
     pub digest: [u8; 32],
-    /// Its lines, compressed.
+    /// Its lines, compressed; empty where the copy has the same text.
     pub body: Vec<u8>,
 }
 
 impl TextRow {
-    /// That of a text.
-    pub fn of(page: &RuledText) -> Self {
+    /// That of a text, where the copy has this one.
+    pub fn of(page: &RuledText, known: Option<KnownText>) -> Self {
+        let row = Self { rule: page.rule.number(), digest: digest(&page.text), body: Vec::new() };
+        if known.is_some_and(|known| row.is_of(known)) {
+            return row;
+        }
         let body = zstd::bulk::compress(page.text.as_str().as_bytes(), COMPRESSION).unwrap_or_default();
-        Self { rule: page.rule.number(), digest: digest(&page.text), body }
+        Self { body, ..row }
+    }
+
+    /// Whether it is this text.
+    pub fn is_of(&self, known: KnownText) -> bool {
+        (self.rule, self.digest) == (known.rule, known.digest)
     }
 }
 

@@ -52,6 +52,15 @@ pub enum StoreError {
         /// The directory.
         path: PathBuf,
     },
+    /// Written before the first release.
+    #[error(
+        "{} was written by a version of webloom from before the first release, which this version does not read; crawl into another directory, or delete this one",
+        path.display()
+    )]
+    Older {
+        /// The directory.
+        path: PathBuf,
+    },
     /// Written by a newer program.
     #[error("{} was written by a newer version of webloom (schema {found}, this version knows {known}); use that version", path.display())]
     Newer {

@@ -1,10 +1,12 @@
 //! The rows of a crawl directory, as the core hands them over.
 
+use std::sync::Arc;
+
 use super::TextRow;
 use crate::{
     candidate::{Hop, HostId, Ticket},
     health::Cause,
-    queue::WorkItem,
+    queue::{KnownCopy, WorkItem},
     time::Moment,
     url::{Fingerprint, Key, Origin, WebUrl},
 };
@@ -223,6 +225,8 @@ pub struct VisitRow {
     pub links: Vec<u64>,
     /// What these and the refused ones say of themselves, where that is kept ([`LabelPacker`](super::LabelPacker)).
     pub labels: Option<Vec<u8>>,
+    /// The copy that it is compared with, where the lease had one.
+    pub copy: Option<Arc<KnownCopy>>,
 }
 
 impl VisitRow {
@@ -249,6 +253,7 @@ impl VisitRow {
             audited: false,
             links: Vec::new(),
             labels: None,
+            copy: None,
         }
     }
 

@@ -20,7 +20,6 @@ use crate::{
     again::{changes, states},
     assert_counts, crawl,
     loss::{all, count, database, proposed, web},
-    lost_again::as_of_version,
     robots::age_robots,
     serve,
 };
@@ -130,7 +129,7 @@ fn what_has_not_changed_is_not_sent() {
         );
     }
     assert_eq!(pages_of(&dir, 0), shown);
-    let query = "SELECT (SELECT count(*) FROM history), (SELECT sum(length(links)) FROM visit WHERE sequence = 1)";
+    let query = "SELECT (SELECT count(*) FROM past), (SELECT sum(length(links)) FROM visit WHERE sequence = 1)";
     let kept: (u64, u64) = database(&dir).query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     assert_eq!(kept, (0, 0), "nothing is written twice");
 }
@@ -322,19 +321,6 @@ fn a_server_that_is_wrong_about_its_pages_is_believed_no_more() {
     let began = site.set(2);
     assert_eq!(changes(&next(&dir, &[])), [1, 1, 4, 1]);
     assert!(site.asked_since(began).iter().all(|(_, conditional)| !conditional), "it is believed no more");
-}
-
-#[test]
-fn pages_of_an_older_version_are_not_sent_once_their_tags_are_known() {
-    let (site, folder) = (Site::serve(living), Folder::new());
-    let dir = folder.crawl();
-    crawl(&site.server, &dir, &[]);
-    as_of_version(&dir, 5);
-    let full = |began: usize| site.asked_since(began).iter().filter(|(_, conditional)| !conditional).count();
-    for expected in [5, 0, 0] {
-        let began = site.set(0);
-        assert_eq!((changes(&next(&dir, &[])), full(began)), ([0, 0, 5, 0], expected));
-    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod budgets;
 mod caches;
 mod changes;
 mod clocks;
+mod compared;
 mod demo;
 mod depths;
 mod descriptors;

@@ -224,6 +224,22 @@ fn a_database_of_a_newer_version() {
 }
 
 #[test]
+fn a_database_of_before_the_first_release() {
+    let server = serve(star(1));
+    let folder = Folder::new();
+    crawl(&server, &folder.crawl(), &[]);
+    let database = folder.crawl().join("webloom.sqlite");
+    let older = "DROP TABLE past; CREATE TABLE history (url); PRAGMA user_version = 10";
+    Connection::open(&database).unwrap().execute_batch(older).unwrap();
+    let before = fs::read(&database).unwrap();
+    fails(&["-d", folder.crawl().to_str().unwrap()], 2, &["before the first release"]);
+    for command in ["status", "pages", "check"] {
+        assert_one_line(&Webloom::new([command]).args([folder.crawl()]).run().expect(2), &["before the first release"]);
+    }
+    assert_eq!(fs::read(&database).unwrap(), before);
+}
+
+#[test]
 fn keys_made_by_rules_of_a_newer_version() {
     let server = serve(star(1));
     let folder = Folder::new();

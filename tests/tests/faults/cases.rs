@@ -13,7 +13,7 @@ const WHOLE: &str = "the database file is whole";
 const CASES: &[(&str, &str)] = &[
     ("a URL is queued, finished or abandoned", "UPDATE url SET state = 'leased' WHERE id = 5"),
     ("a finished URL has a visit of its own", "UPDATE url SET visit = NULL WHERE id = 2"),
-    ("a finished URL has a visit of its own", "DELETE FROM visit WHERE id = 2"),
+    ("a finished URL has a visit of its own", "DELETE FROM visit WHERE id = (SELECT visit FROM url WHERE id = 2)"),
     (
         "a finished URL has a visit of its own",
         "UPDATE url SET visit = (SELECT visit FROM url WHERE id = 3) WHERE id = 2",
@@ -23,7 +23,7 @@ const CASES: &[(&str, &str)] = &[
         "UPDATE url SET state = 'queued' WHERE id = 2",
     ),
     ("a drained sequence has left nothing queued", "UPDATE url SET state = 'queued' WHERE id = 2"),
-    ("a drained sequence has left nothing queued", "UPDATE history SET state = 'queued' WHERE url = 2"),
+    ("a drained sequence has left nothing queued", "INSERT INTO past (url, sequence, state) VALUES (2, 0, 'queued')"),
     (
         "a visit belongs to a finished URL, which has at most one in a sequence that was not revisited",
         "CREATE TEMP TABLE again AS SELECT * FROM visit WHERE id = 2;
@@ -32,12 +32,11 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "a visit belongs to a finished URL, which has at most one in a sequence that was not revisited",
-        "UPDATE history SET visit = NULL, state = 'abandoned', reason = 'x' WHERE url = 2",
+        "INSERT INTO past (url, sequence, state, reason) VALUES (2, 0, 'abandoned', 'x')",
     ),
-    ("a finished URL has a visit of its own", "UPDATE history SET visit = visit + 1 WHERE url = 2"),
     (
         "what is remembered of a page names copies of it",
-        "INSERT INTO standing (url, good, condition, restless, flaps, calm, volatile, orphaned)
+        "INSERT INTO page_state (url, good, condition, restless, flaps, calm, volatile, orphaned)
          VALUES (2, (SELECT visit FROM url WHERE id = 3), 'there', 0, 0, 0, 0, 0)",
     ),
     (
@@ -52,7 +51,7 @@ const CASES: &[(&str, &str)] = &[
     ("a visit says what changed since the copy before it", "UPDATE visit SET change = NULL WHERE id = 1"),
     (
         "a visit says what changed since the copy before it",
-        "UPDATE visit SET digest = zeroblob(32) WHERE id = (SELECT visit FROM history WHERE url = 2)",
+        "UPDATE visit SET digest = zeroblob(32) WHERE url = 2 AND sequence = 0",
     ),
     (
         "a visit says what changed since the copy before it",
@@ -68,14 +67,19 @@ const CASES: &[(&str, &str)] = &[
         "the copy of a URL is an earlier visit to it that stored the page with its links",
         "UPDATE url SET copy = (SELECT copy FROM url WHERE id = 3) WHERE id = 2",
     ),
+    ("an earlier state of a URL belongs to a sequence before its latest one", "UPDATE past SET sequence = 1"),
     (
         "an earlier state of a URL belongs to a sequence before its latest one",
-        "UPDATE history SET sequence = 1 WHERE url = 2",
+        "DELETE FROM url WHERE id = (SELECT min(url) FROM past)",
     ),
-    ("an earlier state of a URL belongs to a sequence before its latest one", "DELETE FROM url WHERE id = 2"),
     (
         "a URL that was admitted again has a later number than its first, and an earlier state",
-        "DELETE FROM history WHERE url = 2",
+        "DELETE FROM visit WHERE url = 2 AND sequence = 0",
+    ),
+    ("a URL that was admitted again has a later number than its first, and an earlier state", "DELETE FROM past"),
+    (
+        "a URL that was admitted again has a later number than its first, and an earlier state",
+        "UPDATE url SET readmission = NULL WHERE id = 2",
     ),
     (
         "a URL that was admitted again has a later number than its first, and an earlier state",
@@ -121,6 +125,14 @@ const CASES: &[(&str, &str)] = &[
         "UPDATE visit SET redirect = NULL WHERE outcome = 'redirected'",
     ),
     ("kept links are whole", "UPDATE visit SET links = substr(links, 1, length(links) - 3) WHERE length(links) > 8"),
+    (
+        "a visit that stored a page and has its links itself has their hash, and no other has",
+        "UPDATE visit SET links_hash = NULL WHERE id = 1",
+    ),
+    (
+        "a visit that stored a page and has its links itself has their hash, and no other has",
+        "UPDATE visit SET links_hash = 7 WHERE same IS NOT NULL OR outcome = 'redirected'",
+    ),
     ("a host that was visited has been asked for robots.txt", "UPDATE host SET robots_fetched_at = NULL"),
     (
         "candidates = admitted + duplicate + refused, and pages stored are counted",
@@ -157,7 +169,6 @@ const CASES: &[(&str, &str)] = &[
     (
         "with an exact cache, every kept link has a row",
         "CREATE TEMP TABLE last AS SELECT max(id) AS id FROM url WHERE hop = 'link';
-         DELETE FROM history WHERE url = (SELECT id FROM last);
          UPDATE url SET admitted_in = 0, readmission = NULL WHERE id = (SELECT id FROM last)",
     ),
     (
@@ -209,12 +220,17 @@ const CASES: &[(&str, &str)] = &[
         "a lost URL was admitted in the sequence that lost it, or in a later one that recovered it",
         "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state, admitted)
          SELECT 0, fingerprint, 'audit', 0, 'rescued', id FROM url WHERE id = 2;
-         DELETE FROM history WHERE url = 2; UPDATE url SET readmission = NULL WHERE id = 2",
+         DELETE FROM visit WHERE url = 2 AND sequence = 0",
     ),
     (
         "a URL that a sequence lost and did not admit has no state in it",
         "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state)
          SELECT 0, fingerprint, 'audit', 0, 'lost' FROM url WHERE id = 2",
+    ),
+    (
+        "a URL that a sequence lost and did not admit has no state in it",
+        "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state)
+         SELECT 0, fingerprint, 'audit', 0, 'lost' FROM url WHERE id = (SELECT min(url) FROM past)",
     ),
     (
         "a URL that a sequence lost and did not admit has no state in it",
@@ -270,9 +286,9 @@ const CASES: &[(&str, &str)] = &[
         "a row that another names is there",
         "INSERT INTO change (sequence, at, url, change) SELECT 1, 0, max(id) + 1, 'new' FROM url",
     ),
-    ("every value has the type of its column", "UPDATE visit SET title = 7.5, bytes = 'many' WHERE id = 2"),
-    ("every value has the type of its column", "UPDATE url SET url = x'ff00' WHERE id = 2"),
-    ("every value has the type of its column", "UPDATE url SET state = x'ff00' WHERE id = 2"),
+    ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
+    ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),
+    ("every value has the type of its column", "UPDATE url SET state = CAST(x'ff00' AS TEXT) WHERE id = 2"),
 ];
 
 #[test]

@@ -21,6 +21,21 @@ static FILLED: LazyLock<Filled> = LazyLock::new(filled::crawl);
 /// The share of the alterations that are named, in hundredths.
 const NAMED: usize = 95;
 
+/// Has columns take values of any type,
+const LAX: &str = "
+    PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF;
+    CREATE TEMP TABLE strict AS SELECT name, sql FROM main.sqlite_schema;
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = replace(replace(sql, ') STRICT, WITHOUT ROWID', ') WITHOUT ROWID'), ') STRICT', ')');
+    PRAGMA writable_schema = RESET;
+";
+
+/// and those of their own type again, as a file has it in which bytes were damaged.
+const STRICT: &str = "
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_schema SET sql = (SELECT sql FROM strict WHERE strict.name = sqlite_schema.name);
+";
+
 /// Text that a server or the user wrote, or why a fetch failed: no other text could be told from it. The classes of another
 /// policy are made anew.
 const ANY_TEXT: &[&str] = &[
@@ -29,7 +44,7 @@ const ANY_TEXT: &[&str] = &[
     "visit.reason",
     "visit.redirect",
     "url.reason",
-    "history.reason",
+    "past.reason",
     "change.target",
     "crawl.classed_by",
 ];
@@ -139,9 +154,10 @@ impl Alteration {
         let database = dir.path().join("webloom.sqlite");
         fs::write(&database, &FILLED.database).expect("the copy can be written");
         let connection = Connection::open(&database).expect("it opens");
-        connection.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF").expect("a setting");
+        connection.execute_batch(LAX).expect("the schema can be altered");
         let changed = connection.execute(&self.statement, []).ok()?;
         assert_eq!(changed, 1, "{}", self.statement);
+        connection.execute_batch(STRICT).expect("the schema can be altered back");
         Some(dir)
     }
 }

@@ -24,9 +24,9 @@ const MORE: &str = "
     SELECT 1, fingerprint, url, 'sweep', 1700000000000, 1, 1, 'found', id, max(2, admitted_in) FROM url
     WHERE id = (SELECT max(id) FROM url WHERE url LIKE '%/late');
     INSERT INTO refetch (visit, up_to, read) SELECT max(visit), 1, 1 FROM url;
-    UPDATE standing SET wall = randomblob(32), moved_from = 4, moved_to = 5, doubt = 'mass', doubted_since = 1700000000000
-    WHERE url = (SELECT max(url) FROM standing);
-    UPDATE standing SET earlier = good WHERE good IS NOT NULL;
+    UPDATE page_state SET wall = randomblob(32), moved_from = 4, moved_to = 5, doubt = 'mass', doubted_since = 1700000000000
+    WHERE url = (SELECT max(url) FROM page_state);
+    UPDATE page_state SET earlier = good WHERE good IS NOT NULL;
     INSERT INTO site_wide (line, sequence) VALUES (77, (SELECT max(n) FROM sequence));
     INSERT INTO change (sequence, at, url, change, before_text, after_text, count, edit)
     SELECT max(n), began_at, 2, 'site_wide', 1, 2, 20, 77 FROM sequence;

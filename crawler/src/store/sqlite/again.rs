@@ -3,17 +3,19 @@
 //! Owns: finding the row of a key that was admitted before, admitting it once more, and what a visit changed against the copy before it.
 //!
 //! Invariants: a URL has one row for ever, and visits and other rows name it by its id; its ticket is that of its latest admission. How it
-//! stood before it is admitted again is kept in `history`, with the visit of that sequence.
+//! stood at the end of an earlier sequence is told by its last visit of that sequence, or where there is none, by `past`.
 //!
 //! Does not know: why a URL was proposed.
 
-use rusqlite::{Connection, OptionalExtension, Result, Row};
+use std::sync::Arc;
 
-use super::apply::{Rows, StepContext};
-use crate::{
-    candidate::Ticket,
-    store::{VisitOutcome, VisitRow},
+use rusqlite::{Connection, OptionalExtension, Result};
+
+use super::{
+    apply::{Rows, StepContext},
+    refill,
 };
+use crate::{candidate::Ticket, queue::KnownCopy, store::VisitRow};
 
 /// The sequence in which nothing was there before.
 const FIRST: u32 = 0;
@@ -53,11 +55,6 @@ impl Current {
         self.is_first() && !self.revisited
     }
 
-    /// Whether its pages are asked for with what is known of their copies.
-    pub(super) fn is_with_copies(self) -> bool {
-        self.known_first || self.revisited
-    }
-
     /// The condition for the rows that belong to it, where `?1` is its number.
     pub(super) fn rows(self) -> &'static str {
         if self.known_first { "admitted_in <= ?1" } else { "admitted_in = ?1" }
@@ -73,76 +70,60 @@ impl Current {
     }
 }
 
-/// A row of the URL table.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StoredUrl {
-    /// Its number for ever.
-    pub(super) id: u64,
-    /// The latest copy from an earlier sequence, or an earlier visit of this one.
-    pub(super) copy: Option<Copied>,
-}
-
-/// A visit that stored a page, with its links.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Copied {
-    pub(super) visit: i64,
-    pub(super) digest: [u8; 32],
-}
-
 /// The rows of tickets. What was looked up last is remembered: nearly all that a step says is of one page.
 pub(super) struct Tickets<'c> {
     connection: &'c Connection,
-    current: Current,
-    last: Option<(Ticket, StoredUrl)>,
+    context: StepContext,
+    last: Option<(Ticket, u64)>,
 }
 
 impl<'c> Tickets<'c> {
     /// Those of a sequence.
-    pub(super) fn new(connection: &'c Connection, current: Current) -> Self {
-        Self { connection, current, last: None }
+    pub(super) fn new(connection: &'c Connection, context: StepContext) -> Self {
+        Self { connection, context, last: None }
     }
 
     /// The sequence.
     pub(super) fn sequence(&self) -> u32 {
-        self.current.sequence
+        self.context.current.sequence
     }
 
-    /// The row of an admission.
-    pub(super) fn url(&mut self, ticket: Ticket) -> Result<StoredUrl> {
+    /// The row of an admission. One that is no readmission has made its row, and named it.
+    pub(super) fn url(&mut self, ticket: Ticket) -> Result<u64> {
         if let Some((_, url)) = self.last.filter(|(last, _)| *last == ticket) {
             return Ok(url);
         }
-        let admitted_before = match self.current {
-            current if current.is_without_copies() => None,
-            Current { known_first: true, .. } | Current { revisited: true, .. } => self.known(KNOWN, ticket)?,
-            Current { .. } => self.known(READMITTED, ticket)?,
-        };
-        // An admission that is no readmission has made its row, and named it.
-        let url = admitted_before.unwrap_or(StoredUrl { id: ticket.0, copy: None });
+        let url = if self.context.readmits { self.readmitted(ticket)? } else { ticket.0 };
         self.last = Some((ticket, url));
         Ok(url)
     }
 
-    fn known(&self, query: &str, ticket: Ticket) -> Result<Option<StoredUrl>> {
-        let mut select = self.connection.prepare_cached(query)?;
-        let url = |row: &Row<'_>| {
-            let (visit, digest): (Option<i64>, Option<[u8; 32]>) = (row.get(1)?, row.get(2)?);
-            let copy = visit.zip(digest).map(|(visit, digest)| Copied { visit, digest });
-            Ok(StoredUrl { id: row.get(0)?, copy })
-        };
-        select.query_row([ticket.0], url).optional()
+    fn readmitted(&self, ticket: Ticket) -> Result<u64> {
+        let mut select = self.connection.prepare_cached("SELECT id FROM url WHERE readmission = ?")?;
+        Ok(select.query_row([ticket.0], |row| row.get(0)).optional()?.unwrap_or(ticket.0))
+    }
+
+    /// The copy that a visit is compared with. A sequence whose URLs are found from the starts leases them without it.
+    pub(super) fn copy(&mut self, visit: &VisitRow) -> Result<Option<Arc<KnownCopy>>> {
+        if let Some(copy) = &visit.copy {
+            self.last = Some((visit.url, copy.url));
+            return Ok(Some(Arc::clone(copy)));
+        }
+        let current = self.context.current;
+        if current.is_first() || current.known_first {
+            return Ok(None);
+        }
+        let (url, copy) = refill::copy_of(self.connection, visit.url, current)?.unwrap_or((visit.url.0, None));
+        self.last = Some((visit.url, url));
+        Ok(copy)
     }
 }
 
-/// The row of a ticket that is no row's number, with its copy.
-const READMITTED: &str = "SELECT url.id, stored.id, stored.digest
-    FROM url LEFT JOIN visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
-    WHERE url.readmission = ?";
-
-/// The same of any ticket.
-const KNOWN: &str = "SELECT url.id, stored.id, stored.digest
-    FROM url LEFT JOIN visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
-    WHERE url.id = coalesce((SELECT id FROM url WHERE readmission = ?1), ?1)";
+/// Whether a row may have the number of a later admission: its own is its ticket otherwise.
+pub(super) fn readmits(connection: &Connection, current: Current) -> Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM url WHERE readmission IS NOT NULL)";
+    Ok(!current.is_first() && (!current.known_first || connection.query_row(any, [], |row| row.get(0))?))
+}
 
 /// Whether what a step admits may have a row. Nothing needs to be looked for otherwise, and keys have no index.
 pub(super) fn may_have_row(context: StepContext) -> bool {
@@ -179,49 +160,25 @@ const INSERT_OR_READMIT: &str =
          reason = excluded.reason
      WHERE admitted_in < excluded.admitted_in";
 
-/// Has this connection keep how a URL stood before it is admitted again: as part of that statement, which has the row at hand.
-/// Where it stays as it was found, its visits tell as much of it, but not of one that was not fetched.
-pub(super) fn keep_history(connection: &Connection) -> Result<()> {
+/// Has this connection keep how a URL stood in an earlier sequence when a later one takes it over: as part of that statement, which
+/// has the row at hand. The visit of a finished one tells as much. A sequence loses a URL once, so it has no row there yet.
+pub(super) fn keep_past(connection: &Connection) -> Result<()> {
     connection.execute_batch(
-        "CREATE TEMP TRIGGER readmitted AFTER UPDATE OF readmission ON main.url BEGIN
-             INSERT INTO history (url, sequence, hop, via, depth, state, reason, visit)
-             VALUES (old.id, old.admitted_in, old.hop, old.via, old.depth, old.state, old.reason,
-                     iif(old.state = 'finished', old.visit, NULL));
-         END;
-         CREATE TEMP TRIGGER touched AFTER UPDATE OF admitted_in ON main.url
-         WHEN old.state <> 'finished' AND old.admitted_in < new.admitted_in AND old.readmission IS new.readmission BEGIN
-             INSERT INTO history (url, sequence, hop, via, depth, state, reason)
-             VALUES (old.id, old.admitted_in, old.hop, old.via, old.depth, old.state, old.reason);
+        "CREATE TEMP TRIGGER taken_over AFTER UPDATE OF admitted_in ON main.url
+         WHEN old.state <> 'finished' AND old.admitted_in < new.admitted_in BEGIN
+             INSERT INTO past (url, sequence, state, reason) VALUES (old.id, old.admitted_in, old.state, old.reason);
          END",
     )
 }
 
-/// The visits of sequence `?1` whose URLs a later one has touched where they stood: nothing else tells how they stood then. Of
-/// several, the last one.
-pub(super) const TOUCHED_LATER: &str = "visit CROSS JOIN url ON url.id = visit.url
-    WHERE visit.sequence = ?1 AND url.admitted_in > ?1
-      AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)
-      AND NOT EXISTS (SELECT 1 FROM visit AS later WHERE later.url = url.id AND later.sequence = ?1 AND later.id > visit.id)";
+/// The URLs of sequence `?1`, in the order of their rows, with what `past` has of them. The index of visits by URL is there wherever a
+/// URL belongs to a later one.
+pub(super) const OF_SEQUENCE: &str = "url LEFT JOIN past ON past.url = url.id AND past.sequence = ?1
+    WHERE (admitted_in = ?1 OR past.url IS NOT NULL OR (admitted_in > ?1
+        AND EXISTS (SELECT 1 FROM visit AS made WHERE made.url = url.id AND made.sequence = ?1)))";
 
-/// Has this connection note which hosts said of a page that it was not modified, when it was.
-pub(super) fn note_wrong_hosts(connection: &Connection) -> Result<()> {
-    connection.execute_batch(
-        "CREATE TEMP TRIGGER wrong AFTER INSERT ON main.visit WHEN new.audited AND new.change = 'changed' BEGIN
-             UPDATE host SET wrong_since = coalesce(wrong_since, new.fetched_at)
-             WHERE id = (SELECT host FROM url WHERE id = new.url);
-         END",
-    )
-}
-
-/// Has this connection note that links to a new part of the scope are kept from now on alone, where pages were read before.
-pub(super) fn note_wider_scope(connection: &Connection) -> Result<()> {
-    connection.execute_batch(
-        "CREATE TEMP TRIGGER wider AFTER INSERT ON main.area BEGIN
-             UPDATE sequence SET links_since = n + 1
-             WHERE n = (SELECT max(n) FROM sequence) AND EXISTS (SELECT 1 FROM visit WHERE outcome = 'stored');
-         END",
-    )
-}
+/// How each of them stood at the end of that sequence, or stands.
+pub(super) const STATE_IN_SEQUENCE: &str = "iif(admitted_in = ?1, url.state, coalesce(past.state, 'finished'))";
 
 /// The address that an earlier sequence gave to a kept link; none for one that is found for the first time.
 pub(super) fn address(connection: &Connection, link: u64, sequence: u32) -> Result<Option<String>> {
@@ -231,19 +188,6 @@ pub(super) fn address(connection: &Connection, link: u64, sequence: u32) -> Resu
     let mut select = connection.prepare_cached("SELECT url FROM url WHERE fingerprint BETWEEN ? AND ? LIMIT 1")?;
     let [least, most] = [0, u64::MAX].map(|rest| [link.to_be_bytes(), rest.to_be_bytes()].concat());
     select.query_row([least, most], |row| row.get(0)).optional()
-}
-
-/// What a visit changed against the copy before it: `new`, `changed` or `unchanged` for a stored page, `gone` for one that was
-/// stored before and is not there any more.
-pub(super) fn change(visit: &VisitRow, copy: Option<[u8; 32]>) -> Option<&'static str> {
-    match (visit.outcome, copy) {
-        (VisitOutcome::Stored, Some(_)) if visit.is_not_modified() => Some("unchanged"),
-        (VisitOutcome::Stored, None) => Some("new"),
-        (VisitOutcome::Stored, copy) if copy == visit.digest => Some("unchanged"),
-        (VisitOutcome::Stored, Some(_)) => Some("changed"),
-        (VisitOutcome::Broken, Some(_)) if matches!(visit.status, Some(404 | 410)) => Some("gone"),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Writing one [`Step`].
 //!
-//! Invariants: a page takes three statements at most, and one more for each URL that it admits, in whatever sequence. What else
-//! a step holds (hosts first seen, their health, a robots.txt, lost URLs) is rare, and takes statements of its own.
+//! Invariants: a page takes two statements, a third where its copy did not come with it, and one more for each URL that it admits. What
+//! else a step holds (hosts first seen, their health, a robots.txt, lost URLs) is rare, and takes statements of its own.
 
 use rusqlite::{Connection, Result, params};
 
@@ -23,6 +23,18 @@ pub(super) struct StepContext {
     pub(super) current: Current,
     /// What it is said to admit.
     pub(super) rows: Rows,
+    /// Whether a row may have the number of a later admission.
+    pub(super) readmits: bool,
+    /// Whether any URL is known to be lost, and may be found.
+    pub(super) lost: bool,
+}
+
+impl StepContext {
+    /// That of a crawl as it stands.
+    pub(super) fn of(connection: &Connection, current: Current, rows: Rows) -> Result<Self> {
+        let readmits = again::readmits(connection, current)?;
+        Ok(Self { current, rows, readmits, lost: lost::any(connection)? })
+    }
 }
 
 /// Whether a step's rows are sure to be new to the sequence.
@@ -38,7 +50,8 @@ pub(super) enum Rows {
 /// is written.
 pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -> Result<Vec<Ticket>> {
     let current = context.current;
-    let mut tickets = Tickets::new(connection, current);
+    let mut tickets = Tickets::new(connection, context);
+    let copy = step.visit.as_ref().map(|visit| tickets.copy(visit)).transpose()?.flatten();
     step.hosts.iter().try_for_each(|row| host(connection, row))?;
     step.areas.iter().try_for_each(|row| area(connection, row))?;
     let mut known = Vec::new();
@@ -48,11 +61,11 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
         }
     }
     let visit = match &step.visit {
-        Some(row) => Some(visits::write(connection, row, tickets.url(row.url)?, current)?),
+        Some(row) => Some(visits::write(connection, row, (tickets.url(row.url)?, copy.as_deref()), current)?),
         None => None,
     };
     if let Some((ticket, new)) = &step.change {
-        change(connection, tickets.url(*ticket)?.id, new, visit, current)?;
+        change(connection, tickets.url(*ticket)?, new, visit, current)?;
     }
     // After the page's own rows, whose ticket is the last that was looked up until then.
     step.lost.iter().try_for_each(|row| lost::audited(connection, row, &mut tickets))?;
@@ -73,17 +86,26 @@ fn host(connection: &Connection, row: &HostRow) -> Result<()> {
 }
 
 pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
+    let is_new = !connection.prepare_cached("SELECT 1 FROM area WHERE url = ?")?.exists([&row.url])?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO area (url, source) VALUES (?1, ?2)
          ON CONFLICT DO UPDATE SET source = ?2 WHERE ?3 AND source NOT IN ('start', 'guessed')",
     )?;
     // What the user gives is trusted from then on, though a server had led to it before.
-    insert.execute(params![row.url, row.source.as_str(), row.source.is_given()]).map(|_| ())
+    insert.execute(params![row.url, row.source.as_str(), row.source.is_given()])?;
+    if is_new { note_wider_scope(connection) } else { Ok(()) }
+}
+
+/// Links to a new part of the scope are kept from now on alone, where pages were read before.
+fn note_wider_scope(connection: &Connection) -> Result<()> {
+    let update = "UPDATE sequence SET links_since = n + 1
+        WHERE n = (SELECT max(n) FROM sequence) AND EXISTS (SELECT 1 FROM visit WHERE outcome = 'stored')";
+    connection.execute(update, []).map(|_| ())
 }
 
 /// Whether it was new to the sequence.
 fn admit(connection: &Connection, row: &UrlRow, tickets: &mut Tickets<'_>, context: StepContext) -> Result<bool> {
-    let via = row.via.map(|via| tickets.url(via)).transpose()?.map(|via| via.id);
+    let via = row.via.map(|via| tickets.url(via)).transpose()?;
     let written = connection.prepare_cached(again::admission(context))?.execute(params![
         row.id.0,
         row.host.0,
@@ -99,17 +121,19 @@ fn admit(connection: &Connection, row: &UrlRow, tickets: &mut Tickets<'_>, conte
         row.state(),
         row.abandoned.map(Abandonment::as_str),
     ])?;
+    if context.lost && written > 0 {
+        lost::found(connection, row, context.current.sequence)?;
+    }
     Ok(written > 0)
 }
 
-/// What a URL that has its first answer in the first sequence becomes.
-const FINISH_FIRST: &str =
-    "UPDATE url SET state = 'finished', due = NULL, failed_at = NULL, reason = NULL, visit = ?1 WHERE id = ?4";
+/// What a URL that has its answer becomes.
+const FINISH: &str = "UPDATE url SET state = 'finished', due = NULL, failed_at = NULL, reason = NULL, visit = ?1, copy = ?2 WHERE id = ?3";
 
-/// The same in a later one, or at another visit; `?3` is the sequence, which a URL that was known before belongs to from now on.
-const FINISH: &str =
-    "UPDATE url SET attempts = iif(admitted_in < ?3, 0, attempts), admitted_in = ?3, state = 'finished',
-        due = NULL, failed_at = NULL, reason = NULL, visit = ?1, copy = ?2 WHERE id = ?4";
+/// The same where it may have been known before the sequence `?4`: it belongs to that from now on.
+const FINISH_KNOWN: &str =
+    "UPDATE url SET attempts = iif(admitted_in < ?4, 0, attempts), admitted_in = ?4, state = 'finished',
+        due = NULL, failed_at = NULL, reason = NULL, visit = ?1, copy = ?2 WHERE id = ?3";
 
 fn change(
     connection: &Connection,
@@ -122,8 +146,11 @@ fn change(
     let changed = match change {
         UrlChange::Finished => {
             let Written { visit, copy } = visit.unwrap_or_default();
-            let finish = if current.is_without_copies() { FINISH_FIRST } else { FINISH };
-            connection.prepare_cached(finish)?.execute(params![visit, copy, sequence, id])?
+            if current.known_first {
+                connection.prepare_cached(FINISH_KNOWN)?.execute(params![visit, copy, id, sequence])?
+            } else {
+                connection.prepare_cached(FINISH)?.execute(params![visit, copy, id])?
+            }
         }
         UrlChange::Retry { attempts, due, failed, reason } => connection
             .prepare_cached(

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use super::{
     again::{self, Current},
     apply::{self, Rows, StepContext},
-    lost, refill, schema,
+    refill, schema,
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},
@@ -45,9 +45,9 @@ fn database(others: u64, sequence: u32) -> Connection {
     connection.execute_batch(&rows).unwrap();
     if sequence > 0 {
         connection.execute_batch(schema::INDEX_OF_KEYS).unwrap();
+        connection.execute_batch(schema::INDEX_OF_VISITS).unwrap();
     }
-    again::keep_history(&connection).unwrap();
-    lost::note_found(&connection).unwrap();
+    again::keep_past(&connection).unwrap();
     connection
 }
 
@@ -71,7 +71,7 @@ fn ask(connection: &Connection, kind: RefillKind, current: Current) {
 }
 
 fn write(connection: &Connection, step: &Step, current: Current) {
-    apply::step(connection, step, StepContext { current, rows: Rows::New }).unwrap();
+    apply::step(connection, step, StepContext::of(connection, current, Rows::New).unwrap()).unwrap();
 }
 
 fn admission(id: u64) -> Step {
@@ -147,7 +147,7 @@ fn nothing_scans_the_table_for_one_host() {
 fn known(others: u64) -> Connection {
     let connection = database(others, 1);
     let begin = "INSERT INTO sequence (n, began_at, hash_seed, counters, revisit, links_since) VALUES (2, 0, 0, '{}', 'known_first', 0)";
-    connection.execute_batch(&format!("{}; {begin}", schema::INDICES_OF_KNOWN)).unwrap();
+    connection.execute_batch(&format!("{}; {begin}", schema::INDEX_OF_KNOWN)).unwrap();
     connection
 }
 
@@ -173,7 +173,7 @@ fn nothing_scans_the_table_for_one_host_where_what_is_known_is_due() {
 #[test]
 fn the_queues_of_known_pages_are_read_in_their_order() {
     let connection = known(10);
-    for (query, merged) in [(&refill::BEYOND_WITH_KNOWN, true), (&refill::DUE_WITH_COPIES, false)] {
+    for (query, merged) in [(&refill::BEYOND_WITH_KNOWN, true), (&refill::DUE, false)] {
         let mut plan = connection.prepare(&format!("EXPLAIN QUERY PLAN {}", &***query)).unwrap();
         let steps = plan.query_map([0; 6], |row| row.get(3)).unwrap();
         let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().unwrap();

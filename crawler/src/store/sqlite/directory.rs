@@ -101,9 +101,7 @@ impl CrawlDirectory {
         schema::migrate(&mut connection, version.unwrap_or(0)).map_err(failed())?;
         // Before anything is written that other rules would not understand.
         resume::key_rules(&connection).map_err(failed())?;
-        again::keep_history(&connection).map_err(failed())?;
-        again::note_wider_scope(&connection).map_err(failed())?;
-        again::note_wrong_hosts(&connection).map_err(failed())?;
+        again::keep_past(&connection).map_err(failed())?;
         Ok(Self { path: path.clone(), connection, lock, fail_point: None })
     }
 

@@ -24,16 +24,11 @@ const SEQUENCES: u32 = 10;
 /// A page that was modified so shortly before it was sent was made for the asking.
 const MADE_FOR_ASKING: Duration = Duration::from_secs(2);
 
-/// The index of visits by URL, which the first sequence that begins with what is known makes.
-const BY_URL: &str = "SELECT id FROM visit AS earlier INDEXED BY visit_of_url
+/// The look before a visit. The index is there from the second sequence on, and in a first one that was revisited.
+const BEFORE: &str = "SELECT id FROM visit AS earlier INDEXED BY visit_of_url
     WHERE earlier.url = visit.url AND earlier.sequence <= visit.sequence AND earlier.id < visit.id
       AND (earlier.outcome IN ('stored', 'redirected') OR earlier.status IN (404, 410))
     ORDER BY earlier.sequence DESC, earlier.id DESC LIMIT 1";
-
-/// Where every sequence found its pages by links, history has the visit of the one before.
-const BY_HISTORY: &str = "SELECT history.visit FROM history JOIN visit AS earlier ON earlier.id = history.visit
-    WHERE history.url = visit.url AND (earlier.outcome IN ('stored', 'redirected') OR earlier.status IN (404, 410))
-    ORDER BY history.sequence DESC LIMIT 1";
 
 /// Sums up the looks among the visits behind one, up to another.
 pub(super) fn looks(connection: &Connection, current: Current, (from, to): (i64, i64)) -> Result<SiteLooks> {
@@ -41,21 +36,18 @@ pub(super) fn looks(connection: &Connection, current: Current, (from, to): (i64,
     if current.is_without_copies() || from >= to {
         return Ok(looks);
     }
-    let index = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'visit_of_url')";
-    let has_index: bool = connection.query_row(index, [], |row| row.get(0))?;
-    let past = if has_index { BY_URL } else { BY_HISTORY };
     let prior = kept(connection)?.prior();
     // That a page was cut short by the network says nothing of it.
     let mut select = connection.prepare(&format!(
-        "SELECT past.fetched_at, visit.fetched_at, visit.change IS 'unchanged', url.host, visit.last_modified,
+        "SELECT copy.fetched_at, visit.fetched_at, visit.change IS 'unchanged', url.host, visit.last_modified,
                 revisit.class, revisit.state
-         FROM visit CROSS JOIN visit AS past ON past.id = ({past}) CROSS JOIN url ON url.id = visit.url
+         FROM visit CROSS JOIN visit AS copy ON copy.id = ({BEFORE}) CROSS JOIN url ON url.id = visit.url
          LEFT JOIN revisit ON revisit.url = visit.url
-         WHERE visit.id > ? AND visit.id <= ? AND past.outcome = 'stored'
+         WHERE visit.id > ? AND visit.id <= ? AND copy.outcome = 'stored'
            AND (visit.change IN ('changed', 'unchanged', 'gone') OR visit.outcome = 'redirected')
-           AND 'disconnect' NOT IN (coalesce(visit.truncated, ''), coalesce(past.truncated, ''))
-           AND 'time' NOT IN (coalesce(visit.truncated, ''), coalesce(past.truncated, ''))
-           AND 'slow' NOT IN (coalesce(visit.truncated, ''), coalesce(past.truncated, ''))"
+           AND 'disconnect' NOT IN (coalesce(visit.truncated, ''), coalesce(copy.truncated, ''))
+           AND 'time' NOT IN (coalesce(visit.truncated, ''), coalesce(copy.truncated, ''))
+           AND 'slow' NOT IN (coalesce(visit.truncated, ''), coalesce(copy.truncated, ''))"
     ))?;
     let mut rows = select.query([from, to])?;
     while let Some(row) = rows.next()? {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     candidate::Ticket,
     store::{
-        LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts,
+        LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts, UrlRow,
         VisitOutcome,
     },
     url::Fingerprint,
@@ -20,20 +20,15 @@ pub(super) fn any(connection: &Connection) -> Result<bool> {
     connection.query_row("SELECT EXISTS (SELECT 1 FROM lost)", [], |row| row.get(0))
 }
 
-/// Has this connection note from now on that a URL is lost no longer, in this sequence or an earlier one, as part of the statement
-/// that admits it. Nothing is to be noted, and nothing looked for, before any URL is known to be lost.
-pub(super) fn note_found(connection: &Connection) -> Result<()> {
-    let found = LostState::Found.as_str();
-    for (name, event) in [("found", "INSERT"), ("found_again", "UPDATE OF readmission")] {
-        connection.execute_batch(&format!(
-            "CREATE TEMP TRIGGER IF NOT EXISTS {name} AFTER {event} ON main.url BEGIN
-                 UPDATE lost SET state = '{found}', admitted = new.id, url = new.url,
-                     recovered_in = iif(sequence < new.admitted_in, new.admitted_in, NULL)
-                 WHERE substr(fingerprint, 1, 8) = substr(new.fingerprint, 1, 8) AND admitted IS NULL;
-             END"
-        ))?;
-    }
-    Ok(())
+/// A URL that is admitted is lost no longer, in this sequence or an earlier one.
+pub(super) fn found(connection: &Connection, row: &UrlRow, sequence: u32) -> Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE lost SET state = ?1, url = ?2, recovered_in = iif(sequence < ?3, ?3, NULL),
+             admitted = coalesce((SELECT id FROM url WHERE readmission = ?4), ?4)
+         WHERE substr(fingerprint, 1, 8) = substr(?5, 1, 8) AND admitted IS NULL",
+    )?;
+    let fingerprint = row.fingerprint.to_bytes();
+    update.execute(params![LostState::Found.as_str(), row.url.as_str(), sequence, row.id.0, fingerprint]).map(|_| ())
 }
 
 /// The audit saw a URL refused: also one that the sweep has recorded is a trial of it from now on. By its new number it is
@@ -46,7 +41,7 @@ pub(super) fn audited(connection: &Connection, row: &LostRow, tickets: &mut Tick
              admitted = coalesce(excluded.admitted, admitted),
              state = iif(excluded.admitted IS NULL AND admitted IS NOT NULL, state, excluded.state)",
     )?;
-    let mut row_of = |ticket: Option<Ticket>| ticket.map(|ticket| tickets.url(ticket).map(|url| url.id)).transpose();
+    let mut row_of = |ticket: Option<Ticket>| ticket.map(|ticket| tickets.url(ticket)).transpose();
     let (via, admitted) = (row_of(row.via)?, row_of(row.admitted)?);
     let state = if row.admitted.is_some() { LostState::Rescued } else { LostState::Lost };
     insert
@@ -74,9 +69,9 @@ pub(super) fn fetched_again(connection: &Connection, row: &RescueRow, tickets: &
     let mut update = connection.prepare_cached(
         "UPDATE lost SET state = ?1, via = ?2, admitted = ?3 WHERE substr(fingerprint, 1, 8) = ?4 AND sequence = ?5",
     )?;
-    let parent = tickets.url(*parent)?.id;
+    let parent = tickets.url(*parent)?;
     for (link, ticket) in rescued {
-        let (state, admitted) = (LostState::Rescued.as_str(), tickets.url(*ticket)?.id);
+        let (state, admitted) = (LostState::Rescued.as_str(), tickets.url(*ticket)?);
         update.execute(params![state, parent, admitted, link.to_be_bytes(), tickets.sequence()])?;
     }
     Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
 use super::{
+    again::{OF_SEQUENCE, STATE_IN_SEQUENCE},
     batches::{self, BATCH},
     summary,
     words::{word, word_or_none},
@@ -18,25 +19,6 @@ const CHANGE: &str = "nullif(visit.change, 'gone')";
 
 /// How every URL stands: its latest state.
 const LATEST: &str = "SELECT id AS place, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit, NULL AS found_by FROM url";
-
-/// How the URLs of a sequence stood at its end, or stand; `{of}` and `{which}` pick those of the table `lost`. Both halves
-/// come in the order of their place by themselves.
-const OF_SEQUENCE: &str =
-    "SELECT url.id AS place, url.url, key, admitted_in AS sequence, hop, url.via, depth, url.state, reason, visit,
-            {found_by} AS found_by
-     FROM {of} url WHERE admitted_in = ?1 AND {which}
-     UNION ALL
-     SELECT past.url, url.url, key, past.sequence, past.hop, past.via, past.depth, past.state, past.reason, past.visit, {found_by}
-     FROM {of} history AS past CROSS JOIN url ON url.id = past.url WHERE past.sequence = ?1 AND {which}";
-
-/// The same of those that a later sequence has touched where they stood.
-const TOUCHED: &str = "
-     UNION ALL
-     SELECT url.id, url.url, key, visit.sequence, hop, url.via, depth, 'finished', NULL, visit.id, {found_by}
-     FROM {of} url CROSS JOIN visit ON visit.url = url.id AND visit.sequence = ?1
-     WHERE url.admitted_in > ?1 AND {which}
-       AND NOT EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = ?1)
-       AND NOT EXISTS (SELECT 1 FROM visit AS later WHERE later.url = url.id AND later.sequence = ?1 AND later.id > visit.id)";
 
 /// The URLs that a sequence lost and did not admit.
 const LOST: &str =
@@ -57,8 +39,7 @@ pub(super) fn pages(
     filter: &PageFilter,
     mut each: impl FnMut(PageLine) -> bool,
 ) -> Result<()> {
-    let has_known_first = has_known_first(connection)?;
-    let stands = stands(filter, has_known_first);
+    let stands = stands(filter);
     let sequence = sequence(connection, filter)?;
     let (outcome, change) = (filter.outcome.map(PageOutcome::as_str), filter.change.map(PageChange::as_str));
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
@@ -82,9 +63,8 @@ pub(super) fn pages(
         let is_shown = filter.matching.as_ref().is_none_or(|pattern| url.is_some_and(|url| pattern.is_match(url)));
         is_shown.then(|| line(row)).transpose()
     };
-    // A place is no key of what was lost. In another order, or of three parts, each batch would sort all that is left.
-    let is_sorted = filter.order.is_some() || filter.sequence.is_some() && has_known_first;
-    if is_sorted || filter.recovered || filter.asks_for_lost() {
+    // A place is no key of what was lost. In another order each batch would sort all that is left.
+    if filter.order.is_some() || filter.recovered || filter.asks_for_lost() {
         let query = query(&stands, &conditions, filter.order);
         return batches::of_query(connection, &query, &*values, |row| Ok(matching(row)?.is_none_or(&mut each)));
     }
@@ -98,8 +78,7 @@ pub(super) fn pages(
     batches::by_key(batch, |line| Ok(line.is_none_or(&mut each)))
 }
 
-/// The query for lines. What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again. The
-/// place is selected so that two halves which have that order are merged, and not sorted.
+/// The query for lines. What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again.
 fn query(stands: &str, conditions: &[String], order: Option<PageOrder>) -> String {
     format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
@@ -132,26 +111,29 @@ fn ordered(order: PageOrder) -> String {
 }
 
 /// The query for how the URLs asked for stand.
-fn stands(filter: &PageFilter, has_known_first: bool) -> String {
-    let all = if has_known_first { [OF_SEQUENCE, TOUCHED].concat() } else { OF_SEQUENCE.to_owned() };
-    let of_lost = |which| {
-        let picked = all.replace("{of}", "lost CROSS JOIN").replace("{found_by}", "lost.found_by");
-        picked.replace("{which}", which)
-    };
+fn stands(filter: &PageFilter) -> String {
     if filter.recovered {
-        of_lost(RECOVERED)
+        of_sequence(Some(RECOVERED))
     } else if filter.asks_for_lost() {
-        format!("{} UNION ALL {LOST}", of_lost(LET_IN))
+        format!("{} UNION ALL {LOST}", of_sequence(Some(LET_IN)))
     } else if filter.sequence.is_some() {
-        all.replace("{of}", "").replace("{found_by}", "NULL").replace("{which}", "1")
+        of_sequence(None)
     } else {
         LATEST.to_owned()
     }
 }
 
-/// Whether any sequence began with what was known. The index for their visits is there then.
-fn has_known_first(connection: &Connection) -> Result<bool> {
-    connection.query_row("SELECT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL)", [], |row| row.get(0))
+/// How the URLs of a sequence stood at its end, or stand: all of them, or those of the rows of `lost` that this picks.
+fn of_sequence(of_lost: Option<&str>) -> String {
+    let (of, found_by) = if of_lost.is_some() { ("lost CROSS JOIN ", "lost.found_by") } else { ("", "NULL") };
+    format!(
+        "SELECT url.id AS place, url.url, key, ?1 AS sequence, hop, url.via, depth, {STATE_IN_SEQUENCE} AS state,
+                iif(admitted_in = ?1, url.reason, past.reason) AS reason,
+                iif(admitted_in = ?1, url.visit, (SELECT id FROM visit AS made WHERE made.url = url.id AND made.sequence = ?1
+                                                  ORDER BY id DESC LIMIT 1)) AS visit, {found_by} AS found_by
+         FROM {of}{OF_SEQUENCE} AND {}",
+        of_lost.unwrap_or("1")
+    )
 }
 
 /// The sequence they are asked of.
@@ -213,12 +195,13 @@ mod tests {
     fn a_batch_of_urls_is_not_sorted() {
         let mut connection = Connection::open_in_memory().unwrap();
         schema::migrate(&mut connection, 0).unwrap();
+        connection.execute_batch(schema::INDEX_OF_VISITS).unwrap();
         for sequence in [None, Some(0)] {
-            let stands = stands(&PageFilter { sequence, ..PageFilter::default() }, false);
+            let stands = stands(&PageFilter { sequence, ..PageFilter::default() });
             let query = query(&stands, &["stand.place > 5".to_owned()], None);
             let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {query} LIMIT {BATCH}")).unwrap();
             let plan = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>>>().unwrap();
-            assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE")), "{plan:#?}");
+            assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{plan:#?}");
         }
     }
 }

@@ -48,11 +48,12 @@ impl CrawlDirectory {
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
             transaction.execute_batch(schema::INDEX_OF_KEYS)?;
+            transaction.execute_batch(schema::INDEX_OF_VISITS)?;
             // Before the sequence is there: it keeps links to them from the beginning.
             next.areas.iter().try_for_each(|row| apply::area(&transaction, row))?;
             let known_first = next.revisit == Revisit::KnownFirst;
             if known_first {
-                transaction.execute_batch(schema::INDICES_OF_KNOWN)?;
+                transaction.execute_batch(schema::INDEX_OF_KNOWN)?;
             }
             // What is known is proposed to the sequence by its beginning.
             let candidates = if known_first { known_urls(&transaction)? } else { 0 };

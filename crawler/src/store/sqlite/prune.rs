@@ -14,20 +14,19 @@ const OLD: &str = "
         SELECT visit.id FROM visit CROSS JOIN url ON url.id = visit.url
         WHERE visit.id > ?1 AND visit.id <= ?2
           AND (visit.same IS NOT NULL OR (visit.outcome, visit.status, visit.reason, visit.redirect) IS (
-                  SELECT past.outcome, past.status, past.reason, past.redirect FROM visit AS past INDEXED BY visit_of_url
-                  WHERE past.url = url.id AND past.sequence < visit.sequence AND visit.outcome <> 'stored'
-                  ORDER BY past.sequence DESC, past.id DESC LIMIT 1))
+                  SELECT earlier.outcome, earlier.status, earlier.reason, earlier.redirect
+                  FROM visit AS earlier INDEXED BY visit_of_url
+                  WHERE earlier.url = url.id AND earlier.sequence < visit.sequence AND visit.outcome <> 'stored'
+                  ORDER BY earlier.sequence DESC, earlier.id DESC LIMIT 1))
           AND url.visit <> visit.id AND url.copy IS NOT visit.id
           AND (SELECT revisit FROM sequence WHERE n = visit.sequence) IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = url.id AND history.sequence = visit.sequence)
-          AND NOT EXISTS (SELECT 1 FROM standing WHERE standing.url = url.id AND visit.id IN (good, earlier))
+          AND NOT EXISTS (SELECT 1 FROM page_state WHERE page_state.url = url.id AND visit.id IN (good, earlier))
           AND NOT EXISTS (SELECT 1 FROM visit AS later INDEXED BY visit_of_url
                           WHERE later.url = url.id AND visit.id IN (later.same, later.before)))";
 
 /// Keeps so many sequences whole, the last ones, of which this is the last.
 pub(super) fn prune(connection: &Connection, sequence: u32, keep: u32) -> Result<()> {
     let Some(last) = sequence.checked_sub(keep) else { return Ok(()) };
-    // Those alone have the index.
     let any = "SELECT EXISTS (SELECT 1 FROM sequence WHERE n <= ? AND revisit IS NOT NULL)";
     if !connection.query_row(any, [last], |row| row.get::<_, bool>(0))? {
         return Ok(());

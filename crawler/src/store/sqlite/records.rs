@@ -30,9 +30,9 @@ impl Records {
         let (database, connection) = (path.join(DATABASE), &reading.connection);
         let failed = || database_error(&database);
         schema::prepare(connection).map_err(failed())?;
-        let found = schema::version(connection, &database)?;
-        let found = found.ok_or_else(|| StoreError::Missing { path: path.to_owned() })?;
-        schema::stand_in(connection, found).map_err(failed())?;
+        if schema::version(connection, &database)?.is_none() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
         // Where its keys are made by rules that are not known here, right fingerprints would look wrong.
         resume::key_rules(connection).map_err(failed())?;
         Ok(Self(reading))

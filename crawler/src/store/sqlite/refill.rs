@@ -1,6 +1,6 @@
 //! Reading queued rows for the frontier.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
 
@@ -8,47 +8,80 @@ use super::again::Current;
 use crate::{
     candidate::{HostId, Ticket},
     purpose::Purpose,
-    queue::{NOT_MODIFIED, Place, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
+    queue::{KnownCopy, KnownText, NOT_MODIFIED, Place, RefillAnswer, RefillKind, RefillRequest, Validators, WorkItem},
     time::Moment,
     url::WebUrl,
 };
 
-const COLUMNS: &str = "ticket, host, url, hop, depth, redirects, attempts, due, rank,
-     iif(reason IS 'not_modified', NULL, coalesce(failed_at, due)), NULL, NULL, 0, reason";
+/// A row as its sequence has it.
+const ROW: &str = "ticket, url.host, url.url, hop, depth, redirects, attempts, due, url.rank,
+     iif(url.reason IS 'not_modified', NULL, coalesce(failed_at, due)), url.reason, 0";
 
-/// The same of a URL that an earlier sequence has left: it is begun anew. What it says of its copy is that of a whole one, with
-/// the links that this sequence would keep, none of which is lost, from a host that was not found wrong, and of HTML with a text
-/// made by the rule of today, where texts are kept.
-const KNOWN_COLUMNS: &str =
-    "ticket, host, url.url, hop, depth, redirects, 0, NULL, rank, NULL, stored.etag, stored.last_modified, 1, NULL";
+/// The same of a URL that an earlier sequence has left: it is begun anew.
+const KNOWN_ROW: &str = "ticket, url.host, url.url, hop, depth, redirects, 0, NULL, url.rank, NULL, NULL, 1";
 
-const COPY: &str = "visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
-    AND stored.truncated IS NULL AND stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1)
-    AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')
-    AND (SELECT wrong_since FROM host WHERE id = ?2) IS NULL
-    AND (NOT stored.html OR (SELECT text_rule FROM sequence WHERE n = ?1) IS NULL
-         OR (SELECT rule FROM text WHERE text.id = stored.text) IS (SELECT text_rule FROM sequence WHERE n = ?1))";
+/// What is known of its copy, with what makes it one that the server may be asked about.
+const COPY: &str = "stored.id, stored.digest, stored.links_hash, typeof(stored.labels) = 'blob', stored.etag, stored.last_modified,
+     text.id, text.rule, text.digest, stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1), url.id,
+     stored.id IS NOT NULL AND stored.truncated IS NULL AND (SELECT wrong_since FROM host WHERE host.id = url.host) IS NULL
+     AND (NOT stored.html OR coalesce((SELECT text_rule FROM sequence WHERE n = ?1), text.rule) IS text.rule)
+     AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')";
+
+/// Where that is.
+const OF_COPY: &str =
+    "LEFT JOIN visit AS stored ON stored.id = coalesce(url.copy, url.visit) AND stored.outcome = 'stored'
+     LEFT JOIN text ON text.id = stored.text";
+
+/// Whether the server may be asked about copies.
+#[derive(Clone, Copy)]
+enum Asks {
+    /// It may.
+    Yes,
+    /// The links of each page are to be read.
+    No,
+}
+
+impl Asks {
+    fn of(current: Current) -> Self {
+        if current.known_first { Self::Yes } else { Self::No }
+    }
+}
 
 /// A row as it was queued at first in its latest sequence, whatever its state.
-pub(super) fn one(connection: &Connection, row: u64) -> Result<WorkItem> {
-    let mut select = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM url WHERE id = ?"))?;
-    select.query_row([row], found).map(|found| WorkItem { attempts: 0, due: None, failed: None, ..found.item })
+pub(super) fn one(connection: &Connection, row: u64, current: Current) -> Result<WorkItem> {
+    let mut select = connection.prepare_cached(&ONE)?;
+    let found = select.query_row(params![current.sequence, row, false], |row| found(row, Asks::No))?;
+    Ok(WorkItem { attempts: 0, due: None, failed: None, ..found.item })
 }
 
-/// A row that has its answer in a sequence, as it is visited once more, with what is known of its copy.
+/// A row that has its answer in a sequence, as it is visited once more.
 pub(super) fn due_again(connection: &Connection, row: i64, sequence: u32) -> Result<Option<WorkItem>> {
-    let mut select = connection.prepare_cached(&DUE_AGAIN)?;
-    let found = select.query_row(params![sequence, row], found).optional()?;
-    Ok(found.map(|found| WorkItem { purpose: Purpose::Due, ..found.item }))
+    let mut select = connection.prepare_cached(&ONE)?;
+    let found = select.query_row(params![sequence, row, true], |row| found(row, Asks::Yes)).optional()?;
+    let begun = |item| WorkItem { purpose: Purpose::Due, attempts: 0, due: None, failed: None, ..item };
+    Ok(found.map(|found| begun(found.item)))
 }
 
-static DUE_AGAIN: LazyLock<String> = LazyLock::new(|| {
-    let copy = COPY.replace("?2", "url.host");
+static ONE: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {KNOWN_COLUMNS} FROM url LEFT JOIN {copy}
-         WHERE url.id = ?2 AND state = 'finished' AND admitted_in = ?1"
+        "SELECT {ROW}, {COPY} FROM url {OF_COPY}
+         WHERE url.id = ?2 AND (NOT ?3 OR (state = 'finished' AND admitted_in = ?1))"
     )
 });
+
+/// The copy of the page of a ticket that is no row's number, with that number.
+pub(super) fn copy_of(
+    connection: &Connection,
+    ticket: Ticket,
+    current: Current,
+) -> Result<Option<(u64, Option<Arc<KnownCopy>>)>> {
+    let mut select = connection.prepare_cached(&READMITTED)?;
+    let found = |row: &Row<'_>| Ok((row.get(10)?, copy(row, 0, Asks::No)?));
+    select.query_row(params![current.sequence, ticket.0], found).optional()
+}
+
+static READMITTED: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {COPY} FROM url {OF_COPY} WHERE readmission = ?2"));
 
 /// The rows a request asks for; one more is read to know whether there are more.
 pub(super) fn answer(connection: &Connection, request: &RefillRequest, current: Current) -> Result<RefillAnswer> {
@@ -79,48 +112,34 @@ fn beyond(
 ) -> Result<Vec<StoredRow>> {
     let statement = connection.prepare_cached(if current.known_first { &BEYOND_WITH_KNOWN } else { &BEYOND })?;
     let id = i64::try_from(place.id.0).unwrap_or(i64::MAX);
-    collect(statement, params![current.sequence, host.0, place.rank, id, most, limit])
+    collect(statement, params![current.sequence, host.0, place.rank, id, most, limit], current)
 }
 
 /// What the sequence has admitted.
-static BEYOND: LazyLock<String> = LazyLock::new(|| {
+pub(super) static BEYOND: LazyLock<String> = LazyLock::new(|| format!("{} ORDER BY rank, ticket LIMIT ?6", own()));
+
+fn own() -> String {
     format!(
-        "SELECT {COLUMNS} FROM url INDEXED BY url_queue
-         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND host = ?2 AND (rank, ticket) > (?3, ?4)
-           AND depth <= ?5
-         ORDER BY rank, ticket LIMIT ?6"
+        "SELECT {ROW}, {COPY} FROM url INDEXED BY url_queue {OF_COPY}
+         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND url.host = ?2 AND (rank, ticket) > (?3, ?4)
+           AND depth <= ?5"
     )
-});
+}
 
 /// The same with what is known and not touched yet. Both have the order of an index: they are merged, and not sorted.
 pub(super) static BEYOND_WITH_KNOWN: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS} FROM url INDEXED BY url_queue
-         WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND host = ?2 AND (rank, ticket) > (?3, ?4)
-           AND depth <= ?5
-         UNION ALL SELECT {KNOWN_COLUMNS} FROM url INDEXED BY url_known LEFT JOIN {COPY}
+        "{} UNION ALL SELECT {KNOWN_ROW}, {COPY} FROM url INDEXED BY url_known {OF_COPY}
          WHERE url.host = ?2 AND (rank, ticket) > (?3, ?4) AND admitted_in < ?1 AND depth <= ?5
-         ORDER BY rank, ticket LIMIT ?6"
+         ORDER BY rank, ticket LIMIT ?6",
+        own()
     )
 });
 
-/// What waits to be fetched again.
-static DUE: LazyLock<String> = LazyLock::new(|| {
+/// What waits to be fetched again: that its first request failed makes no page another one.
+pub(super) static DUE: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {COLUMNS} FROM url INDEXED BY url_retry
-         WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND host = ?2 AND (due, ticket) > (?3, ?4)
-           AND depth <= ?5
-         ORDER BY due, ticket LIMIT ?6"
-    )
-});
-
-/// The same with what is known of its copy: that its first request failed makes no page another one. What is fetched to check an
-/// answer is fetched whole.
-pub(super) static DUE_WITH_COPIES: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT ticket, host, url.url, hop, depth, redirects, attempts, due, rank,
-                iif(url.reason IS '{NOT_MODIFIED}', NULL, coalesce(failed_at, due)), stored.etag, stored.last_modified, 0, url.reason
-         FROM url INDEXED BY url_retry LEFT JOIN {COPY} AND url.reason IS NOT '{NOT_MODIFIED}'
+        "SELECT {ROW}, {COPY} FROM url INDEXED BY url_retry {OF_COPY}
          WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND url.host = ?2 AND (due, ticket) > (?3, ?4)
            AND depth <= ?5
          ORDER BY due, ticket LIMIT ?6"
@@ -134,15 +153,19 @@ fn due(
     most: u32,
     limit: i64,
 ) -> Result<Vec<StoredRow>> {
-    let statement = connection.prepare_cached(if current.is_with_copies() { &DUE_WITH_COPIES } else { &DUE })?;
-    collect(statement, params![current.sequence, host.0, read.0.millis(), read.1.0, most, limit])
+    let statement = connection.prepare_cached(&DUE)?;
+    collect(statement, params![current.sequence, host.0, read.0.millis(), read.1.0, most, limit], current)
 }
 
-fn collect(mut statement: CachedStatement<'_>, params: impl rusqlite::Params) -> Result<Vec<StoredRow>> {
-    statement.query_map(params, found)?.collect()
+fn collect(
+    mut statement: CachedStatement<'_>,
+    params: impl rusqlite::Params,
+    current: Current,
+) -> Result<Vec<StoredRow>> {
+    statement.query_map(params, |row| found(row, Asks::of(current)))?.collect()
 }
 
-fn found(row: &Row<'_>) -> Result<StoredRow> {
+fn found(row: &Row<'_>, asks: Asks) -> Result<StoredRow> {
     let text: String = row.get(2)?;
     let hop: String = row.get(3)?;
     let unreadable = |error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, error);
@@ -154,12 +177,12 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
         url: WebUrl::parse(&text).map_err(|error| unreadable(Box::new(error)))?,
         of: None,
         purpose: match due {
-            Some(_) if is_audit(row)? => Purpose::Audit,
+            Some(_) if row.get_ref(10)?.as_str_or_null()? == Some(NOT_MODIFIED) => Purpose::Audit,
             Some(_) => Purpose::Retry,
-            None if row.get(12)? => Purpose::Revisit,
+            None if row.get(11)? => Purpose::Revisit,
             None => Purpose::Discover,
         },
-        validators: validators(row)?,
+        copy: copy(row, FIRST_OF_COPY, asks)?,
         rank: row.get(8)?,
         due,
         failed,
@@ -171,14 +194,27 @@ fn found(row: &Row<'_>) -> Result<StoredRow> {
     Ok(StoredRow { item, due })
 }
 
-fn is_audit(row: &Row<'_>) -> Result<bool> {
-    Ok(row.get_ref(13)?.as_str_or_null()? == Some(NOT_MODIFIED))
-}
+/// The first column of [`COPY`].
+const FIRST_OF_COPY: usize = 12;
 
-/// What is known of the copy of a page that is visited once more.
-fn validators(row: &Row<'_>) -> Result<Option<Box<Validators>>> {
-    let validators = Validators { etag: row.get(10)?, last_modified: row.get(11)? };
-    Ok((validators != Validators::default()).then(|| Box::new(validators)))
+fn copy(row: &Row<'_>, first: usize, asks: Asks) -> Result<Option<Arc<KnownCopy>>> {
+    let Some(visit) = row.get(first)? else { return Ok(None) };
+    let text = match row.get(first + 6)? {
+        Some(text) => Some(KnownText { row: text, rule: row.get(first + 7)?, digest: row.get(first + 8)? }),
+        None => None,
+    };
+    let copy = KnownCopy {
+        visit,
+        digest: row.get(first + 1)?,
+        links: row.get(first + 2)?,
+        has_labels: row.get(first + 3)?,
+        validators: Validators { etag: row.get(first + 4)?, last_modified: row.get(first + 5)? },
+        text,
+        links_hold: row.get(first + 9)?,
+        url: row.get(first + 10)?,
+        may_304: matches!(asks, Asks::Yes) && row.get(first + 11)?,
+    };
+    Ok(Some(Arc::new(copy)))
 }
 
 fn cut(mut found: Vec<StoredRow>, request: &RefillRequest) -> RefillAnswer {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::again::{Current, TOUCHED_LATER};
+use super::again::{Current, OF_SEQUENCE, STATE_IN_SEQUENCE};
 use crate::{
     candidate::HostId,
     health::{HealthRow, Wait},
@@ -98,19 +98,12 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
     if Current::of(connection, sequence)?.known_first {
         return counts_of_known(connection, sequence);
     }
-    // Sums in one pass each: groups would be sorted first.
-    let sums = |rows: &str| {
-        let query = format!(
-            "SELECT count(*), count(*) FILTER (WHERE state = 'finished'), count(*) FILTER (WHERE state = 'abandoned') FROM {rows} = ?"
-        );
-        connection.query_row(&query, [sequence], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
-    };
-    let [latest, past]: [[u64; 3]; 2] = [sums("url WHERE admitted_in")?, sums("history WHERE sequence")?];
-    let touched: u64 =
-        connection.query_row(&format!("SELECT count(*) FROM {TOUCHED_LATER}"), [sequence], |row| row.get(0))?;
-    let [admitted, finished, abandoned] = std::array::from_fn(|sum| latest[sum] + past[sum]);
-    let (admitted, finished) = (admitted + touched, finished + touched);
-    Ok(Counts { admitted, finished, abandoned, queued: admitted - finished - abandoned, ..Counts::default() })
+    // Sums in one pass: groups would be sorted first.
+    let query = format!(
+        "SELECT count(*), count(*) FILTER (WHERE {STATE_IN_SEQUENCE} = 'finished'),
+                count(*) FILTER (WHERE {STATE_IN_SEQUENCE} = 'abandoned') FROM {OF_SEQUENCE}"
+    );
+    sums(connection, &query, sequence)
 }
 
 /// The same of a sequence in which every known URL is due: what it has not touched is queued. Of one that was followed by
@@ -118,6 +111,11 @@ pub(super) fn counts(connection: &Connection, sequence: u32) -> Result<Counts> {
 fn counts_of_known(connection: &Connection, sequence: u32) -> Result<Counts> {
     let query = "SELECT count(*), count(*) FILTER (WHERE admitted_in = ?1 AND state = 'finished'),
                         count(*) FILTER (WHERE admitted_in = ?1 AND state = 'abandoned') FROM url";
+    sums(connection, query, sequence)
+}
+
+/// The counts that a query sums up: what is admitted, finished and abandoned.
+fn sums(connection: &Connection, query: &str, sequence: u32) -> Result<Counts> {
     let sums = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
     let [admitted, finished, abandoned]: [u64; 3] = connection.query_row(query, [sequence], sums)?;
     Ok(Counts { admitted, finished, abandoned, queued: admitted - finished - abandoned, ..Counts::default() })

@@ -192,7 +192,10 @@ impl<'a> Sweep<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::apply::{Rows, StepContext},
+        *,
+    };
     use crate::{
         candidate::HostId,
         order::Order,
@@ -223,8 +226,9 @@ mod tests {
     fn visit(connection: &Connection, page: u64, links: &[u64]) {
         admit(connection, page);
         let links: Vec<u8> = links.iter().flat_map(|link| link.to_be_bytes()).collect();
-        let visit = "INSERT INTO visit (url, sequence, fetched_at, outcome, html, bytes, wire_bytes, links)
-                     VALUES (?, 0, 0, 'stored', 1, 0, 0, ?)";
+        let visit =
+            "INSERT INTO visit (url, sequence, fetched_at, outcome, html, bytes, wire_bytes, digest, links_hash, links)
+                     VALUES (?, 0, 0, 'stored', 1, 0, 0, zeroblob(32), 0, ?)";
         connection.execute(visit, params![page, links]).unwrap();
         connection.execute("UPDATE url SET visit = last_insert_rowid() WHERE id = ?", [page]).unwrap();
     }
@@ -263,8 +267,9 @@ mod tests {
         for order in &swept.orders {
             let parent = order.parent.id;
             let answer = (!without.contains(&parent.0)).then_some(VisitOutcome::Stored);
+            let context = StepContext::of(connection, CURRENT, Rows::New).unwrap();
             let row = RescueRow { parent, refetch: order.refetch, rescued: Vec::new(), answer };
-            super::super::lost::fetched_again(connection, &row, &mut again::Tickets::new(connection, CURRENT)).unwrap();
+            super::super::lost::fetched_again(connection, &row, &mut again::Tickets::new(connection, context)).unwrap();
         }
     }
 

@@ -13,7 +13,7 @@ use super::costs::statements::Statements;
 use super::{
     CrawlDirectory,
     again::Current,
-    apply::{self, Rows},
+    apply::{self, Rows, StepContext},
     changes::Finder,
     directory::DATABASE,
     error::Fault,
@@ -65,9 +65,7 @@ pub struct Writer {
     /// The time of the last call.
     now: Instant,
     settings: WriterSettings,
-    current: Current,
-    /// Whether any URL is known to be lost, and it is noted when one is found.
-    lost: bool,
+    context: StepContext,
     group: Option<Group>,
     /// Whether something was committed since the last sync.
     unsynced: bool,
@@ -100,25 +98,21 @@ impl Writer {
         #[cfg(test)]
         let mut directory = directory;
         let current = Current::of(&directory.connection, settings.sequence)?;
+        let context = StepContext::of(&directory.connection, current, Rows::New)?;
         directory.connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let mut writer = Self {
+        Ok(Self {
             #[cfg(test)]
             statements: Statements::of(&mut directory.connection),
             directory,
             now,
-            current,
+            context,
             settings,
-            lost: false,
             group: None,
             unsynced: false,
             synced: now,
             checkpointed: now,
             is_starting: true,
-        };
-        if lost::any(writer.connection())? {
-            writer.note_found()?;
-        }
-        Ok(writer)
+        })
     }
 
     fn take(&mut self, next: Next) -> Result<ControlFlow<()>, Fault> {
@@ -146,15 +140,6 @@ impl Writer {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// To be called once a URL is known to be lost.
-    fn note_found(&mut self) -> rusqlite::Result<()> {
-        if !self.lost {
-            lost::note_found(self.connection())?;
-        }
-        self.lost = true;
-        Ok(())
-    }
-
     /// Does what a message says.
     fn apply(&mut self, message: Message) -> Result<(), Fault> {
         match message {
@@ -170,7 +155,7 @@ impl Writer {
             }
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
-                reply(refill::answer(self.connection(), &request, self.current)?);
+                reply(refill::answer(self.connection(), &request, self.context.current)?);
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
@@ -180,13 +165,13 @@ impl Writer {
             Message::Replay(replay) => {
                 self.commit()?;
                 self.pass("before_replay");
-                lost::replay(self.connection(), replay, self.current)?;
+                lost::replay(self.connection(), replay, self.context.current)?;
                 self.pass("after_replay");
             }
             Message::Due(request, reply) => {
                 self.commit()?;
                 let folder = self.directory.path();
-                let due = revisits::hand_out(self.connection(), folder, *request, self.current)?;
+                let due = revisits::hand_out(self.connection(), folder, *request, self.context.current)?;
                 self.unsynced = true;
                 self.pass("after_due");
                 reply(due);
@@ -208,10 +193,8 @@ impl Writer {
         self.pass("before_sweep");
         let pass = || self.pass("inside_sweep");
         let folder = self.directory.path();
-        let swept = Sweep::new(self.connection(), folder, self.current, &pass).run(request)?;
-        if swept.lost > 0 {
-            self.note_found()?;
-        }
+        let swept = Sweep::new(self.connection(), folder, self.context.current, &pass).run(request)?;
+        self.context.lost |= swept.lost > 0;
         self.unsynced = true;
         self.pass("after_sweep");
         Ok(swept)
@@ -225,15 +208,13 @@ impl Writer {
         if self.settings.is_over && step.goes_on() {
             self.go_on()?;
         }
-        let context = apply::StepContext { current: self.current, rows };
+        let context = StepContext { rows, ..self.context };
         #[cfg(test)]
         self.statements.take();
         let known = apply::step(self.connection(), step, context)?;
         #[cfg(test)]
-        self.statements.expect_few(step);
-        if !step.lost.is_empty() {
-            self.note_found()?;
-        }
+        self.statements.expect_few(step, context);
+        self.context.lost |= !step.lost.is_empty();
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);
         self.settings.counters.add(&Counters::of_forgotten(known.len()));
@@ -253,7 +234,7 @@ impl Writer {
         let update = "UPDATE sequence SET revisited = 1, end = NULL, swept = NULL, swept_links = NULL WHERE n = ?";
         self.connection().execute(update, [self.settings.sequence])?;
         revisits::begin(self.connection())?;
-        (self.current.revisited, self.settings.is_over) = (true, false);
+        (self.context.current.revisited, self.settings.is_over) = (true, false);
         Ok(())
     }
 
@@ -323,16 +304,20 @@ impl Writer {
         if end.tells {
             let (folder, rules) = (self.directory.path(), &self.settings.changes);
             // Only what is asked of all pages tells which of them are orphans.
-            let complete = end.end == Some("drained") && !self.current.revisited;
-            let finder = Finder { connection: &transaction, folder, rules, current: self.current, complete };
-            self.settings.counters.looks.add_all(&freshness::looks(&transaction, self.current, finder.visits()?)?);
+            let complete = end.end == Some("drained") && !self.context.current.revisited;
+            let finder = Finder { connection: &transaction, folder, rules, current: self.context.current, complete };
+            self.settings.counters.looks.add_all(&freshness::looks(
+                &transaction,
+                self.context.current,
+                finder.visits()?,
+            )?);
             self.write_counters()?;
             finder.run()?;
         }
         self.pass("inside_end");
         transaction.commit()?;
         match self.settings.keep_sequences {
-            Some(keep) if end.tells => Ok(prune::prune(self.connection(), self.current.sequence, keep.get())?),
+            Some(keep) if end.tells => Ok(prune::prune(self.connection(), self.context.current.sequence, keep.get())?),
             _ => Ok(()),
         }
     }

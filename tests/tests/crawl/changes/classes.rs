@@ -9,7 +9,7 @@ use super::{
     NOTHING,
     site::{Answer, OTHER, SOON, Site, TEXT, links, own_text},
 };
-use crate::{lost_again::as_of_version, robots::age_robots};
+use crate::robots::age_robots;
 
 /// Pages of the scripted site that stay as they are.
 const QUIET: usize = 60;
@@ -226,21 +226,6 @@ fn a_page_that_others_may_have_moved_to_is_told_once_with_the_copy_that_it_has_t
     site.status("/new", 410);
     assert_eq!(site.again(&[]), ["gone /new", "new /new"]);
     assert_eq!(site.again(&SOON), ["gone /3"]);
-}
-
-#[test]
-fn a_crawl_of_an_older_version_has_told_nothing_and_tells_what_changes_from_now_on() {
-    for version in [1, 3, 6] {
-        let site = Site::numbered(12);
-        site.crawl(&[]);
-        as_of_version(&site.dir(), version);
-        let run = site.changes(&[]).expect(0);
-        assert!(run.stderr.contains("there is one sequence so far"), "{run:?}");
-        site.page("/3", OTHER);
-        assert_eq!(site.again(&TEXT), ["changed /3"]);
-        site.page("/4", "Another text of that page");
-        assert_eq!(site.again(&TEXT), ["changed_text /4"]);
-    }
 }
 
 #[test]

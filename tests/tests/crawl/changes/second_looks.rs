@@ -120,7 +120,7 @@ fn a_second_look_outlives_a_kill() {
         site.crawl(&TEXT);
         site.status("/3", 404);
         assert_eq!(site.again(&[]), NOTHING);
-        let due = "UPDATE standing SET doubted_since = doubted_since - 10000; UPDATE visit SET fetched_at = fetched_at - 10000;
+        let due = "UPDATE page_state SET doubted_since = doubted_since - 10000; UPDATE visit SET fetched_at = fetched_at - 10000;
                    UPDATE sequence SET began_at = unixepoch() * 1000";
         database(&site).execute_batch(due).expect("it can be changed");
         let killed = watch(&site, &[]).env("WEBLOOM_FAILPOINT", point).run();

@@ -132,7 +132,7 @@ impl Core {
         self.send(step);
         if self.frontier.is_closed(host) || is_checked {
             self.complete(ended, Outcome::Finished { stored: false });
-            self.offer_due(&WorkItem { purpose: Purpose::DueAudit, validators: None, due, ..item }, now);
+            self.offer_due(&WorkItem { purpose: Purpose::DueAudit, due, ..item }, now);
         } else {
             self.complete(ended, outcome);
         }

@@ -89,7 +89,7 @@ impl Core {
         if outcome == VisitOutcome::Failed {
             tracing::warn!(url = %item.url, reason = reason.as_deref(), "no answer after the last attempt");
         }
-        let mut visit = VisitRow::new(item.id, at, outcome, reason);
+        let mut visit = VisitRow { copy: item.copy.clone(), ..VisitRow::new(item.id, at, outcome, reason) };
         let Ok(mut answer) = result else {
             self.try_http(&item.url.origin(), &mut step, now);
             self.finish(ended, visit, step);

@@ -75,7 +75,7 @@ fn nothing_is_left_out(
     pages: &BTreeMap<i64, Known>,
 ) -> Result<std::result::Result<(), String>> {
     let mut select = connection.prepare(
-        "SELECT url.id, visit.digest FROM url JOIN visit ON visit.id = url.visit LEFT JOIN standing ON standing.url = url.id
+        "SELECT url.id, visit.digest FROM url JOIN visit ON visit.id = url.visit LEFT JOIN page_state ON page_state.url = url.id
          WHERE visit.outcome = 'stored' AND visit.truncated IS NULL AND visit.id <= (SELECT looked_at FROM crawl)
            AND doubt IS NULL AND coalesce(condition, 'there') = 'there' AND moved_from IS NULL",
     )?;

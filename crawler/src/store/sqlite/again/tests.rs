@@ -7,9 +7,9 @@ use crate::{
     order::Order,
     queue::{Place, RefillKind, RefillRequest},
     store::{
-        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, PageChange, PageFilter, ReadSide, Revisit,
-        Step, UrlChange, UrlRow,
-        sqlite::{Beginning, CrawlDirectory, Records, apply, beginning, lost, refill, resume, schema},
+        Abandonment, AreaRow, AreaSource, HostRow, NewCrawl, NextSequence, Revisit, Step, UrlChange, UrlRow,
+        VisitOutcome,
+        sqlite::{Beginning, CrawlDirectory, apply, beginning, refill, resume},
     },
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -64,11 +64,8 @@ impl Crawl {
     }
 
     fn write(&mut self, step: &Step) {
-        if lost::any(&self.connection).unwrap() {
-            lost::note_found(&self.connection).unwrap();
-        }
-        apply::step(&self.connection, step, StepContext { current: Current::by_links(self.sequence), rows: Rows::New })
-            .unwrap();
+        let context = StepContext::of(&self.connection, Current::by_links(self.sequence), Rows::New).unwrap();
+        apply::step(&self.connection, step, context).unwrap();
     }
 
     fn admit(&mut self, ticket: u64, path: &str, via: Option<u64>) {
@@ -121,10 +118,10 @@ fn a_url_that_is_admitted_again_keeps_its_row_and_its_past() {
                 FROM url";
     let expected = "1 4 http://h/ 3 1 1 queued 1; 2 5 http://h/a 1 1 1 queued; 3 3 http://h/b 0 1 queued";
     assert_eq!(crawl.text(rows), expected);
-    let past =
-        "SELECT group_concat(concat_ws(' ', url, sequence, hop, via, depth, state, reason, visit), '; ' ORDER BY url)
-                FROM history";
-    assert_eq!(crawl.text(past), "1 0 start 0 finished 1; 2 0 link 1 1 abandoned robots");
+    assert_eq!(
+        crawl.text("SELECT group_concat(concat_ws(' ', url, sequence, state, reason), '; ') FROM past"),
+        "2 0 abandoned robots"
+    );
     let counts = |sequence| resume::counts(&crawl.connection, sequence).unwrap();
     assert_eq!((counts(0).admitted, counts(0).finished, counts(0).abandoned), (2, 1, 1));
     assert_eq!((counts(1).admitted, counts(1).queued), (3, 3));
@@ -169,7 +166,7 @@ fn one_that_was_left_in_the_middle_of_its_attempts_begins_anew() {
     crawl.admit(2, "/", None);
     let row = "SELECT concat_ws(' ', state, attempts, due, reason, visit) FROM url";
     assert_eq!((crawl.text(row), crawl.queue(RefillKind::Beyond(Place::FIRST))), ("queued 0".to_owned(), vec![2]));
-    assert_eq!(crawl.text("SELECT concat_ws(' ', state, reason, visit) FROM history"), "queued closed");
+    assert_eq!(crawl.text("SELECT concat_ws(' ', state, reason) FROM past"), "queued closed");
 }
 
 #[test]
@@ -213,52 +210,4 @@ fn a_visit_is_compared_with_the_latest_copy() {
     crawl.admit(9, "/never", None);
     crawl.answer(9, Err(404));
     assert_eq!(crawl.text("SELECT coalesce(change, '-') FROM visit WHERE url = 9"), "-");
-}
-
-#[test]
-fn a_directory_of_the_first_schema_is_read_as_it_is_and_goes_on() {
-    let dir = tempfile::tempdir().unwrap();
-    let database = dir.path().join("webloom.sqlite");
-    let mut old = Connection::open(&database).unwrap();
-    schema::migrate_to(&mut old, 0, 1).unwrap();
-    old.execute_batch(
-        "INSERT INTO crawl VALUES (1, 1, 7, '{}');
-         INSERT INTO sequence (n, began_at, hash_seed, counters) VALUES (0, 1, 5, '{}');
-         INSERT INTO host (id, origin) VALUES (0, 'http://h');
-         INSERT INTO url (id, host, url, fingerprint, hop, depth, rank, admitted_in, state)
-             VALUES (1, 0, 'http://h/', zeroblob(16), 'start', 0, 0, 0, 'finished');
-         INSERT INTO url (id, host, url, fingerprint, hop, via, depth, rank, admitted_in, state)
-             VALUES (2, 0, 'http://h/a', zeroblob(16), 'link', 1, 1, 1, 0, 'queued');
-         INSERT INTO visit (id, url, sequence, fetched_at, outcome, html, bytes, wire_bytes, links)
-             VALUES (1, 1, 0, 2, 'stored', 1, 3, 3, x'');
-         UPDATE url SET visit = 1 WHERE id = 1",
-    )
-    .unwrap();
-    drop(old);
-    let lines = || {
-        let records = Records::open(dir.path()).unwrap();
-        let mut lines = Vec::new();
-        for sequence in [None, Some(0), Some(1)] {
-            let filter = PageFilter { sequence, ..PageFilter::default() };
-            records
-                .pages(&filter, |line| {
-                    lines.push((line.url, line.outcome, line.change));
-                    true
-                })
-                .unwrap();
-        }
-        let version: u32 = records.connection().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        (version, lines)
-    };
-    let (version, before) = lines();
-    assert_eq!((version, before.len(), before[0].2), (1, 4, Some(PageChange::New)));
-    let directory = CrawlDirectory::open(dir.path()).unwrap();
-    let (newest, after) = lines();
-    assert!(newest > 1);
-    assert_eq!(after, before);
-    let resumed = directory.resume(None).unwrap().unwrap();
-    assert_eq!((resumed.last_url, resumed.hosts[0].plain), (2, 1));
-    let connection = directory.into_connection();
-    let request = RefillRequest { host: HostId(0), kind: RefillKind::Beyond(Place::FIRST), limit: 9, max_depth: None };
-    assert_eq!(refill::answer(&connection, &request, Current::by_links(0)).unwrap().rows[0].id, Ticket(2));
 }

@@ -31,7 +31,7 @@ fn crawled(folder: &Path) -> Connection {
                  FROM url;
              UPDATE url SET visit = id;
              INSERT INTO change (sequence, at, url, change) SELECT 0, 0, id, 'changed' FROM url;
-             INSERT INTO standing (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
+             INSERT INTO page_state (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
                  SELECT id, 'there', 'missing', 0, 0, 0, 0, 0, 0 FROM url;
              INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) SELECT 0, fingerprint, 'sweep', 0, 'open' FROM url"
         ))

@@ -86,7 +86,7 @@ fn shrunk_main_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT look.visit, look.section, now.text, good.text FROM temp.look JOIN visit AS now ON now.id = look.visit
-         LEFT JOIN standing ON standing.url = look.url JOIN visit AS good ON good.id = coalesce(standing.good, now.before)
+         LEFT JOIN page_state ON page_state.url = look.url JOIN visit AS good ON good.id = coalesce(page_state.good, now.before)
          WHERE look = ? ORDER BY look.visit",
     )?;
     let mut rows = select.query([ONWARDS.code()])?;
@@ -150,7 +150,7 @@ fn walls(finder: &Finder<'_>) -> Result<()> {
     connection.execute_batch(&format!(
         "CREATE TEMP TABLE wall AS
              SELECT redirected, mark FROM temp.shown GROUP BY redirected, mark HAVING count(DISTINCT good_mark) >= {WALL}
-             UNION SELECT 0, wall FROM standing WHERE wall IS NOT NULL;
+             UNION SELECT 0, wall FROM page_state WHERE wall IS NOT NULL;
          CREATE INDEX temp.wall_of_mark ON wall (mark);
          UPDATE temp.look SET look = {replaced}
              WHERE look IN ({redirected}, {there}) AND good_mark IS NOT NULL AND mark IS NOT good_mark
@@ -166,9 +166,9 @@ fn shown_earlier(finder: &Finder<'_>) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT last.outcome, last.redirect, last.text, good.text
-         FROM standing JOIN url ON url.id = standing.url JOIN visit AS last ON last.id = url.visit
-         JOIN visit AS good ON good.id = standing.good
-         WHERE doubt IN ('mass', 'shrunk') AND standing.url NOT IN (SELECT url FROM temp.look)
+         FROM page_state JOIN url ON url.id = page_state.url JOIN visit AS last ON last.id = url.visit
+         JOIN visit AS good ON good.id = page_state.good
+         WHERE doubt IN ('mass', 'shrunk') AND page_state.url NOT IN (SELECT url FROM temp.look)
          UNION ALL
          SELECT 'stored', NULL, after_text, before_text FROM change
          WHERE id > (SELECT max(id) FROM change) - ?2 AND sequence = ?1 AND change = 'changed_text'

@@ -80,7 +80,7 @@ fn measured() {
     finder.run().unwrap_or_else(|_| panic!("changes are found"));
     transaction.commit().unwrap();
     let doubted: u64 =
-        connection.query_row("SELECT count(*) FROM standing WHERE doubt IS NOT NULL", [], |row| row.get(0)).unwrap();
+        connection.query_row("SELECT count(*) FROM page_state WHERE doubt IS NOT NULL", [], |row| row.get(0)).unwrap();
     println!("{doubted} pages wait for a second look, {:.1} s", began.elapsed().as_secs_f64());
     println!("\nmemory {}", peak() - before);
 }
@@ -122,7 +122,7 @@ fn fill(connection: &mut Connection, pages: u64) {
     schema::prepare(connection).unwrap();
     schema::migrate(connection, 0).unwrap();
     let transaction = connection.transaction().unwrap();
-    let begin = "INSERT INTO crawl (id, created_at, fingerprint_seed, settings) VALUES (1, 0, 0, '{}');
+    let begin = "INSERT INTO crawl (id, created_at, fingerprint_seed, key_rules, settings) VALUES (1, 0, 0, 'whatwg', '{}');
         INSERT INTO sequence (n, began_at, hash_seed, counters, links_since) VALUES (0, 0, 0, '{}', 0), (1, 0, 0, '{}', 0);
         INSERT INTO host (id, origin) VALUES (0, 'https://docs.example.org');";
     transaction.execute_batch(begin).unwrap();
@@ -130,7 +130,8 @@ fn fill(connection: &mut Connection, pages: u64) {
     (1..=pages).for_each(|page| site.first(page).unwrap());
     transaction.execute("UPDATE crawl SET looked_at = (SELECT max(id) FROM visit)", []).unwrap();
     (1..=pages).for_each(|page| site.second(page).unwrap());
-    transaction.execute_batch(schema::INDICES_OF_KNOWN).unwrap();
+    transaction.execute_batch(schema::INDEX_OF_VISITS).unwrap();
+    transaction.execute_batch(schema::INDEX_OF_KNOWN).unwrap();
     transaction.execute_batch(schema::INDEX_OF_KEYS).unwrap();
     transaction.commit().unwrap();
 }
@@ -175,10 +176,10 @@ impl Filled<'_> {
     }
 
     fn stored(&self, page: u64, sequence: u32, text: &Text, before: Option<i64>) -> Result<i64> {
-        let row = TextRow::of(&RuledText { rule: TextRule::new(1, []), text: text.clone() });
-        let kept = insert_text(self.connection, page, None, &row)?;
-        let insert = "INSERT INTO visit (url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links, change, text, before)
-             VALUES (?1, ?2, ?1 * 100, 'stored', 200, 1, 9000, 3000, ?3, ?4, ?5, ?6, ?7)";
+        let row = TextRow::of(&RuledText { rule: TextRule::new(1, []), text: text.clone() }, None);
+        let kept = insert_text(self.connection, page, &row)?;
+        let insert = "INSERT INTO visit (url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links, change, text, before, links_hash)
+             VALUES (?1, ?2, ?1 * 100, 'stored', 200, 1, 9000, 3000, ?3, ?4, ?5, ?6, ?7, 7)";
         let change = if before.is_some() { "changed" } else { "new" };
         let links: Vec<u8> =
             [page % self.pages + 1, page % self.pages + 1 + self.pages].into_iter().flat_map(key).collect();

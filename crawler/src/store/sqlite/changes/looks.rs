@@ -53,7 +53,7 @@ pub(super) fn clear(connection: &Connection) -> Result<()> {
 
 /// Whether any page may have lost a link.
 pub(super) fn any_changed(connection: &Connection) -> Result<bool> {
-    let any = "SELECT EXISTS (SELECT 1 FROM temp.look LEFT JOIN standing ON standing.url = look.url
+    let any = "SELECT EXISTS (SELECT 1 FROM temp.look LEFT JOIN page_state ON page_state.url = look.url
                               WHERE look <> ? OR coalesce(condition, 'there') <> 'there')";
     connection.query_row(any, [Look::There(Difference::None).code()], |row| row.get(0))
 }
@@ -117,7 +117,7 @@ pub(super) fn gather(finder: &Finder<'_>, from: i64, to: i64) -> Result<()> {
          FROM visit CROSS JOIN url ON url.id = visit.url
          WHERE visit.id > ? AND visit.id <= ?
            AND (visit.change IS NOT 'unchanged' AND (visit.outcome = 'stored' OR visit.before IS NOT NULL)
-                OR EXISTS (SELECT 1 FROM standing WHERE standing.url = visit.url))
+                OR EXISTS (SELECT 1 FROM page_state WHERE page_state.url = visit.url))
          ORDER BY visit.id",
     )?;
     let mut rows = select.query([from, to])?;

@@ -40,9 +40,9 @@ pub(super) fn find(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
 /// Pages that are there for the first time.
 fn new_pages() -> String {
     format!(
-        "SELECT look.url, look.visit, url.url FROM temp.look LEFT JOIN standing ON standing.url = look.url
+        "SELECT look.url, look.visit, url.url FROM temp.look LEFT JOIN page_state ON page_state.url = look.url
          JOIN visit ON visit.id = look.visit JOIN url ON url.id = look.url
-         WHERE look = {} AND standing.good IS NULL AND moved_from IS NULL AND visit.before IS NULL ORDER BY look.visit",
+         WHERE look = {} AND page_state.good IS NULL AND moved_from IS NULL AND visit.before IS NULL ORDER BY look.visit",
         Look::There(Difference::Unknown).code()
     )
 }
@@ -51,8 +51,8 @@ fn new_pages() -> String {
 fn vanished_pages() -> String {
     let vanished = [Look::Redirected, Look::Missing { for_good: false }, Look::Missing { for_good: true }];
     format!(
-        "SELECT look.url, coalesce(standing.good, visit.before), visit.redirect FROM temp.look
-         JOIN visit ON visit.id = look.visit LEFT JOIN standing ON standing.url = look.url
+        "SELECT look.url, coalesce(page_state.good, visit.before), visit.redirect FROM temp.look
+         JOIN visit ON visit.id = look.visit LEFT JOIN page_state ON page_state.url = look.url
          WHERE look IN ({}) AND good_mark IS NOT NULL AND moved_to IS NULL
            AND coalesce(condition, 'there') NOT IN ('gone', 'moved') ORDER BY look.visit",
         looks::codes(vanished)
@@ -160,8 +160,8 @@ fn note(connection: &Connection, from: i64, to: i64) -> Result<()> {
             standings::put(connection, url, &Standing::of(good))?;
         }
     }
-    let mut update = connection.prepare_cached("UPDATE standing SET moved_to = ? WHERE url = ?")?;
+    let mut update = connection.prepare_cached("UPDATE page_state SET moved_to = ? WHERE url = ?")?;
     update.execute([to, from])?;
-    let mut update = connection.prepare_cached("UPDATE standing SET moved_from = ? WHERE url = ?")?;
+    let mut update = connection.prepare_cached("UPDATE page_state SET moved_from = ? WHERE url = ?")?;
     update.execute([from, to]).map(|_| ())
 }

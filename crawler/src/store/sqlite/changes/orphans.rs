@@ -22,11 +22,11 @@ const MEMORY: usize = 8 << 20;
 /// last good copy.
 const LINKS: &str = "
     SELECT kept.links, substr(url.fingerprint, 1, 8) FROM url
-    LEFT JOIN standing ON standing.url = url.id
+    LEFT JOIN page_state ON page_state.url = url.id
     JOIN visit AS last ON last.id = url.visit
     JOIN visit AS seen ON seen.id = iif(last.outcome IN ('stored', 'redirected'), last.id, url.copy)
                        OR (last.truncated IS NOT NULL AND seen.id = last.before)
-                       OR ((condition = 'unreachable' OR doubt IS NOT NULL) AND seen.id = standing.good)
+                       OR ((condition = 'unreachable' OR doubt IS NOT NULL) AND seen.id = page_state.good)
     JOIN visit AS kept ON kept.id = coalesce(seen.same, seen.id)
     WHERE condition IS NOT 'gone'";
 
@@ -75,7 +75,7 @@ fn orphan(finder: &Finder<'_>, url: i64, good: Option<i64>, linked: bool) -> Res
 
 /// Pages that were reported as orphans and are none.
 fn linked_again(connection: &Connection, orphans: &HashMap<i64, i64>) -> Result<Vec<(i64, Option<i64>)>, Fault> {
-    let mut select = connection.prepare("SELECT url, good FROM standing WHERE orphaned")?;
+    let mut select = connection.prepare("SELECT url, good FROM page_state WHERE orphaned")?;
     let all = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let all: Vec<(i64, Option<i64>)> = all.collect::<Result<_, _>>()?;
     Ok(all.into_iter().filter(|(url, _)| !orphans.contains_key(url)).collect())

@@ -59,8 +59,8 @@ pub(in crate::store::sqlite) fn pending(
     let query = format!(
         "SELECT url.url, doubt, doubted_since,
                 doubted_since + iif(doubt = 'missing' AND last.status IS NOT 410, ?2, ?1) AS look_at
-         FROM standing JOIN url ON url.id = standing.url LEFT JOIN visit AS last ON last.id = url.visit
-         WHERE {PENDING} ORDER BY look_at, standing.url"
+         FROM page_state JOIN url ON url.id = page_state.url LEFT JOIN visit AS last ON last.id = url.visit
+         WHERE {PENDING} ORDER BY look_at, page_state.url"
     );
     batches::of_query(connection, &query, [confirm, gone_after], |row| {
         let doubt = word(row, 1, Doubt::from_word)?;
@@ -71,7 +71,7 @@ pub(in crate::store::sqlite) fn pending(
 /// How many changes wait for a second look.
 pub(in crate::store::sqlite) fn count_pending(connection: &Connection) -> Result<u64> {
     connection.query_row(
-        &format!("SELECT count(*) FROM standing JOIN url ON url.id = standing.url WHERE {PENDING}"),
+        &format!("SELECT count(*) FROM page_state JOIN url ON url.id = page_state.url WHERE {PENDING}"),
         [],
         |row| row.get(0),
     )

@@ -48,7 +48,7 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         let redirect = row.get_ref(6)?.as_str_or_null()?;
         // What is shown in the place of a page is known again at the next one.
         if look == Look::Replaced && redirect.is_none() {
-            let wall = "UPDATE standing SET wall = ? WHERE url = ?";
+            let wall = "UPDATE page_state SET wall = ? WHERE url = ?";
             connection.prepare_cached(wall)?.execute(params![row.get::<_, Option<Vec<u8>>>(5)?, url])?;
         }
         for change in reported {
@@ -85,7 +85,7 @@ fn page(finder: &Finder<'_>, url: i64, at: Moment, reported: Reported, redirecte
 
 /// Where a page is likely to have come from, and to have gone to.
 fn marks(connection: &Connection, url: i64) -> Result<(Option<i64>, Option<i64>)> {
-    let mut select = connection.prepare_cached("SELECT moved_from, moved_to FROM standing WHERE url = ?")?;
+    let mut select = connection.prepare_cached("SELECT moved_from, moved_to FROM page_state WHERE url = ?")?;
     Ok(select.query_row([url], |row| Ok((row.get(0)?, row.get(1)?))).optional()?.unwrap_or_default())
 }
 
@@ -103,7 +103,7 @@ fn good(connection: &Connection, url: Option<i64>) -> Result<Option<i64>> {
 fn resolve_moves(finder: &Finder<'_>) -> Result<()> {
     let mut select = finder.connection.prepare(
         "SELECT new.url, new.good, new.earlier, old.url, old.good, old.condition, old.doubt, visit.fetched_at
-         FROM standing AS new JOIN standing AS old ON old.url = new.moved_from JOIN visit ON visit.id = new.good
+         FROM page_state AS new JOIN page_state AS old ON old.url = new.moved_from JOIN visit ON visit.id = new.good
          ORDER BY new.url",
     )?;
     let mut rows = select.query([])?;
@@ -141,8 +141,8 @@ fn new_after_all(finder: &Finder<'_>, old: i64, new: i64, (copy, at): (Option<i6
 
 /// Forgets that one page is likely to be the other.
 fn part(connection: &Connection, old: i64, new: i64) -> Result<()> {
-    connection.execute("UPDATE standing SET moved_from = NULL WHERE url = ?", [new])?;
-    connection.execute("UPDATE standing SET moved_to = NULL WHERE url = ?", [old])?;
+    connection.execute("UPDATE page_state SET moved_from = NULL WHERE url = ?", [new])?;
+    connection.execute("UPDATE page_state SET moved_to = NULL WHERE url = ?", [old])?;
     for url in [new, old] {
         if let Some(standing) = standings::load(connection, url)? {
             standings::save(connection, url, &standing)?;

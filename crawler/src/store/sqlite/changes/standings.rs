@@ -11,7 +11,7 @@ use crate::{
 pub(super) fn load(connection: &Connection, url: i64) -> Result<Option<Standing>> {
     let mut select = connection.prepare_cached(
         "SELECT good, earlier, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned
-         FROM standing WHERE url = ?",
+         FROM page_state WHERE url = ?",
     )?;
     select.query_row([url], standing).optional()
 }
@@ -24,9 +24,9 @@ pub(super) fn of(connection: &Connection, url: i64, copy: Option<i64>) -> Result
 /// Writes it. A page that has a copy and nothing else to be remembered needs no row.
 pub(super) fn save(connection: &Connection, url: i64, standing: &Standing) -> Result<()> {
     if standing.is_plain() {
-        let unneeded = "DELETE FROM standing WHERE url = ? AND moved_from IS NULL AND moved_to IS NULL";
+        let unneeded = "DELETE FROM page_state WHERE url = ? AND moved_from IS NULL AND moved_to IS NULL";
         connection.prepare_cached(unneeded)?.execute([url])?;
-        let stays = connection.prepare_cached("SELECT 1 FROM standing WHERE url = ?")?.exists([url])?;
+        let stays = connection.prepare_cached("SELECT 1 FROM page_state WHERE url = ?")?.exists([url])?;
         if !stays {
             return Ok(());
         }
@@ -37,7 +37,7 @@ pub(super) fn save(connection: &Connection, url: i64, standing: &Standing) -> Re
 /// Writes it into a row in any case.
 pub(super) fn put(connection: &Connection, url: i64, standing: &Standing) -> Result<()> {
     let mut upsert = connection.prepare_cached(
-        "INSERT INTO standing (url, good, earlier, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
+        "INSERT INTO page_state (url, good, earlier, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT DO UPDATE SET good = ?2, earlier = ?3, condition = ?4, doubt = ?5, doubted_since = ?6, restless = ?7,
              flaps = ?8, calm = ?9, volatile = ?10, orphaned = ?11",

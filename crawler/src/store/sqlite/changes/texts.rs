@@ -18,26 +18,10 @@ use crate::{
 /// Pages of a section whose texts tell what is boilerplate there.
 const SAMPLE: usize = 100;
 
-/// Keeps the text of a page, unless the copy before has the same; where it is.
-pub(in crate::store::sqlite) fn insert(
-    connection: &Connection,
-    url: u64,
-    copy: Option<i64>,
-    row: &TextRow,
-) -> Result<Option<i64>> {
-    let same = "SELECT text.id FROM visit JOIN text ON text.id = visit.text WHERE visit.id = ? AND text.digest = ? AND rule = ?";
-    let same = match copy {
-        Some(copy) => connection
-            .prepare_cached(same)?
-            .query_row(params![copy, row.digest, row.rule], |row| row.get(0))
-            .optional()?,
-        None => None,
-    };
-    if same.is_some() {
-        return Ok(same);
-    }
+/// Keeps the text of a page; where it is.
+pub(in crate::store::sqlite) fn insert(connection: &Connection, url: u64, row: &TextRow) -> Result<i64> {
     let mut insert = connection.prepare_cached("INSERT INTO text (url, rule, digest, body) VALUES (?, ?, ?, ?)")?;
-    insert.insert(params![url, row.rule, row.digest, row.body]).map(Some)
+    insert.insert(params![url, row.rule, row.digest, row.body])
 }
 
 /// A text with the rule that made it; `None` where it is not kept any more, or cannot be read.
@@ -60,8 +44,8 @@ pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
     let prune = "DELETE FROM text WHERE url IN (SELECT url FROM temp.look)
          AND id NOT IN (SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY url ORDER BY id DESC) AS age FROM text
                                         WHERE url IN (SELECT url FROM temp.look)) WHERE age <= ?)
-         AND id NOT IN (SELECT text FROM visit JOIN standing ON visit.id IN (good, earlier)
-                        WHERE standing.url IN (SELECT url FROM temp.look) AND text IS NOT NULL)";
+         AND id NOT IN (SELECT text FROM visit JOIN page_state ON visit.id IN (good, earlier)
+                        WHERE page_state.url IN (SELECT url FROM temp.look) AND text IS NOT NULL)";
     finder.connection.execute(prune, [finder.rules.texts]).map(|_| ())
 }
 
@@ -121,7 +105,7 @@ fn sampled(finder: &Finder<'_>) -> Result<HashMap<i64, Sample>> {
 /// The text of a page before it was looked at.
 fn before(connection: &Connection, url: i64) -> Result<Option<i64>> {
     let text = "SELECT text FROM visit WHERE id = coalesce(
-            (SELECT good FROM standing WHERE standing.url = ?1),
+            (SELECT good FROM page_state WHERE page_state.url = ?1),
             (SELECT coalesce(before, id) FROM visit WHERE id = (SELECT coalesce(copy, visit) FROM url WHERE url.id = ?1)))";
     connection.prepare_cached(text)?.query_row([url], |row| row.get(0)).optional().map(Option::flatten)
 }

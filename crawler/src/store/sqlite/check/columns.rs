@@ -4,10 +4,7 @@
 //!
 //! Does not know: how rows fit together.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::RangeInclusive,
-};
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use rusqlite::{
     Connection, Result, Row,
@@ -114,36 +111,22 @@ impl Kind {
 pub(super) fn findings(connection: &Connection, tables: &[Table]) -> Result<Vec<Finding>> {
     let mut faults = BTreeMap::new();
     for table in tables {
-        let columns = there(connection, table)?;
-        if !columns.is_empty() {
-            read(connection, table.name, &columns, &mut faults)?;
-        }
+        read(connection, table, &mut faults)?;
     }
     let finding = |(invariant, (count, example))| Finding { invariant, count, example };
     Ok(faults.into_iter().map(finding).collect())
 }
 
-/// The columns that there are: an older schema has fewer, and fewer tables.
-fn there<'t>(connection: &Connection, table: &'t Table) -> Result<Vec<&'t Column>> {
-    let mut select = connection.prepare("SELECT name FROM pragma_table_info(?)")?;
-    let names = select.query_map([table.name], |row| row.get(0))?.collect::<Result<BTreeSet<String>>>()?;
-    Ok(table.columns.iter().filter(|column| names.contains(column.name)).collect())
-}
-
-fn read(
-    connection: &Connection,
-    table: &str,
-    columns: &[&Column],
-    faults: &mut BTreeMap<Fault, (u64, String)>,
-) -> Result<()> {
+fn read(connection: &Connection, table: &Table, faults: &mut BTreeMap<Fault, (u64, String)>) -> Result<()> {
+    let Table { name, columns } = table;
     let names = columns.iter().map(|column| format!("\"{}\"", column.name)).collect::<Vec<_>>().join(", ");
-    let mut select = connection.prepare(&format!("SELECT {names} FROM {table}"))?;
+    let mut select = connection.prepare(&format!("SELECT {names} FROM {name}"))?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         for (index, column) in columns.iter().enumerate() {
             let value = row.get_ref(index)?;
             if let Some(fault) = column.fault(value) {
-                let example = || format!("{table} {}: {} is {}", row_name(row), column.name, shown(value));
+                let example = || format!("{name} {}: {} is {}", row_name(row), column.name, shown(value));
                 faults.entry(fault).or_insert_with(|| (0, example())).0 += 1;
             }
         }

@@ -6,7 +6,7 @@ use super::{Fault, Sequence, Source};
 use crate::store::{
     Counters,
     sqlite::{
-        again::{Current, TOUCHED_LATER},
+        again::{Current, OF_SEQUENCE},
         runs,
     },
 };
@@ -112,11 +112,7 @@ fn each_admitted(
         // What a later one has found is more than was known.
         "SELECT fingerprint FROM url WHERE ?1 >= 0".to_owned()
     } else {
-        format!(
-            "SELECT fingerprint FROM url WHERE admitted_in = ?1
-             UNION ALL SELECT fingerprint FROM history CROSS JOIN url ON url.id = history.url WHERE sequence = ?1
-             UNION ALL SELECT fingerprint FROM {TOUCHED_LATER}"
-        )
+        format!("SELECT fingerprint FROM {OF_SEQUENCE}")
     };
     let mut select = connection.prepare_cached(&query)?;
     let mut rows = select.query([sequence.number])?;

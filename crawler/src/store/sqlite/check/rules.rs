@@ -1,11 +1,11 @@
 //! What single rows must not say: a query for each invariant.
 
-/// How every URL stands, and stood at the end of each earlier sequence that had it.
-pub(super) const STAND: &str = "stand (url, sequence, hop, via, depth, state, reason, visit) AS (
-    SELECT id, admitted_in, hop, via, depth, state, reason, iif(state = 'finished', visit, NULL) FROM url
-    UNION ALL SELECT url, sequence, hop, via, depth, state, reason, visit FROM history)";
+/// How every URL stands, and stood at the end of each earlier sequence of which no visit tells it.
+pub(super) const STAND: &str = "stand (url, sequence, state, reason) AS (
+    SELECT id, admitted_in, state, reason FROM url UNION ALL SELECT url, sequence, state, reason FROM past)";
 
-/// What must select nothing: the invariant, and a query for the rows that break it, described in one text column.
+/// What must select nothing: the invariant, and a query for the rows that break it, described in one text column. The visits of a URL are
+/// looked for only where a later sequence has one: those of a first sequence have no index.
 pub(super) const RULES: &[(&str, &str)] = &[
     (
         "a URL is queued, finished or abandoned",
@@ -13,8 +13,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "a finished URL has a visit of its own",
-        "SELECT 'url ' || stand.url || ', visit ' || quote(stand.visit) FROM stand LEFT JOIN visit ON visit.id = stand.visit
-         WHERE stand.state = 'finished' AND (visit.url, visit.sequence) IS NOT (stand.url, stand.sequence)",
+        "SELECT 'url ' || url.id || ', visit ' || quote(url.visit) FROM url LEFT JOIN visit ON visit.id = url.visit
+         WHERE state = 'finished' AND (visit.url, visit.sequence) IS NOT (url.id, admitted_in)",
     ),
     (
         "a queued or abandoned URL has no visit in the sequence it was admitted in, unless that was revisited",
@@ -26,22 +26,20 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "a visit belongs to a finished URL, which has at most one in a sequence that was not revisited",
         "SELECT 'visit ' || id || ' of url ' || url FROM visit
          WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND url.visit = visit.id AND state = 'finished')
-             AND NOT EXISTS (SELECT 1 FROM history AS past
-                             WHERE past.url = visit.url AND past.visit = visit.id AND state = 'finished')
-             AND NOT (EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND admitted_in > visit.sequence)
-                      AND EXISTS (SELECT 1 FROM sequence WHERE n > visit.sequence AND revisit IS NOT NULL)
-                      AND NOT EXISTS (SELECT 1 FROM history AS past
-                                      WHERE past.url = visit.url AND past.sequence = visit.sequence))
+             AND NOT EXISTS (SELECT 1 FROM url WHERE url.id = visit.url AND admitted_in > visit.sequence
+                             AND NOT EXISTS (SELECT 1 FROM past WHERE past.url = url.id AND past.sequence = visit.sequence)
+                             AND NOT EXISTS (SELECT 1 FROM visit AS later WHERE later.url = url.id
+                                             AND later.sequence = visit.sequence AND later.id > visit.id))
              AND NOT EXISTS (SELECT 1 FROM url JOIN sequence ON n = visit.sequence AND revisited IS NOT NULL
                              WHERE url.id = visit.url AND url.visit >= visit.id)",
     ),
     (
         "a visit says what changed since the copy before it",
         "SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
-         WHERE outcome = 'stored' AND same IS NULL AND change IS NOT CASE digest = (
-                 SELECT copy.digest FROM history AS past CROSS JOIN visit AS copy ON copy.id = past.visit
-                 WHERE past.url = visit.url AND past.sequence < visit.sequence AND copy.outcome = 'stored'
-                 ORDER BY past.sequence DESC LIMIT 1)
+         WHERE outcome = 'stored' AND same IS NULL AND change IS NOT CASE iif(sequence > 0, digest = (
+                 SELECT copy.digest FROM visit AS copy
+                 WHERE copy.url = visit.url AND copy.sequence < visit.sequence AND copy.outcome = 'stored'
+                 ORDER BY copy.sequence DESC LIMIT 1), NULL)
              WHEN 1 THEN 'unchanged' WHEN 0 THEN 'changed' ELSE 'new' END
              AND NOT EXISTS (SELECT 1 FROM sequence WHERE n <= visit.sequence AND (revisit IS NOT NULL OR revisited IS NOT NULL))
          UNION ALL SELECT 'visit ' || id || ' is ' || quote(change) FROM visit
@@ -66,15 +64,17 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "an earlier state of a URL belongs to a sequence before its latest one",
-        "SELECT 'url ' || history.url || ' in sequence ' || sequence FROM history LEFT JOIN url ON url.id = history.url
+        "SELECT 'url ' || past.url || ' in sequence ' || sequence FROM past LEFT JOIN url ON url.id = past.url
          WHERE url.id IS NULL OR sequence >= admitted_in OR sequence NOT IN (SELECT n FROM sequence)",
     ),
     (
         "a URL that was admitted again has a later number than its first, and an earlier state",
         "SELECT 'url ' || id FROM url
-         WHERE (readmission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM history WHERE history.url = id)) OR readmission <= id
-         UNION ALL SELECT 'url ' || url.id FROM history CROSS JOIN url ON url.id = history.url
-         WHERE history.state = 'finished' AND readmission IS NULL",
+         WHERE readmission <= id OR (readmission IS NOT NULL AND NOT EXISTS (SELECT 1 FROM past WHERE past.url = url.id)
+             AND NOT EXISTS (SELECT 1 FROM visit WHERE visit.url = url.id AND visit.sequence < admitted_in))
+         UNION ALL SELECT 'url ' || url.id FROM visit CROSS JOIN url ON url.id = visit.url
+         WHERE visit.sequence < admitted_in AND readmission IS NULL
+             AND NOT EXISTS (SELECT 1 FROM sequence WHERE n > visit.sequence AND coalesce(revisit, revisited) IS NOT NULL)",
     ),
     (
         "an abandoned URL has a reason",
@@ -111,14 +111,14 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "a start URL has depth 0 and was found on no page",
-        "SELECT 'url ' || url FROM stand WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
+        "SELECT 'url ' || id FROM url WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
     ),
     (
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
-        "SELECT 'url ' || stand.url FROM stand
-         WHERE hop <> 'start' AND (via IS NULL OR (NOT coalesce(depth <= (hop = 'link') + coalesce(
-             (SELECT page.depth FROM url AS page WHERE page.id = stand.via AND page.admitted_in = stand.sequence),
-             (SELECT page.depth FROM history AS page WHERE page.url = stand.via AND page.sequence = stand.sequence)), 0)
+        "SELECT 'url ' || id FROM url
+         WHERE hop <> 'start' AND (via IS NULL OR (NOT coalesce((
+                 SELECT page.admitted_in > url.admitted_in OR url.depth <= page.depth + (url.hop = 'link')
+                 FROM url AS page WHERE page.id = url.via AND page.admitted_in >= url.admitted_in), 0)
              AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)))",
     ),
     (
@@ -141,17 +141,21 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'visit ' || id FROM visit WHERE typeof(links) <> 'blob' OR length(links) % 8 <> 0",
     ),
     (
+        "a visit that stored a page and has its links itself has their hash, and no other has",
+        "SELECT 'visit ' || id FROM visit WHERE (links_hash IS NULL) = (outcome = 'stored' AND same IS NULL)",
+    ),
+    (
         "a host that was visited has been asked for robots.txt",
         "SELECT DISTINCT 'host ' || host.id FROM url CROSS JOIN host ON host.id = url.host
          CROSS JOIN visit ON visit.id = url.visit WHERE robots_fetched_at IS NULL AND visit.outcome <> 'failed'",
     ),
     (
         "what is remembered of a page names copies of it",
-        "SELECT 'url ' || standing.url FROM standing WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = standing.url)
+        "SELECT 'url ' || page_state.url FROM page_state WHERE NOT EXISTS (SELECT 1 FROM url WHERE url.id = page_state.url)
             OR (good IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM visit WHERE visit.id = good AND visit.url = standing.url AND visit.outcome = 'stored'))
+                SELECT 1 FROM visit WHERE visit.id = good AND visit.url = page_state.url AND visit.outcome = 'stored'))
             OR (earlier IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM visit WHERE visit.id = earlier AND visit.url = standing.url AND visit.outcome = 'stored'))",
+                SELECT 1 FROM visit WHERE visit.id = earlier AND visit.url = page_state.url AND visit.outcome = 'stored'))",
     ),
     (
         "what is said of a sequence's end, audit and sweep is said whole",
@@ -171,7 +175,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'change ' || id FROM change WHERE (url IS NULL) = (address IS NULL)
             OR (change = 'moved' AND target IS NULL)
             OR (change = 'site_wide') <> (count IS NOT NULL) OR (change = 'site_wide') <> (edit IS NOT NULL)
-         UNION ALL SELECT 'url ' || url FROM standing WHERE (doubt IS NULL) <> (doubted_since IS NULL)",
+         UNION ALL SELECT 'url ' || url FROM page_state WHERE (doubt IS NULL) <> (doubted_since IS NULL)",
     ),
     (
         "the crawl knows up to which visit it has done what it did",
@@ -214,8 +218,10 @@ pub(super) const LOST_RULES: &[(&str, &str)] = &[
              OR (admitted IS NOT NULL
                  AND NOT EXISTS (SELECT 1 FROM url
                                  WHERE url.id = admitted AND admitted_in = coalesce(recovered_in, lost.sequence))
-                 AND NOT EXISTS (SELECT 1 FROM history AS past
+                 AND NOT EXISTS (SELECT 1 FROM past
                                  WHERE past.url = admitted AND past.sequence = coalesce(recovered_in, lost.sequence))
+                 AND NOT EXISTS (SELECT 1 FROM visit
+                                 WHERE visit.url = admitted AND visit.sequence = coalesce(recovered_in, lost.sequence))
                  AND NOT EXISTS (SELECT 1 FROM sequence WHERE revisit IS NOT NULL))",
     ),
     (
@@ -223,7 +229,9 @@ pub(super) const LOST_RULES: &[(&str, &str)] = &[
         "SELECT 'lost ' || lost.id FROM url
          CROSS JOIN lost ON substr(lost.fingerprint, 1, 8) = substr(url.fingerprint, 1, 8)
          WHERE (lost.admitted IS NULL OR lost.recovered_in IS NOT NULL) AND (url.admitted_in = lost.sequence
-             OR EXISTS (SELECT 1 FROM history AS past WHERE past.url = url.id AND past.sequence = lost.sequence))",
+             OR EXISTS (SELECT 1 FROM past WHERE past.url = url.id AND past.sequence = lost.sequence)
+             OR (url.admitted_in > lost.sequence
+                 AND EXISTS (SELECT 1 FROM visit WHERE visit.url = url.id AND visit.sequence = lost.sequence)))",
     ),
 ];
 
@@ -232,11 +240,13 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
+    use crate::store::sqlite::schema;
 
     /// How each rule is answered: steps by number, with that of the step around each.
     fn plans() -> impl Iterator<Item = (&'static str, Vec<(u32, u32, String)>)> {
         let mut connection = Connection::open_in_memory().unwrap();
-        super::super::super::schema::migrate(&mut connection, 0).unwrap();
+        schema::migrate(&mut connection, 0).unwrap();
+        connection.execute_batch(schema::INDEX_OF_VISITS).unwrap();
         RULES.iter().chain(LOST_RULES).map(move |(invariant, broken)| {
             let query = format!("EXPLAIN QUERY PLAN WITH {STAND} {broken}");
             let mut plan = connection.prepare(&query).unwrap();

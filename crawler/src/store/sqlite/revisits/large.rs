@@ -105,7 +105,7 @@ fn fill(connection: &mut Connection, pages: u64) {
     let transaction = connection.transaction().unwrap();
     transaction
         .execute_batch(
-            "INSERT INTO crawl (id, created_at, fingerprint_seed, settings) VALUES (1, 0, 0, '{}');
+            "INSERT INTO crawl (id, created_at, fingerprint_seed, key_rules, settings) VALUES (1, 0, 0, 'whatwg', '{}');
              INSERT INTO sequence (n, began_at, hash_seed, counters, links_since, end) VALUES (0, 0, 0, '{}', 0, 'drained');
              INSERT INTO host (id, origin) VALUES (0, 'https://docs.example.org');",
         )
@@ -118,8 +118,8 @@ fn fill(connection: &mut Connection, pages: u64) {
         .unwrap();
     let mut visit = transaction
         .prepare(
-            "INSERT INTO visit (id, url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links, change, steady)
-             VALUES (?1, ?1, 0, ?2, 'stored', 200, 1, 9000, 3000, zeroblob(32), ?3, 'new', ?4)",
+            "INSERT INTO visit (id, url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links_hash, links, change, steady)
+             VALUES (?1, ?1, 0, ?2, 'stored', 200, 1, 9000, 3000, zeroblob(32), 7, ?3, 'new', ?4)",
         )
         .unwrap();
     let began = NOW.millis() - 30 * 24 * HOUR;

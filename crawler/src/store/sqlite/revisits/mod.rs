@@ -82,7 +82,8 @@ pub(super) fn hand_out(
 /// What visits after the first of a sequence need.
 pub(super) fn begin(connection: &Connection) -> Result<()> {
     connection.execute_batch(schema::INDEX_OF_KEYS)?;
-    connection.execute_batch(schema::INDICES_OF_KNOWN)?;
+    connection.execute_batch(schema::INDEX_OF_VISITS)?;
+    connection.execute_batch(schema::INDEX_OF_KNOWN)?;
     // First visits are no changes, and may have had no look.
     connection.execute("UPDATE crawl SET looked_at = coalesce(looked_at, learnt)", []).map(|_| ())
 }

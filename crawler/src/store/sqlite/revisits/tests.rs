@@ -17,7 +17,7 @@ fn drained() -> Connection {
     schema::migrate(&mut connection, 0).unwrap();
     connection
         .execute_batch(
-            "INSERT INTO crawl (id, created_at, fingerprint_seed, settings) VALUES (1, 0, 0, '{}');
+            "INSERT INTO crawl (id, created_at, fingerprint_seed, key_rules, settings) VALUES (1, 0, 0, 'whatwg', '{}');
              INSERT INTO sequence (n, began_at, hash_seed, counters, links_since, end) VALUES (0, 0, 0, '{}', 0, 'drained');
              INSERT INTO host (id, origin) VALUES (0, 'http://h');",
         )
@@ -33,8 +33,8 @@ fn drained() -> Connection {
 }
 
 fn visit(connection: &Connection, page: u64, hour: u64, outcome: &str, change: Option<&str>) {
-    let insert = "INSERT INTO visit (url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links, change, etag)
-                  VALUES (?, 0, ?, ?, 200, 0, 0, 0, zeroblob(32), x'', ?, x'22')";
+    let insert = "INSERT INTO visit (url, sequence, fetched_at, outcome, status, html, bytes, wire_bytes, digest, links_hash, links, change, etag)
+                  VALUES (?, 0, ?, ?, 200, 0, 0, 0, zeroblob(32), 0, x'', ?, x'22')";
     connection.execute(insert, params![page, hour * HOUR, outcome, change]).unwrap();
 }
 
@@ -71,7 +71,7 @@ fn pages_that_are_due_are_handed_out_with_what_is_known_of_their_copies() {
     let found = due(&connection, Fixed::new(Bounds::default()), order(6, 9, 0));
     assert_eq!((found.pages, found.divided, found.next), (4, 2, None));
     let known = Some(b"\"".as_slice().into());
-    let etag = |item: &WorkItem| item.validators.as_ref().and_then(|known| known.etag.clone());
+    let etag = |item: &WorkItem| item.validators().and_then(|known| known.etag.clone());
     let items: Vec<_> = found.items.iter().map(|item| (item.id.0, item.purpose, etag(item))).collect();
     assert_eq!(items, [(1, Purpose::Due, known.clone()), (2, Purpose::Due, known)]);
     // They come last from now on, whatever becomes of their visits, and others are handed out beside them.
@@ -292,7 +292,7 @@ fn a_page_is_expected_to_change_as_its_server_says() {
 /// A page in doubt since an hour, its last visit being the one that was made then.
 fn doubt(connection: &Connection, page: u64, doubt: &str, hour: u64, status: u16) {
     let insert =
-        "INSERT INTO standing (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
+        "INSERT INTO page_state (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)
                   VALUES (?, 'there', ?, ?, 0, 0, 0, 0, 0)";
     connection.execute(insert, params![page, doubt, hour * HOUR]).unwrap();
     visit(connection, page, hour, "broken", None);

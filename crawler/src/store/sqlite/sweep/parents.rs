@@ -81,7 +81,7 @@ impl Sweep<'_> {
     }
 
     fn order(&self, (page, refetch, links): (u64, Refetch, Vec<u64>)) -> Result<RescueOrder, Fault> {
-        Ok(RescueOrder { parent: refill::one(self.connection, page)?, refetch, links })
+        Ok(RescueOrder { parent: refill::one(self.connection, page, self.current)?, refetch, links })
     }
 
     fn note_states(&self, part: &Part) -> Result<(), Fault> {
