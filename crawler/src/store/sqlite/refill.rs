@@ -20,10 +20,13 @@ const ROW: &str = "ticket, url.host, url.url, hop, depth, redirects, attempts, d
 /// The same of a URL that an earlier sequence has left: it is begun anew.
 const KNOWN_ROW: &str = "ticket, url.host, url.url, hop, depth, redirects, 0, NULL, url.rank, NULL, NULL, 1";
 
-/// What is known of its copy, with what makes it one that the server may be asked about.
-const COPY: &str = "stored.id, stored.digest, stored.links_hash, typeof(stored.labels) = 'blob', stored.etag, stored.last_modified,
-     text.id, text.rule, text.digest, stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1), url.id,
-     stored.id IS NOT NULL AND stored.truncated IS NULL AND (SELECT wrong_since FROM host WHERE host.id = url.host) IS NULL
+/// What is known of its copy.
+const COPY: &str =
+    "stored.id, stored.digest, stored.links_hash, typeof(stored.labels) = 'blob', stored.etag, stored.last_modified,
+     text.id, text.rule, text.digest, stored.sequence >= (SELECT links_since FROM sequence WHERE n = ?1), url.id";
+
+/// What makes it one that the server may be asked about.
+const MAY_304: &str = "stored.id IS NOT NULL AND stored.truncated IS NULL AND (SELECT wrong_since FROM host WHERE host.id = url.host) IS NULL
      AND (NOT stored.html OR coalesce((SELECT text_rule FROM sequence WHERE n = ?1), text.rule) IS text.rule)
      AND NOT EXISTS (SELECT 1 FROM lost WHERE lost.via = url.id AND lost.admitted IS NULL AND lost.state <> 'no_longer_linked')";
 
@@ -64,7 +67,7 @@ pub(super) fn due_again(connection: &Connection, row: i64, sequence: u32) -> Res
 
 static ONE: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {ROW}, {COPY} FROM url {OF_COPY}
+        "SELECT {ROW}, {COPY}, {MAY_304} FROM url {OF_COPY}
          WHERE url.id = ?2 AND (NOT ?3 OR (state = 'finished' AND admitted_in = ?1))"
     )
 });
@@ -81,7 +84,7 @@ pub(super) fn copy_of(
 }
 
 static READMITTED: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT {COPY} FROM url {OF_COPY} WHERE readmission = ?2"));
+    LazyLock::new(|| format!("SELECT {COPY}, 0 FROM url {OF_COPY} WHERE readmission = ?2"));
 
 /// The rows a request asks for; one more is read to know whether there are more.
 pub(super) fn answer(connection: &Connection, request: &RefillRequest, current: Current) -> Result<RefillAnswer> {
@@ -120,7 +123,7 @@ pub(super) static BEYOND: LazyLock<String> = LazyLock::new(|| format!("{} ORDER 
 
 fn own() -> String {
     format!(
-        "SELECT {ROW}, {COPY} FROM url INDEXED BY url_queue {OF_COPY}
+        "SELECT {ROW}, {COPY}, {MAY_304} FROM url INDEXED BY url_queue {OF_COPY}
          WHERE state = 'queued' AND due IS NULL AND admitted_in = ?1 AND url.host = ?2 AND (rank, ticket) > (?3, ?4)
            AND depth <= ?5"
     )
@@ -129,7 +132,7 @@ fn own() -> String {
 /// The same with what is known and not touched yet. Both have the order of an index: they are merged, and not sorted.
 pub(super) static BEYOND_WITH_KNOWN: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "{} UNION ALL SELECT {KNOWN_ROW}, {COPY} FROM url INDEXED BY url_known {OF_COPY}
+        "{} UNION ALL SELECT {KNOWN_ROW}, {COPY}, {MAY_304} FROM url INDEXED BY url_known {OF_COPY}
          WHERE url.host = ?2 AND (rank, ticket) > (?3, ?4) AND admitted_in < ?1 AND depth <= ?5
          ORDER BY rank, ticket LIMIT ?6",
         own()
@@ -139,7 +142,7 @@ pub(super) static BEYOND_WITH_KNOWN: LazyLock<String> = LazyLock::new(|| {
 /// What waits to be fetched again: that its first request failed makes no page another one.
 pub(super) static DUE: LazyLock<String> = LazyLock::new(|| {
     format!(
-        "SELECT {ROW}, {COPY} FROM url INDEXED BY url_retry {OF_COPY}
+        "SELECT {ROW}, {COPY}, {MAY_304} FROM url INDEXED BY url_retry {OF_COPY}
          WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND url.host = ?2 AND (due, ticket) > (?3, ?4)
            AND depth <= ?5
          ORDER BY due, ticket LIMIT ?6"

@@ -19,7 +19,7 @@ const MIGRATIONS: &[&str] = &["
         fingerprint_seed INTEGER NOT NULL, -- secret; never changed
         key_rules        TEXT NOT NULL,    -- what makes keys of URLs; never changed
         settings         TEXT NOT NULL,    -- JSON
-        looked_at        INTEGER,          -- the last visit of which changes were told
+        looked_at        INTEGER,          -- the last visit of which changes were reported
         pruned_to        INTEGER,          -- up to this visit, those that found nothing new are gone
         learnt           INTEGER,          -- the last visit that the policy of revisits has seen; null: none
         classed_by       TEXT,             -- the policy, and the patterns of sections, that the classes are of
@@ -60,7 +60,7 @@ const MIGRATIONS: &[&str] = &["
         robots_body         BLOB,
         robots_fetched_at   INTEGER,       -- null: never asked
         robots_first_failed INTEGER,
-        robots_seen         BLOB,          -- SHA-256 of the robots.txt of which changes were told
+        robots_seen         BLOB,          -- SHA-256 of the robots.txt of which changes were reported
         crawl_delay         INTEGER,       -- milliseconds
         wrong_since         INTEGER,       -- it said not modified of a page that was; null: it never did
         -- One that does not answer waits, and its URLs with it. All null where it is well.
@@ -161,7 +161,7 @@ const MIGRATIONS: &[&str] = &["
         body   BLOB NOT NULL       -- zstd
     ) STRICT;
     CREATE INDEX text_of_url ON text (url);
-    CREATE TABLE page_state (      -- what was last said of a page, where there is more to remember than its copy
+    CREATE TABLE page_state (      -- what was last reported of a page, where there is more to remember than its copy
         url           INTEGER PRIMARY KEY REFERENCES url (id),
         good          INTEGER REFERENCES visit (id), -- its last good copy
         earlier       INTEGER REFERENCES visit (id), -- the one before
@@ -177,7 +177,7 @@ const MIGRATIONS: &[&str] = &["
         moved_from    INTEGER REFERENCES url (id),   -- it is likely to be that page
         moved_to      INTEGER REFERENCES url (id)    -- and this is where it is likely to be
     ) STRICT;
-    CREATE TABLE change (          -- what was told
+    CREATE TABLE change (          -- what was reported
         id           INTEGER PRIMARY KEY,
         sequence     INTEGER NOT NULL REFERENCES sequence (n),
         at           INTEGER NOT NULL,
@@ -192,7 +192,7 @@ const MIGRATIONS: &[&str] = &["
         count        INTEGER,      -- pages with a site-wide edit
         edit         INTEGER       -- hash of that edit
     ) STRICT;
-    CREATE TABLE site_wide (       -- lines of site-wide edits that were told lately, by their hashes
+    CREATE TABLE site_wide (       -- lines of site-wide edits that were reported lately, by their hashes
         line     INTEGER PRIMARY KEY,
         sequence INTEGER NOT NULL REFERENCES sequence (n)
     ) STRICT;
