@@ -30,6 +30,16 @@ pub struct ChangeRules {
     pub site_wide_pages: u32,
 }
 
+#[cfg(test)]
+impl ChangeRules {
+    /// Those of tests, in which a second look is due at once.
+    pub(crate) fn at_once() -> Self {
+        let ignore = Ignore::default();
+        let [confirm, gone_after] = [Duration::ZERO; 2];
+        Self { ignore, texts: 5, confirm, gone_after, mass_share: 0.2, site_wide_pages: 5 }
+    }
+}
+
 /// A text of a page, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextRow {

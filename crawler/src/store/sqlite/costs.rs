@@ -1,5 +1,6 @@
 //! What a crawl asks the database for one host or one URL costs the same however many URLs other hosts have.
 
+mod between;
 pub(super) mod statements;
 
 use std::sync::{

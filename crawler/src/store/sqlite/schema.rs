@@ -224,8 +224,11 @@ pub(super) const INDEX_OF_VISITS: &str = "CREATE INDEX IF NOT EXISTS visit_of_ur
 /// The index of sequences that begin with what is known, or were revisited: its order.
 pub(super) const INDEX_OF_KNOWN: &str = "CREATE INDEX IF NOT EXISTS url_known ON url (host, rank, ticket, admitted_in)";
 
-/// The index by which the changes of a page are found. It is made before changes are looked for first.
-pub(super) const INDEX_OF_CHANGES: &str = "CREATE INDEX IF NOT EXISTS change_of_url ON change (url)";
+/// The indices by which the changes of a page are found, and the pages that are in doubt. They are made before changes are looked
+/// for first.
+pub(super) const INDICES_OF_CHANGES: &str = "
+    CREATE INDEX IF NOT EXISTS change_of_url ON change (url);
+    CREATE INDEX IF NOT EXISTS page_state_doubt ON page_state (doubt) WHERE doubt IS NOT NULL";
 
 /// The newest schema this program knows.
 fn known() -> u32 {

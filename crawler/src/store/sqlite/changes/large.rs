@@ -1,17 +1,12 @@
 //! What it takes to find changes where all pages of a site are others. With very many:
 //! `CHANGED_PAGES=1000000 cargo test -p webloom --lib changes::large -- --nocapture` writes some three gigabytes below `target`.
 
-use std::{
-    path::Path,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{path::Path, process::Command, time::Instant};
 
 use rusqlite::{Connection, Result, params};
 
 use super::{super::schema, *};
 use crate::{
-    changes::Ignore,
     store::TextRow,
     text::{RuledText, Text, TextRule},
 };
@@ -58,14 +53,7 @@ fn measured() {
     let folder = Path::new(&folder);
     let connection = Connection::open(folder.join("webloom.sqlite")).unwrap();
     schema::prepare(&connection).unwrap();
-    let rules = ChangeRules {
-        ignore: Ignore::default(),
-        texts: 5,
-        confirm: Duration::ZERO,
-        gone_after: Duration::ZERO,
-        mass_share: 0.2,
-        site_wide_pages: 5,
-    };
+    let rules = ChangeRules::at_once();
     let current = Current { sequence: 1, known_first: true, revisited: false };
     let before = peak();
     let began = Instant::now();

@@ -18,7 +18,7 @@ const KNOWN: i64 = 3;
 
 /// Makes the tables of a pass.
 pub(super) fn prepare(connection: &Connection) -> Result<()> {
-    connection.execute_batch(schema::INDEX_OF_CHANGES)?;
+    connection.execute_batch(schema::INDICES_OF_CHANGES)?;
     connection.execute_batch(
         "CREATE TEMP TABLE IF NOT EXISTS look (
              visit INTEGER PRIMARY KEY, url INTEGER NOT NULL, at INTEGER NOT NULL,

@@ -18,6 +18,7 @@ mod orphans;
 mod read;
 mod reported;
 mod robots;
+mod samples;
 mod standings;
 mod texts;
 

@@ -59,7 +59,7 @@ pub(in crate::store::sqlite) fn pending(
     let query = format!(
         "SELECT url.url, doubt, doubted_since,
                 doubted_since + iif(doubt = 'missing' AND last.status IS NOT 410, ?2, ?1) AS look_at
-         FROM page_state JOIN url ON url.id = page_state.url LEFT JOIN visit AS last ON last.id = url.visit
+         FROM page_state CROSS JOIN url ON url.id = page_state.url LEFT JOIN visit AS last ON last.id = url.visit
          WHERE {PENDING} ORDER BY look_at, page_state.url"
     );
     batches::of_query(connection, &query, [confirm, gone_after], |row| {
@@ -71,7 +71,7 @@ pub(in crate::store::sqlite) fn pending(
 /// How many changes wait for a second look.
 pub(in crate::store::sqlite) fn count_pending(connection: &Connection) -> Result<u64> {
     connection.query_row(
-        &format!("SELECT count(*) FROM page_state JOIN url ON url.id = page_state.url WHERE {PENDING}"),
+        &format!("SELECT count(*) FROM page_state CROSS JOIN url ON url.id = page_state.url WHERE {PENDING}"),
         [],
         |row| row.get(0),
     )

@@ -1,22 +1,15 @@
 //! The texts of pages.
 
-use std::{
-    cmp::Reverse,
-    collections::{BinaryHeap, HashMap},
-};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Finder, looks};
+use super::{Finder, samples};
 use crate::{
-    changes::{Boilerplate, BoilerplateSample, Difference, Look, Way},
+    changes::{Boilerplate, BoilerplateSample},
     store::{TextRow, text_of},
     text::Text,
 };
-
-/// Pages of a section whose texts tell what is boilerplate there.
-const SAMPLE: usize = 100;
 
 /// Keeps the text of a page; where it is.
 pub(in crate::store::sqlite) fn insert(connection: &Connection, url: u64, row: &TextRow) -> Result<i64> {
@@ -54,11 +47,10 @@ pub(super) type Sections = HashMap<i64, Boilerplate>;
 
 /// That of the sections in which a text is another, or a page is new or not found, from the copies before.
 pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
-    let mut samples = sampled(finder)?;
     let mut found = HashMap::new();
-    for (section, pages) in samples.drain() {
+    for (section, pages) in samples::of_looks(finder)? {
         let mut sample = BoilerplateSample::default();
-        for (_, Reverse(url)) in pages {
+        for url in pages {
             if let Some((_, text)) = load(finder.connection, before(finder.connection, url)?)? {
                 sample.add(&finder.rules.ignore.apply(&text));
             }
@@ -66,40 +58,6 @@ pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
         found.insert(section, sample.boilerplate());
     }
     Ok(found)
-}
-
-/// Pages by the hash of their address, the smallest ones: the same in every sequence.
-type Sample = BinaryHeap<(u64, Reverse<i64>)>;
-
-fn sampled(finder: &Finder<'_>) -> Result<HashMap<i64, Sample>> {
-    let looks = looks::codes([
-        Look::There(Difference::Text(Way::Onwards)),
-        Look::There(Difference::Text(Way::Back)),
-        Look::There(Difference::Text(Way::Shrunk)),
-        Look::Missing { for_good: false },
-        Look::Missing { for_good: true },
-    ]);
-    let new = Look::There(Difference::Unknown).code();
-    let mut sections = finder.connection.prepare(&format!(
-        "SELECT DISTINCT section FROM temp.look WHERE look IN ({looks}) OR (look = {new} AND good_mark IS NULL)"
-    ))?;
-    let sections = sections.query_map([], |row| Ok((row.get(0)?, Sample::new())))?;
-    let mut samples: HashMap<i64, Sample> = sections.collect::<Result<_>>()?;
-    if samples.is_empty() {
-        return Ok(samples);
-    }
-    let mut select = finder.connection.prepare("SELECT id, url FROM url WHERE visit IS NOT NULL")?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
-        let url = row.get_ref(1)?.as_str()?;
-        if let Some(sample) = samples.get_mut(&looks::places(url)[1]) {
-            sample.push((xxh3_64(url.as_bytes()), Reverse(row.get(0)?)));
-            if sample.len() > SAMPLE {
-                sample.pop();
-            }
-        }
-    }
-    Ok(samples)
 }
 
 /// The text of a page before it was looked at.

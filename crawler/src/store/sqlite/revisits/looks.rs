@@ -16,7 +16,7 @@ const HANDED: &str = "CREATE TEMP TABLE IF NOT EXISTS handed (url INTEGER PRIMAR
 /// Where the server says that a page is gone for good, only that too many are may be doubted.
 const WAITING: &str = "
     SELECT page_state.url, doubted_since + iif(doubt = 'missing' AND last.status IS NOT 410, ?2, ?1) AS look_at
-    FROM page_state JOIN url ON url.id = page_state.url JOIN visit AS last ON last.id = url.visit
+    FROM page_state CROSS JOIN url ON url.id = page_state.url CROSS JOIN visit AS last ON last.id = url.visit
     WHERE doubt IN ('missing', 'shrunk', 'mass') AND url.state = 'finished' AND url.admitted_in = ?3
       AND last.fetched_at < look_at
       AND NOT EXISTS (SELECT 1 FROM temp.handed WHERE handed.url = page_state.url AND handed.look_at >= look_at)
