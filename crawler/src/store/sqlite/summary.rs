@@ -1,6 +1,6 @@
 //! The figures of the last sequence, from rows.
 
-use rusqlite::{Connection, OptionalExtension, Result, Row};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use super::{again::Current, changes, freshness, lost, resume};
 use crate::{
@@ -56,9 +56,11 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
         )
         .optional()?;
     let Some(mut summary) = sequence else { return Ok(None) };
-    summary.counts = resume::counts(connection, summary.sequence)?;
-    summary.pages = page_counts(connection, summary.sequence)?;
-    summary.abandoned = abandoned(connection, summary.sequence)?;
+    let current = Current::of(connection, summary.sequence)?;
+    (summary.counts, summary.pages) = counts(connection, current)?;
+    if summary.counts.abandoned > 0 {
+        summary.abandoned = abandoned(connection, summary.sequence)?;
+    }
     summary.lost = lost::counts(connection, summary.sequence)?;
     let told = "SELECT count(*) FROM change WHERE sequence = ?";
     summary.told = connection.query_row(told, [summary.sequence], |row| row.get(0))?;
@@ -66,13 +68,13 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     summary.checked = checked_revisits(connection, summary.sequence)?;
     summary.kept_looks = freshness::kept(connection)?;
     summary.page_rates = freshness::page_rates(connection, &summary.kept_looks)?;
-    summary.hosts = ailing_hosts(connection, summary.sequence)?;
+    summary.hosts = ailing_hosts(connection, current)?;
     let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
     summary.ailing_hosts = connection.query_row(count, [], |row| row.get(0))?;
     Ok(Some(summary))
 }
 
-fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost>> {
+fn ailing_hosts(connection: &Connection, current: Current) -> Result<Vec<AilingHost>> {
     // Each part has an index of its own.
     let queued = |due| {
         format!(
@@ -80,8 +82,8 @@ fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost
         )
     };
     let (plain, retries) = (queued("NULL"), queued("NOT NULL"));
-    let known_first = Current::of(connection, sequence)?.known_first;
-    let known = if known_first { "(SELECT count(*) FROM url WHERE host = h.id AND admitted_in < ?1)" } else { "0" };
+    let known =
+        if current.known_first { "(SELECT count(*) FROM url WHERE host = h.id AND admitted_in < ?1)" } else { "0" };
     let mut select = connection.prepare(&format!(
         "SELECT origin, {plain} + {retries} + {known}, failures, ailing_since, cause, not_before, wait, known_good
          FROM host AS h WHERE cause IS NOT NULL ORDER BY 2 DESC, id LIMIT {MOST_HOSTS}"
@@ -90,12 +92,16 @@ fn ailing_hosts(connection: &Connection, sequence: u32) -> Result<Vec<AilingHost
         let health = resume::health(row, 2)?;
         Ok(health.map(|health| Ok(AilingHost { origin: row.get(0)?, health, waiting: row.get(1)? })))
     };
-    select.query_map([sequence], host)?.filter_map(Result::transpose).map(Result::flatten).collect()
+    select.query_map([current.sequence], host)?.filter_map(Result::transpose).map(Result::flatten).collect()
 }
 
-fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
+/// The URLs and the pages of the last sequence, in one pass.
+fn counts(connection: &Connection, current: Current) -> Result<(Counts, PageCounts)> {
     connection.query_row(
-        "SELECT count(*) FILTER (WHERE outcome = 'stored'),
+        "SELECT count(*) FILTER (WHERE admitted_in = ?1 OR ?2),
+                count(*) FILTER (WHERE admitted_in = ?1 AND state = 'finished'),
+                count(*) FILTER (WHERE admitted_in = ?1 AND state = 'abandoned'),
+                count(*) FILTER (WHERE outcome = 'stored'),
                 count(*) FILTER (WHERE outcome = 'stored' AND html),
                 count(*) FILTER (WHERE outcome = 'stored' AND truncated IS NOT NULL),
                 count(*) FILTER (WHERE outcome = 'broken'),
@@ -104,20 +110,23 @@ fn page_counts(connection: &Connection, sequence: u32) -> Result<PageCounts> {
                 count(*) FILTER (WHERE change = 'changed'),
                 count(*) FILTER (WHERE change = 'unchanged'),
                 count(*) FILTER (WHERE change = 'gone')
-         FROM url JOIN visit ON visit.id = url.visit WHERE visit.sequence = ?",
-        [sequence],
+         FROM url LEFT JOIN visit ON visit.id = url.visit AND visit.sequence = ?1",
+        params![current.sequence, current.known_first],
         |row| {
-            Ok(PageCounts {
-                stored: row.get(0)?,
-                html: row.get(1)?,
-                truncated: row.get(2)?,
-                broken: row.get(3)?,
-                failed: row.get(4)?,
-                new: row.get(5)?,
-                changed: row.get(6)?,
-                unchanged: row.get(7)?,
-                gone: row.get(8)?,
-            })
+            let [admitted, finished, abandoned]: [u64; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+            let queued = admitted - finished - abandoned;
+            let pages = PageCounts {
+                stored: row.get(3)?,
+                html: row.get(4)?,
+                truncated: row.get(5)?,
+                broken: row.get(6)?,
+                failed: row.get(7)?,
+                new: row.get(8)?,
+                changed: row.get(9)?,
+                unchanged: row.get(10)?,
+                gone: row.get(11)?,
+            };
+            Ok((Counts { admitted, queued, finished, abandoned, ..Counts::default() }, pages))
         },
     )
 }

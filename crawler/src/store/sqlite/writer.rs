@@ -116,13 +116,8 @@ impl Writer {
     }
 
     fn take(&mut self, next: Next) -> Result<ControlFlow<()>, Fault> {
-        // What begins a run that goes on reads the URL table.
-        if std::mem::take(&mut self.is_starting) {
-            if let Next::Message(message @ Message::Replay(_)) = next {
-                self.apply(message)?;
-                self.directory.uninterrupted()?;
-                return Ok(ControlFlow::Continue(()));
-            }
+        if self.is_starting && !may_be_interrupted(&next) {
+            self.is_starting = false;
             self.directory.uninterrupted()?;
         }
         match next {
@@ -166,6 +161,7 @@ impl Writer {
                 self.commit()?;
                 self.pass("before_replay");
                 lost::replay(self.connection(), replay, self.context.current)?;
+                self.directory.uninterrupted()?;
                 self.pass("after_replay");
             }
             Message::Due(request, reply) => {
@@ -336,5 +332,17 @@ impl Writer {
 
     fn pass(&self, moment: &'static str) {
         self.directory.pass(moment);
+    }
+}
+
+/// A run that goes on fills its URL cache from the URL table before it has anything to write: until then it ends at once when it is
+/// asked to.
+fn may_be_interrupted(next: &Next) -> bool {
+    match next {
+        Next::Message(Message::Steps(steps, _)) => {
+            steps.iter().all(|step| step.rows.is_empty() && step.visit.is_none())
+        }
+        Next::Message(Message::Refill(..) | Message::Robots(..) | Message::Replay(_)) | Next::Nothing => true,
+        Next::Message(_) | Next::End => false,
     }
 }

@@ -1,8 +1,11 @@
 //! One pass tells all, and each row is read once.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use regex::Regex;
@@ -11,7 +14,10 @@ use super::*;
 use crate::{
     order::{Order, Priority, Weight},
     scope::{Reach, ScopeRules},
-    store::NewCrawl,
+    store::{
+        ChangeRules, Counters, Message, NewCrawl, Next, Replay, ReplayedUrl, Standing, Store, StoreWriter,
+        WriterSettings,
+    },
     url::{Canonicalizer, FingerprintSeed},
 };
 
@@ -126,5 +132,45 @@ fn what_is_queued_in_the_last_sequence_gets_the_ranks_of_the_order() {
         let mut select = directory.connection.prepare("SELECT rank FROM url ORDER BY id").unwrap();
         let ranks: Result<Vec<i64>> = select.query_map([], |row| row.get(0)).unwrap().collect();
         assert_eq!(ranks, Ok(vec![order.rank(2, Weight::USUAL), order.rank(3, Weight::MOST), 0, 0]), "{order:?}");
+    }
+}
+
+/// Fills no URL cache.
+struct Filling;
+
+impl Replay for Filling {
+    fn lost(&mut self, _: Fingerprint, _: Standing) {}
+
+    fn row(&mut self, _: ReplayedUrl<'_>) {}
+
+    fn done(self: Box<Self>) {}
+}
+
+/// The sums of a run are written before the URL cache is filled.
+#[test]
+fn filling_the_url_cache_can_be_interrupted_and_what_comes_after_it_cannot() {
+    for (stops_while_it_fills, ends) in [(true, false), (false, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_stopped);
+        let directory = crawled(folder.path(), 5_000);
+        let directory = directory.interrupted_when(move || asked.load(Ordering::Relaxed)).unwrap();
+        let settings = WriterSettings {
+            commit_every: Duration::ZERO,
+            commit_steps: 1,
+            checkpoint_every: Duration::from_hours(1),
+            sequence: 0,
+            counters: Counters::default(),
+            changes: ChangeRules::at_once(),
+            keep_sequences: None,
+            is_over: false,
+        };
+        let mut writer = directory.writer(settings, Instant::now()).unwrap();
+        let mut write = |message| writer.write(Next::Message(message), Instant::now()).is_ok();
+        assert!(write(Message::Steps(vec![Box::default()], Box::new(()))));
+        is_stopped.store(stops_while_it_fills, Ordering::Relaxed);
+        assert_eq!(write(Message::Replay(Box::new(Filling))), ends);
+        is_stopped.store(true, Ordering::Relaxed);
+        assert_eq!(write(Message::Replay(Box::new(Filling))), ends, "once it runs, its end is asked of it");
     }
 }
