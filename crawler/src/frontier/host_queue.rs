@@ -1,4 +1,4 @@
-//! One host's queue: what of it memory holds, its slots and its delay.
+//! One host's queue: its rows in memory, its slots and its delay.
 
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 //!
 //! Owns: the scope, the starts without a final answer, those whose scheme is a guess, and the pages that are held back.
 //!
-//! Invariant: until the redirects of the starts are known, or ten seconds have passed, no link is judged: each may still
-//! make the scope wider.
+//! Invariant: until the redirects of the starts are known, no link is judged: each may still make the scope wider. The wait ends
+//! after ten seconds, 64 pages or 100,000 links, so a start that hangs holds nobody back.
 //!
 //! Does not know: which URLs were seen.
 
