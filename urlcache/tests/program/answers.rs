@@ -1,28 +1,56 @@
 //! Every command but those that have a file of their own, and what all commands share.
 
+use std::collections::BTreeSet;
+
 use crate::{Cli, list, number};
 
 const CLI: Cli = Cli(&[]);
 
+/// What `benches/evaluation` makes a page of.
+const EVALUATION: &str = include_str!("../../../benches/evaluation.md");
+
+/// Name and arguments of `{{run NAME ARGUMENTS}}` or `{{run:FIRST,LAST NAME ARGUMENTS}}`.
+fn run_of(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix("{{run")?.strip_suffix("}}")?.split_once(' ')?.1.split_once(' ')
+}
+
 /// The commands of the page about the evaluation take what they are given there; the tests of each command run it.
 #[test]
 fn the_evaluation_has_only_flags_that_exist() {
-    let template = include_str!("../../../benches/evaluation.md");
-    let page = include_str!("../../../docs/evaluation.md");
     let mut number = 0;
-    for command in template.lines().filter_map(|line| line.strip_prefix("{{run")?.strip_suffix("}}")) {
-        let arguments: Vec<&str> = command.split_once(' ').unwrap().1.split_whitespace().collect();
+    for (_, command) in EVALUATION.lines().filter_map(run_of) {
+        let arguments: Vec<&str> = command.split_whitespace().collect();
         let nested = ["sketch", "cascade"].contains(&arguments[0]);
         let help = CLI.text(&[&arguments[..=usize::from(nested)], &["--help"]].concat());
         let there: Vec<&str> = help.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
         for flag in arguments.iter().filter(|argument| argument.starts_with('-')) {
             assert!(there.contains(flag), "{flag} of {command}");
         }
-        let shown = arguments.join(" ").replace("FIGURES", "docs/evaluation").replace("RESULTS", "target/evaluation");
-        assert!(page.contains(&format!("-p urlcache -- {shown}\n")), "benches/evaluation was not run: {shown}");
         number += 1;
     }
     assert!(number > 15, "{number} commands");
+}
+
+/// The page is its template with each command in its place, and there is a table of each command and no other table.
+#[test]
+fn the_evaluation_was_run_since_its_template_was_changed() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/evaluation");
+    let mut page = EVALUATION.to_owned();
+    let mut names = BTreeSet::new();
+    for (line, (name, command)) in EVALUATION.lines().filter_map(|line| Some((line, run_of(line)?))) {
+        let shown = command.replace("FIGURES", "docs/evaluation").replace("RESULTS", "target/evaluation");
+        page = page.replace(line, &format!("- [{name}](evaluation/{name}.txt): `urlcache {shown}`"));
+        let table = std::fs::read_to_string(format!("{folder}/{name}.txt"));
+        let table = table.unwrap_or_else(|error| panic!("{name}.txt: {error}"));
+        let first = format!("cargo run -q --release -p urlcache -- {shown}\n\n");
+        assert!(table.starts_with(&first), "{name}.txt is not of {shown}");
+        names.insert(name.to_owned());
+    }
+    assert!(page == include_str!("../../../docs/evaluation.md"), "benches/evaluation was not run");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
+    let tables: BTreeSet<String> =
+        files.filter_map(|file| Some(file.to_str()?.strip_suffix(".txt")?.to_owned())).collect();
+    assert_eq!(tables, names);
 }
 
 #[test]
