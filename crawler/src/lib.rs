@@ -68,6 +68,8 @@ pub mod purpose;
 #[doc(hidden)]
 pub mod queue;
 #[doc(hidden)]
+pub mod report;
+#[doc(hidden)]
 pub mod revisit;
 #[doc(hidden)]
 pub mod robots;

@@ -5,17 +5,17 @@ use std::{path::PathBuf, process::ExitCode, str::FromStr};
 use clap::Args;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use regex::Regex;
-use serde_json::{Value, json};
 
 use super::{
     Failure, directory,
-    listing::{self, Format, Listing, one_of},
+    listing::{self, FormatArg, Listing, one_of},
     outcome,
 };
 use crate::{
     changes::{Change, KeptTexts, Suggestion, Suggestions, unified},
     config::Layers,
-    observe::{escape, figures::counted},
+    observe::figures::counted,
+    report::{Column, Value},
     store::{ChangeLine, PendingChange, ReadSide, Since, StoreError},
     text::Text,
     time::Moment,
@@ -29,12 +29,8 @@ const CONTEXT: usize = 3;
 pub(super) struct ChangesArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Format of the list
-    ///
-    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
-    /// would read as a formula begins with '.
-    #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArg,
     /// Only changes since this sequence, day or time
     ///
     /// The number of a crawl sequence, which is included, `last` for the last one, a day such as 2026-03-01 (UTC), or a time such as
@@ -65,23 +61,46 @@ pub(super) struct ChangesArgs {
     suggest_ignore: bool,
 }
 
-const COLUMNS: [&str; 8] = ["at", "sequence", "change", "url", "to", "count", "before", "after"];
+const COLUMNS: [Column; 9] = [
+    Column::plain("at"),
+    Column::plain("sequence"),
+    Column::plain("change"),
+    Column::url("url"),
+    Column::url("to"),
+    Column::plain("count"),
+    Column::plain("before"),
+    Column::plain("after"),
+    Column::below(DIFF),
+];
+
+/// What is shown where it is asked for.
+const DIFF: &str = "diff";
+
+const PENDING: [Column; 4] = [Column::plain("since"), Column::plain("due"), Column::plain("doubt"), Column::url("url")];
+
+const SUGGESTED: [Column; 5] = [
+    Column::plain("rule"),
+    Column::plain("pages"),
+    Column::url("url"),
+    Column::plain("before"),
+    Column::plain("after"),
+];
 
 /// What a table has on a terminal.
-const SHORT: [&str; 5] = ["at", "change", "count", "url", "to"];
+const SHORT: [&str; 6] = ["at", "change", "count", "url", "to", DIFF];
 
 pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
     let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     if args.suggest_ignore {
-        return suggest_ignore(&records, args.format);
+        return suggest_ignore(&records, &args.format);
     }
     if args.pending {
         return args.list_pending(&records);
     }
     let since = args.since(last)?;
-    let columns: &[&str] = if listing::is_looked_at(args.format) { &SHORT } else { &COLUMNS };
-    let mut listing = Listing::begin(columns, args.format);
+    let shown = args.format.shown(&COLUMNS, &SHORT).into_iter().filter(|name| args.diff || *name != DIFF);
+    let mut listing = Listing::begin(&COLUMNS, &shown.collect::<Vec<_>>(), &args.format);
     let mut found = 0;
     let mut texts = 0;
     records.changes(since, args.diff, |line| {
@@ -90,7 +109,7 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
         }
         found += 1;
         texts += u64::from(line.texts.is_some());
-        show(&mut listing, &line, args)
+        listing.add(&row(&line))
     })?;
     listing.end()?;
     match found {
@@ -123,7 +142,7 @@ impl ChangesArgs {
     }
 
     fn list_pending(&self, records: &impl ReadSide) -> Result<ExitCode, Failure> {
-        let mut listing = Listing::begin(&["since", "due", "doubt", "url"], self.format);
+        let mut listing = Listing::begin(&PENDING, &PENDING.map(|column| column.name), &self.format);
         let mut none = true;
         each_pending(records, |page| {
             if self.matching.as_ref().is_some_and(|pattern| !pattern.is_match(&page.url)) {
@@ -131,7 +150,7 @@ impl ChangesArgs {
             }
             none = false;
             let [since, due] = [page.since, page.due].map(listing::time);
-            listing.add(&json!({"url": page.url, "doubt": page.doubt.as_str(), "since": since, "due": due}))
+            listing.add(&[since.into(), due.into(), page.doubt.as_str().into(), page.url.as_str().into()])
         })?;
         if none {
             outcome::tell("no change waits for a second look");
@@ -167,7 +186,7 @@ fn each_pending(records: &impl ReadSide, each: impl FnMut(PendingChange) -> bool
 }
 
 /// Lists rules for what rotates and is not ignored yet.
-fn suggest_ignore(records: &impl ReadSide, format: Format) -> Result<ExitCode, Failure> {
+fn suggest_ignore(records: &impl ReadSide, format: &FormatArg) -> Result<ExitCode, Failure> {
     let stored = records.settings()?.unwrap_or_default();
     let ignore = Layers::new().stored(&stored).resolve()?.settings.change.ignored();
     let compared = |mut page: KeptTexts| {
@@ -183,9 +202,13 @@ fn suggest_ignore(records: &impl ReadSide, format: Format) -> Result<ExitCode, F
     if offered.is_empty() {
         outcome::tell("no rule to suggest: in the texts that are kept, no line differs each time its page is fetched");
     }
-    let mut listing = Listing::begin(&["rule", "pages", "url", "before", "after"], format);
-    let line = |one: &Suggestion| json!({"rule": one.rule, "pages": one.pages, "url": one.url, "before": one.before, "after": one.after});
-    offered.iter().map(line).all(|line| listing.add(&line));
+    let mut listing = Listing::begin(&SUGGESTED, &SUGGESTED.map(|column| column.name), format);
+    let row = |one: &Suggestion| {
+        let [rule, url, before, after] =
+            [&one.rule, &one.url, &one.before, &one.after].map(|text| text.as_str().into());
+        listing.add(&[rule, one.pages.into(), url, before, after])
+    };
+    offered.iter().all(row);
     listing.end()
 }
 
@@ -214,25 +237,21 @@ fn since(text: &str) -> Result<Asked, String> {
     Ok(Asked::Since(Since::Moment(Moment::from_millis(millis))))
 }
 
-/// Whether more can be shown.
-fn show(listing: &mut Listing<'_>, line: &ChangeLine, args: &ChangesArgs) -> bool {
+fn row(line: &ChangeLine) -> [Value<'_>; COLUMNS.len()] {
+    let [before, after] = [line.before, line.after].map(|digest| digest.as_ref().map(listing::digest).into());
     let diff = line.texts.as_ref().map(|(before, after)| {
         let [before, after] = [before, after].map(|text| Text::from_stored(text));
         unified(&before, &after, CONTEXT)
     });
-    let mut object = object(line);
-    if args.diff && args.format == Format::Jsonl {
-        object["diff"] = diff.clone().into();
-    }
-    let more = listing.add(&object);
-    let shown = diff.filter(|_| args.format == Format::Table);
-    more && shown.iter().flat_map(|diff| diff.lines()).all(|line| listing.line(&format!("    {}", escape::text(line))))
-}
-
-fn object(line: &ChangeLine) -> Value {
-    let [before, after] = [line.before, line.after].map(|digest| digest.as_ref().map(listing::digest));
-    json!({
-        "url": line.url, "change": line.change.as_str(), "sequence": line.sequence, "at": listing::time(line.at),
-        "before": before, "after": after, "to": line.to, "count": line.count,
-    })
+    [
+        listing::time(line.at).into(),
+        line.sequence.into(),
+        line.change.as_str().into(),
+        line.url.as_str().into(),
+        line.to.as_deref().into(),
+        line.count.into(),
+        before,
+        after,
+        diff.into(),
+    ]
 }

@@ -3,15 +3,15 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use serde_json::{Value, json};
 
 use super::{
     Failure, directory,
-    listing::{self, Format, Listing, without_login},
+    listing::{FormatArg, Listing, without_login},
     outcome,
 };
 use crate::{
     extract::Element,
+    report::{Column, Value},
     store::{LinkLabel, LinkLine, LinkQuery, LinksRead, ReadSide, StoreError},
     url::WebUrl,
 };
@@ -23,12 +23,8 @@ pub(super) struct LinksArgs {
     dir: PathBuf,
     #[command(flatten)]
     question: Question,
-    /// Format of the list
-    ///
-    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
-    /// would read as a formula begins with '.
-    #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArg,
 }
 
 /// Which links are listed: exactly one of these.
@@ -58,18 +54,18 @@ struct Question {
     external: bool,
 }
 
-const COLUMNS: [&str; 11] = [
-    "to",
-    "status",
-    "outcome",
-    "reason",
-    "redirect",
-    "redirect_status",
-    "redirect_outcome",
-    "from",
-    "element",
-    "rel",
-    "text",
+const COLUMNS: [Column; 11] = [
+    Column::url("to"),
+    Column::plain("status"),
+    Column::plain("outcome"),
+    Column::plain("reason"),
+    Column::url("redirect"),
+    Column::plain("redirect_status"),
+    Column::plain("redirect_outcome"),
+    Column::url("from"),
+    Column::plain("element"),
+    Column::plain("rel"),
+    Column::plain("text"),
 ];
 
 /// What a table has on a terminal.
@@ -79,11 +75,9 @@ pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, Failure> {
     let records = directory::records(&args.dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     let query = args.question.query()?;
-    let columns: &[&str] = if listing::is_looked_at(args.format) { &SHORT } else { &COLUMNS };
+    let begin = || Listing::begin(&COLUMNS, &args.format.shown(&COLUMNS, &SHORT), &args.format);
     let mut listing = None;
-    let read = records.links(&query, |line| {
-        listing.get_or_insert_with(|| Listing::begin(columns, args.format)).add(&object(&line))
-    })?;
+    let read = records.links(&query, |line| listing.get_or_insert_with(begin).add(&row(&line)))?;
     if !read.is_known
         && let LinkQuery::To(url) | LinkQuery::From(url) = &query
     {
@@ -93,7 +87,7 @@ pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, Failure> {
         outcome::tell("no link matches");
     }
     args.tell_what_is_not_kept(read);
-    listing.unwrap_or_else(|| Listing::begin(columns, args.format)).end()
+    listing.unwrap_or_else(begin).end()
 }
 
 impl Question {
@@ -142,17 +136,22 @@ impl LinksArgs {
     }
 }
 
-fn object(line: &LinkLine) -> Value {
+fn row(line: &LinkLine) -> [Value<'_>; COLUMNS.len()] {
     let LinkLine { from, to, label } = line;
-    let redirect = to.redirect.as_ref();
-    let [from, to_url] = [Some(from), to.url.as_ref()].map(|url| url.map(|url| without_login(url)));
-    json!({
-        "from": from, "to": to_url, "element": label.as_ref().map(element),
-        "rel": label.as_ref().and_then(|label| label.rel.as_deref()),
-        "text": label.as_ref().map(|label| &label.text), "status": to.status, "outcome": to.outcome, "reason": to.reason,
-        "redirect": redirect.map(|to| without_login(&to.url)), "redirect_status": redirect.and_then(|to| to.status),
-        "redirect_outcome": redirect.and_then(|to| to.outcome.as_deref()),
-    })
+    let (label, redirect) = (label.as_ref(), to.redirect.as_ref());
+    [
+        to.url.as_deref().map(without_login).into(),
+        to.status.into(),
+        to.outcome.as_deref().into(),
+        to.reason.as_deref().into(),
+        redirect.map(|to| without_login(&to.url)).into(),
+        redirect.and_then(|to| to.status).into(),
+        redirect.and_then(|to| to.outcome.as_deref()).into(),
+        without_login(from).into(),
+        label.map(element).into(),
+        label.and_then(|label| label.rel.as_deref()).into(),
+        label.map(|label| &*label.text).into(),
+    ]
 }
 
 fn element(label: &LinkLabel) -> &'static str {

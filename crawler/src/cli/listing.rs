@@ -1,29 +1,27 @@
-//! Lines of records on stdout, in the form that is asked for.
+//! Rows of records on stdout, in the form that is asked for.
 //!
-//! Owns: the three forms, what is escaped in each, and that a table is aligned on a terminal alone. Does not know: what the columns
-//! mean.
+//! Owns: the flag, which columns are shown where, and that a reader who goes away is no failure; how times, digests and URLs are shown.
+//!
+//! Does not know: what a form looks like (`report` does), and what the columns mean.
 
 use std::{
-    io::{self, BufWriter, IsTerminal, StdoutLock, Write},
+    io::{self, BufWriter, IsTerminal},
     process::ExitCode,
 };
 
 use clap::{
-    ValueEnum,
+    Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use data_encoding::HEXLOWER;
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::Failure;
 use crate::{
-    observe::{aligned::Aligned, escape, terminal},
+    observe::terminal,
+    report::{self, Column, Format, Value, Writer},
     url::WebUrl,
 };
-
-/// Columns that hold URLs.
-const URLS: [&str; 6] = ["url", "key", "via", "redirect", "from", "to"];
 
 /// Reads one of these by its word.
 pub(super) fn one_of<T, const COUNT: usize>(
@@ -37,88 +35,68 @@ where
     words.map(move |given| all.into_iter().find(|one| word(*one) == given).expect("one of the possible values"))
 }
 
-/// The form of the lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    Table,
-    Jsonl,
-    Csv,
+/// The form of the rows of a command.
+#[derive(Debug, Args)]
+pub(super) struct FormatArg {
+    /// Format of the list
+    ///
+    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
+    /// would read as a formula begins with '.
+    #[arg(long, value_parser = one_of(Format::ALL, Format::as_str), value_name = "table|jsonl|csv", hide_possible_values = true, default_value = "table")]
+    pub(super) format: Format,
 }
 
-/// Lines that are being written.
-pub(super) struct Listing<'c> {
-    out: BufWriter<StdoutLock<'static>>,
-    columns: &'c [&'c str],
-    format: Format,
-    /// Rows of a table that a person looks at.
-    aligned: Option<Aligned>,
+impl FormatArg {
+    /// The columns that are shown where none are asked for: on a terminal a table has the short ones alone.
+    pub(super) fn shown<'c>(&self, all: &'c [Column], short: &'c [&'c str]) -> Vec<&'c str> {
+        if self.is_looked_at() { short.to_vec() } else { all.iter().map(|column| column.name).collect() }
+    }
+
+    /// Whether a person looks at the rows.
+    pub(super) fn is_looked_at(&self) -> bool {
+        self.format == Format::Table && io::stdout().is_terminal()
+    }
+}
+
+/// Rows that are being written to stdout.
+pub(super) struct Listing {
+    writer: Box<dyn Writer>,
+    /// The places of the columns that are shown, among all.
+    places: Vec<usize>,
     written: io::Result<()>,
 }
 
-impl<'c> Listing<'c> {
-    /// Begins with the names of the columns, where the form has a line for them.
-    pub(super) fn begin(columns: &'c [&'c str], format: Format) -> Self {
-        let mut out = BufWriter::new(io::stdout().lock());
-        let aligned = is_looked_at(format).then(|| Aligned::new(terminal::width(&io::stdout()), columns, &URLS));
-        let written = match format {
-            Format::Jsonl => Ok(()),
-            Format::Csv => writeln!(out, "{}", columns.join(",")),
-            Format::Table if aligned.is_some() => Ok(()),
-            Format::Table => writeln!(out, "{}", columns.join("\t")),
-        };
-        Self { out, columns, format, aligned, written }
+impl Listing {
+    /// Begins with those of the columns that are shown, in their order.
+    pub(super) fn begin(all: &[Column], shown: &[&str], format: &FormatArg) -> Self {
+        let out = BufWriter::new(io::stdout().lock());
+        let mut writer =
+            report::writer(format.format, out, format.is_looked_at().then(|| terminal::width(&io::stdout())));
+        let place = |name: &&str| all.iter().position(|column| column.name == *name);
+        let places: Vec<_> = shown.iter().filter_map(place).collect();
+        let columns: Vec<_> = places.iter().map(|place| all[*place]).collect();
+        let written = writer.begin(&columns);
+        Self { writer, places, written }
     }
 
-    /// Writes an object with these columns; whether more can be written.
-    pub(super) fn add(&mut self, object: &Value) -> bool {
-        let cells = self.columns.iter().map(|column| match &object[*column] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        });
-        if let Some(aligned) = &mut self.aligned {
-            let lines = aligned.add(cells.map(|cell| escape::text(&cell).into_owned()).collect());
-            return lines.iter().all(|line| self.line(line));
-        }
-        let line = match self.format {
-            Format::Jsonl => escape::json(object),
-            Format::Csv => cells.map(|cell| escape::csv(&cell)).collect::<Vec<_>>().join(","),
-            Format::Table => cells.map(|cell| escape::text(&cell).into_owned()).collect::<Vec<_>>().join("\t"),
-        };
-        self.line(&line)
-    }
-
-    /// Writes a line as it is; whether more can be written.
-    pub(super) fn line(&mut self, line: &str) -> bool {
+    /// Writes a row with a value for each column; whether more can be written.
+    pub(super) fn add(&mut self, row: &[Value<'_>]) -> bool {
         if self.written.is_ok() {
-            self.written = writeln!(self.out, "{line}");
+            let shown: Vec<_> = self.places.iter().map(|place| row[*place].clone()).collect();
+            self.written = self.writer.row(&shown);
         }
         self.written.is_ok()
     }
 
     /// Ends. That nobody reads on is no failure.
     pub(super) fn end(mut self) -> Result<ExitCode, Failure> {
-        let left = self.aligned.take().map(|mut aligned| aligned.end()).unwrap_or_default();
-        for line in left {
-            self.line(&line);
-        }
-        match self.written.and_then(|()| self.out.flush()) {
+        match self.written.and_then(|()| self.writer.end()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Failure::System { what: "cannot write to stdout", source: error })
             }
             _ => Ok(ExitCode::SUCCESS),
         }
     }
-}
-
-/// Whether lines of this form are for a person at a terminal.
-pub(super) fn is_looked_at(format: Format) -> bool {
-    format == Format::Table && io::stdout().is_terminal()
-}
-
-/// Of an object the members with these names, in this order.
-pub(super) fn members(object: &Value, names: &[&str]) -> Value {
-    names.iter().map(|name| ((*name).to_owned(), object[*name].clone())).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// A URL without user name and password: earlier versions kept those of a start in its row.

@@ -7,15 +7,15 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use regex::Regex;
-use serde_json::{Value, json};
 
 use super::{
     Failure, directory,
-    listing::{self, Format, Listing, one_of, without_login},
+    listing::{self, FormatArg, Listing, one_of, without_login},
     outcome,
 };
 use crate::{
     candidate::Hop,
+    report::{Column, Value},
     store::{PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome, ReadSide, StoreError},
 };
 
@@ -24,12 +24,8 @@ use crate::{
 pub(super) struct PagesArgs {
     /// Crawl directory
     dir: PathBuf,
-    /// Format of the list
-    ///
-    /// Each format escapes characters that could steer a terminal or disguise text. In csv, a cell that a spreadsheet
-    /// would read as a formula begins with '.
-    #[arg(long, value_enum, value_name = "table|jsonl|csv", hide_possible_values = true, default_value_t = Format::Table)]
-    format: Format,
+    #[command(flatten)]
+    format: FormatArg,
     /// Only URLs with this status: 404, or 4xx
     #[arg(long, value_name = "CODE", value_parser = status)]
     status: Option<StatusRange>,
@@ -71,7 +67,7 @@ pub(super) struct PagesArgs {
     /// Columns to show, separated by commas
     ///
     /// [default: all; in a table on a terminal: status,outcome,title,url]
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = COLUMNS)]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = PossibleValuesParser::new(COLUMNS.map(|column| column.name)))]
     columns: Vec<String>,
     /// Sort by this column; -COLUMN reverses
     ///
@@ -116,26 +112,26 @@ const ORDERS: [&str; 20] = [
     "-fetched_at",
 ];
 
-const COLUMNS: [&str; 19] = [
-    "url",
-    "key",
-    "status",
-    "outcome",
-    "reason",
-    "change",
-    "content_type",
-    "bytes",
-    "digest",
-    "title",
-    "depth",
-    "hop",
-    "via",
-    "sequence",
-    "fetched_at",
-    "redirect",
-    "truncated",
-    "fields",
-    "found_by",
+const COLUMNS: [Column; 19] = [
+    Column::url("url"),
+    Column::url("key"),
+    Column::plain("status"),
+    Column::plain("outcome"),
+    Column::plain("reason"),
+    Column::plain("change"),
+    Column::plain("content_type"),
+    Column::plain("bytes"),
+    Column::plain("digest"),
+    Column::plain("title"),
+    Column::plain("depth"),
+    Column::plain("hop"),
+    Column::url("via"),
+    Column::plain("sequence"),
+    Column::plain("fetched_at"),
+    Column::url("redirect"),
+    Column::plain("truncated"),
+    Column::plain("fields"),
+    Column::plain("found_by"),
 ];
 
 pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
@@ -144,15 +140,12 @@ pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
     if args.count {
         return count(args, &records);
     }
-    let columns = args.columns();
-    let mut listing = Listing::begin(&columns, args.format);
+    let mut listing = Listing::begin(&COLUMNS, &args.columns(), &args.format);
     let (most, mut shown) = (args.limit.unwrap_or(u64::MAX), 0);
     if most > 0 {
         records.pages(&args.filter(), |line| {
             shown += 1;
-            let object = object(&line);
-            let kept = if args.columns.is_empty() { object } else { listing::members(&object, &columns) };
-            listing.add(&kept) && shown < most
+            listing.add(&row(&line)) && shown < most
         })?;
     }
     if shown == 0 && most > 0 {
@@ -204,7 +197,7 @@ impl PagesArgs {
         if !self.columns.is_empty() {
             return self.columns.iter().map(String::as_str).collect();
         }
-        if listing::is_looked_at(self.format) { SHORT.to_vec() } else { COLUMNS.to_vec() }
+        self.format.shown(&COLUMNS, &SHORT)
     }
 
     fn filter(&self) -> PageFilter {
@@ -246,16 +239,28 @@ impl PagesArgs {
     }
 }
 
-fn object(line: &PageLine) -> Value {
-    let digest = line.digest.as_ref().map(listing::digest);
-    let fetched_at = line.fetched_at.map(listing::time);
+fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
     let [url, key, via, redirect] =
-        [&line.url, &line.key, &line.via, &line.redirect].map(|url| url.as_deref().map(without_login));
-    json!({
-        "url": url, "key": key, "status": line.status, "outcome": line.outcome.as_str(), "reason": line.reason,
-        "change": line.change.map(PageChange::as_str), "content_type": line.content_type, "bytes": line.bytes,
-        "digest": digest, "title": line.title, "depth": line.depth, "hop": line.hop.map(Hop::as_str), "via": via,
-        "sequence": line.sequence, "fetched_at": fetched_at, "redirect": redirect, "truncated": line.truncated,
-        "fields": null, "found_by": line.found_by,
-    })
+        [&line.url, &line.key, &line.via, &line.redirect].map(|url| url.as_deref().map(without_login).into());
+    [
+        url,
+        key,
+        line.status.into(),
+        line.outcome.as_str().into(),
+        line.reason.as_deref().into(),
+        line.change.map(PageChange::as_str).into(),
+        line.content_type.as_deref().into(),
+        line.bytes.into(),
+        line.digest.as_ref().map(listing::digest).into(),
+        line.title.as_deref().into(),
+        line.depth.into(),
+        line.hop.map(Hop::as_str).into(),
+        via,
+        line.sequence.into(),
+        line.fetched_at.map(listing::time).into(),
+        redirect,
+        line.truncated.as_deref().into(),
+        Value::None,
+        line.found_by.as_deref().into(),
+    ]
 }

@@ -48,6 +48,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("engine", Layer::Shell),
     ("observe", Layer::Shell),
     ("practice", Layer::Shell),
+    ("report", Layer::Shell),
 ];
 
 /// What the layers up to the ports, and `urlcache`, must not name: HTTP clients, runtimes, databases, files, sockets.
