@@ -60,8 +60,10 @@ fn anchors(text: &str) -> BTreeSet<String> {
 #[test]
 fn links_between_documents_lead_to_files_and_headings() {
     let others = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(str::to_owned);
+    let decisions = fs::read_dir(root().join("docs/decisions")).unwrap();
+    let decisions = decisions.map(|page| format!("docs/decisions/{}", page.unwrap().file_name().to_str().unwrap()));
     let mut checked = 0;
-    for document in user_documents().into_iter().chain(others) {
+    for document in user_documents().into_iter().chain(others).chain(decisions) {
         let text = read(&document);
         for link in links(&text).filter(|link| !link.starts_with("http")) {
             let mut parts = link.splitn(2, '#');
