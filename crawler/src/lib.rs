@@ -62,8 +62,6 @@ pub mod order;
 #[doc(hidden)]
 pub mod politeness;
 #[doc(hidden)]
-pub mod practice;
-#[doc(hidden)]
 pub mod purpose;
 #[doc(hidden)]
 pub mod queue;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use webloom::practice::{HIDDEN, PracticeServer, PracticeSite, Request, Shape, Truth};
+use webloom_practice::{HIDDEN, PracticeServer, PracticeSite, Request, Shape, Truth};
 use webloom_tests::webloom::{Webloom, assert_clean, pages, with_outcome};
 
 use crate::{Folder, assert_counts};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tokio::runtime::Runtime;
-use webloom::practice::{PracticeServer, PracticeSite, Shape};
+use webloom_practice::{PracticeServer, PracticeSite, Shape};
 use webloom_tests::webloom::program;
 
 /// A small practice site on loopback.

@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::LazyLock};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use webloom::practice::{PracticeServer, PracticeSite, Shape};
+use webloom_practice::{PracticeServer, PracticeSite, Shape};
 use webloom_tests::webloom::{REDISCOVER, Webloom};
 
 /// The database of a finished crawl of a small practice site under an exact URL cache, over two sequences.

@@ -47,7 +47,6 @@ const TABLE: &[(&str, Layer)] = &[
     ("config", Layer::Shell),
     ("engine", Layer::Shell),
     ("observe", Layer::Shell),
-    ("practice", Layer::Shell),
     ("report", Layer::Shell),
 ];
 
@@ -84,12 +83,21 @@ const DATABASE: &str = "rusqlite";
 /// Where that may be named.
 const STORE: &str = "store/sqlite";
 
+/// What names the practice site: a library user has no use for it.
+const PRACTICE: &str = "webloom_practice";
+
+/// Where that may be named.
+const PROGRAM: &str = "cli";
+
 /// The one place that says what keeps a crawl: engine and commands know the ports.
 const COMPOSITION: &str = "crawler/src/session/directory.rs";
 
 /// What the deciding core must not use of ours.
 const ADAPTERS: [&[&str]; 4] =
     [&["crate", "clock"], &["crate", "store", "sqlite"], &["crate", "fetch", "http"], &["crate", "observe"]];
+
+/// Libraries of ours.
+const OURS: &[&str] = &["urlcache", "webloom"];
 
 /// Types whose `now` reads a clock.
 const CLOCKS: &[&str] = &["Instant", "SystemTime", "Timestamp", "Zoned"];
@@ -114,6 +122,11 @@ fn arrows_point_downwards() {
 }
 
 #[test]
+fn the_practice_site_knows_nothing_of_ours() {
+    assert_none("practice", &practice_faults(&shipped(below(&["crawler/practice/src"]))));
+}
+
+#[test]
 fn the_url_cache_stands_alone() {
     assert_none("urlcache", &cache_faults(&shipped(below(&["urlcache/src"]))));
 }
@@ -128,6 +141,8 @@ fn faults_of(source: &Source) -> Vec<String> {
     };
     let named = named(source);
     let arrows = named.iter().filter_map(|named| arrow_fault(module, named).map(|fault| at(source, named, &fault)));
+    let practice = named.iter().filter(|named| named.segments[0] == PRACTICE && module.name != PROGRAM);
+    let arrows = arrows.chain(practice.map(|named| at(source, named, "only the program knows the practice site")));
     if module.layer <= Layer::Ports {
         let limiter = |named: &&Named| module.name == GATE && named.segments[0] == LIMITER;
         arrows.chain(outside_faults(source, named.iter().filter(|named| !limiter(named)))).collect()
@@ -172,6 +187,15 @@ fn arrow_fault(from: Module, named: &Named) -> Option<String> {
         return Some("names no module of a layer; put it into TABLE of this test".to_owned());
     };
     (!from.may_use(to)).then(|| format!("{} ({:?}) may not use {} ({:?})", from.name, from.layer, to.name, to.layer))
+}
+
+/// Who is judged by the practice site must not be asked by it.
+fn practice_faults(sources: &[Source]) -> Vec<String> {
+    let faults_of = |source: &Source| {
+        let named = named(source).into_iter().filter(|named| OURS.contains(&&*named.segments[0]));
+        named.map(|named| at(source, &named, "the practice site imports nothing of ours")).collect::<Vec<_>>()
+    };
+    sources.iter().flat_map(faults_of).collect()
 }
 
 /// The urlcache library knows bytes: nothing of ours, nothing outside. Its program is a package of its own, and free.
@@ -262,6 +286,18 @@ fn the_database_is_the_store_s_alone() {
         assert_eq!(planted(path, "fn f(c: &rusqlite::Connection) {}").len(), 1, "{path}");
     }
     assert_eq!(planted("crawler/src/store/sqlite/pages.rs", "use rusqlite::Connection;"), [""; 0]);
+}
+
+#[test]
+fn the_practice_site_is_the_program_s_alone() {
+    let text = "use webloom_practice::{PracticeSite, Shape};";
+    for path in ["crawler/src/library/crawl.rs", "crawler/src/engine/run.rs", "crawler/src/frontier/mod.rs"] {
+        assert_eq!(planted(path, text).len(), 2, "{path}");
+    }
+    assert_eq!(planted("crawler/src/cli/demo/tour.rs", text), [""; 0]);
+    let of = |text| practice_faults(&[Source::new("crawler/practice/src/truth.rs", text)]);
+    assert_eq!(of("use webloom::url::WebUrl; fn f() { urlcache::segments(b\"\", 1) }").len(), 2);
+    assert_eq!(of("use super::Shape; use std::net::TcpListener;"), [""; 0]);
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub(crate) fn below(folders: &[&str]) -> Vec<Source> {
         find(&root.join(folder), &mut files);
     }
     files.sort();
+    // A member may lie within another.
+    files.dedup();
     assert!(!files.is_empty(), "no Rust file below {folders:?}");
     let sources = files.iter().map(|file| {
         let path = file.strip_prefix(&root).unwrap().to_str().unwrap();

@@ -1,7 +1,7 @@
 //! Kills with every kind of URL cache, and while one is made anew.
 
 use anyhow::Result;
-use webloom::practice::Shape;
+use webloom_practice::Shape;
 
 use super::{
     siege::{Moment, Siege},

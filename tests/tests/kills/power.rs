@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use webloom::practice::Shape;
+use webloom_practice::Shape;
 use webloom_tests::webloom::assert_clean;
 
 use super::{

@@ -1,7 +1,8 @@
 //! When crawls are killed: half at named moments, half at random ones.
 
 use anyhow::{Result, ensure};
-use webloom::{practice::Shape, store::sqlite::FailPoint};
+use webloom::store::sqlite::FailPoint;
+use webloom_practice::Shape;
 use webloom_tests::webloom::REDISCOVER;
 
 use super::{

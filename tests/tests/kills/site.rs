@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use tokio::runtime::Runtime;
-use webloom::practice::{PracticeServer, PracticeSite, Shape};
+use webloom_practice::{PracticeServer, PracticeSite, Shape};
 use webloom_tests::{
     debian,
     nginx::Nginx,

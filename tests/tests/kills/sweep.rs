@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use webloom::practice::Shape;
+use webloom_practice::Shape;
 use webloom_tests::webloom::{REDISCOVER, Webloom};
 
 use super::{

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use webloom::practice::{PracticeServer, PracticeSite, Shape};
+use webloom_practice::{PracticeServer, PracticeSite, Shape};
 use webloom_tests::{
     debian,
     nginx::Nginx,

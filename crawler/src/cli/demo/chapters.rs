@@ -9,13 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use webloom_practice::OUTAGE;
+
 use super::{
     chapter::Chapter,
     tour::{FIRST, Tour, command_line, quoted},
 };
 use crate::{
     cli::{Failure, directory},
-    practice::OUTAGE,
     store::PageOutcome,
 };
 

@@ -12,8 +12,9 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use webloom_practice::PracticeServer;
 
-use crate::{cli::Failure, practice::PracticeServer};
+use crate::cli::Failure;
 
 /// What tells of the site that the crawls are of.
 const SITE: &str = "site.json";

@@ -17,10 +17,10 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use serde_json::{Value, json};
+use webloom_practice::{PracticeServer, PracticeSite, Shape};
 
 use self::{folder::Folder, screen::Screen, tour::Tour};
 use super::{Failure, directory, flags::OutputFlags, outcome, session, signals, summary};
-use crate::practice::{PracticeServer, PracticeSite, Shape};
 
 /// Arguments of `demo`.
 #[derive(Debug, Args)]

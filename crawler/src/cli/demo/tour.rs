@@ -15,13 +15,13 @@ use std::{
 
 use serde_json::Value;
 use tokio::process::Command;
+use webloom_practice::PracticeServer;
 
 use super::{chapter::Chapter, chapters, screen::Screen};
 use crate::{
     cli::{Failure, directory, flags::OutputFlags, summary},
     config::RawValue,
     observe::fold,
-    practice::PracticeServer,
     store::{PageFilter, PageOutcome, ReadSide, Since},
 };
 

@@ -172,7 +172,7 @@ fn by_folder(path: &str) -> Resource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::practice::Shape;
+    use crate::Shape;
 
     #[test]
     fn a_number_has_one_spelling() {

@@ -67,7 +67,7 @@ pub(super) fn compare(before: &PracticeSite, after: &PracticeSite) -> SiteChange
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::practice::Shape;
+    use crate::Shape;
 
     #[test]
     fn a_version_edits_removes_and_adds_and_the_rest_stays() {

@@ -63,7 +63,7 @@ impl Default for Shape {
 /// `/` must find.
 ///
 /// ```
-/// use webloom::practice::{PracticeSite, Shape};
+/// use webloom_practice::{PracticeSite, Shape};
 /// let site = PracticeSite::new(Shape::demo());
 /// assert_eq!(site.answer("/").status, 200);
 /// assert_eq!(site.answer("/missing/7").status, 404);
@@ -104,7 +104,7 @@ impl PracticeSite {
     /// What a complete crawl finds changed since a complete crawl of `before`, which is an earlier version of this site.
     ///
     /// ```
-    /// use webloom::practice::{PracticeSite, Shape};
+    /// use webloom_practice::{PracticeSite, Shape};
     /// let first = PracticeSite::new(Shape::demo());
     /// let second = first.clone().in_version(2);
     /// assert!(second.changes_since(&first).new.contains("/news/"));

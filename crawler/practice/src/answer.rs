@@ -177,7 +177,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::practice::Shape;
+    use crate::Shape;
 
     fn text(site: &PracticeSite, path: &str) -> String {
         String::from_utf8(site.answer(path).body).unwrap()

@@ -77,8 +77,10 @@ fn to_article(site: &PracticeSite, number: u32) -> Hop {
 
 #[cfg(test)]
 mod tests {
+    use url::{Position, Url};
+
     use super::*;
-    use crate::{practice::Shape, url::WebUrl};
+    use crate::Shape;
 
     #[test]
     fn every_location_names_its_target() {
@@ -86,10 +88,10 @@ mod tests {
         let moved = (0..site.shape.pages).map(|number| format!("/moved/{number}"));
         for path in moved.chain(paths().map(str::to_owned)) {
             let hop = at(&site, &path).unwrap();
-            let named = WebUrl::parse(&format!("{}{path}", site.origin)).unwrap().join(&hop.location).unwrap();
+            let named = Url::parse(&format!("{}{path}", site.origin)).unwrap().join(&hop.location).unwrap();
             match hop.target {
-                Some(target) => assert_eq!(named.as_str(), format!("{}{target}", site.origin)),
-                None => assert_ne!(named.origin().as_str(), site.origin),
+                Some(target) => assert_eq!(named[..Position::AfterQuery], format!("{}{target}", site.origin)),
+                None => assert_ne!(named.origin().ascii_serialization(), site.origin),
             }
         }
     }

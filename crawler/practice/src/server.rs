@@ -42,7 +42,7 @@ const REOPEN: Duration = Duration::from_millis(20);
 /// A practice site served on `127.0.0.1`, at a free port, with keep-alive. Dropping it stops it.
 ///
 /// ```
-/// use webloom::practice::{PracticeServer, PracticeSite, Shape};
+/// use webloom_practice::{PracticeServer, PracticeSite, Shape};
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 /// # runtime.block_on(async {
 /// let server = PracticeServer::start(PracticeSite::new(Shape::demo())).await?;
@@ -323,7 +323,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::practice::Shape;
+    use crate::Shape;
 
     /// Status and body of a request over a connection that stays open.
     fn ask(connection: &mut BufReader<net::TcpStream>, path: &str, header: &str) -> (String, Vec<u8>) {

@@ -91,7 +91,7 @@ impl Truth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::practice::{HIDDEN, Shape, articles};
+    use crate::{HIDDEN, Shape, articles};
 
     #[test]
     fn every_ordinary_page_and_the_whole_chain_are_reached() {
