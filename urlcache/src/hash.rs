@@ -1,6 +1,7 @@
-//! [`HashSeed`], and the probes it draws from a fingerprint.
+//! [`HashSeed`], and what it draws from a fingerprint: also for sketches and filters of one's own.
 //!
-//! Owns: how a 128-bit fingerprint becomes any number of positions in a filter. Invariants: under one seed equal
+//! Owns: how a 128-bit fingerprint becomes any number of positions in a filter. Other structures take what they need from
+//! [`HashSeed::finish`], [`mix`] and [`below`]. Invariants: under one seed equal
 //! fingerprints give equal probes; the probes of a key are independent of each other, of those of other keys, and of
 //! those under another seed, as far as statistics can tell; without the seed they cannot be foretold.
 //!
@@ -55,9 +56,23 @@ impl HashSeed {
     }
 
     /// The fingerprint finished under the seed with xxh3-128: two independent halves, high and low.
+    ///
+    /// ```
+    /// use urlcache::{HashSeed, hash::below};
+    ///
+    /// // A Bloom filter of two probes.
+    /// let mut bits = [false; 1_000];
+    /// let probes = |key| {
+    ///     let (high, low) = HashSeed::new(42).finish(key);
+    ///     [high, low].map(|half| below(half, 1_000) as usize)
+    /// };
+    /// (0..100).for_each(|key| probes(key).iter().for_each(|place| bits[*place] = true));
+    /// let found = (0..10_100).filter(|key| probes(*key).iter().all(|place| bits[*place])).count();
+    /// assert!((330..530).contains(&found)); // 100, and 3.3 % of 10,000
+    /// ```
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
-    pub(crate) fn finish(self, fingerprint: u128) -> (u64, u64) {
+    pub fn finish(self, fingerprint: u128) -> (u64, u64) {
         let finished = xxh3_128_with_seed(&fingerprint.to_le_bytes(), self.0);
         ((finished >> 64) as u64, finished as u64)
     }
@@ -95,21 +110,34 @@ impl Probes {
 }
 
 /// A hash reduced to `0..size` by multiply and shift (D. Lemire, "Fast random integer generation in an interval", 2019).
+///
+/// ```
+/// use urlcache::hash::below;
+///
+/// assert_eq!([0, 1 << 63, u64::MAX].map(|hash| below(hash, 10)), [0, 5, 9]);
+/// ```
 #[inline]
-pub(crate) fn below(hash: u64, size: u64) -> u64 {
+pub fn below(hash: u64, size: u64) -> u64 {
     ((u128::from(hash) * u128::from(size)) >> 64) as u64
 }
 
 /// The same for the length of a table.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the result is below a usize")]
-pub(crate) fn below_len(hash: u64, len: usize) -> usize {
+pub fn below_len(hash: u64, len: usize) -> usize {
     below(hash, len as u64) as usize
 }
 
-/// The finaliser of `SplitMix64` (Stafford's variant 13 of `MurmurHash3`'s).
+/// The finaliser of `SplitMix64` (Stafford's variant 13 of `MurmurHash3`'s): a bijection, each bit of which depends on all.
+///
+/// ```
+/// use urlcache::hash::mix;
+///
+/// assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 16_294_208_416_658_607_535); // the generator's first number after 0
+/// assert_eq!(mix(0), 0);
+/// ```
 #[inline]
-pub(crate) fn mix(mut z: u64) -> u64 {
+pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -132,7 +132,7 @@ mod exact;
 mod family;
 mod filter;
 mod filtered;
-mod hash;
+pub mod hash;
 mod interval;
 mod ledger;
 mod measure;
@@ -154,6 +154,7 @@ pub use cascade::{
 pub use config::{BuildError, CacheConfig, Design, SMALL_START};
 pub use exact::ExactCache;
 pub use family::{HashFamily, Hashing};
+pub use filter::fetch_ahead;
 pub use filtered::FilterCache;
 pub use hash::HashSeed;
 pub use interval::Interval;

@@ -23,7 +23,7 @@ pub(crate) use classic::{Classic, FromBytes};
 pub(crate) use fingerprints::{Fingerprints, LEAST_GROWING};
 pub(crate) use line::Lines;
 pub(crate) use plain::{PlainLayers, SegmentSet};
-pub(crate) use processor::fetch_ahead;
+pub use processor::fetch_ahead;
 pub(crate) use rotating::Rotating;
 pub(crate) use segments::Segments;
 pub(crate) use slices::Slices;

@@ -6,9 +6,18 @@
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Begins to fetch the cache line of a value into the nearest cache.
+/// Begins to fetch the cache line of a value into the nearest cache, where the processor can do that.
+///
+/// For a table of one's own that is asked for many keys at once: while the line of one key is fetched, those of others are.
+///
+/// ```
+/// let table = vec![7_u64; 1 << 10];
+/// let places = [901, 17, 333];
+/// places.iter().for_each(|place| urlcache::fetch_ahead(&table[*place]));
+/// assert_eq!(places.map(|place| table[place]), [7; 3]);
+/// ```
 #[inline]
-pub(crate) fn fetch_ahead<T>(value: &T) {
+pub fn fetch_ahead<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "the instruction takes a pointer")]
     // SAFETY: the pointer is that of a live reference, and the instruction reads nothing that a program can see.

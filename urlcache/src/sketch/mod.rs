@@ -79,6 +79,48 @@ pub struct Theory {
     pub excess_kurtosis: f64,
 }
 
+/// How far many estimates are off a theory, in standard errors: hardly ever more than 4 if it holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deviations {
+    /// Of their mean, in standard errors of a mean of so many.
+    pub mean: f64,
+    /// Of their variance, in standard errors of a variance of so many.
+    pub variance: f64,
+}
+
+impl Theory {
+    /// How far estimates are off, each divided by the truth and made under a hash seed of its own. Two at least, else not a
+    /// number.
+    ///
+    /// ```
+    /// use urlcache::HashSeed;
+    /// use urlcache::sketch::{DistinctCount, Precision};
+    ///
+    /// let precision = Precision::new(8)?;
+    /// let ratios: Vec<f64> = (0..100)
+    ///     .map(|seed| {
+    ///         let mut sketch = precision.sketch(HashSeed::new(seed));
+    ///         (0..500_u128).for_each(|key| sketch.insert(key));
+    ///         sketch.estimate() / 500.0
+    ///     })
+    ///     .collect();
+    /// let off = precision.theory(500.0).deviations(&ratios);
+    /// assert!(off.mean.abs() < 4.0 && off.variance.abs() < 4.0);
+    /// # Ok::<(), urlcache::sketch::ShapeError>(())
+    /// ```
+    pub fn deviations(&self, ratios: &[f64]) -> Deviations {
+        let count = ratios.len() as f64;
+        let mean = ratios.iter().sum::<f64>() / count;
+        let variance = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let of_mean = self.standard_error / count.sqrt();
+        let of_variance = ((2.0 + self.excess_kurtosis.max(0.0)) / (count - 1.0)).sqrt();
+        Deviations {
+            mean: (mean - 1.0 - self.bias) / of_mean,
+            variance: (variance / self.standard_error.powi(2) - 1.0) / of_variance,
+        }
+    }
+}
+
 /// Two sketches that cannot be united.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sketches differ in size or hash seed; make both from one shape and one seed")]
