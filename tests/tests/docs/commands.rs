@@ -95,7 +95,7 @@ fn what_is_not_run_rests_on_what_is_there() {
         assert!(Command::new("bash").arg("-n").arg(root().join(script)).status().unwrap().success(), "{script}");
     }
     assert!(read("demo").contains("tests/prepare build") && read("demo").contains("-p webloom -- demo"));
-    for (folder, program) in [("crawler", "webloom"), ("urlcache", "urlcache")] {
+    for (folder, program) in [("crawler", "webloom"), ("urlcache/evaluation", "urlcache")] {
         assert!(lines.contains(&format!("cargo install --locked --path {folder}")), "{program} is not installed");
         assert!(read(&format!("{folder}/Cargo.toml")).contains(&format!("name = \"{program}\"\n")), "{folder}");
     }

@@ -15,14 +15,19 @@ fn the_changelog_has_the_version() {
 fn every_dependency_has_its_reason_and_its_user() {
     let dependencies = dependencies();
     assert_eq!(first_column(section(&read("CONTRIBUTING.md"), "## Dependencies")), dependencies);
-    let members = ["urlcache", "crawler", "crawler/practice", "tests"]
-        .map(|member| read(&format!("{member}/Cargo.toml")))
-        .concat();
+    let members = members().iter().map(|member| read(&format!("{member}/Cargo.toml"))).collect::<String>();
     let is_used = |name: &&String| {
         [format!("\n{name}.workspace"), format!("\n{name} = {{ workspace")].iter().any(|line| members.contains(line))
     };
     let unused: Vec<_> = dependencies.iter().filter(|name| !is_used(name)).collect();
     assert!(unused.is_empty(), "no member uses {unused:?}");
+}
+
+/// The folders of the workspace's members.
+fn members() -> Vec<String> {
+    let manifest = read("Cargo.toml");
+    let list = manifest.split("\nmembers = [").nth(1).unwrap().split(']').next().unwrap();
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 fn dependencies() -> BTreeSet<String> {

@@ -28,7 +28,7 @@ struct Sized {
 }
 
 fn tree() -> Vec<Source> {
-    shipped(below(&["crawler/src", "crawler/practice/src", "urlcache/src", "urlcache/cli", "tests/src"]))
+    shipped(below(&["crawler/src", "crawler/practice/src", "urlcache/src", "urlcache/evaluation/cli", "tests/src"]))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Holds the layout `line` to what is promised of it: `cargo bench -p urlcache`, or with `-- --keys 100000000` for the
+//! Holds the layout `line` to what is promised of it: `cargo bench -p urlcache-evaluation`, or with `-- --keys 100000000` for the
 //! large case, which needs a gigabyte and some minutes.
 //!
 //! The figures are those of `urlcache speed`, ratios of one run against the crate `fastbloom`. Whatever else the machine does

@@ -7,7 +7,7 @@ use crate::{Cli, list, number};
 const CLI: Cli = Cli(&[]);
 
 /// What `benches/evaluation` makes a page of.
-const EVALUATION: &str = include_str!("../../../benches/evaluation.md");
+const EVALUATION: &str = include_str!("../../../../benches/evaluation.md");
 
 /// Name and arguments of `{{run NAME ARGUMENTS}}` or `{{run:FIRST,LAST NAME ARGUMENTS}}`.
 fn run_of(line: &str) -> Option<(&str, &str)> {
@@ -34,7 +34,7 @@ fn the_evaluation_has_only_flags_that_exist() {
 /// The page is its template with each command in its place, and there is a table of each command and no other table.
 #[test]
 fn the_evaluation_was_run_since_its_template_was_changed() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/evaluation");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/evaluation");
     let mut page = EVALUATION.to_owned();
     let mut names = BTreeSet::new();
     for (line, (name, command)) in EVALUATION.lines().filter_map(|line| Some((line, run_of(line)?))) {
@@ -46,7 +46,7 @@ fn the_evaluation_was_run_since_its_template_was_changed() {
         assert!(table.starts_with(&first), "{name}.txt is not of {shown}");
         names.insert(name.to_owned());
     }
-    assert!(page == include_str!("../../../docs/evaluation.md"), "benches/evaluation was not run");
+    assert!(page == include_str!("../../../../docs/evaluation.md"), "benches/evaluation was not run");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
     let tables: BTreeSet<String> =
         files.filter_map(|file| Some(file.to_str()?.strip_suffix(".txt")?.to_owned())).collect();
@@ -169,7 +169,7 @@ fn speed_prints_ratios_for_each_rate_peer_and_operation() {
 
 #[test]
 fn answers_explain_their_words_unless_they_are_to_be_brief() {
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/spatial-line-grow.v1");
     let answers: [(&[&str], &[&str]); 4] = [
         (&["size", "--urls", "1000"], &["bits/URL", "rate when full", "expected lost", "cache lines"]),
         (&["rate", "--urls", "1000", "--rounds", "2"], &["measured rate", "interval", "predicted rate", "deviation"]),
@@ -196,7 +196,7 @@ fn answers_explain_their_words_unless_they_are_to_be_brief() {
 
 #[test]
 fn a_snapshot_is_described() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/spatial-line-grow.v1");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/spatial-line-grow.v1");
     let described = CLI.json(&["inspect", file]);
     assert_eq!((&described["strategy"], &described["layout"]), (&"spatial".into(), &"line".into()));
     assert_eq!((&described["items"], &described["errs"]), (&300.into(), &"new called seen".into()));
