@@ -42,7 +42,7 @@ fn the_evaluation_was_run_since_its_template_was_changed() {
         page = page.replace(line, &format!("- [{name}](evaluation/{name}.txt): `urlcache {shown}`"));
         let table = std::fs::read_to_string(format!("{folder}/{name}.txt"));
         let table = table.unwrap_or_else(|error| panic!("{name}.txt: {error}"));
-        let first = format!("cargo run -q --release -p urlcache -- {shown}\n\n");
+        let first = format!("cargo run -q --release -p urlcache-evaluation -- {shown}\n\n");
         assert!(table.starts_with(&first), "{name}.txt is not of {shown}");
         names.insert(name.to_owned());
     }
