@@ -126,7 +126,6 @@
 mod audit;
 mod budget;
 mod budgeted;
-mod cascade;
 mod config;
 mod exact;
 mod family;
@@ -146,11 +145,6 @@ mod strategy;
 pub use audit::{Audit, Observation, Standing};
 pub use budget::LossBudget;
 pub use budgeted::{BudgetedCache, OfferError, Refill, Room};
-#[doc(hidden)]
-pub use cascade::reseal_classifier;
-pub use cascade::{
-    Algorithm, Classifier, Conflict, DocumentError, ReadError, RibbonFilter, TrainError, TrainingSet, entropy,
-};
 pub use config::{BuildError, CacheConfig, Design, SMALL_START};
 pub use exact::ExactCache;
 pub use family::{HashFamily, Hashing};

@@ -28,7 +28,14 @@ struct Sized {
 }
 
 fn tree() -> Vec<Source> {
-    shipped(below(&["crawler/src", "crawler/practice/src", "urlcache/src", "urlcache/evaluation/cli", "tests/src"]))
+    shipped(below(&[
+        "crawler/src",
+        "crawler/practice/src",
+        "urlcache/src",
+        "urlcache/evaluation/src",
+        "urlcache/evaluation/cli",
+        "tests/src",
+    ]))
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl BucketRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::trials::fingerprint;
+    use crate::sketch::fingerprint;
 
     #[test]
     fn a_share_of_the_range_is_a_share_of_the_keys() {

@@ -3,13 +3,11 @@
 //! | question | sketch | memory | relative standard error |
 //! |---|---|---|---|
 //! | how many different keys? | [`HyperLogLog`] with m registers | m bytes, less for few keys | 1.04/sqrt(m) |
-//! | the same, as it is taught | [`FlajoletMartin`] with k hash functions | k bytes | 2.4/sqrt(k) with groups of 4 |
-//! | how unevenly do the keys occur? | [`SecondMoment`] with k variables | about 100 k bytes | by the stream, falls with sqrt(k) |
-//! | how many nodes lie within d links of a node? | [`Neighbourhoods`] of either distinct count | two sketches a node | that of the sketch |
-//! | any share of the keys | [`KeySample`] | the sample | that of a sample of keys |
+//! | what happens to some of the keys? | a set of those that a [`BucketRange`] accepts | the set | that of a sample of keys |
 //!
-//! All of them take keys as 128-bit fingerprints (the `hash` of a [`UrlKey`](crate::UrlKey)) and hash these again under a
-//! [`HashSeed`](crate::HashSeed). Who does not know the seed cannot choose keys that mislead them.
+//! Another [`DistinctCount`] can be one's own. All take keys as 128-bit fingerprints (the `hash` of a
+//! [`UrlKey`](crate::UrlKey)) and hash these again under a [`HashSeed`](crate::HashSeed). Who does not know the seed cannot
+//! choose keys that mislead them.
 //!
 //! Invariants: the same keys in the same order under the same seed give the same sketch; a distinct count does not depend
 //! on the order or on repetitions. Each sketch says beforehand which error to expect ([`Theory`]).
@@ -17,26 +15,11 @@
 //! It does not know where keys come from, or what a page, a word or a host is.
 
 mod bucket;
-mod graph;
 mod hyperloglog;
-mod moment;
-mod neighbourhood;
 mod registers;
-mod reservoir;
-mod sample;
-mod tail_law;
-mod tails;
-#[cfg(test)]
-mod trials;
 
 pub use bucket::BucketRange;
-pub use graph::{Direction, LinkGraph, UnknownNode};
 pub use hyperloglog::{HyperLogLog, Precision};
-pub use moment::{Moment, SecondMoment};
-pub use neighbourhood::Neighbourhoods;
-pub use reservoir::Reservoir;
-pub use sample::KeySample;
-pub use tails::{FlajoletMartin, TailShape};
 
 /// A sketch that estimates how many different keys it was given.
 ///
@@ -132,18 +115,10 @@ pub enum ShapeError {
     /// The precision of a [`HyperLogLog`].
     #[error("the precision {0} is outside 6..=18")]
     Precision(u8),
-    /// The number of groups of a [`FlajoletMartin`].
-    #[error("{0} groups are not an odd number in 5..=127")]
-    Groups(u8),
-    /// The hash functions of a group of a [`FlajoletMartin`].
-    #[error("groups of {0} hash functions are outside 1..=64")]
-    GroupSize(u8),
-    /// The variables and groups of a [`SecondMoment`].
-    #[error("{variables} variables cannot be put into {groups} groups of equal size")]
-    Variables {
-        /// How many variables.
-        variables: usize,
-        /// How many groups.
-        groups: usize,
-    },
+}
+
+/// The fingerprint of key number `key`, for tests.
+#[cfg(test)]
+fn fingerprint(key: u64) -> u128 {
+    xxhash_rust::xxh3::xxh3_128_with_seed(&key.to_le_bytes(), 0x7465_7374)
 }

@@ -10,7 +10,8 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use serde::{Serialize, de::DeserializeOwned};
-use urlcache::{Interval, entropy};
+use urlcache::Interval;
+use urlcache_evaluation::cascade::entropy;
 
 use super::{
     Choice,

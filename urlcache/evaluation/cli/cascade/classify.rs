@@ -11,7 +11,8 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::Serialize;
-use urlcache::{Classifier, Interval};
+use urlcache::Interval;
+use urlcache_evaluation::cascade::Classifier;
 
 use super::{
     Choice,

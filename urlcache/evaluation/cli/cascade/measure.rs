@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use urlcache::{Algorithm, Classifier, TrainingSet};
+use urlcache_evaluation::cascade::{Algorithm, Classifier, TrainingSet};
 
 use super::{
     Choice,

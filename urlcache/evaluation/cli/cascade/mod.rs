@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand, ValueEnum};
-use urlcache::Algorithm;
+use urlcache_evaluation::cascade::Algorithm;
 
 #[derive(Debug, Args)]
 pub(crate) struct CascadeArgs {

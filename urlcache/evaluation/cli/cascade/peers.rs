@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::ValueEnum;
 use pleat::filter::{Ribbon, StdRibbon};
 use serde::{Deserialize, Serialize};
-use urlcache::RibbonFilter;
+use urlcache_evaluation::cascade::RibbonFilter;
 use xorf::{BinaryFuse8, BinaryFuse16, Filter, Xor8, Xor16};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

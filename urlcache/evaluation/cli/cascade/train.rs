@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use urlcache::{Algorithm, Classifier, Conflict, TrainError, TrainingSet, entropy};
+use urlcache_evaluation::cascade::{Algorithm, Classifier, Conflict, TrainError, TrainingSet, entropy};
 
 use super::{
     Choice,

@@ -4,7 +4,8 @@ use std::{collections::HashMap, process::ExitCode};
 
 use anyhow::Result;
 use clap::Args;
-use urlcache::{HashSeed, sketch::SecondMoment};
+use urlcache::HashSeed;
+use urlcache_evaluation::sketch::SecondMoment;
 
 use super::{
     Common, records,

@@ -4,7 +4,7 @@ use std::{collections::HashMap, process::ExitCode};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use urlcache::sketch::{Direction, LinkGraph, Neighbourhoods};
+use urlcache_evaluation::sketch::{Direction, LinkGraph, Neighbourhoods};
 
 use super::{
     Common, records,

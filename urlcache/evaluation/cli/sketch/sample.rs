@@ -4,10 +4,8 @@ use std::{collections::HashMap, fmt::Write as _, fs, num::NonZeroUsize, path::Pa
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use urlcache::{
-    Interval,
-    sketch::{KeySample, Reservoir},
-};
+use urlcache::Interval;
+use urlcache_evaluation::sketch::{KeySample, Reservoir};
 
 use super::{
     Common, records,

@@ -6,8 +6,9 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use urlcache::{
     HashSeed,
-    sketch::{DistinctCount, FlajoletMartin, HyperLogLog, Mismatch, Precision, TailShape, Theory},
+    sketch::{DistinctCount, HyperLogLog, Mismatch, Precision, Theory},
 };
+use urlcache_evaluation::sketch::{FlajoletMartin, TailShape};
 
 use super::report::Expected;
 

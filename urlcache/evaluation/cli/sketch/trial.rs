@@ -5,10 +5,10 @@ use std::{collections::HashMap, num::NonZeroUsize};
 use anyhow::Result;
 use urlcache::{
     HashSeed,
-    sketch::{
-        Direction, DistinctCount, KeySample, LinkGraph, Neighbourhoods, Precision, Reservoir, SecondMoment, TailShape,
-        Theory,
-    },
+    sketch::{DistinctCount, Precision, Theory},
+};
+use urlcache_evaluation::sketch::{
+    Direction, KeySample, LinkGraph, Neighbourhoods, Reservoir, SecondMoment, TailShape,
 };
 
 use crate::keys::key;

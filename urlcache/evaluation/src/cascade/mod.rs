@@ -20,7 +20,9 @@ mod training;
 
 use compact::Compact;
 pub use filter::RibbonFilter;
-pub use format::{DocumentError, reseal_classifier};
+pub use format::DocumentError;
+#[cfg(test)]
+use format::reseal_classifier;
 pub use huffman::entropy;
 pub use reader::ReadError;
 use steps::Steps;
@@ -80,7 +82,7 @@ impl Algorithm {
 /// The classes of a closed universe of keys.
 ///
 /// ```
-/// use urlcache::{Algorithm, Classifier};
+/// use urlcache_evaluation::cascade::{Algorithm, Classifier};
 ///
 /// let pairs = [(&b"http://h/"[..], &b"daily"[..]), (b"http://h/a", b"gone"), (b"http://h/b", b"daily")];
 /// for algorithm in [Algorithm::ONE, Algorithm::TWO, Algorithm::Compact] {
@@ -90,7 +92,7 @@ impl Algorithm {
 ///         assert_eq!(classifier.name(classifier.classify(key)), class);
 ///     }
 /// }
-/// # Ok::<(), urlcache::TrainError>(())
+/// # Ok::<(), urlcache_evaluation::cascade::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classifier {

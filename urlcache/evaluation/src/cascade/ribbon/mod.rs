@@ -12,8 +12,9 @@ mod layer;
 mod tests;
 mod trits;
 
+use urlcache::hash::mix;
+
 use super::reader::{ReadError, Reader};
-use crate::hash::mix;
 pub(crate) use band::Solution;
 pub(crate) use bits::{Bits, MOST_COLUMNS};
 pub(crate) use layer::Entry;

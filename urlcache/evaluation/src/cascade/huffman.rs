@@ -198,7 +198,7 @@ fn marks(counts: &[u64], roots: usize) -> Vec<u8> {
 /// errors (C. Shannon, "A mathematical theory of communication", 1948). 0 for no keys.
 ///
 /// ```
-/// assert_eq!(urlcache::entropy(&[5, 5, 10]), 1.5);
+/// assert_eq!(urlcache_evaluation::cascade::entropy(&[5, 5, 10]), 1.5);
 /// ```
 pub fn entropy(counts: &[u64]) -> f64 {
     let total = counts.iter().map(|count| *count as f64).sum::<f64>();

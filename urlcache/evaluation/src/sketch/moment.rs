@@ -14,16 +14,17 @@
 //! Invariant: memory depends on the number of variables, not on the stream; a stream of at most k elements is counted
 //! exactly.
 
-use std::{collections::HashMap, f64::consts::FRAC_PI_2, hash::BuildHasherDefault, num::NonZeroUsize};
+use std::{collections::HashMap, f64::consts::FRAC_PI_2, num::NonZeroUsize};
 
-use crate::{exact::LeadingHalf, hash::HashSeed};
+use urlcache::{HashSeed, sketch::Theory};
 
-use super::{Reservoir, ShapeError, Theory};
+use super::{Reservoir, ShapeError};
 
 /// An estimate of the second moment.
 ///
 /// ```
-/// use urlcache::{HashSeed, sketch::SecondMoment};
+/// use urlcache::HashSeed;
+/// use urlcache_evaluation::sketch::SecondMoment;
 ///
 /// // 90 URLs of one host and one of each of ten others: the slides' surprising stream.
 /// let stream = || std::iter::repeat_n(0, 90).chain(1..=10_u128);
@@ -35,14 +36,14 @@ use super::{Reservoir, ShapeError, Theory};
 /// stream().for_each(|host| urls.insert(host << 64));
 /// let theory = SecondMoment::theory([90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 50);
 /// assert!((urls.estimate().mean / 8_110.0 - 1.0).abs() < 4.0 * theory.standard_error);
-/// # Ok::<(), urlcache::sketch::ShapeError>(())
+/// # Ok::<(), urlcache_evaluation::sketch::ShapeError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SecondMoment {
     groups: usize,
     starts: Reservoir<Start>,
     /// The keys of the starts.
-    counted: HashMap<u128, Counter, BuildHasherDefault<LeadingHalf>>,
+    counted: HashMap<u128, Counter>,
 }
 
 /// Where a variable starts.

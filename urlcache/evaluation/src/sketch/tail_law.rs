@@ -10,7 +10,7 @@
 //!
 //! Does not know sketches or keys.
 
-use super::Theory;
+use urlcache::sketch::Theory;
 
 /// Values above this multiple of the number of keys are counted as equal to it. The median of 5 groups is above it with a
 /// probability below 1e-3, the median of 15 groups with one below 1e-5.

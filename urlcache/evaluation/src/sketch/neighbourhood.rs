@@ -2,18 +2,21 @@
 //!
 //! The neighbourhood n(u,d) is u itself and the union of n(v,d-1) over its neighbours v. Only sketches are united, never
 //! sets: a step costs one union a link. With tail lengths ([`FlajoletMartin`](super::FlajoletMartin)) this is the slides'
-//! recurrence (ANF of Palmer, Gibbons and Faloutsos, 2002), with registers ([`HyperLogLog`](super::HyperLogLog)) `HyperANF`
+//! recurrence (ANF of Palmer, Gibbons and Faloutsos, 2002), with registers ([`HyperLogLog`](urlcache::sketch::HyperLogLog)) `HyperANF`
 //! (Boldi, Rosa and Vigna, 2011).
 //!
 //! Invariant: after d steps the sketch of a node is exactly the one that n(u,d) itself would give. So its error is that of
 //! the sketch, whatever the graph is.
 
-use super::{DistinctCount, LinkGraph, Mismatch};
+use urlcache::sketch::{DistinctCount, Mismatch};
+
+use super::LinkGraph;
 
 /// The sketches of the neighbourhoods of all nodes at one distance.
 ///
 /// ```
-/// use urlcache::{HashSeed, sketch::{Direction, LinkGraph, Neighbourhoods, Precision}};
+/// use urlcache::{HashSeed, sketch::Precision};
+/// use urlcache_evaluation::sketch::{Direction, LinkGraph, Neighbourhoods};
 /// use xxhash_rust::xxh3::xxh3_128;
 ///
 /// let links = [(0, 1), (0, 2), (1, 2), (1, 3), (3, 4), (3, 5), (3, 6), (4, 5), (5, 6)];
@@ -77,11 +80,14 @@ impl<'graph, S: DistinctCount> Neighbourhoods<'graph, S> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{
-        hash::{HashSeed, mix},
-        sketch::{Direction, Precision, TailShape, Theory, trials},
+    use urlcache::{
+        HashSeed,
+        hash::mix,
+        sketch::{Precision, Theory},
     };
+
+    use super::*;
+    use crate::sketch::{Direction, TailShape, trials};
 
     /// Two links from each of 300 nodes, to nodes at random.
     fn random() -> Vec<(u32, u32)> {

@@ -12,15 +12,19 @@
 //!
 //! Invariant: a tail is a maximum over the keys, so order and repetition change nothing.
 
-use crate::hash::{HashSeed, mix};
+use urlcache::{
+    HashSeed,
+    hash::mix,
+    sketch::{DistinctCount, Mismatch, Theory},
+};
 
-use super::{DistinctCount, Mismatch, ShapeError, Theory, tail_law::TailLaw};
+use super::{ShapeError, tail_law::TailLaw};
 
 /// How many hash functions a [`FlajoletMartin`] has, and how they are grouped.
 ///
 /// ```
-/// use urlcache::HashSeed;
-/// use urlcache::sketch::{DistinctCount, TailShape};
+/// use urlcache::{HashSeed, sketch::DistinctCount};
+/// use urlcache_evaluation::sketch::TailShape;
 ///
 /// let shape = TailShape::new(31, 4)?; // 124 hash functions
 /// let mut words = shape.sketch(HashSeed::new(7));
@@ -28,7 +32,7 @@ use super::{DistinctCount, Mismatch, ShapeError, Theory, tail_law::TailLaw};
 /// let theory = shape.theory(1_000.0);
 /// assert!((theory.standard_error - 0.21).abs() < 0.01);
 /// assert!((words.estimate() / 1_000.0 - 1.0).abs() < 4.0 * theory.standard_error);
-/// # Ok::<(), urlcache::sketch::ShapeError>(())
+/// # Ok::<(), urlcache_evaluation::sketch::ShapeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailShape {

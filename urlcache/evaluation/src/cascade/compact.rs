@@ -11,10 +11,11 @@
     reason = "the number of a class fits 32 bits, and of a mixed hash the low bits are wanted"
 )]
 
+use urlcache::hash::mix;
+
 use super::huffman::{Code, Word, cost};
 use super::ribbon::{Bits, Contradiction, Entry, MOST_COLUMNS, Retrieval, RetrievalBuilder, Solution, Trits};
 use super::training::{TrainError, TrainingSet};
-use crate::hash::mix;
 
 /// Sieves at most.
 pub(super) const MOST_SIEVES: usize = 16;

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// Keys and their classes.
 ///
 /// ```
-/// use urlcache::{Algorithm, Classifier, TrainingSet};
+/// use urlcache_evaluation::cascade::{Algorithm, Classifier, TrainingSet};
 ///
 /// let mut set = TrainingSet::new(0);
 /// for (key, class) in [("http://h/", "daily"), ("http://h/a", "gone"), ("http://h/b", "daily")] {
@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// }
 /// let classifier = Classifier::train(set, Algorithm::TWO)?;
 /// assert_eq!(classifier.name(classifier.classify(b"http://h/a")), b"gone");
-/// # Ok::<(), urlcache::TrainError>(())
+/// # Ok::<(), urlcache_evaluation::cascade::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct TrainingSet {
@@ -72,7 +72,7 @@ impl TrainingSet {
     /// Different keys of each class: those that came more than once are kept once from now on.
     ///
     /// ```
-    /// let mut set = urlcache::TrainingSet::new(0);
+    /// let mut set = urlcache_evaluation::cascade::TrainingSet::new(0);
     /// let class = set.class(b"gone");
     /// (0..3).for_each(|_| set.add(class, b"http://h/a"));
     /// assert_eq!((set.counts(), set.distinct_counts()), (vec![3], vec![1]));

@@ -12,7 +12,7 @@
 
 use std::f64::consts::LN_2;
 
-use crate::hash::{below, below_len, mix};
+use urlcache::hash::{below, below_len, mix};
 
 /// Bytes of a page at most.
 const PAGE: usize = 4096;

@@ -13,9 +13,10 @@
     reason = "places are those of a table in memory; of a hash the low bits are wanted"
 )]
 
+use urlcache::hash::{below, mix};
+
 use super::band::{Band, Fit, Solution, WIDTH};
 use crate::cascade::reader::{ReadError, Reader};
-use crate::hash::{below, mix};
 
 /// Places that share a threshold.
 pub(super) const BUCKET: usize = 128;

@@ -4,10 +4,11 @@
 //! to tell; a number of GF(3) takes 1.6 here, five of them in a byte. A row of numbers is two words, one with a bit for
 //! each 1, one for each 2.
 
+use urlcache::fetch_ahead;
+use urlcache::hash::mix;
+
 use super::band::{Band, Fit, Solution};
 use crate::cascade::reader::{ReadError, Reader};
-use crate::filter::fetch_ahead;
-use crate::hash::mix;
 
 /// Numbers in a byte.
 const PACKED: usize = 5;

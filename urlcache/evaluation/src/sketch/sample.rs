@@ -13,15 +13,14 @@
 
 use std::{collections::BTreeMap, num::NonZeroUsize};
 
-use crate::hash::HashSeed;
-
-use super::BucketRange;
+use urlcache::{HashSeed, sketch::BucketRange};
 
 /// A bounded sample of pairs of a key and a value, all values of a key or none.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
-/// use urlcache::{HashSeed, sketch::KeySample};
+/// use urlcache::HashSeed;
+/// use urlcache_evaluation::sketch::KeySample;
 ///
 /// // 10,000 queries are asked once, 10,000 twice.
 /// let mut sample = KeySample::new(NonZeroUsize::new(3_000).unwrap(), HashSeed::new(7));
@@ -96,11 +95,11 @@ impl<V> KeySample<V> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use urlcache::sketch::Theory;
 
     use super::*;
     use crate::sketch::{
-        Theory,
-        reservoir::Reservoir,
+        Reservoir,
         trials::{self, fingerprint},
     };
 

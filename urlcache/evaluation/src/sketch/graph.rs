@@ -29,14 +29,14 @@ pub struct UnknownNode {
 /// A graph of links, 4 bytes a node and 4 a link (8 if links are followed both ways).
 ///
 /// ```
-/// use urlcache::sketch::{Direction, LinkGraph};
+/// use urlcache_evaluation::sketch::{Direction, LinkGraph};
 ///
 /// // The slides' graph: the nodes A to G are 0 to 6.
 /// let links = [(0, 1), (0, 2), (1, 2), (1, 3), (3, 4), (3, 5), (3, 6), (4, 5), (5, 6)];
 /// let graph = LinkGraph::new(7, &links, Direction::Undirected)?;
 /// assert_eq!(graph.neighbours(4), [5, 3]);
 /// assert_eq!(graph.sizes_from(4, 3), [1, 3, 5, 7]);
-/// # Ok::<(), urlcache::sketch::UnknownNode>(())
+/// # Ok::<(), urlcache_evaluation::sketch::UnknownNode>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct LinkGraph {

@@ -8,7 +8,7 @@ use super::ribbon::{Bits, Entry, RetrievalBuilder};
 /// A set that never changes, in about 1.01 r bits a key for a false-positive rate of 2^-r.
 ///
 /// ```
-/// use urlcache::RibbonFilter;
+/// use urlcache_evaluation::cascade::RibbonFilter;
 ///
 /// let filter = RibbonFilter::build((0..1000).map(|i| i << 54).collect(), 8).expect("hashes fit");
 /// assert!((0..1000).all(|i| filter.holds(i << 54)));

@@ -8,13 +8,17 @@
 //!
 //! Does not know what happens at a position.
 
-use crate::hash::{HashSeed, below_len, mix};
+use urlcache::{
+    HashSeed,
+    hash::{below_len, mix},
+};
 
 /// A sample of the positions of a stream, and the sequence of draws that decides it.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
-/// use urlcache::{HashSeed, sketch::Reservoir};
+/// use urlcache::HashSeed;
+/// use urlcache_evaluation::sketch::Reservoir;
 ///
 /// let mut lines = Reservoir::new(NonZeroUsize::new(10).unwrap(), HashSeed::new(7));
 /// (0..1_000).for_each(|line| { lines.offer(line); });

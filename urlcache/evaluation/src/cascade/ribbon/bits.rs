@@ -3,9 +3,10 @@
 //! Owns elimination and storage: for each 64 places a word for each column, side by side, so that a value is read from one
 //! or two cache lines.
 
+use urlcache::fetch_ahead;
+
 use super::band::{Band, Fit, Solution};
 use crate::cascade::reader::{ReadError, Reader};
-use crate::filter::fetch_ahead;
 
 /// Bits of a value at most.
 pub(crate) const MOST_COLUMNS: u32 = 32;

@@ -1,9 +1,7 @@
 //! For tests: an estimator under 100 seeds, held against its theory.
 
+use urlcache::{HashSeed, sketch::Theory};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
-
-use super::Theory;
-use crate::hash::HashSeed;
 
 /// Number of seeds.
 const SEEDS: u32 = 100;
