@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Map;
 
-use super::{Column, Value, Writer};
+use super::row::{Column, Value, Writer};
 use crate::observe::escape;
 
 pub(super) struct JsonLines<W> {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Column, Kind, Value, Writer};
+use super::row::{Column, Kind, Value, Writer};
 use crate::observe::{aligned::Aligned, escape};
 
 pub(super) struct Table<W> {

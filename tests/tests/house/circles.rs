@@ -30,7 +30,7 @@ const KNOWN: &[(&str, &str)] = &[
     (
         "/store/sqlite",
         "again apply changes/judged changes/looks changes/mass changes/mod changes/moves changes/orphans changes/robots \
-         changes/reported changes/texts directory freshness lost refill resume revisits/looks revisits/mod revisits/weights runs \
+         changes/reported changes/samples changes/texts directory freshness lost refill resume revisits/looks revisits/mod revisits/weights runs \
          visits",
     ),
     ("/store/sqlite", "check check/labels check/links check/urls"),
