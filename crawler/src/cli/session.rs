@@ -14,12 +14,11 @@ use crate::{
     clock::Clock,
     config::{Layers, Settings},
     engine::{End, Gated, PageReader, Progress, StopSignal, WriterThread},
-    fetch::http::HttpFetcher,
     observe::{
         logs, progress,
         summary::{self, View},
     },
-    session::{self, Caller, directory, open_files},
+    session::{self, Caller, access::Standard, directory, open_files},
 };
 
 pub(super) use session::{Ended, Round, Visited};
@@ -111,7 +110,7 @@ impl Program {
 }
 
 impl Caller for Program {
-    type Fetcher = Gated<HttpFetcher>;
+    type Fetcher = Gated<Standard>;
     type View = progress::View;
     type Writer = WriterThread;
 
@@ -125,7 +124,7 @@ impl Caller for Program {
 
     fn fetcher(
         &self,
-        standard: impl FnOnce() -> Result<HttpFetcher, Failure>,
+        standard: impl FnOnce() -> Result<Standard, Failure>,
         settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure> {

@@ -39,6 +39,9 @@ pub struct FetchRequest {
     /// A user name and a password for one origin. They are sent if that is the URL's, instead of those that the fetcher
     /// was set up with for it, and never to another.
     pub credentials: Option<OriginCredentials>,
+    /// Headers of this request alone, which replace the fetcher's of the same names. A decorator of a fetcher puts them here. One that
+    /// cannot be sent is left out.
+    pub headers: Vec<RequestHeader>,
     /// The only addresses that may be connected to, instead of a look-up. Each is subject to the fetcher's address policy
     /// all the same; without any, or where the URL spells an address that is not among them, nothing is sent
     /// ([`FetchError::NotPinned`](super::FetchError::NotPinned)). Such a request has a connection of its own, because one that
@@ -66,6 +69,7 @@ impl FetchRequest {
             method: Method::Get,
             validators: Validators::default(),
             credentials: None,
+            headers: Vec::new(),
             addresses: None,
             max_body,
             rule: None,
@@ -98,6 +102,21 @@ pub struct OriginCredentials {
     pub origin: Origin,
     /// What is sent, as HTTP's basic authentication (RFC 7617).
     pub credentials: Credentials,
+}
+
+/// A header of one request. Its value may be a secret, and never prints.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RequestHeader {
+    /// Its name, such as `cookie`.
+    pub name: Box<str>,
+    /// Its value.
+    pub value: Box<[u8]>,
+}
+
+impl fmt::Debug for RequestHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestHeader").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// What is kept of an answer besides its parts. It costs memory, so it is asked for.

@@ -28,8 +28,8 @@ pub mod fetcher {
     pub use crate::{
         fetch::{
             AsSent, BodyRoom, Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Head, HeadRule,
-            Headers, Keep, Method, OriginCredentials, Phase, RawHead, ReadBody, Timings, Truncation, Validators,
-            decode::DecodeError,
+            Headers, Keep, Method, OriginCredentials, Phase, RawHead, ReadBody, RequestHeader, Timings, Truncation,
+            Validators, decode::DecodeError,
         },
         purpose::Purpose,
         url::{Credentials, Origin},

@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use crate::{
     config::Settings,
     engine::{End, Gated, PageReader, Pass, Progress, SharedGate, StopSignal, WriterThread},
-    fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher, http::HttpFetcher},
-    session::{self, Caller, Failure},
+    fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
+    session::{self, Caller, Failure, access::Standard},
 };
 
 /// Stands for the fetcher that a crawl has where it was given no other: it asks servers by HTTP.
@@ -38,7 +38,7 @@ impl<F> Clone for Runner<F> {
 
 /// One of the two.
 pub(super) enum Asks<F> {
-    Http(Box<HttpFetcher>),
+    Http(Box<Standard>),
     Own(Arc<F>),
 }
 
@@ -64,7 +64,7 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
 
     fn fetcher(
         &self,
-        standard: impl FnOnce() -> Result<HttpFetcher, Failure>,
+        standard: impl FnOnce() -> Result<Standard, Failure>,
         settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure> {

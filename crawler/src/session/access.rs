@@ -49,6 +49,10 @@ pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Fa
     given.map(|text| Credentials::typed(text.reveal()).ok_or_else(wrong)).transpose()
 }
 
+/// What fetches where the caller brings nothing of its own, the innermost first. A decorator is named here, and wrapped around it in
+/// [`fetcher`]; the gate that crawls share goes around all of them.
+pub(crate) type Standard = HttpFetcher;
+
 /// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
 pub(crate) fn fetcher(
     settings: &Settings,
@@ -56,7 +60,7 @@ pub(crate) fn fetcher(
     areas: &[AreaRow],
     starts: &[Start],
     auth: Option<&Credentials>,
-) -> Result<HttpFetcher, Failure> {
+) -> Result<Standard, Failure> {
     let limits = &settings.fetch;
     let given_before = areas.iter().filter(|area| area.source.is_given());
     let given_before = given_before.filter_map(|area| WebUrl::parse(&area.url).ok());

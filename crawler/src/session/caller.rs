@@ -4,11 +4,11 @@ use std::path::Path;
 
 use tokio::sync::watch;
 
-use super::Failure;
+use super::{Failure, access::Standard};
 use crate::{
     config::Settings,
     engine::{End, PageReader, Progress, StopSignal, WriterHost},
-    fetch::{Fetcher, http::HttpFetcher},
+    fetch::Fetcher,
 };
 
 /// What a session asks of whoever runs it.
@@ -32,7 +32,7 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     /// When it cannot be made.
     fn fetcher(
         &self,
-        standard: impl FnOnce() -> Result<HttpFetcher, Failure>,
+        standard: impl FnOnce() -> Result<Standard, Failure>,
         settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure>;

@@ -15,8 +15,7 @@ use super::{
 use crate::{
     config::Settings,
     engine::{End, Gated, PageReader, Pass, Progress, SharedGate, StopSignal},
-    fetch::http::HttpFetcher,
-    session::{Caller, Failure},
+    session::{Caller, Failure, access::Standard},
 };
 
 /// A process in its world.
@@ -42,7 +41,7 @@ impl Caller for Simulated {
 
     fn fetcher(
         &self,
-        _: impl FnOnce() -> Result<HttpFetcher, Failure>,
+        _: impl FnOnce() -> Result<Standard, Failure>,
         settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, Failure> {

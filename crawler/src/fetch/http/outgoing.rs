@@ -51,6 +51,13 @@ fn headers(request: &FetchRequest, origin: &Origin) -> HeaderMap {
     if let Some(bound) = request.credentials.as_ref().filter(|bound| bound.origin == *origin) {
         headers.insert(AUTHORIZATION, client::login(&bound.credentials));
     }
+    for header in &request.headers {
+        let name = HeaderName::from_bytes(header.name.as_bytes());
+        if let (Ok(name), Ok(mut value)) = (name, HeaderValue::from_bytes(&header.value)) {
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+    }
     put(&mut headers, IF_NONE_MATCH, request.validators.etag.as_deref());
     put(&mut headers, IF_MODIFIED_SINCE, request.validators.last_modified.as_deref());
     headers
@@ -66,7 +73,7 @@ fn put(headers: &mut HeaderMap, name: HeaderName, value: Option<&[u8]>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::{OriginCredentials, Validators};
+    use crate::fetch::{OriginCredentials, RequestHeader, Validators};
 
     #[test]
     fn a_password_is_marked_as_a_secret() {
@@ -77,6 +84,17 @@ mod tests {
         let outgoing = Outgoing::new(request, &AddressPolicy::default()).unwrap();
         // HTTP/2 keeps what is so marked out of the table it shares with the server, and no debug output shows it.
         assert!(outgoing.headers[AUTHORIZATION].is_sensitive() && !outgoing.headers[IF_NONE_MATCH].is_sensitive());
+    }
+
+    #[test]
+    fn headers_of_a_request_are_sent_with_it_where_they_can_be() {
+        let header = |name: &str, value: &[u8]| RequestHeader { name: name.into(), value: value.into() };
+        let headers = vec![header("cookie", b"a=1"), header("no name", b"1"), header("x", b"two\r\nlines")];
+        let request = FetchRequest { headers, ..FetchRequest::get(WebUrl::parse("http://h/").unwrap(), 0) };
+        assert!(!format!("{request:?}").contains("a=1"));
+        let outgoing = Outgoing::new(request, &AddressPolicy::default()).unwrap();
+        assert_eq!((outgoing.headers.len(), outgoing.headers["cookie"].as_bytes()), (1, &b"a=1"[..]));
+        assert!(outgoing.headers["cookie"].is_sensitive());
     }
 
     #[test]
