@@ -15,12 +15,12 @@ use std::{
     num::NonZeroUsize,
 };
 
-use crate::{exact::LeadingHalf, hash::HashSeed, interval::Interval, port::Verdict, sketch::BucketRange};
+use crate::{exact::LeadingHalf, hash::HashSeed, interval::Interval, port::Answer, sketch::BucketRange};
 
 /// What a key of the sample was, when it was first offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// The verdict did not count: the key is held, and was no trial.
+    /// The answer did not count: the key is held, and was no trial.
     Held,
     /// A trial that the cache passed: it said *new*.
     Trial,
@@ -28,7 +28,7 @@ pub enum Standing {
     FalsePositive,
 }
 
-/// What the audit makes of a verdict.
+/// What the audit makes of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Observation {
     /// The key lies outside the sample: nothing is known of it.
@@ -45,12 +45,12 @@ pub enum Observation {
 ///
 /// ```
 /// use std::num::NonZeroUsize;
-/// use urlcache::{Audit, HashSeed, Observation, Verdict};
+/// use urlcache::{Answer, Audit, HashSeed, Observation};
 ///
 /// let mut audit = Audit::new(NonZeroUsize::new(100).expect("above 0"), HashSeed::new(7));
-/// assert_eq!(audit.observe(1 << 80, Verdict::New), Observation::Trial);
-/// assert_eq!(audit.observe(1 << 80, Verdict::Seen), Observation::Known);
-/// assert_eq!(audit.observe(2 << 80, Verdict::Seen), Observation::FalsePositive);
+/// assert_eq!(audit.observe(1 << 80, Answer::New), Observation::Trial);
+/// assert_eq!(audit.observe(1 << 80, Answer::Seen), Observation::Known);
+/// assert_eq!(audit.observe(2 << 80, Answer::Seen), Observation::FalsePositive);
 /// assert_eq!((audit.share(), audit.checked(), audit.false_positives()), (1.0, 2, 1));
 /// assert_eq!(audit.rate(), Some(0.5));
 /// ```
@@ -71,23 +71,23 @@ impl Audit {
         Self { range: BucketRange::all(seed), most, keys: HashSet::default(), odd: HashMap::default(), held: 0 }
     }
 
-    /// Takes note of the cache's verdict on a key.
-    pub fn observe(&mut self, fingerprint: u128, verdict: Verdict) -> Observation {
+    /// Takes note of the cache's answer on a key.
+    pub fn observe(&mut self, fingerprint: u128, answer: Answer) -> Observation {
         if !self.samples(fingerprint) {
             return Observation::NotSampled;
         }
         if self.keys.contains(&fingerprint) {
             return Observation::Known;
         }
-        let (standing, observation) = match verdict {
-            Verdict::New => (Standing::Trial, Observation::Trial),
-            Verdict::Seen => (Standing::FalsePositive, Observation::FalsePositive),
+        let (standing, observation) = match answer {
+            Answer::New => (Standing::Trial, Observation::Trial),
+            Answer::Seen => (Standing::FalsePositive, Observation::FalsePositive),
         };
         self.enter(fingerprint, standing);
         observation
     }
 
-    /// Takes a key in whose standing is known: of an earlier run, or one whose verdict does not count. A key that is
+    /// Takes a key in whose standing is known: of an earlier run, or one whose answer does not count. A key that is
     /// there keeps the standing it has.
     pub fn restore(&mut self, fingerprint: u128, standing: Standing) {
         if self.samples(fingerprint) && !self.keys.contains(&fingerprint) {
@@ -105,7 +105,7 @@ impl Audit {
         self.keys.len()
     }
 
-    /// Trials: keys of the sample whose first verdict counted.
+    /// Trials: keys of the sample whose first answer counted.
     pub fn checked(&self) -> u64 {
         self.keys.len() as u64 - self.held
     }
@@ -190,11 +190,11 @@ mod tests {
             for (key, standing) in &keys {
                 match standing {
                     Standing::Held => forwards.restore(*key, Standing::Held),
-                    Standing::Trial => { forwards.observe(*key, Verdict::New); }
-                    Standing::FalsePositive => { forwards.observe(*key, Verdict::Seen); }
+                    Standing::Trial => { forwards.observe(*key, Answer::New); }
+                    Standing::FalsePositive => { forwards.observe(*key, Answer::Seen); }
                 }
                 // Later offers change nothing.
-                prop_assert_ne!(forwards.observe(*key, Verdict::Seen), Observation::FalsePositive);
+                prop_assert_ne!(forwards.observe(*key, Answer::Seen), Observation::FalsePositive);
             }
             let halvings = (0..=64_u32).find(|halvings| sampled(&keys, *halvings).len() <= most).unwrap();
             let sample = sampled(&keys, halvings);
@@ -218,7 +218,7 @@ mod tests {
         let mut left = 0;
         for index in 0..200 {
             let before = audit.false_positives();
-            audit.observe(fingerprint(5, index), Verdict::Seen);
+            audit.observe(fingerprint(5, index), Answer::Seen);
             left += before.saturating_sub(audit.false_positives());
             assert_eq!(audit.false_positives(), audit.checked());
             assert!(audit.keys() <= 64);
@@ -255,7 +255,7 @@ mod tests {
             for index in 0..20_000 {
                 let key = fingerprint(world, index);
                 let errs = (mix(world ^ mix(index)) as f64) < rate * u64::MAX as f64;
-                audit.observe(key, if errs { Verdict::Seen } else { Verdict::New });
+                audit.observe(key, if errs { Answer::Seen } else { Answer::New });
             }
             assert!(audit.checked() as f64 * rate >= 20.0, "{} checked", audit.checked());
             let interval = audit.interval(0.95);

@@ -4,14 +4,14 @@
 //! memory ceiling. Invariant: a batch is judged only by a cache that has room for it, as far as the reset policy promises.
 //!
 //! It keeps no table of the URLs: whoever does gives them back for a refill. It reads no clock: an age limit is the
-//! caller's business, and so is an [`Audit`](crate::Audit) of the verdicts.
+//! caller's business, and so is an [`Audit`](crate::Audit) of the answers.
 
 use thiserror::Error;
 
 use crate::config::{BuildError, CacheConfig, Design};
 use crate::exact::ExactCache;
 use crate::ledger::{LossLedger, Trigger};
-use crate::port::{ErrorSide, LossFigure, Occupancy, UrlKey, Verdict};
+use crate::port::{Answer, ErrorSide, LossFigure, Occupancy, UrlKey};
 use crate::snapshot::Snapshot;
 use crate::strategy::{ResetPolicy, Strategy};
 
@@ -20,17 +20,17 @@ use crate::strategy::{ResetPolicy, Strategy};
 /// One line a batch: it makes room as the [`ResetPolicy`] says, and asks for the URLs of the sequence if it needs them.
 ///
 /// ```
-/// use urlcache::{BudgetedCache, CacheConfig, HashSeed, Strategy, UrlKey, Verdict};
+/// use urlcache::{Answer, BudgetedCache, CacheConfig, HashSeed, Strategy, UrlKey};
 ///
 /// let seed = HashSeed::random();
 /// let key = |url: &'static str| UrlKey::new(url.as_bytes(), seed);
 /// let mut cache = BudgetedCache::new(CacheConfig::new(Strategy::Single, seed))?;
 /// let mut table: Vec<&str> = Vec::new(); // a crawler has it on disk
-/// let mut verdicts = Vec::new();
+/// let mut answers = Vec::new();
 ///
 /// for page in [["http://h/", "http://h/a"], ["http://h/a", "http://h/b"]] {
-///     cache.insert_batch(&page.map(key), &mut verdicts, || table.iter().map(|url| key(url)))?;
-///     table.extend(page.into_iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_new()).map(|(url, _)| url));
+///     cache.insert_batch(&page.map(key), &mut answers, || table.iter().map(|url| key(url)))?;
+///     table.extend(page.into_iter().zip(&answers).filter(|(_, answer)| answer.is_new()).map(|(url, _)| url));
 /// }
 /// assert_eq!(table, ["http://h/", "http://h/a", "http://h/b"]);
 /// assert!(cache.expected_lost() < 0.5);
@@ -103,7 +103,7 @@ impl BudgetedCache {
         Ok(budgeted)
     }
 
-    /// Makes room for the keys, and then test-and-set of them in order; `verdicts` is cleared and filled with one answer a
+    /// Makes room for the keys, and then test-and-set of them in order; `answers` is cleared and filled with one answer a
     /// key. `known` gives the URLs that were called new in this sequence; it is asked only when a cache is made anew.
     ///
     /// Under [`ResetPolicy::None`], and under [`ResetPolicy::Grow`] where memory does not allow it to grow, it judges without
@@ -116,13 +116,13 @@ impl BudgetedCache {
     pub fn insert_batch<'k, K>(
         &mut self,
         keys: &[UrlKey<'_>],
-        verdicts: &mut Vec<Verdict>,
+        answers: &mut Vec<Answer>,
         known: impl FnOnce() -> K,
     ) -> Result<(), OfferError>
     where
         K: IntoIterator<Item = UrlKey<'k>>,
     {
-        verdicts.clear();
+        answers.clear();
         let new = if self.has_room(keys.len()) { keys.len() } else { self.unknown_among(keys) };
         match self.make_room(new)? {
             Room::Spent(trigger) => return Err(OfferError::Spent(trigger)),
@@ -132,13 +132,13 @@ impl BudgetedCache {
             }
             Room::Enough | Room::Grown { .. } => {}
         }
-        self.judge(keys, verdicts);
+        self.judge(keys, answers);
         Ok(())
     }
 
     /// Test-and-set of the keys in order, whether there is room or not.
-    pub fn judge(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
-        self.cache.insert_batch(keys, verdicts);
+    pub fn judge(&mut self, keys: &[UrlKey<'_>], answers: &mut Vec<Answer>) {
+        self.cache.insert_batch(keys, answers);
     }
 
     /// Whether so many answers *new* can be given without anything being done for it.
@@ -342,14 +342,14 @@ mod tests {
     /// Offers so many pages of 40 links, of which ten are new; returns the lost URLs, and what became of the cache.
     fn crawl(config: CacheConfig, pages: u64) -> Result<(usize, BudgetedCache), OfferError> {
         let mut cache = BudgetedCache::new(config)?;
-        let (mut table, mut verdicts) = (Vec::new(), Vec::new());
+        let (mut table, mut answers) = (Vec::new(), Vec::new());
         let mut offered = HashSet::new();
         for page in 0..pages {
             let links: Vec<String> = (0..40).map(|link| format!("http://h/{}", page * 10 + link)).collect();
             let keys: Vec<_> = links.iter().map(|link| key(link)).collect();
             let known: Vec<String> = table.clone();
-            cache.insert_batch(&keys, &mut verdicts, || known.iter().map(|url| key(url)))?;
-            let new = links.iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_new());
+            cache.insert_batch(&keys, &mut answers, || known.iter().map(|url| key(url)))?;
+            let new = links.iter().zip(&answers).filter(|(_, answer)| answer.is_new());
             table.extend(new.map(|(link, _)| link.clone()));
             offered.extend(links);
         }
@@ -421,11 +421,11 @@ mod tests {
             CacheConfig { strategy: Strategy::Multilayer, max_memory: Some(8_000), ..config(ResetPolicy::Rebuild) };
         let mut cache = BudgetedCache::new(limited).unwrap();
         let urls: Vec<String> = (0..100_000).map(|index| format!("http://h/{}/{index}", index % 7)).collect();
-        let (mut verdicts, mut states) = (Vec::new(), Vec::new());
+        let (mut answers, mut states) = (Vec::new(), Vec::new());
         let mut failures = 0;
         for page in urls.chunks(100) {
             let keys: Vec<_> = page.iter().map(|url| key(url)).collect();
-            if cache.insert_batch(&keys, &mut verdicts, Vec::new).is_err() {
+            if cache.insert_batch(&keys, &mut answers, Vec::new).is_err() {
                 states.push((cache.generation(), cache.expected_lost(), cache.occupancy().bits));
                 failures += 1;
             }
@@ -439,11 +439,11 @@ mod tests {
     #[test]
     fn without_memory_for_the_next_generation_it_answers_no_more() {
         let mut cache = BudgetedCache::new(config(ResetPolicy::Rebuild)).unwrap();
-        let mut verdicts = Vec::new();
-        cache.insert_batch(&[key("http://h/")], &mut verdicts, std::iter::empty).unwrap();
+        let mut answers = Vec::new();
+        cache.insert_batch(&[key("http://h/")], &mut answers, std::iter::empty).unwrap();
         let source = Vec::<u8>::new().try_reserve_exact(usize::MAX).unwrap_err();
         cache.failure = Some(BuildError::Memory { bytes: 1 << 40, source });
-        let again = cache.insert_batch(&[key("http://h/")], &mut verdicts, std::iter::empty);
+        let again = cache.insert_batch(&[key("http://h/")], &mut answers, std::iter::empty);
         assert!(matches!(again, Err(OfferError::Build(BuildError::Memory { .. }))) && !cache.has_room(1));
     }
 
@@ -458,10 +458,10 @@ mod tests {
         }
         assert!(refill.bits() > 900 * 8);
         cache.refilled(refill);
-        let mut verdicts = Vec::new();
+        let mut answers = Vec::new();
         let keys: Vec<_> = urls.iter().map(|url| key(url)).collect();
-        cache.insert_batch(&keys, &mut verdicts, std::iter::empty).unwrap();
-        assert!(verdicts.iter().all(|verdict| !verdict.is_new()) && (cache.expected_lost() - 1.5).abs() < 0.01);
+        cache.insert_batch(&keys, &mut answers, std::iter::empty).unwrap();
+        assert!(answers.iter().all(|answer| !answer.is_new()) && (cache.expected_lost() - 1.5).abs() < 0.01);
         assert_eq!((cache.generation(), cache.config().expected_urls), (3, Some(200)));
     }
 }

@@ -471,8 +471,8 @@ mod tests {
             for number in 0..1_000_u128 {
                 let text = format!("http://h/{number}");
                 let hash = (number % 900).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-                let verdict = with.insert(UrlKey { bytes: text.as_bytes(), hash });
-                assert_eq!(verdict, without.insert(UrlKey { bytes: b"", hash }), "{strategy}");
+                let answer = with.insert(UrlKey { bytes: text.as_bytes(), hash });
+                assert_eq!(answer, without.insert(UrlKey { bytes: b"", hash }), "{strategy}");
             }
         }
         let layered = CacheConfig { strategy: Strategy::Multilayer, ..config(ResetPolicy::Rebuild, None) };

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::config::BuildError;
-use crate::port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::port::{Answer, Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey};
 use crate::snapshot::{SnapshotError, SnapshotReader};
 
 /// A hash set of fingerprints: 19 to 39 bytes a key, no losses.
@@ -128,13 +128,13 @@ impl ExactCache {
 }
 
 impl UrlCache for ExactCache {
-    fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
+    fn insert(&mut self, key: UrlKey<'_>) -> Answer {
         let full = self.rotation.as_ref().is_some_and(|rotation| self.seen.len() >= rotation.room);
         if full && !self.seen.contains(&key.hash) {
             self.rotate();
         }
         let in_younger = !self.seen.insert(key.hash);
-        if in_younger || self.older_has(key) { Verdict::Seen } else { Verdict::New }
+        if in_younger || self.older_has(key) { Answer::Seen } else { Answer::New }
     }
 
     fn refill(&mut self, key: UrlKey<'_>) {
@@ -267,8 +267,8 @@ mod tests {
         let mut cache = ExactCache::new();
         let key = |hash| UrlKey { bytes: b"", hash };
         for hash in [7, 7 << 64, 7 | (7 << 64), 0] {
-            assert_eq!(cache.insert(key(hash)), Verdict::New);
-            assert_eq!(cache.insert(key(hash)), Verdict::Seen);
+            assert_eq!(cache.insert(key(hash)), Answer::New);
+            assert_eq!(cache.insert(key(hash)), Answer::Seen);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::filter::{
     self, Answers, Classic, Filter, FromBytes, Offer, PlainLayers, Rotating, SegmentSet, Segments, Slices, of_plan,
 };
 use crate::hash::HashSeed;
-use crate::port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
+use crate::port::{Answer, Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey};
 use crate::sizing::{Growth, LayerPlan, Plan, SizingError};
 use crate::snapshot::{SnapshotError, SnapshotReader, named, number};
 use crate::strategy::{Layout, Strategy};
@@ -21,11 +21,11 @@ use crate::strategy::{Layout, Strategy};
 /// A cache that may call a new URL seen.
 ///
 /// ```
-/// use urlcache::{FilterCache, HashSeed, Plan, UrlCache, UrlKey, Verdict};
+/// use urlcache::{Answer, FilterCache, HashSeed, Plan, UrlCache, UrlKey};
 ///
 /// let plan = Plan::for_losses(0..100_000, 0.5)?;
 /// let mut cache = FilterCache::single(plan, 100_000, HashSeed::new(9))?;
-/// assert_eq!(cache.insert(UrlKey { bytes: b"http://h/", hash: 1 << 90 }), Verdict::New);
+/// assert_eq!(cache.insert(UrlKey { bytes: b"http://h/", hash: 1 << 90 }), Answer::New);
 /// assert!(cache.occupancy().bits < 21 * 100_000);
 /// # Ok::<(), urlcache::BuildError>(())
 /// ```
@@ -265,18 +265,18 @@ impl Blueprint {
 }
 
 impl UrlCache for FilterCache {
-    fn insert(&mut self, key: UrlKey<'_>) -> Verdict {
-        let Offer::New { charge } = self.filter.offer(key) else { return Verdict::Seen };
+    fn insert(&mut self, key: UrlKey<'_>) -> Answer {
+        let Offer::New { charge } = self.filter.offer(key) else { return Answer::Seen };
         self.charged += charge;
         self.items += 1;
         self.latest_charge = charge;
-        Verdict::New
+        Answer::New
     }
 
-    fn insert_batch(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
-        verdicts.clear();
-        verdicts.resize(keys.len(), Verdict::Seen);
-        let mut answers = Answers::new(verdicts, self.charged);
+    fn insert_batch(&mut self, keys: &[UrlKey<'_>], answers: &mut Vec<Answer>) {
+        answers.clear();
+        answers.resize(keys.len(), Answer::Seen);
+        let mut answers = Answers::new(answers, self.charged);
         self.filter.test_and_set_all(keys, &mut answers);
         let Answers { new, charged, .. } = answers;
         if new > 0 {

@@ -6,7 +6,7 @@
 //! says beforehand how many URLs it expects to lose, sizes the cache so that the number stays within a budget, keeps
 //! account of what was really spent, and says when a larger cache must take over.
 //!
-//! Bytes in, verdict out: the crate does no I/O, reads no clock, starts no thread, and knows nothing of URLs but their
+//! Bytes in, answer out: the crate does no I/O, reads no clock, starts no thread, and knows nothing of URLs but their
 //! bytes and a 128-bit fingerprint of them.
 //!
 //! # Choosing
@@ -61,7 +61,7 @@
 //! # The loss budget
 //!
 //! [`LossBudget`] limits the number of URLs a crawl sequence may be expected to lose (0.5 by default), the rate of the
-//! moment, or both. Every answer [`Verdict::New`] is charged `p/(1-p)`, `p` being the false-positive rate just before
+//! moment, or both. Every answer [`Answer::New`] is charged `p/(1-p)`, `p` being the false-positive rate just before
 //! it, taken from the bits that are really set; the sum of the charges has the same expectation as the number of URLs that
 //! were refused when they were offered first. Three numbers are told apart: *expected* are the URLs that were refused by this
 //! computation, *audited* those of a sample that were counted, and *lost* those that stay unknown at the end, which only who
@@ -86,7 +86,7 @@
 //! # Measuring
 //!
 //! The expected losses are computed. [`Audit`] measures: it keeps the exact fingerprints of a sample of the keys, sees each
-//! verdict on them, and so knows which new keys were called seen; its [`Interval`] is exact at any number of hits.
+//! answer on them, and so knows which new keys were called seen; its [`Interval`] is exact at any number of hits.
 //! [`FalsePositives`] asks a cache for keys that were never offered, and inserts none. For experiments there are filters of
 //! fixed m and k: `FilterCache::single(Plan::new(m, k)?, keys, seed)`.
 //!
@@ -106,12 +106,12 @@
 //! };
 //! let mut cache = BudgetedCache::new(config)?;
 //! let mut table: Vec<String> = Vec::new(); // a crawler has it on disk
-//! let mut verdicts = Vec::new();
+//! let mut answers = Vec::new();
 //! for page in 0..400_u64 {
 //!     let links: Vec<String> = (0..50).map(|i| format!("http://h/{}", page * 10 + i)).collect();
 //!     let keys: Vec<_> = links.iter().map(|url| UrlKey::new(url.as_bytes(), seed)).collect();
-//!     cache.insert_batch(&keys, &mut verdicts, || table.iter().map(|url| UrlKey::new(url.as_bytes(), seed)))?;
-//!     let new = verdicts.iter().zip(links).filter(|(verdict, _)| verdict.is_new());
+//!     cache.insert_batch(&keys, &mut answers, || table.iter().map(|url| UrlKey::new(url.as_bytes(), seed)))?;
+//!     let new = answers.iter().zip(links).filter(|(answer, _)| answer.is_new());
 //!     table.extend(new.map(|(_, url)| url));
 //! }
 //! assert!((4_036..=4_040).contains(&table.len())); // there are 4,040; more than one is lost in one of ten crawls
@@ -154,7 +154,7 @@ pub use hash::HashSeed;
 pub use interval::Interval;
 pub use ledger::{LossLedger, Trigger};
 pub use measure::FalsePositives;
-pub use port::{Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey, Verdict};
+pub use port::{Answer, Cost, ErrorSide, LossFigure, Occupancy, UrlCache, UrlKey};
 pub use segment::segments;
 pub use sizing::{Growth, LINE_PRICE, LayerPlan, LineShape, MAX_BITS, Plan, Shape, SizingError};
 #[doc(hidden)]

@@ -2,7 +2,7 @@
 //!
 //! Invariants every implementation keeps (the contract suite in `tests/` holds each to them): one [`UrlCache::insert`]
 //! is one test-and-set; within a sequence a cache that does not say [`ErrorSide::MayForget`] or [`ErrorSide::Both`] never
-//! answers [`Verdict::New`] twice for one key; a batch answers exactly as its keys one by one would.
+//! answers [`Answer::New`] twice for one key; a batch answers exactly as its keys one by one would.
 //!
 //! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
 //! who asks first and inserts later decides on an answer that may be old.
@@ -43,14 +43,14 @@ impl<'a> UrlKey<'a> {
 
 /// The answer of one test-and-set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum Answer {
     /// Not seen before; it has now been.
     New,
     /// Seen before, or mistaken for one that was: nothing changed.
     Seen,
 }
 
-impl Verdict {
+impl Answer {
     /// Whether the key was not seen before.
     pub fn is_new(self) -> bool {
         self == Self::New
@@ -130,30 +130,30 @@ pub struct Cost {
 /// A bounded "seen before?" structure with one owner.
 ///
 /// ```
-/// use urlcache::{ExactCache, UrlCache, UrlKey, Verdict};
+/// use urlcache::{Answer, ExactCache, UrlCache, UrlKey};
 ///
 /// let mut cache: Box<dyn UrlCache> = Box::new(ExactCache::new());
 /// let key = UrlKey { bytes: b"http://h/", hash: 0x1234_5678_9abc_def0 };
-/// assert_eq!(cache.insert(key), Verdict::New);
-/// assert_eq!(cache.insert(key), Verdict::Seen);
+/// assert_eq!(cache.insert(key), Answer::New);
+/// assert_eq!(cache.insert(key), Answer::Seen);
 /// assert_eq!(cache.occupancy().items, 1);
 /// ```
 pub trait UrlCache: Send {
     /// Inserts the key and says whether it was there: one step, nothing can come between.
-    fn insert(&mut self, key: UrlKey<'_>) -> Verdict;
+    fn insert(&mut self, key: UrlKey<'_>) -> Answer;
 
-    /// Inserts the keys in order; `verdicts` is cleared and filled with one answer a key, in the same order.
+    /// Inserts the keys in order; `answers` is cleared and filled with one answer a key, in the same order.
     ///
-    /// The second of two equal keys of a batch is [`Verdict::Seen`].
-    fn insert_batch(&mut self, keys: &[UrlKey<'_>], verdicts: &mut Vec<Verdict>) {
-        verdicts.clear();
-        verdicts.reserve(keys.len());
+    /// The second of two equal keys of a batch is [`Answer::Seen`].
+    fn insert_batch(&mut self, keys: &[UrlKey<'_>], answers: &mut Vec<Answer>) {
+        answers.clear();
+        answers.reserve(keys.len());
         for key in keys {
-            verdicts.push(self.insert(*key));
+            answers.push(self.insert(*key));
         }
     }
 
-    /// Inserts a key known to differ from all that were inserted: no verdict, and no charge to the expected losses.
+    /// Inserts a key known to differ from all that were inserted: no answer, and no charge to the expected losses.
     ///
     /// For filling a new generation from the URL table, where a false positive refuses nothing. The key counts as an
     /// item even if all its bits were set already.

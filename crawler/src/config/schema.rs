@@ -201,7 +201,7 @@ pub struct RawCache {
     pub max_memory: Option<RawValue>,
     /// Start of the filter's hash functions.
     pub hash_seed: Option<SecretValue>,
-    /// URLs whose verdicts are checked exactly.
+    /// URLs for which the answers of the cache are checked exactly.
     pub audit_sample: Option<RawValue>,
     /// `on` or `off`.
     pub audit_rescue: Option<RawValue>,

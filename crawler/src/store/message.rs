@@ -72,7 +72,7 @@ impl Confirmed {
 /// What a URL was to the sequence's audit when it was offered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Its verdict did not count, or there was no audit.
+    /// The answer of the cache did not count, or there was no audit.
     Held,
     /// The URL cache passed it.
     Trial,
@@ -119,7 +119,7 @@ pub enum Message {
     Replay(Box<dyn Replay>),
     /// Commits, then hands out the pages that are due once more.
     Due(Box<DueRequest>, Reply<DuePages>),
-    /// Records how the sequence stands, and says when that is done.
+    /// Records the state of the sequence, and says when that is done.
     End(Box<SequenceEnd>, Reply<()>),
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     /// Linear in the rows: to look each up among the known would take half a minute here.
     #[test]
-    fn four_hundred_thousand_known_rows_are_told_from_new_ones_at_once() {
+    fn four_hundred_thousand_known_rows_are_distinguished_from_new_ones_at_once() {
         let url = WebUrl::parse("http://h/").unwrap();
         let key = Canonicalizer::default().key(&url);
         let host = HostId(0);

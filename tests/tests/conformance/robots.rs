@@ -1,4 +1,4 @@
-//! robots.txt: the cases of three parsers' own tests, and the files of live sites with verdicts that two of those
+//! robots.txt: the cases of three parsers' own tests, and the files of live sites with answers that two of those
 //! parsers share. Beside them: crawl delays and sitemaps as Protego reads them.
 
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn core_cases_pass() -> Result<()> {
 #[test]
 fn files_of_live_sites_are_read_as_others_read_them() -> Result<()> {
     let Some(lines) = shared::lines("robots/robots-real-dev.jsonl.zst")? else { return Ok(()) };
-    let mut verdicts = ConformanceSet::new("robots real", include_str!("robots-real-deviations.tsv"));
+    let mut answers = ConformanceSet::new("robots real", include_str!("robots-real-deviations.tsv"));
     let mut delays = ConformanceSet::new("robots real delays", "");
     let mut sitemaps = ConformanceSet::new("robots real sitemaps", include_str!("robots-real-sitemaps-deviations.tsv"));
     for line in lines {
@@ -36,14 +36,14 @@ fn files_of_live_sites_are_read_as_others_read_them() -> Result<()> {
         let host = text(&site["host"])?;
         let file = text(&site["robots"])?.as_bytes();
         for (index, case) in site["cases"].as_array().into_iter().flatten().enumerate() {
-            verdicts.case(&format!("{host}-{index}"), verdict(file, case)?);
+            answers.case(&format!("{host}-{index}"), answer(file, case)?);
         }
         for (agent, seconds) in site["crawl_delay_protego"].as_object().into_iter().flatten() {
             delays.case(&format!("{host}-{agent}"), delay(file, agent, seconds)?);
         }
         sitemaps.case(host, sitemaps_of(file, &site["sitemaps"])?);
     }
-    verdicts.finish(0.001);
+    answers.finish(0.001);
     delays.finish(0.0);
     sitemaps.finish(0.01);
     Ok(())
@@ -54,7 +54,7 @@ fn text(value: &Value) -> Result<&str> {
 }
 
 /// A site's case: user agent, URL, allowed.
-fn verdict(file: &[u8], case: &Value) -> Result<Result<(), String>> {
+fn answer(file: &[u8], case: &Value) -> Result<Result<(), String>> {
     let (agent, url) = (ProductToken::new(text(&case[0])?)?, text(&case[1])?);
     let answer = explain(&Question { status: 200, robots: file, agent: &agent, url });
     let same = case[2] == answer.allowed;

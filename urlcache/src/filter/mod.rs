@@ -32,7 +32,7 @@ pub(crate) use spatial::Spatial;
 use std::collections::TryReserveError;
 
 use crate::hash::HashSeed;
-use crate::port::{LossFigure, UrlKey, Verdict};
+use crate::port::{Answer, LossFigure, UrlKey};
 use crate::sizing::{LineShape, Plan, Shape};
 use crate::snapshot::{SnapshotError, SnapshotReader};
 
@@ -165,7 +165,7 @@ pub(crate) struct Extent {
 /// Where the answers to a batch go, and what they cost.
 pub(crate) struct Answers<'a> {
     /// Those still to be given.
-    verdicts: std::slice::IterMut<'a, Verdict>,
+    answers: std::slice::IterMut<'a, Answer>,
     /// Answers *new*.
     pub(crate) new: u64,
     /// Their charges: the sum of `p/(1-p)`.
@@ -173,20 +173,20 @@ pub(crate) struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Writes over `verdicts`; the charges begin at `charged`.
-    pub(crate) fn new(verdicts: &'a mut [Verdict], charged: f64) -> Self {
-        Self { verdicts: verdicts.iter_mut(), new: 0, charged }
+    /// Writes over `answers`; the charges begin at `charged`.
+    pub(crate) fn new(answers: &'a mut [Answer], charged: f64) -> Self {
+        Self { answers: answers.iter_mut(), new: 0, charged }
     }
 
-    /// One answer. The verdict is *seen* until it is said to be new.
+    /// One answer. The answer is *seen* until it is said to be new.
     #[inline]
     pub(crate) fn answer(&mut self, offer: Offer) {
-        let verdict = self.verdicts.next();
+        let answer = self.answers.next();
         if let Offer::New { charge } = offer {
             self.new += 1;
             self.charged += charge;
-            if let Some(verdict) = verdict {
-                *verdict = Verdict::New;
+            if let Some(answer) = answer {
+                *answer = Answer::New;
             }
         }
     }

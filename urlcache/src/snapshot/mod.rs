@@ -33,13 +33,13 @@ const EXACT_ROTATING: u8 = 2;
 /// A cache that can be written down.
 ///
 /// ```
-/// use urlcache::{ExactCache, Snapshot, UrlCache, UrlKey, Verdict, restore};
+/// use urlcache::{Answer, ExactCache, Snapshot, UrlCache, UrlKey, restore};
 ///
 /// let mut cache = ExactCache::new();
 /// let key = UrlKey { bytes: b"http://h/", hash: 1 << 90 };
 /// cache.insert(key);
 /// let mut again = restore(&cache.snapshot())?;
-/// assert_eq!(again.insert(key), Verdict::Seen);
+/// assert_eq!(again.insert(key), Answer::Seen);
 /// # Ok::<(), urlcache::SnapshotError>(())
 /// ```
 pub trait Snapshot: UrlCache {

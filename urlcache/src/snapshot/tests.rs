@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{CacheConfig, HashSeed, Hashing, Layout, LossBudget, Occupancy, ResetPolicy, Strategy, UrlKey, Verdict};
+use crate::{Answer, CacheConfig, HashSeed, Hashing, Layout, LossBudget, Occupancy, ResetPolicy, Strategy, UrlKey};
 
 /// A small cache of every kind, some of them grown, with three hundred keys.
 fn samples() -> Vec<(String, Box<dyn Snapshot>)> {
@@ -50,7 +50,7 @@ fn samples() -> Vec<(String, Box<dyn Snapshot>)> {
     caches
 }
 
-fn offer(cache: &mut dyn Snapshot, index: u64) -> Verdict {
+fn offer(cache: &mut dyn Snapshot, index: u64) -> Answer {
     let url = format!("http://h{}/d{}/{index}", index % 2, index % 7);
     cache.insert(UrlKey { bytes: url.as_bytes(), hash: xxhash_rust::xxh3::xxh3_128(url.as_bytes()) })
 }
@@ -100,7 +100,7 @@ fn the_format_does_not_change() {
             () if what.starts_with("hashing") => 0..100,
             () => 0..300,
         };
-        assert!(keys.into_iter().all(|index| offer(&mut *again, index) == Verdict::Seen), "{what}: a key is forgotten");
+        assert!(keys.into_iter().all(|index| offer(&mut *again, index) == Answer::Seen), "{what}: a key is forgotten");
     }
 }
 

@@ -3,7 +3,7 @@
 //! The loop is the engine's: ask the ledger, rebuild if it says so, offer a batch, keep what is new. Losses are counted
 //! as real collisions of keys never offered before; no formula takes part in the count.
 
-use urlcache::{CacheConfig, HashSeed, Layout, LossBudget, LossLedger, ResetPolicy, Strategy, UrlCache, Verdict};
+use urlcache::{Answer, CacheConfig, HashSeed, Layout, LossBudget, LossLedger, ResetPolicy, Strategy, UrlCache};
 
 use crate::keys::{fingerprint, key};
 
@@ -15,7 +15,7 @@ struct Crawl {
     generation: u32,
     table: Vec<u128>,
     lost: u64,
-    verdicts: Vec<Verdict>,
+    answers: Vec<Answer>,
 }
 
 /// What a crawl came to.
@@ -30,7 +30,7 @@ impl Crawl {
     fn new(config: CacheConfig) -> Self {
         let ledger = LossLedger::new(config.budget, config.reset, 0.0);
         let cache = config.build(0, 0).unwrap();
-        Self { config, ledger, cache, generation: 0, table: Vec::new(), lost: 0, verdicts: Vec::new() }
+        Self { config, ledger, cache, generation: 0, table: Vec::new(), lost: 0, answers: Vec::new() }
     }
 
     /// Offers new keys, among old ones, as the links of one page.
@@ -42,14 +42,14 @@ impl Crawl {
             self.rebuild(links.len() as u64);
         }
         let keys: Vec<_> = links.iter().map(|&link| key(link)).collect();
-        self.cache.insert_batch(&keys, &mut self.verdicts);
-        for (&link, verdict) in new.iter().zip(&self.verdicts) {
-            match verdict {
-                Verdict::New => self.table.push(link),
-                Verdict::Seen => self.lost += 1,
+        self.cache.insert_batch(&keys, &mut self.answers);
+        for (&link, answer) in new.iter().zip(&self.answers) {
+            match answer {
+                Answer::New => self.table.push(link),
+                Answer::Seen => self.lost += 1,
             }
         }
-        assert!(self.verdicts[new.len()..].iter().all(|verdict| *verdict == Verdict::Seen), "a key was forgotten");
+        assert!(self.answers[new.len()..].iter().all(|answer| *answer == Answer::Seen), "a key was forgotten");
     }
 
     fn rebuild(&mut self, room: u64) {

@@ -1,7 +1,7 @@
 //! The charges against the truth: new keys that were really called seen, counted over many fills.
 
 use urlcache::{
-    CacheConfig, FilterCache, HashSeed, LossBudget, LossFigure, Plan, ResetPolicy, Strategy, UrlCache, UrlKey, Verdict,
+    Answer, CacheConfig, FilterCache, HashSeed, LossBudget, LossFigure, Plan, ResetPolicy, Strategy, UrlCache, UrlKey,
 };
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -17,7 +17,7 @@ struct Fill {
 fn fill(plan: Plan, world: u64, refilled: u64, offered: u64) -> Fill {
     let mut cache = FilterCache::single(plan, offered, HashSeed::new(world).derive(0, 0)).unwrap();
     (0..refilled).for_each(|index| cache.refill(nth(world, index)));
-    let seen = (refilled..refilled + offered).filter(|&index| cache.insert(nth(world, index)) == Verdict::Seen);
+    let seen = (refilled..refilled + offered).filter(|&index| cache.insert(nth(world, index)) == Answer::Seen);
     let lost = seen.count() as f64;
     Fill { expected: cache.occupancy().expected_lost, lost }
 }
@@ -73,7 +73,7 @@ fn site(strategy: Strategy, rate: f64, world: u64) -> (Box<dyn UrlCache>, f64) {
             _ => format!("http://h/f{}/p{}.html", index % 61, index / 61),
         };
         let hash = xxh3_128_with_seed(url.as_bytes(), world);
-        lost += f64::from(u8::from(cache.insert(UrlKey { bytes: url.as_bytes(), hash }) == Verdict::Seen));
+        lost += f64::from(u8::from(cache.insert(UrlKey { bytes: url.as_bytes(), hash }) == Answer::Seen));
     }
     (cache, lost)
 }
@@ -104,7 +104,7 @@ fn what_is_no_figure_says_so() {
         if cache.occupancy().expected_rate < 0.9 {
             assert_eq!(cache.occupancy().figure, LossFigure::Expected);
         }
-        lost += f64::from(u8::from(cache.insert(nth(9, index)) == Verdict::Seen));
+        lost += f64::from(u8::from(cache.insert(nth(9, index)) == Answer::Seen));
     }
     let full = cache.occupancy();
     assert!(full.figure == LossFigure::AtLeast && lost > full.expected_lost, "{lost} lost, {full:?}");

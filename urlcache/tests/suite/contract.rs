@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use urlcache::{
-    BuildError, CacheConfig, ErrorSide, ExactCache, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape,
-    LossBudget, Occupancy, Plan, ResetPolicy, Shape, Strategy, UrlCache, UrlKey, Verdict,
+    Answer, BuildError, CacheConfig, ErrorSide, ExactCache, FilterCache, HashFamily, HashSeed, Hashing, Layout,
+    LineShape, LossBudget, Occupancy, Plan, ResetPolicy, Shape, Strategy, UrlCache, UrlKey,
 };
 
 use crate::keys::nth;
@@ -117,11 +117,11 @@ fn may_forget(cache: &dyn UrlCache) -> bool {
     matches!(cache.error_side(), ErrorSide::MayForget | ErrorSide::Both)
 }
 
-fn offer(cache: &mut dyn UrlCache, indices: &[u64]) -> Vec<Verdict> {
+fn offer(cache: &mut dyn UrlCache, indices: &[u64]) -> Vec<Answer> {
     let keys: Vec<_> = indices.iter().map(|&index| nth(1, index)).collect();
-    let mut verdicts = vec![Verdict::New; 3]; // left over from an earlier batch
-    cache.insert_batch(&keys, &mut verdicts);
-    verdicts
+    let mut answers = vec![Answer::New; 3]; // left over from an earlier batch
+    cache.insert_batch(&keys, &mut answers);
+    answers
 }
 
 #[test]
@@ -130,12 +130,12 @@ fn answers_as_a_hash_set_but_for_false_positives() {
         let (mut cache, mut oracle) = ((subject.make)(), HashSet::new());
         let mut mistakes = 0_u64;
         for batch in batches {
-            let verdicts = offer(&mut *cache, batch);
-            prop_assert_eq!(verdicts.len(), batch.len());
-            for (index, verdict) in batch.iter().zip(verdicts) {
+            let answers = offer(&mut *cache, batch);
+            prop_assert_eq!(answers.len(), batch.len());
+            for (index, answer) in batch.iter().zip(answers) {
                 let new = oracle.insert(index);
-                prop_assert!(new || verdict == Verdict::Seen || may_forget(&*cache), "{} was forgotten", index);
-                mistakes += u64::from(new && verdict == Verdict::Seen);
+                prop_assert!(new || answer == Answer::Seen || may_forget(&*cache), "{} was forgotten", index);
+                mistakes += u64::from(new && answer == Answer::Seen);
             }
         }
         prop_assert!(mistakes == 0 || may_lose(&*cache));
@@ -167,7 +167,7 @@ fn a_forecast_is_what_a_batch_comes_to_and_changes_nothing() {
             let keys: Vec<_> = batch.iter().map(|&index| nth(1, index)).collect();
             let (before, forecast) = (cache.occupancy(), cache.unknown_among(&keys));
             prop_assert_eq!(cache.occupancy(), before);
-            let new = offer(&mut *cache, batch).iter().filter(|verdict| **verdict == Verdict::New).count();
+            let new = offer(&mut *cache, batch).iter().filter(|answer| **answer == Answer::New).count();
             let distinct: HashSet<_> = batch.iter().collect();
             let twice = batch.len() - distinct.len();
             prop_assert!(forecast >= new || may_forget(&*cache), "{} foretold, {} came", forecast, new);
@@ -188,14 +188,14 @@ fn what_was_inserted_is_never_new_again() {
             cache.insert(nth(1, index));
         }
         let again = (0..5_000).map(|index| cache.insert(nth(1, index)));
-        assert_eq!(again.filter(|verdict| *verdict == Verdict::New).count(), 0, "{}", subject.strategy);
+        assert_eq!(again.filter(|answer| *answer == Answer::New).count(), 0, "{}", subject.strategy);
     }
 }
 
 /// The figures of two moments, the later one after an answer *new* or *seen*. An answer *new* is free where segments are
 /// looked at and one of them was new.
-fn assert_step(before: &Occupancy, after: &Occupancy, verdict: Verdict, may_be_free: bool) {
-    if verdict == Verdict::Seen {
+fn assert_step(before: &Occupancy, after: &Occupancy, answer: Answer, may_be_free: bool) {
+    if answer == Answer::Seen {
         assert_eq!(before, after);
         return;
     }
@@ -213,12 +213,12 @@ fn occupancy_counts_keys_and_charges_answers_that_are_new() {
         let mut cache = (subject.make)();
         for index in 0..1_000_u64 {
             let before = cache.occupancy();
-            let verdict = cache.insert(nth(1, index % 700));
+            let answer = cache.insert(nth(1, index % 700));
             if may_forget(&*cache) {
                 assert!(cache.occupancy().items <= cache.occupancy().capacity);
                 continue;
             }
-            assert_step(&before, &cache.occupancy(), verdict, cache.strategy() == "multilayer");
+            assert_step(&before, &cache.occupancy(), answer, cache.strategy() == "multilayer");
         }
         let full = cache.occupancy();
         assert!(full.bits > 0 && full.fill > 0.0 && full.fill <= 1.0 && full.capacity > 0);
@@ -233,8 +233,8 @@ fn a_refill_is_held_counted_and_not_charged() {
         (0..300).for_each(|index| cache.refill(nth(1, index)));
         let refilled = cache.occupancy();
         assert_eq!((refilled.items, refilled.expected_lost.to_bits()), (300, 0.0_f64.to_bits()));
-        let verdicts = offer(&mut *cache, &(0..300).collect::<Vec<_>>());
-        assert!(verdicts.iter().all(|verdict| *verdict == Verdict::Seen));
+        let answers = offer(&mut *cache, &(0..300).collect::<Vec<_>>());
+        assert!(answers.iter().all(|answer| *answer == Answer::Seen));
         assert_eq!(cache.occupancy(), refilled);
     }
 }
@@ -243,7 +243,7 @@ fn a_refill_is_held_counted_and_not_charged() {
 fn a_refill_leaves_the_cache_as_inserting_would() {
     let (mut inserted, mut refilled) = (large_single(), large_single());
     for index in 0..5_000 {
-        assert_eq!(inserted.insert(nth(1, index)), Verdict::New);
+        assert_eq!(inserted.insert(nth(1, index)), Answer::New);
         refilled.refill(nth(1, index));
     }
     let uncharged = Occupancy { expected_lost: 0.0, ..inserted.occupancy() };
@@ -276,7 +276,7 @@ fn a_sequence_after_growth_begins_with_the_first_room() {
         let small = cache.occupancy();
         assert!(small.capacity == 100 && small.bits < large.bits, "{small:?}");
         assert!(cache.grow().unwrap() && cache.occupancy().capacity > 100);
-        assert!(offer(&mut *cache, &(0..150).collect::<Vec<_>>()).iter().all(|verdict| *verdict == Verdict::New));
+        assert!(offer(&mut *cache, &(0..150).collect::<Vec<_>>()).iter().all(|answer| *answer == Answer::New));
     }
 }
 
@@ -306,7 +306,7 @@ fn says_what_it_is_and_errs_as_it_says() {
         assert_eq!(may_forget(&*cache), cache.rotations() == 0 && (subject.make)().rotate());
     }
     let mut tiny = tiny_single();
-    let new = (0..2_000).filter(|&index| tiny.insert(nth(1, index)) == Verdict::New).count();
+    let new = (0..2_000).filter(|&index| tiny.insert(nth(1, index)) == Answer::New).count();
     assert!(new < 1_900, "a filter this small must err");
 }
 
@@ -316,7 +316,7 @@ fn the_empty_and_the_extreme_fingerprint_are_keys_like_others() {
         let mut cache = (subject.make)();
         for (bytes, hash) in [(&b""[..], 0), (b"x/", 1), (b"\xff", u128::MAX), (b"http://h?/", 1 << 127)] {
             let key = UrlKey { bytes, hash };
-            assert_eq!((cache.insert(key), cache.insert(key)), (Verdict::New, Verdict::Seen));
+            assert_eq!((cache.insert(key), cache.insert(key)), (Answer::New, Answer::Seen));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! At equal memory: one filter of whole URLs, the multi-layer filter as published, the same corrected, and the published
 //! baseline. Absent URLs of four kinds are offered to each; the share that is called seen is its error.
 
-use urlcache::{CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy, UrlCache, UrlKey, Verdict};
+use urlcache::{Answer, CacheConfig, HashSeed, Layout, LossBudget, ResetPolicy, Strategy, UrlCache, UrlKey};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 const URLS: u64 = 20_000;
@@ -14,7 +14,7 @@ fn known(index: u64) -> String {
     format!("http://h{}/f{folder}/p{}", folder % 4, page * 3 + folder % 3)
 }
 
-fn offer(cache: &mut dyn UrlCache, url: &str) -> Verdict {
+fn offer(cache: &mut dyn UrlCache, url: &str) -> Answer {
     cache.insert(UrlKey { bytes: url.as_bytes(), hash: xxh3_128_with_seed(url.as_bytes(), 5) })
 }
 
@@ -35,7 +35,7 @@ fn full(strategy: Strategy) -> Box<dyn UrlCache> {
 /// do not fill it.
 fn error(strategy: Strategy, absent: impl Fn(u64) -> String) -> f64 {
     let mut cache = full(strategy);
-    let seen = (0..400).filter(|&index| offer(&mut *cache, &absent(index)) == Verdict::Seen).count();
+    let seen = (0..400).filter(|&index| offer(&mut *cache, &absent(index)) == Answer::Seen).count();
     seen as f64 / 400.0
 }
 
@@ -65,9 +65,9 @@ fn order_and_repetition_are_told_apart() {
     let (single, corrected) = (error(Strategy::Single, swapped), error(Strategy::Multilayer, swapped));
     assert!(single <= 0.01 && corrected <= 0.01, "{single} {corrected}");
     assert!(error(Strategy::SegmentSet, swapped) > 0.99);
-    for (strategy, second) in [(Strategy::Multilayer, Verdict::New), (Strategy::SegmentSet, Verdict::Seen)] {
+    for (strategy, second) in [(Strategy::Multilayer, Answer::New), (Strategy::SegmentSet, Answer::Seen)] {
         let mut cache = full(strategy);
-        assert_eq!(offer(&mut *cache, "http://h/x/x"), Verdict::New);
+        assert_eq!(offer(&mut *cache, "http://h/x/x"), Answer::New);
         assert_eq!(offer(&mut *cache, "http://h/x/x/x"), second, "{strategy}");
     }
 }
@@ -96,7 +96,7 @@ fn known_segments_are_mistaken_at_the_stated_rate() {
             }
             for index in 0..100 {
                 stated += cache.occupancy().expected_rate;
-                found += f64::from(u8::from(offer(&mut *cache, &recombined(index)) == Verdict::Seen));
+                found += f64::from(u8::from(offer(&mut *cache, &recombined(index)) == Answer::Seen));
             }
         }
         let deviation = (found - stated) / stated.sqrt();

@@ -1,8 +1,8 @@
 //! The rate a cache states, and the one its plan foretells, against keys that are really mistaken.
 
 use urlcache::{
-    CacheConfig, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape, LossBudget, Plan, ResetPolicy, Shape,
-    Strategy, UrlCache, Verdict, restore,
+    Answer, CacheConfig, FilterCache, HashFamily, HashSeed, Hashing, Layout, LineShape, LossBudget, Plan, ResetPolicy,
+    Shape, Strategy, UrlCache, restore,
 };
 
 use crate::keys::nth;
@@ -23,7 +23,7 @@ fn measure(make: impl Fn(HashSeed) -> Box<dyn UrlCache>, keys: u64, worlds: u64)
         (0..keys).for_each(|index| cache.refill(nth(world, index)));
         for index in keys..keys + (keys / 100).max(20) {
             sum.stated += cache.occupancy().expected_rate;
-            sum.found += f64::from(u8::from(cache.insert(nth(world, index)) == Verdict::Seen));
+            sum.found += f64::from(u8::from(cache.insert(nth(world, index)) == Answer::Seen));
             sum.offered += 1.0;
         }
     }
@@ -94,9 +94,9 @@ fn tags_err_as_stated_after_many_doublings() {
         }
         for index in first..cache.occupancy().capacity {
             stated += cache.occupancy().expected_rate;
-            found += f64::from(u8::from(cache.insert(nth(world as u64, index)) == Verdict::Seen));
+            found += f64::from(u8::from(cache.insert(nth(world as u64, index)) == Answer::Seen));
         }
-        assert!((0..first).all(|index| cache.insert(nth(world as u64, index)) == Verdict::Seen));
+        assert!((0..first).all(|index| cache.insert(nth(world as u64, index)) == Answer::Seen));
         let grown = cache.snapshot();
         assert!(restore(&grown).is_ok_and(|again| again.occupancy() == cache.occupancy()));
     }
@@ -108,9 +108,9 @@ fn tags_err_as_stated_after_many_doublings() {
 fn a_full_table_of_tags_says_that_it_is() {
     let plan = Plan::with_shape(Shape::Fingerprints, 40 * 512).unwrap();
     let mut cache = FilterCache::single(plan, 500, HashSeed::new(1)).unwrap();
-    let new = (0..2_000).filter(|&index| cache.insert(nth(1, index)) == Verdict::New).count();
+    let new = (0..2_000).filter(|&index| cache.insert(nth(1, index)) == Answer::New).count();
     assert_eq!((new, cache.occupancy().expected_rate.to_bits()), (640, 1.0_f64.to_bits()));
-    assert!((0..2_000).all(|index| cache.insert(nth(1, index)) == Verdict::Seen));
+    assert!((0..2_000).all(|index| cache.insert(nth(1, index)) == Answer::Seen));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn slices_stay_below_the_target_rate_and_err_as_stated() {
                 let rate = cache.occupancy().expected_rate;
                 assert!(rate < 0.022, "{rate}");
                 stated += rate;
-                found += f64::from(u8::from(cache.insert(nth(world, index)) == Verdict::Seen));
+                found += f64::from(u8::from(cache.insert(nth(world, index)) == Answer::Seen));
             }
         }
         assert_eq!(slices, 5);
@@ -149,7 +149,7 @@ fn lost_in(strategy: Strategy, layout: Layout, hashing: Hashing, (world, sequenc
     (0..keys).for_each(|index| cache.refill(nth(world, index)));
     let mut offer = |index| {
         let rate = cache.occupancy().expected_rate;
-        (cache.insert(nth(world, index)) == Verdict::Seen, rate)
+        (cache.insert(nth(world, index)) == Answer::Seen, rate)
     };
     (keys..keys + count).map(&mut offer).collect()
 }

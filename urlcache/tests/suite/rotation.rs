@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use urlcache::{CacheConfig, ErrorSide, HashSeed, Layout, LossBudget, ResetPolicy, Strategy, Verdict};
+use urlcache::{Answer, CacheConfig, ErrorSide, HashSeed, Layout, LossBudget, ResetPolicy, Strategy};
 
 use crate::keys::nth;
 
@@ -27,12 +27,12 @@ fn the_last_half_of_the_capacity_is_remembered_and_memory_is_fixed() {
         for index in 0..4_000_u64 {
             cache.insert(nth(2, index));
             // It was inserted at most 99 insertions ago: this question is one only where the older half must answer.
-            assert_eq!(cache.insert(nth(2, index.saturating_sub(40))), Verdict::Seen, "{strategy} {layout}: {index}");
+            assert_eq!(cache.insert(nth(2, index.saturating_sub(40))), Answer::Seen, "{strategy} {layout}: {index}");
             let now = cache.occupancy();
             assert!(now.items <= 200 && (now.capacity, now.bits) == (200, empty.bits), "{strategy} {layout}: {now:?}");
         }
         assert!((39..80).contains(&cache.rotations()), "{strategy} {layout}: {}", cache.rotations());
-        let forgotten = (0..1_000).filter(|index| cache.insert(nth(2, *index)) == Verdict::New).count();
+        let forgotten = (0..1_000).filter(|index| cache.insert(nth(2, *index)) == Answer::New).count();
         assert!(forgotten > 990, "{strategy} {layout}: {forgotten}");
     }
 }
@@ -44,7 +44,7 @@ fn what_is_still_asked_for_is_not_forgotten() {
         cache.insert(nth(3, 0));
         for index in 1..2_000 {
             cache.insert(nth(3, index));
-            assert!(index % 45 > 0 || cache.insert(nth(3, 0)) == Verdict::Seen, "{strategy} {layout}: {index}");
+            assert!(index % 45 > 0 || cache.insert(nth(3, 0)) == Answer::Seen, "{strategy} {layout}: {index}");
         }
     }
 }
@@ -69,9 +69,9 @@ fn the_rate_holds_however_many_come_and_the_charges_are_the_losses() {
                 for index in 0..expected * times {
                     let old = (index % 5 == 0).then(|| index.saturating_sub(4 * expected));
                     for number in [Some(index), old].into_iter().flatten() {
-                        let (known, verdict) = (!table.insert(number), cache.insert(nth(world, number)));
-                        lost += u64::from(!known && verdict == Verdict::Seen);
-                        cache.forgot(u64::from(known && verdict == Verdict::New));
+                        let (known, answer) = (!table.insert(number), cache.insert(nth(world, number)));
+                        lost += u64::from(!known && answer == Answer::Seen);
+                        cache.forgot(u64::from(known && answer == Answer::New));
                     }
                     assert!(cache.occupancy().expected_rate <= 1.3 * budget / (budget + expected as f64));
                 }

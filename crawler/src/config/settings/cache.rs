@@ -85,7 +85,7 @@ pub struct CacheSettings {
     pub max_memory: Option<u64>,
     /// A fixed hash seed; `None` is a random one.
     pub hash_seed: Option<HashSeed>,
-    /// URLs whose verdicts are checked exactly; 0 is no audit.
+    /// URLs for which the answers of the cache are checked exactly; 0 is no audit.
     pub audit_sample: u64,
     /// What happens to a URL that the audit finds lost.
     pub audit_rescue: AuditRescue,

@@ -21,7 +21,7 @@ pub(in crate::engine) struct Provenance {
 }
 
 impl Provenance {
-    /// What stands on a page, or where it redirects to.
+    /// What a page links to, or where it redirects to.
     pub(in crate::engine) fn on(page: &WorkItem, hop: Hop, judge: Judge, at: Moment) -> Self {
         let (depth, redirects) = match hop {
             Hop::Redirect => (page.depth, page.redirects + 1),
@@ -36,9 +36,9 @@ impl Provenance {
 pub(in crate::engine) enum Judge {
     /// The URL cache.
     Cache,
-    /// The URL table was asked before the run, and has none of them: the cache learns them, its verdict does not count.
+    /// The URL table was asked before the run, and has none of them: the cache learns them, its answer does not count.
     Table,
-    /// The sweep, which knows that they are lost: the cache's verdict does not count.
+    /// The sweep, which knows that they are lost: the cache's answer does not count.
     Lost,
 }
 

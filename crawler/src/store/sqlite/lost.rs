@@ -89,7 +89,7 @@ pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, curre
         let standing = if row.get(1)? { Standing::FalsePositive } else { Standing::Held };
         replay.lost(Fingerprint::from_bytes(row.get(0)?), standing);
     }
-    // A URL that the sweep rescued was no trial: its first verdict was not seen.
+    // A URL that the sweep rescued was no trial: the first answer for it was not *seen*.
     let mut select = connection.prepare(&format!(
         "SELECT coalesce(url.key, url.url), url.fingerprint,
                 audit_urls IS NULL OR url.ticket <= audit_urls OR url.hop = 'start' OR EXISTS (

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Result;
-use urlcache::{FilterCache, HashSeed, Plan, UrlCache, UrlKey, Verdict};
+use urlcache::{Answer, FilterCache, HashSeed, Plan, UrlCache, UrlKey};
 
 use super::peers::{Kind, Peer};
 use crate::keys::{key, url};
@@ -58,7 +58,7 @@ pub(super) struct Sides {
     batched: FilterCache,
     single: FilterCache,
     peer: Box<dyn Peer>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<Answer>,
 }
 
 impl Sides {

@@ -224,7 +224,7 @@ fn mask(position: u64) -> u64 {
 mod tests {
     use std::collections::HashSet;
 
-    use urlcache::{FilterCache, Plan, UrlCache, UrlKey, Verdict};
+    use urlcache::{Answer, FilterCache, Plan, UrlCache, UrlKey};
 
     use super::*;
 
@@ -240,8 +240,8 @@ mod tests {
         let mut known = 0;
         for key in 0..urls.keys() {
             let verdict = library.insert(UrlKey { bytes: urls.bytes(key), hash: urls.fingerprint(key) });
-            assert_eq!(ours.test_and_add(draw.positions(key)), verdict == Verdict::Seen, "URL {key}");
-            known += u64::from(verdict == Verdict::Seen);
+            assert_eq!(ours.test_and_add(draw.positions(key)), verdict == Answer::Seen, "URL {key}");
+            known += u64::from(verdict == Answer::Seen);
         }
         assert!((50..300).contains(&known), "{known}");
     }

@@ -186,8 +186,8 @@ fn a_record_of_very_many_keywords_has_its_layers_bounded() {
 #[test]
 fn the_corrected_form_is_judged_by_the_bound() {
     let shown = CLI.text(&["--sizes", "2000", "--queries", "20000", "--bits", "12.6", "--brief"]);
-    let verdict = shown.lines().find(|line| line.contains("multilayer errs")).unwrap();
-    assert!(verdict.ends_with("at most 3 times holds"), "{shown}");
+    let last = shown.lines().find(|line| line.contains("multilayer errs")).unwrap();
+    assert!(last.ends_with("at most 3 times holds"), "{shown}");
     let few = CLI.text(&["--sizes", "2000", "--queries", "20", "--bits", "25", "--brief"]);
     assert!(few.contains("at most 3 times is not decided by so few questions"), "{few}");
 }

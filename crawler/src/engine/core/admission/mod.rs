@@ -15,7 +15,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use urlcache::{Observation, ResetPolicy, Standing, Verdict};
+use urlcache::{Answer, Observation, ResetPolicy, Standing};
 
 pub(in crate::engine) use origins::Origins;
 pub use seen_cache::CacheFailure;
@@ -101,11 +101,11 @@ impl Admission {
         for (reason, count) in refused {
             *step.counters.refused.entry(reason.to_owned()).or_default() += count;
         }
-        let verdicts = self.cache.insert(&urls).to_vec();
+        let answers = self.cache.insert(&urls).to_vec();
         let mut admitted = Vec::new();
-        for (proposal, verdict) in urls.iter().zip(verdicts) {
-            let lost = self.is_lost(proposal, verdict, found);
-            if !lost && verdict == Verdict::Seen && found.judge == Judge::Cache {
+        for (proposal, answer) in urls.iter().zip(answers) {
+            let lost = self.is_lost(proposal, answer, found);
+            if !lost && answer == Answer::Seen && found.judge == Judge::Cache {
                 continue;
             }
             // Only now is it more than a fingerprint.
@@ -125,20 +125,20 @@ impl Admission {
         admitted
     }
 
-    /// Whether the audit, which takes note of the verdict, knows that it is wrong.
-    fn is_lost(&mut self, proposal: &Proposal, verdict: Verdict, found: Provenance) -> bool {
+    /// Whether the audit, which takes note of the answer, knows that it is wrong.
+    fn is_lost(&mut self, proposal: &Proposal, answer: Answer, found: Provenance) -> bool {
         let Some(audit) = &mut self.cache.audit else { return false };
         let fingerprint = proposal.fingerprint.value();
         // Starts enter whatever the cache says.
         let ignored = found.judge != Judge::Cache;
         if ignored || found.hop == Hop::Start {
             // A start that is seen has been held, or is none.
-            if ignored || verdict == Verdict::New {
+            if ignored || answer == Answer::New {
                 audit.restore(fingerprint, Standing::Held);
             }
             return false;
         }
-        audit.observe(fingerprint, verdict) == Observation::FalsePositive
+        audit.observe(fingerprint, answer) == Observation::FalsePositive
     }
 
     /// The number of a host; one never seen gets a row in `step`.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use urlcache::{
-    Audit, BudgetedCache, BuildError, CacheConfig, ErrorSide, LossFigure, Occupancy, Refill, ResetPolicy, Strategy,
-    Trigger, UrlKey, Verdict,
+    Answer, Audit, BudgetedCache, BuildError, CacheConfig, ErrorSide, LossFigure, Occupancy, Refill, ResetPolicy,
+    Strategy, Trigger, UrlKey,
 };
 
 use crate::{
@@ -41,7 +41,7 @@ pub(in crate::engine) struct Filling {
     rebuilt: bool,
 }
 
-/// The URL cache of the crawl, and the audit of its verdicts.
+/// The URL cache of the crawl, and the audit of its answers.
 pub(in crate::engine) struct SeenCache {
     cache: BudgetedCache,
     /// What it was given outlives every filter.
@@ -56,7 +56,7 @@ pub(in crate::engine) struct SeenCache {
     said_overrun: bool,
     /// Whether it was said that there is no room.
     said_spent: bool,
-    verdicts: Vec<Verdict>,
+    answers: Vec<Answer>,
 }
 
 /// Why the URL cache cannot go on.
@@ -83,7 +83,7 @@ impl SeenCache {
             rotations: 0,
             said_overrun: false,
             said_spent: false,
-            verdicts: Vec::new(),
+            answers: Vec::new(),
         })
     }
 
@@ -92,11 +92,11 @@ impl SeenCache {
         (self.reset_every, self.since) = (age, now);
     }
 
-    /// Test-and-set of a batch; one verdict each.
-    pub(in crate::engine) fn insert(&mut self, passed: &Passed) -> &[Verdict] {
+    /// Test-and-set of a batch; one answer each.
+    pub(in crate::engine) fn insert(&mut self, passed: &Passed) -> &[Answer] {
         let texts = self.texts(passed);
-        self.cache.judge(&keys(passed, &texts), &mut self.verdicts);
-        &self.verdicts
+        self.cache.judge(&keys(passed, &texts), &mut self.answers);
+        &self.answers
     }
 
     /// How many of these it may call new. The few times when it makes a difference it has a look at each: most links of a
