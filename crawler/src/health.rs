@@ -51,7 +51,7 @@ impl Cause {
         (Self::RobotsRedirect, "robots_redirect"),
     ];
 
-    /// What a person is told, with what can be done about it.
+    /// What a person reads, with what can be done about it.
     pub fn explained(self) -> &'static str {
         match self {
             Self::NoName => "no such name: check its spelling, and whether this machine can look up names",

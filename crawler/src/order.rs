@@ -1,4 +1,4 @@
-//! In which order URLs are fetched: the rank that a URL gets when it is admitted, and the weight that a rank stands for.
+//! In which order URLs are fetched: the rank that a URL gets when it is admitted, and the weight that a rank means.
 //!
 //! Owns: the [`Order`]s, the rules that give URLs a [`Weight`], and how depth and weight make one number. A host fetches
 //! the URL with the least rank first; URLs of equal rank in the order of their admission.

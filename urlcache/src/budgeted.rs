@@ -99,7 +99,7 @@ impl BudgetedCache {
         let design = config.design(generations, already)?;
         let cache = config.build(generations, already)?;
         let mut budgeted = Self { config, cache, ledger, generation: generations, design, failure: None };
-        budgeted.heed_ceiling();
+        budgeted.keep_below_ceiling();
         Ok(budgeted)
     }
 
@@ -196,7 +196,7 @@ impl BudgetedCache {
         self.design = self.config.design_for(self.generation + 1, old.items, answers)?;
         self.generation += 1;
         self.ledger.carry(&old);
-        self.heed_ceiling();
+        self.keep_below_ceiling();
         // The old one goes before the new one is made: they need not fit into memory together.
         self.cache = Box::new(ExactCache::new());
         match self.config.build_for(self.generation, old.items, answers) {
@@ -289,7 +289,7 @@ impl BudgetedCache {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Enlarges it where it stands until it has room, or the ceiling is reached.
+    /// Enlarges it in place until it has room, or the ceiling is reached.
     fn grow(&mut self, answers: usize) -> Result<Room, BuildError> {
         let mut times = 0;
         while self.ledger.must_reset(&self.occupancy(), answers) {
@@ -304,7 +304,7 @@ impl BudgetedCache {
     }
 
     /// Where the ceiling makes it smaller than the budget asks, no further generation would be better.
-    fn heed_ceiling(&mut self) {
+    fn keep_below_ceiling(&mut self) {
         if self.design.at_ceiling {
             self.ledger.hold();
         }
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_is_told_and_kept() {
+    fn a_ceiling_is_reported_and_kept() {
         let limited = CacheConfig { max_memory: Some(300), ..config(ResetPolicy::Rebuild) };
         let (_, cache) = crawl(limited.clone(), 100).unwrap();
         assert!(cache.design().at_ceiling && cache.generation() == 1, "generation {}", cache.generation());

@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_ceiling_is_kept_and_told() {
+    fn a_memory_ceiling_is_kept_and_reported() {
         let free = config(ResetPolicy::Rebuild, Some(10_000));
         let needed = free.design(0, 0).unwrap().bits / 8;
         for strategy in [Strategy::Single, Strategy::Spatial, Strategy::Temporal] {

@@ -63,7 +63,7 @@
 //! [`LossBudget`] limits the number of URLs a crawl sequence may be expected to lose (0.5 by default), the rate of the
 //! moment, or both. Every answer [`Answer::New`] is charged `p/(1-p)`, `p` being the false-positive rate just before
 //! it, taken from the bits that are really set; the sum of the charges has the same expectation as the number of URLs that
-//! were refused when they were offered first. Three numbers are told apart: *expected* are the URLs that were refused by this
+//! were refused when they were offered first. Three numbers differ: *expected* are the URLs that were refused by this
 //! computation, *audited* those of a sample that were counted, and *lost* those that stay unknown at the end, which only who
 //! compares all links with a table can tell: a refused URL may be admitted at a later link, in a later generation.
 //! An expected 0.5 means that about two sequences in five refuse one URL or more. Pages that only a lost page links to are

@@ -112,7 +112,7 @@ pub struct Occupancy {
     /// The rate rises with the number of keys at most like this power of it.
     pub steepness: f64,
     /// Expected number of new keys called seen so far: the sum over answers *new* of `p/(1-p)`, p the rate at that
-    /// moment. A cache that is full finds every key: it gives no answer *new* any more, and this stands still.
+    /// moment. A cache that is full finds every key: it gives no answer *new* any more, and this does not grow.
     pub expected_lost: f64,
     /// What `expected_lost` is.
     pub figure: LossFigure,
@@ -190,7 +190,7 @@ pub trait UrlCache: Send {
         None
     }
 
-    /// Enlarges it where it stands, forgetting nothing; false if it cannot grow. Only caches built under
+    /// Enlarges it in place, forgetting nothing; false if it cannot grow. Only caches built under
     /// [`ResetPolicy::Grow`](crate::ResetPolicy::Grow) can, and the exact one, which grows by itself, need not.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ pub enum Layout {
 pub enum ResetPolicy {
     /// A larger cache with a new hash seed takes over, refilled from the URL table: the budget holds at any size.
     Rebuild,
-    /// The cache is enlarged where it stands: bounds the rate, not the number of losses.
+    /// The cache is enlarged in place: bounds the rate, not the number of losses.
     Grow,
     /// The oldest half of what is held is dropped, again and again: fixed memory and a bounded rate however many URLs come,
     /// but what is forgotten may be called new again.

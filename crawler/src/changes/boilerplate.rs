@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::changed_lines::hash;
 use crate::text::Text;
 
-/// A line is boilerplate where it stands on more than this share of the sampled pages, in percent: far more than a word
+/// A line is boilerplate where it is on more than this share of the sampled pages, in percent: far more than a word
 /// of content does, and little enough for a menu that half of a section has.
 const SHARE: usize = 30;
 
@@ -34,7 +34,7 @@ pub struct Boilerplate {
 }
 
 impl BoilerplateSample {
-    /// Another page. A line counts once, however often it stands there.
+    /// Another page. A line counts once, however often it occurs there.
     pub fn add(&mut self, text: &Text) {
         self.texts += 1;
         let lines: HashSet<_> = text.lines().map(hash).collect();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_dates_and_tokens_are_told_from_words() {
+    fn numbers_dates_and_tokens_are_distinguished_from_words() {
         assert!(differs_in_numbers(&["12 May", "13 June"]) && differs_in_numbers(&["id a1", "id b2"]));
         assert!(!differs_in_numbers(&["it is red", "it is blue"]) && !differs_in_numbers(&["1 a", "1"]));
     }

@@ -37,7 +37,7 @@ pub enum Change {
     Back,
     /// No page links to it any more.
     Orphaned,
-    /// It cannot be seen: refused, failed, or something stands in its place.
+    /// It cannot be seen: refused, failed, or something else is in its place.
     Unreachable,
     /// It can be seen again.
     Reachable,

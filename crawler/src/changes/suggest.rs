@@ -12,7 +12,7 @@ use super::{
 /// Rules that are tried, at most: those of the most pages.
 const MOST_TRIED: usize = 200;
 
-/// Kinds of lines that are told apart, at most, and versions of one that make its pattern.
+/// Kinds of lines that are distinguished, at most, and versions of one that make its pattern.
 const MOST_KINDS: usize = 10_000;
 const MOST_VERSIONS: usize = 1_000;
 
@@ -136,7 +136,7 @@ impl Kind {
 }
 
 impl Trial {
-    /// Another page: a rule that matches what stands there does not hold.
+    /// Another page: a rule that matches a line of it does not hold.
     pub fn add(&mut self, page: &KeptTexts) {
         for line in standing(page) {
             for rule in self.set.matches(line) {
@@ -159,7 +159,7 @@ impl Trial {
         }
     }
 
-    /// Those that leave out nothing that stands, the one for the most pages first.
+    /// Those that leave out no line that stays, the one for the most pages first.
     pub fn offered(self) -> Vec<Suggestion> {
         let (mut whole, mut covered) = (HashSet::new(), HashSet::new());
         let mut offered = Vec::new();
@@ -226,13 +226,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_matches_what_stands_is_never_offered() {
+    fn a_rule_that_matches_what_stays_is_never_offered() {
         let restless = || page(9, &["a|Version 1.2", "a|Version 1.3"]);
         assert_eq!(rules(&[restless()]), [("re:^Version [0-9]+\\.[0-9]+$".to_owned(), 1)]);
-        let stands = page(9, &["x|Version 7.4", "y|Version 7.4"]);
-        assert_eq!(rules(&[restless(), stands]), [("re:^Version 1\\.[0-9]+$".to_owned(), 1)], "a closer one is");
-        let stands = page(9, &["x|Version 1.1", "y|Version 1.1"]);
-        assert!(rules(&[restless(), stands]).is_empty());
+        let steady = page(9, &["x|Version 7.4", "y|Version 7.4"]);
+        assert_eq!(rules(&[restless(), steady]), [("re:^Version 1\\.[0-9]+$".to_owned(), 1)], "a closer one is");
+        let steady = page(9, &["x|Version 1.1", "y|Version 1.1"]);
+        assert!(rules(&[restless(), steady]).is_empty());
         let one_text = KeptTexts { looks: 5, ..page(9, &["x|Version 1.1"]) };
         assert!(rules(&[restless(), one_text]).is_empty());
     }

@@ -158,7 +158,7 @@ impl ChangesArgs {
         listing.end()
     }
 
-    /// What is not told yet is not what has not changed.
+    /// A change that is not reported yet is still a change.
     fn tell_of_pending(&self, records: &impl ReadSide) -> Result<(), Failure> {
         let mut pending = 0;
         each_pending(records, |page| {

@@ -91,7 +91,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
         added,
         round,
         layers,
-        told: false,
+        announced: false,
         until: None,
         auth,
         lock: None,

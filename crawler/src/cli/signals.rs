@@ -14,7 +14,7 @@ use crate::engine::StopSignal;
 /// Time for what is in flight when a signal stops the run.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// So much may be asked before it is heeded; more of it says nothing new.
+/// How many requests wait to be obeyed. A further one says nothing new.
 pub(super) const MOST_ASKED: usize = 16;
 
 /// What a signal asks of a run that goes on.

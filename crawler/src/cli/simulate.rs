@@ -22,7 +22,7 @@ use crate::{
     time::Moment,
 };
 
-/// Broken lines that are named; of more only the number is told.
+/// Broken lines that are named; of more only the number is shown.
 const NAMED: u64 = 20;
 
 /// The longest line that is read.

@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFd;
 use crate::time::Moment;
 
 /// Wakes when the wall clock shows a moment, and when somebody has set it: also after the machine was suspended. (The timers of
-/// the runtime count steady time, which stands still in suspend and knows nothing of a clock that is set.)
+/// the runtime count steady time, which stops in suspend and knows nothing of a clock that is set.)
 #[derive(Debug)]
 pub struct Alarm(AsyncFd<OwnedFd>);
 

@@ -54,7 +54,7 @@ fn rule(others: &[Priority], keys: &Map<String, Value>, place: &str) -> Result<P
 }
 
 impl Resolved {
-    /// Refuses priorities that an order which does not heed them makes idle. Those that a stronger layer overrides by
+    /// Refuses priorities that have no effect under the chosen order. Those that a stronger layer overrides by
     /// another order, or that an earlier run was given, may stay.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ mod tests {
     use crate::config::{Layers, RawSettings};
 
     #[test]
-    fn priorities_need_the_order_that_heeds_them() {
+    fn priorities_need_the_order_that_uses_them() {
         let idle = "f: frontier.priority: priorities have an effect only with the order \"best\": set it (--order best, \
                     or order = \"best\" in [frontier]), or leave the priorities out";
         for order in ["", "order = \"depth\""] {

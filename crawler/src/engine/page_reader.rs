@@ -24,7 +24,7 @@ pub struct FetchedPage {
 pub struct Handed {
     /// The page.
     pub page: FetchedPage,
-    /// To be told when it was read; dropping it says so as well.
+    /// Is sent a message when the page was read; dropping it says so as well.
     pub read: oneshot::Sender<()>,
 }
 

@@ -1,4 +1,4 @@
-//! [`Progress`]: how a run stands, published twice a second.
+//! [`Progress`]: the state of a run, published twice a second.
 
 /// Figures of the sequence, earlier runs included.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -18,9 +18,9 @@ pub struct Progress {
     /// URLs the cache is expected to have lost.
     pub expected_lost: f64,
     /// Hosts that do not answer as they should.
-    pub ailing_hosts: u64,
+    pub unhealthy_hosts: u64,
     /// One of them: scheme, name and port.
-    pub ailing_host: Option<String>,
+    pub unhealthy_host: Option<String>,
     /// Keys in the URL cache.
     pub cache_items: u64,
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns: the tasks of the visits, the way to the writer and back, the timers. It decides nothing.
 //!
-//! Invariant: effects are carried out in their order, before the next event is told.
+//! Invariant: effects are carried out in their order, before the core gets the next event.
 
 use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
@@ -215,7 +215,7 @@ impl<F: Fetcher + 'static> Shell<F> {
         self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
     }
 
-    /// Has the writer record how the sequence stands, after all that was sent before. A run ends with its first end.
+    /// Has the writer record the state of the sequence, after all that was sent before. A run ends with its first end.
     pub(super) async fn end(&mut self, end: End, is_run: bool) -> Result<(), EngineError> {
         self.publish();
         let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
@@ -244,7 +244,7 @@ impl Answers for Slots {
     }
 }
 
-/// How a sequence stands, with what it has taken since it was recorded last.
+/// The state of a sequence, with what it has taken since it was recorded last.
 fn standing(core: &Core, clock: Clock, recorded: &mut Recorded, end: Option<End>, is_run: bool) -> SequenceEnd {
     let now = Recorded { at: clock.now(), cpu_seconds: process::cpu_seconds() };
     let before = std::mem::replace(recorded, now);

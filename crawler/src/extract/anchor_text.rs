@@ -1,4 +1,4 @@
-//! The text of a link: what stands between its tags, or else what its images are called.
+//! The text of a link: the text between its tags, or else what its images are called.
 //!
 //! Owns: where a link's content ends (at `</a>`, or where the next link begins), and how much of it is read and kept.
 //!
@@ -79,7 +79,7 @@ pub(super) fn of_value(value: &[u8]) -> String {
     words.finish()
 }
 
-/// The text where nothing stands between the tags but text as it is, images, and tags that mean nothing: so it is of most links.
+/// The text where nothing is between the tags but text as it is, images, and tags that mean nothing: so it is of most links.
 fn plain(html: &[u8]) -> Option<String> {
     let mut rest = window(html);
     let mut words = Words::default();
@@ -178,7 +178,7 @@ fn is_hidden(name: &[u8]) -> bool {
     [&b"script"[..], b"style", b"template"].iter().any(|hidden| name.eq_ignore_ascii_case(hidden))
 }
 
-/// Elements that are a line of their own: what stands before and behind them is not one word.
+/// Elements that are a line of their own: the texts before and behind them are not one word.
 fn divides(name: &[u8]) -> bool {
     let mut lower = [0; 3];
     let Some(lower) = lower.get_mut(..name.len()) else { return false };
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_what_stands_between_the_tags() {
+    fn is_what_is_between_the_tags() {
         for (html, text) in [
             (" plain  text\n</a> behind", "plain text"),
             ("a <b>bold</b>er&amp; &lt;word&gt;</A x> behind", "a bolder& <word>"),

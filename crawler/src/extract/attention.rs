@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// Where the tokenizer stands, as far as the reader must know to pass over bytes without changing what is found.
+/// Where the tokenizer is, as far as the reader must know to pass over bytes without changing what is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Region {
     /// HTML content: text never matters, and neither do end tags or the tags that [`super::tags`] does not name.
@@ -21,7 +21,7 @@ pub(super) enum Region {
 /// Shared by the two ends of the tokenizer. Plain cells: both ends live in one call on one thread.
 #[derive(Debug)]
 pub(super) struct Attention {
-    /// Where the tokenizer stands.
+    /// Where the tokenizer is.
     pub(super) region: Cell<Region>,
     /// Whether the attribute value being read is kept.
     pub(super) value: Cell<bool>,

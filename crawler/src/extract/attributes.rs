@@ -15,7 +15,7 @@ pub(super) struct Attribute<'a> {
 }
 
 impl Attribute<'_> {
-    /// Whether the tokenizer would take the value as it stands.
+    /// Whether the tokenizer would take the value unchanged.
     pub(super) fn is_plain(&self) -> bool {
         memchr3(b'&', b'\r', 0, self.value).is_none()
     }

@@ -81,7 +81,7 @@ fn one_header(value: &str, agent: &str) -> MetaRobots {
     all
 }
 
-/// Whether what stands before a colon is a robot's name: not a directive with a value, nor the middle of a date.
+/// Whether the text before a colon is a robot's name: not a directive with a value, nor the middle of a date.
 fn is_robot_name(name: &str) -> bool {
     const WITH_VALUE: [&str; 4] = ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
     !name.is_empty()

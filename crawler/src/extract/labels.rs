@@ -1,4 +1,4 @@
-//! [`Label`]: what a link says of itself, besides where it leads.
+//! [`Label`]: what a link says of itself, beside its target.
 //!
 //! Owns: the texts and relations of a page's links, in one piece of memory with a bound.
 //!

@@ -9,7 +9,7 @@
 
 use crate::text::{Mark, Text, TextBuilder};
 
-/// Takes what the tokenizer finds besides what is collected.
+/// Takes what the tokenizer finds and nothing collects.
 pub(super) trait Listener {
     /// Whether text is heard at all. If not, the reader passes over it.
     const LISTENS: bool;

@@ -12,7 +12,7 @@
 //! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` passes over text and tags
 //! nobody asked about, and reads plain links itself, `collector` keeps the attributes of interest, `foreign` knows just enough of tree
 //! construction to tell SVG and `MathML` from HTML. `lines` hears the text, in the same pass. No tree is built (but where
-//! parts of a text are left out by CSS selector, for that text alone): a link counts where its tag stands, in
+//! parts of a text are left out by CSS selector, for that text alone): a link counts where its tag is, in
 //! `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
 //!
 //! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset

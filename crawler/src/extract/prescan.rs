@@ -54,7 +54,7 @@ fn unquoted(value: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Where `lower` first stands in `text`, in any case.
+/// Where `lower` first occurs in `text`, in any case.
 fn find(text: &[u8], lower: &[u8]) -> Option<usize> {
     text.windows(lower.len()).position(|window| window.eq_ignore_ascii_case(lower))
 }
@@ -69,7 +69,7 @@ struct Meta {
     charset: Option<Declared>,
 }
 
-/// The encoding a label stands for, if anybody knows the label.
+/// The encoding that a label names, if anybody knows the label.
 type Declared = Result<&'static Encoding, ()>;
 
 impl Meta {

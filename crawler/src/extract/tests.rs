@@ -219,7 +219,7 @@ proptest! {
 
     #[test]
     fn links_are_different_web_urls(hrefs in prop::collection::vec("[a-c./:?# \\\\&;]{0,8}", 0..20)) {
-        // An ampersand as it stands may begin an entity: `&ac;` is one.
+        // An ampersand that is not escaped may begin an entity: `&ac;` is one.
         let html = hrefs.iter().fold(String::new(), |html, href| html + "<a href=\"" + &href.replace('&', "&amp;") + "\">");
         let links = page(&html).links;
         let different: std::collections::HashSet<_> = links.iter().map(|link| link.url.as_str()).collect();

@@ -52,7 +52,7 @@ pub struct FetchRequest {
     pub max_body: u64,
     /// How much of the body is read, judged by status and headers; without one, all of it. A HEAD has no body to be judged.
     pub rule: Option<HeadRule>,
-    /// What is kept of the answer besides its parts.
+    /// What else is kept of the answer, beside its parts.
     pub keep: Keep,
     /// What it is for.
     pub purpose: Purpose,
@@ -119,7 +119,7 @@ impl fmt::Debug for RequestHeader {
     }
 }
 
-/// What is kept of an answer besides its parts. It costs memory, so it is asked for.
+/// What else is kept of an answer, beside its parts. It costs memory, so it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keep {
     /// [`FetchResponse::raw_head`](super::FetchResponse::raw_head).

@@ -113,7 +113,7 @@ pub enum AsSent {
 pub struct BodyRoom(Option<Arc<dyn Any + Send + Sync>>);
 
 impl BodyRoom {
-    /// Keeps what stands for the memory.
+    /// Keeps the permit that the memory was taken under.
     pub fn new(permit: impl Any + Send + Sync) -> Self {
         Self(Some(Arc::new(permit)))
     }

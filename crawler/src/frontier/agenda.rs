@@ -28,7 +28,7 @@ pub(super) struct Agenda {
     shares: Option<Shares>,
 }
 
-/// Where a host stands.
+/// Where a host is.
 #[derive(Debug, Clone, Copy)]
 enum Entry {
     /// It can do nothing by itself.

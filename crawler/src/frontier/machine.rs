@@ -140,7 +140,7 @@ pub struct Frontier {
     pub(super) limits: FrontierLimits,
     pub(super) hosts: Vec<HostQueue>,
     pub(super) agenda: Agenda,
-    /// The latest moment that was told.
+    /// The latest moment that a call has given.
     now: Moment,
     pub(super) levels: Levels,
     pub(super) counts: Counts,

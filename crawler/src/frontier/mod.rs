@@ -1,7 +1,7 @@
 //! What is to be fetched, and when: a plain state machine.
 //!
 //! Owns: the host queues with their slots and delays, the order of URLs, leases, retries, and what of a host's prerequisite (robots.txt) is met.
-//! [`Frontier`] is told the time with each call and answers what may be fetched now.
+//! [`Frontier`] takes the time with each call and answers what may be fetched now.
 //!
 //! Invariants: admitted = queued + leased + finished + abandoned, after every call. A URL is leased at most once at a time, a host at most
 //! `per_host` times, and not before `delay` has passed since the end of its last request. A host's URLs are leased only while its prerequisite

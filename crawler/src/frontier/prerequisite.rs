@@ -12,7 +12,7 @@ const DAY: Duration = Duration::from_hours(24);
 pub(super) enum Prerequisite {
     /// To be fetched at this moment, or as soon after as the host has work.
     NeededAt(Moment),
-    /// An errand for it is queued or leased somewhere.
+    /// A work item for it is queued or leased somewhere.
     Pending,
     /// Fetched, and no URL was asked for since. Within a day it is good for one, however long the host's turn is in coming:
     /// one that is too old whenever a page may be asked for would be fetched for ever.

@@ -97,7 +97,7 @@ impl Frontier {
         self.plan(host);
     }
 
-    /// Changes what the levels count, and has them count what is queued on this host, or not, as it stands now.
+    /// Changes what the levels count, and has them count what is queued on this host, or not, as it is now.
     pub(super) fn change_levels(&mut self, host: HostId, change: impl FnOnce(&mut Levels)) {
         let before = self.level();
         change(&mut self.levels);

@@ -250,7 +250,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
     }
 
     /// As [`run`](Self::run), for a function that waits itself. Other requests go on meanwhile, but a page that waits to be given out
-    /// holds its host's place (`politeness.per_host`). When the crawl ends before the function has returned (10 s after it was told to
+    /// holds its host's place (`politeness.per_host`). When the crawl ends before the function has returned (10 s after it was asked to
     /// stop, or because it failed), the function is dropped where it waits, and its page is given out by the next run.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
         Ok(Summary::read(&dir, end, logged_in)?)
     }
 
-    /// Where the crawl is kept; a temporary directory goes with what stands for it.
+    /// Where the crawl is kept; a temporary directory is removed with its owner.
     fn place(&self) -> Result<(PathBuf, Option<TempDir>), Failure> {
         if let Some(dir) = &self.dir {
             return Ok((dir.clone(), None));
@@ -301,7 +301,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
             added: Vec::new(),
             round: self.round(dir),
             layers: self.layers(),
-            told: false,
+            announced: false,
             watched: false,
             until: None,
             auth: auth.transpose()?,

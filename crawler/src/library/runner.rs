@@ -11,7 +11,7 @@ use crate::{
     session::{self, Caller, Failure, access::Standard},
 };
 
-/// Stands for the fetcher that a crawl has where it was given no other: it asks servers by HTTP.
+/// Takes the place of the fetcher in a crawl that was given none: such a crawl asks servers by HTTP.
 #[derive(Debug)]
 pub struct Http(Infallible);
 

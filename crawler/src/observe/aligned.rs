@@ -14,7 +14,7 @@ const GAP: usize = 2;
 /// No column is made narrower.
 const NARROWEST: usize = 6;
 
-/// Stands where something was cut out.
+/// Marks the place where something was cut out.
 const CUT: char = '…';
 
 /// Rows that become lines.

@@ -83,7 +83,7 @@ fn misleads(c: char) -> bool {
 }
 
 fn escaped(text: &str, which: impl Fn(char) -> bool, escape: impl Fn(&mut String, char)) -> Cow<'_, str> {
-    // Nearly all that is shown is printable ASCII, which is told without decoding it.
+    // Nearly all that is shown is printable ASCII, which is recognized without decoding it.
     let plain = text.bytes().all(|b| matches!(b, b' '..=b'~'));
     if plain || !text.contains(&which) {
         return Cow::Borrowed(text);

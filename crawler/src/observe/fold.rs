@@ -12,7 +12,7 @@ pub const WIDTH: usize = 80;
 /// Columns of a line's label, and before the further lines of what it labels.
 const LABEL: usize = 12;
 
-/// What stands between a command and what it does. The command is one word.
+/// What is between a command and what it does. The command is one word.
 const AFTER_COMMAND: &str = "   ";
 
 /// Breaks the lines of a text that are wider than so many columns.

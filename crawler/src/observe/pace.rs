@@ -1,6 +1,6 @@
-//! [`Pace`]: how fast a crawl comes to its end, as far as that can be told.
+//! [`Pace`]: how fast a crawl comes to its end, as far as that can be known.
 //!
-//! Invariants: nothing is told while as much is found as is done: then nobody knows the total.
+//! Invariants: nothing is said while as much is found as is done: then nobody knows the total.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_told_while_urls_are_still_found() {
+    fn no_time_is_given_while_urls_are_still_found() {
         assert_eq!(pace(&[]).left(), None);
         assert_eq!(pace(&[(0, 0, 100), (1, 50, 100)]).left(), None, "too early");
         assert_eq!(pace(&[(0, 0, 100), (10, 50, 200)]).left(), None, "more is found than is done");

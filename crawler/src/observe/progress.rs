@@ -137,7 +137,7 @@ fn bar() -> ProgressBar {
     ProgressBar::new_spinner().with_style(style)
 }
 
-/// How a run stands.
+/// The state of a run.
 struct State<'a> {
     now: &'a Progress,
     pace: &'a Pace,
@@ -171,8 +171,8 @@ impl State<'_> {
         parts.push(format!("{} queued", count(now.queued)));
         parts
             .push(left.map_or_else(|| "discovering".to_owned(), |left| format!("{} left", whole_time(left.as_secs()))));
-        if let Some(host) = &now.ailing_host {
-            let more = now.ailing_hosts.saturating_sub(1);
+        if let Some(host) = &now.unhealthy_host {
+            let more = now.unhealthy_hosts.saturating_sub(1);
             let others =
                 if more > 0 { format!(" and {}", counted(more, "other host", "other hosts")) } else { String::new() };
             parts.push(format!("no answer from {}{others}", escape::text(host)));
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn no_total_is_invented_and_hosts_that_do_not_answer_are_named() {
         let host = Some("http://docs.example.org\u{1b}".to_owned());
-        let now = Progress { ailing_host: host, ailing_hosts: 3, ..now() };
+        let now = Progress { unhealthy_host: host, unhealthy_hosts: 3, ..now() };
         let state = State { now: &now, pace: &Pace::default(), stopping: false };
         let line = state.fitted(120);
         assert!(line.contains("discovering") && !line.contains('%'), "{line}");

@@ -1,8 +1,8 @@
-//! [`About`]: what is known of a page besides its visits.
+//! [`About`]: what is known of a page, beside its visits.
 
 use super::{Hint, Importance, SectionPath};
 
-/// What a policy is told of a page.
+/// What a policy knows of a page.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
     /// The sections that it belongs to.

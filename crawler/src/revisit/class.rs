@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_class_is_near_to_what_it_stands_for(seconds in 1.0..5e8_f64, links in any::<u64>()) {
+        fn a_class_is_near_to_what_it_means(seconds in 1.0..5e8_f64, links in any::<u64>()) {
             prop_assert!((Class(nearest(seconds, u8::MAX)).seconds() / seconds).log2().abs() < 0.06);
             let class = Class::of_rate(1.0 / seconds, Importance::of_links(links));
             prop_assert!((class.rate() * seconds).log2().abs() < 0.24);

@@ -55,7 +55,7 @@ mod synthetic;
 
 /// A plan over all known pages: which class a page is in, and how often each class is due.
 ///
-/// A page enters with [`admit`](Self::admit), is told of at each visit with [`observe`](Self::observe), and leaves with
+/// A page enters with [`admit`](Self::admit), is updated at each visit with [`observe`](Self::observe), and leaves with
 /// [`forget`](Self::forget). Both of the former answer with its class, to be kept with it until the next visit.
 pub trait RevisitPolicy: Send {
     /// The class of a page that is known and not yet visited again.

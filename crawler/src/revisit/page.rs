@@ -60,7 +60,7 @@ impl PageState {
         self.last_visit = whole_seconds(seen.at);
     }
 
-    /// What is kept besides the class, as bytes: five numbers of four bytes, the least significant first.
+    /// What is kept beside the class, as bytes: five numbers of four bytes, the least significant first.
     pub fn to_bytes(&self) -> [u8; 20] {
         let sums = [self.visits, self.changes, self.with_change, self.without_change].map(f32::to_bits);
         let [visits, changes, with, without] = sums;

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// The name of a crawler in robots.txt, such as `webloom`; compared without regard to ASCII case (RFC 9309, 2.2.1).
 ///
 /// The RFC allows `[a-zA-Z_-]`. Digits, dots and other letters are taken too, for names such as `Agent1` that live
-/// files address. `*` stands for a crawler that no file names.
+/// files address. `*` means a crawler that no file names.
 ///
 /// ```
 /// use webloom::robots::ProductToken;

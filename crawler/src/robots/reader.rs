@@ -9,7 +9,7 @@ use super::{
     table::{Effect, RuleTable},
 };
 
-/// What was read so far, and where in the file's groups the reader stands.
+/// What was read so far, and where in the file's groups the reader is.
 #[derive(Debug)]
 pub(super) struct LineReader<'a> {
     /// Whose groups are read; `None`: those for anyone.

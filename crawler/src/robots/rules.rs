@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deciding_line_is_told_as_written() {
+    fn the_deciding_line_is_shown_as_written() {
         let robots = parse("User-Agent: *\n  Disallow :/a%7e  # keep out\nALLOW /a~b\n", "x");
         assert_eq!(robots.decide("/a~").rule, Some("Disallow :/a%7e"));
         assert_eq!(robots.decide("/a~b").rule, Some("ALLOW /a~b"));

@@ -60,13 +60,13 @@ impl CronLine {
 fn parse(text: &str) -> Result<Cron, ScheduleError> {
     let parser = CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build();
     parser.parse(text).map_err(|error| {
-        let told = match error {
+        let problem = match error {
             CronError::EmptyPattern => "it is empty".to_owned(),
             CronError::InvalidPattern(why) | CronError::IllegalCharacters(why) | CronError::ComponentError(why) => why,
             other => other.to_string(),
         };
-        let told = told.trim_end_matches('.');
-        let lower = told.chars().take(1).flat_map(char::to_lowercase).chain(told.chars().skip(1));
+        let problem = problem.trim_end_matches('.');
+        let lower = problem.chars().take(1).flat_map(char::to_lowercase).chain(problem.chars().skip(1));
         ScheduleError::Cron(lower.collect())
     })
 }

@@ -1,6 +1,6 @@
 //! When does the next sequence begin?
 //!
-//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), a single time besides ([`Once`]), the weekly
+//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), an extra time ([`Once`]), the weekly
 //! [`Window`]s that a start may be held back to, the place of a crawl among others with the same rhythm, what becomes of starts that were missed, and how steps
 //! of the wall clock are taken.
 //!

@@ -1,4 +1,4 @@
-//! [`Once`]: a single time, besides the rhythm.
+//! [`Once`]: a single time, in addition to the rhythm.
 
 use jiff::{Timestamp, civil::DateTime};
 

@@ -297,7 +297,7 @@ proptest! {
         let mut upcoming = Upcoming::after(now);
         let mut last = now;
         for look in looks {
-            // It looks when it was told to, and besides whenever it is woken.
+            // It looks at the time it was given, and also whenever it is woken.
             now = match upcoming.due(&schedule, now) {
                 Due::Now => return Err(TestCaseError::fail("two starts at once")),
                 Due::At(next) => {

@@ -65,7 +65,7 @@ impl Window {
         let days = parts.next().map_or_else(|| Some(DAYS.map(|(_, day)| day).to_vec()), days);
         let days = days.ok_or(wrong("days are mon, tue, wed, thu, fri, sat and sun, with commas or a dash between"))?;
         if parts.next().is_some() {
-            return Err(wrong("there is something besides days and times"));
+            return Err(wrong("there is something other than days and times"));
         }
         let all_day = closes == Time::midnight();
         if opens == closes && !all_day {

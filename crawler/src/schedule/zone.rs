@@ -42,7 +42,7 @@ impl Zone {
         let ambiguous = self.0.to_ambiguous_timestamp(shown);
         let is_left_out = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
         let earlier = ambiguous.earlier().ok()?;
-        // What a gap leaves out, told by the clock of after it, lies before it.
+        // A time that a gap leaves out lies before the gap, read by the clock of after it.
         let left_out = is_left_out.then(|| self.0.following(earlier).next()).flatten();
         Some(moment(left_out.map_or(earlier, |transition| transition.timestamp())))
     }

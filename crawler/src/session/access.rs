@@ -19,7 +19,7 @@ use crate::{
     url::{Credentials, Origin, WebUrl},
 };
 
-/// The layer of settings that the passwords in these starts make, besides those `known`; none if there are none.
+/// The layer of settings that the passwords in these starts make, without those `known`; none if there are none.
 pub(crate) fn with_logins<'a>(
     starts: impl Iterator<Item = &'a Start>,
     known: &[Login],

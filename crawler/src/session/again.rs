@@ -43,7 +43,7 @@ impl<C: Caller> Session<C> {
             End::Drained => {
                 self.dir = ended.lock.directory()?;
                 self.caller.has_ended(&self.dir, ended.end)?;
-                (self.lock, self.told) = (Some(ended.lock), true);
+                (self.lock, self.announced) = (Some(ended.lock), true);
                 return Ok(None);
             }
             // Another one follows it anyway.

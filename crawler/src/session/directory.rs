@@ -41,8 +41,8 @@ pub(crate) fn summary(dir: &Path) -> Result<StoredSummary, Failure> {
     summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
 }
 
-/// A directory for a run, locked if it is not kept already, and made when there is none; it may be told to die at some moment, in
-/// tests of kill and resume.
+/// A directory for a run, locked if it is not kept already, and made when there is none; tests of kill and resume
+/// may have it die at some moment.
 pub(crate) fn open(dir: &Path, kept: Option<&DirectoryLock>) -> Result<CrawlDirectory, Failure> {
     let given = std::env::var("WEBLOOM_FAILPOINT").ok();
     let fail_point = given.map(|text| text.parse()).transpose()?;

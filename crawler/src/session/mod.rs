@@ -64,7 +64,7 @@ pub(crate) struct Session<C> {
     pub(crate) round: Round,
     pub(crate) layers: Layers,
     /// Whether what holds for the whole run was said in a sequence before.
-    pub(crate) told: bool,
+    pub(crate) announced: bool,
     /// Whether the crawl is watched for changes.
     pub(crate) watched: bool,
     /// When the next sequence stops this one, as a budget of time would.
@@ -114,7 +114,7 @@ impl<C: Caller> Session<C> {
             self.caller.has_ended(&self.dir, ended.end)?;
             self.lock = Some(ended.lock);
             // Its URL cache was full, or too old: it is filled by links again.
-            (self.round, self.told) = (Round::Next(Revisit::Rediscover), true);
+            (self.round, self.announced) = (Round::Next(Revisit::Rediscover), true);
             ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         }
         Ok(ended)

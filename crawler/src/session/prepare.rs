@@ -176,7 +176,7 @@ impl<C: Caller> Session<C> {
         let default = Layers::new().resolve()?.settings.fetch.user_agent;
         let given = self.starts.iter().chain(&self.added).map(|start| start.url.clone());
         let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
-        let heard = self.told || settings.fetch.user_agent.as_str() != default.as_str();
+        let heard = self.announced || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard && all.any(|url| !is_loopback(&url)) {
             self.caller.note("give servers a contact: --user-agent 'mybot/1.0 (+https://example.org/bot)'");
         }

@@ -25,7 +25,7 @@ pub(crate) fn read_one(text: &str) -> Result<Start, Failure> {
     start(text).map_err(|reason| Failure::Usage(fault("start", text, &reason)))
 }
 
-/// A start's text, and where it stands.
+/// A start's text, and where it is written.
 type Line = (String, String);
 
 /// What reads the list on stdin, if any does.
@@ -38,7 +38,7 @@ pub(crate) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Re
     if lists > 1 { Err(twice()) } else { Ok(()) }
 }
 
-/// What an argument stands for: itself, or the lines of a list.
+/// What an argument means: itself, or the lines of a list.
 fn lines(argument: &str) -> Vec<Result<Line, String>> {
     let (place, text) = match argument.strip_prefix('@') {
         Some(file) => (file, std::fs::read_to_string(file)),

@@ -23,7 +23,7 @@ pub struct NewCrawl {
     pub areas: Vec<AreaRow>,
 }
 
-/// What a further sequence begins with, besides what the crawl is.
+/// What a further sequence begins with, beside what the crawl is.
 #[derive(Debug)]
 pub struct NextSequence {
     /// When.
@@ -57,7 +57,7 @@ impl Revisit {
     }
 }
 
-/// How the last sequence of a crawl stands.
+/// The state of the last sequence of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastSequence {
     /// Its number.

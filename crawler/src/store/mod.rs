@@ -43,6 +43,6 @@ pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
 };
 pub use summary::{
-    AilingHost, CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UrlCounts,
+    CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UnhealthyHost, UrlCounts,
 };
 pub use writing::{Errs, Next, RunStart, Store, StoreWriter, WriterSettings};

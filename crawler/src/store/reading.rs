@@ -46,7 +46,7 @@ pub trait ReadSide {
     /// [`ReadError`] when the records cannot be read.
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError>;
 
-    /// Shows every change that was told and is asked for, in that order, to `each` until it answers `false`; with its texts,
+    /// Shows every reported change that is asked for, in that order, to `each` until it answers `false`; with its texts,
     /// if these are asked for.
     ///
     /// # Errors

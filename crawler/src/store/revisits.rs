@@ -30,7 +30,7 @@ pub struct RevisitOrder {
     pub exploring: usize,
     /// Time that has passed at least since the last visit of one that is explored.
     pub soonest: Duration,
-    /// The pages with an interval of their own, which are visited besides.
+    /// The pages with an interval of their own. They are visited in addition.
     pub given: GivenIntervals,
     /// At most so many of them now.
     pub most_given: usize,

@@ -53,7 +53,7 @@ impl AreaSource {
         }
     }
 
-    /// Whether the user gave it as it stands. What a server or a guess led to is trusted with no address, header or
+    /// Whether the user gave it in this form. What a server or a guess led to is trusted with no address, header or
     /// password.
     pub fn is_given(self) -> bool {
         matches!(self, Self::Start | Self::GuessedStart)
@@ -142,7 +142,7 @@ impl Abandonment {
         }
     }
 
-    /// What a person is told, with what can be done about it.
+    /// What a person reads, with what can be done about it.
     pub fn explained(self) -> &'static str {
         match self {
             Self::Scope => "the scope is narrower than it was",
@@ -298,7 +298,7 @@ pub struct RobotsRow {
     pub crawl_delay_millis: Option<u64>,
 }
 
-/// How a sequence stands when it has come to its end, or when the pages were visited that were due after that.
+/// The state of a sequence at its end, or after the later visits of pages that were due.
 #[derive(Debug, Clone)]
 pub struct SequenceEnd {
     /// `drained`, `budget`, `unreachable`, `loss`, `signal` or `failed`; `None` where it goes on.
@@ -315,6 +315,6 @@ pub struct SequenceEnd {
     pub peak_memory: Option<u64>,
     /// The cache's figures as shown in the summary (JSON).
     pub cache: String,
-    /// Whether what has changed is told now: not where the sequence goes on.
+    /// Whether what has changed is reported now: not where the sequence goes on.
     pub tells: bool,
 }

@@ -64,8 +64,8 @@ pub struct StoredSummary {
     pub cache: Option<String>,
     /// Its lost URLs, counted from rows.
     pub lost: LostCounts,
-    /// Changes of pages that it told.
-    pub told: u64,
+    /// Changes of pages that it reported.
+    pub reported: u64,
     /// Changes that wait for a second look.
     pub pending: u64,
     /// What was checked of its answers "not modified", counted from rows.
@@ -77,9 +77,9 @@ pub struct StoredSummary {
     /// The crawl's settings (JSON).
     pub settings: Option<String>,
     /// Hosts that are not well, the first 100 of them.
-    pub hosts: Vec<AilingHost>,
+    pub hosts: Vec<UnhealthyHost>,
     /// How many there are.
-    pub ailing_hosts: u64,
+    pub unhealthy_hosts: u64,
 }
 
 impl StoredSummary {
@@ -91,7 +91,7 @@ impl StoredSummary {
 
 /// A host that is not well.
 #[derive(Debug, Clone)]
-pub struct AilingHost {
+pub struct UnhealthyHost {
     /// Scheme, name and port.
     pub origin: String,
     /// Since when, why, and who chose to wait.

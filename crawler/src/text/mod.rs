@@ -72,7 +72,7 @@ impl Text {
         self.lines.is_empty()
     }
 
-    /// How many words there are: what stands between white space.
+    /// How many words there are: what is between white space.
     pub fn words(&self) -> usize {
         self.lines.split_ascii_whitespace().count()
     }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::Key;
 
-/// The hash of a [`Key`] under one [`FingerprintSeed`]: it stands for the key in the URL table, in kept links and in the URL cache.
+/// The hash of a [`Key`] under one [`FingerprintSeed`]: it replaces the key in the URL table, in kept links and in the URL cache.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint(u128);
 

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_that_merely_count_are_told_apart_as_well() {
+    fn fingerprints_that_merely_count_are_distinguished_as_well() {
         let plan = Plan::for_rate(20_000, 1e-3).unwrap();
         let mut filter = of(plan, 5);
         for key in 0..20_000_u128 {

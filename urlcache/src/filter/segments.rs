@@ -7,7 +7,7 @@
 //! positions; and the XOR layer is sized as if it stood alone, because every other layer passes a URL made of known
 //! segments.
 //!
-//! An answer *new* is charged only where every layer found its segment, so that the XOR layer alone told the URL: then
+//! An answer *new* is charged only where every layer found its segment, so that the XOR layer alone knew the URL to be new: then
 //! the charge is that of the XOR layer. A URL with a new segment is refused with the rate of its layer times that of the
 //! XOR layer, and is found by its layer just as often; so the sum of these charges has the expectation of the losses.
 

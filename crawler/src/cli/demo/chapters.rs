@@ -168,17 +168,17 @@ pub(super) async fn change(tour: &Tour) -> Result<Chapter, Failure> {
     let output = tour.run(&mut chapter, &["crawl", "-d", &dir, "--again"]).await?;
     tour.excerpt(&output, &["changes  "])?;
     let output = tour.run(&mut chapter, &["changes", &dir, "--since", "1"]).await?;
-    let told = tour.changes(FIRST)?;
-    excerpt_of_changes(tour, &output, told.keys())?;
+    let listed = tour.changes(FIRST)?;
+    excerpt_of_changes(tour, &output, listed.keys())?;
     let truth = tour.server().site().changes_since(&before);
     let expected = BTreeMap::from([("changed", &truth.changed), ("gone", &truth.gone), ("new", &truth.new)]);
     let [changed, gone, new] = [&truth.changed, &truth.gone, &truth.new].map(BTreeSet::len);
-    let is_told =
-        told.len() == expected.len() && told.iter().all(|(kind, paths)| expected.get(&**kind) == Some(&paths));
+    let is_listed =
+        listed.len() == expected.len() && listed.iter().all(|(kind, paths)| expected.get(&**kind) == Some(&paths));
     tour.state(
         &mut chapter,
         &format!("{changed} pages changed, {gone} are gone and {new} are new: these were listed, and no others"),
-        is_told,
+        is_listed,
     )?;
     chapter.set("changed", changed);
     chapter.set("gone", gone);
@@ -241,7 +241,7 @@ pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
 /// What `webloom status` says while the server is away, as soon as the crawl has noticed.
 async fn while_away(tour: &Tour, dir: &str) -> Result<String, Failure> {
     let began = Instant::now();
-    let has_noticed = || directory::summary(dir.as_ref()).is_ok_and(|summary| summary.ailing_hosts > 0);
+    let has_noticed = || directory::summary(dir.as_ref()).is_ok_and(|summary| summary.unhealthy_hosts > 0);
     while began.elapsed() < OUTAGE && !has_noticed() {
         tokio::time::sleep(LOOK).await;
     }

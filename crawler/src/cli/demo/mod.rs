@@ -105,21 +105,21 @@ async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, Failure> {
     }
     let server = PracticeServer::start(site).await.map_err(Failure::system("cannot serve the practice site"))?;
     let tour = Tour::new(folder.path(), server, Screen::new(&args.output), &args.output)?;
-    let told = tour.all().await?;
+    let story = tour.all().await?;
     folder.keep_site(tour.server())?;
     if args.output.json {
-        outcome::document(&document(&told, args, folder, &tour)?)?;
+        outcome::document(&document(&story, args, folder, &tour)?)?;
     }
-    closing(&told, args, folder, tour.screen())?;
-    Ok(Shown { holds: told.holds(), server: args.serve.then(|| tour.into_server()) })
+    closing(&story, args, folder, tour.screen())?;
+    Ok(Shown { holds: story.holds(), server: args.serve.then(|| tour.into_server()) })
 }
 
 /// The summary of the first crawl, and the figures of the tour.
-fn document(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<Value, Failure> {
+fn document(story: &tour::Story, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<Value, Failure> {
     let figures = json!({
         "site": tour.server().url(), "directory": folder.path().display().to_string(),
-        "kept": folder.stays(), "served": args.serve, "tour_seconds": told.seconds(), "holds": told.holds(),
-        "chapters": told.chapters.iter().map(chapter::Chapter::document).collect::<Vec<_>>(),
+        "kept": folder.stays(), "served": args.serve, "tour_seconds": story.seconds(), "holds": story.holds(),
+        "chapters": story.chapters.iter().map(chapter::Chapter::document).collect::<Vec<_>>(),
     });
     let mut document = summary::document(&directory::summary(folder.path())?);
     if let (Some(members), Value::Object(figures)) = (document.as_object_mut(), figures) {
@@ -129,18 +129,18 @@ fn document(told: &tour::Told, args: &DemoArgs, folder: &Folder, tour: &Tour) ->
 }
 
 /// What held, and what to do next.
-fn closing(told: &tour::Told, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), Failure> {
+fn closing(story: &tour::Story, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), Failure> {
     screen.gap()?;
-    match told.wrong() {
+    match story.wrong() {
         0 => screen.good(&format!(
             "all {} statements were checked against the site and are true; {:.1} s",
-            told.statements(),
-            told.seconds()
+            story.statements(),
+            story.seconds()
         ))?,
         wrong => {
-            screen.bad(&format!("{wrong} of {} statements are wrong: see above", told.statements()))?;
+            screen.bad(&format!("{wrong} of {} statements are wrong: see above", story.statements()))?;
             if args.output.json || args.output.quiet {
-                outcome::tell(&format!("error: {wrong} of {} statements of the demo are wrong", told.statements()));
+                outcome::tell(&format!("error: {wrong} of {} statements of the demo are wrong", story.statements()));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::{
 /// Characters of a line of a command or of its output, about.
 const WIDTH: usize = 90;
 
-/// How text stands out: codes of ECMA-48, "select graphic rendition".
+/// How text is marked: codes of ECMA-48, "select graphic rendition".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tone {
     Heading,

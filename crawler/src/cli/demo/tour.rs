@@ -43,13 +43,13 @@ pub(super) struct Tour {
     is_verbose: bool,
 }
 
-/// The chapters, told.
+/// The chapters, with what they showed.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Story {
     pub(super) chapters: Vec<Chapter>,
 }
 
-impl Told {
+impl Story {
     /// Whether every statement holds.
     pub(super) fn holds(&self) -> bool {
         self.wrong() == 0
@@ -97,7 +97,7 @@ impl Tour {
     }
 
     /// All chapters.
-    pub(super) async fn all(&self) -> Result<Told, Failure> {
+    pub(super) async fn all(&self) -> Result<Story, Failure> {
         let url = self.server.url();
         self.screen.text(&format!("A tour of webloom in five chapters, on a practice site at {url}"))?;
         let chapters = vec![
@@ -107,7 +107,7 @@ impl Tour {
             chapters::change(self).await?,
             chapters::outage(self).await?,
         ];
-        Ok(Told { chapters })
+        Ok(Story { chapters })
     }
 
     /// What serves the site.

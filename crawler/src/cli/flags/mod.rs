@@ -26,7 +26,7 @@ const USER_AGENT_HELP: &str = "Name and contact address that servers see \
 
 const USER_AGENT_LONG_HELP: &str = "Name and contact address that servers see \
     [default: webloom/{version} (+https://webloom.example/bot)]\n\n\
-    Give a URL or a mail address of your own, so that site owners can reach you. {version} stands for the version of Webloom.";
+    Give a URL or a mail address of your own, so that site owners can reach you. {version} is replaced by the version of Webloom.";
 
 /// The flags that set a crawl up.
 ///

@@ -23,12 +23,12 @@ struct Tries<'a> {
     /// How many sequences there were, those that failed included.
     done: u64,
     /// What was said last: it is not said twice in a row.
-    told: Option<String>,
+    said: Option<String>,
 }
 
-/// Watches a crawl until it is told to end, or has had all its sequences; the exit code.
+/// Watches a crawl until it is asked to end, or has had all its sequences; the exit code.
 pub(super) async fn run<T: WallTime>(given: Given, among: Among, mut outside: Outside<Given, T>) -> u8 {
-    let mut tries = Tries { given, among: &among, done: 0, told: None };
+    let mut tries = Tries { given, among: &among, done: 0, said: None };
     loop {
         let failure = match tries.watch(&mut outside).await {
             Ok(code) => return code,
@@ -57,24 +57,24 @@ impl Tries<'_> {
         self.given = Given { most, ..rounds.subject.given().clone() };
         self.done += rounds.done();
         if rounds.done() > 0 {
-            self.told = None;
+            self.said = None;
         }
         ended.map(outcome::code)
     }
 
     fn tell(&mut self, failure: &Failure, next: Option<&(Moment, Plan)>) {
         let text = failure.to_string();
-        if self.told.as_ref() == Some(&text) {
+        if self.said.as_ref() == Some(&text) {
             return;
         }
         let when = next.map_or_else(String::new, |(moment, plan)| {
             format!("; the next try is at {}", plan.schedule.local(*moment).strftime("%Y-%m-%dT%H:%M:%S%:z"))
         });
         self.among.voice.tell(&format!("error: {text}{when}"));
-        self.told = Some(text);
+        self.said = Some(text);
     }
 
-    /// Until it is tried again; the exit code, where it is told to end before.
+    /// Until it is tried again; the exit code, where it is asked to end before.
     async fn wait<T: WallTime>(&mut self, outside: &mut Outside<Given, T>) -> Option<u8> {
         let failed = outside.time.now();
         loop {

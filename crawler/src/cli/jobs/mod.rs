@@ -42,7 +42,7 @@ use super::{
 };
 use crate::{clock::SystemWall, engine::SharedGate, observe::logs, politeness::Member, store::Revisit};
 
-/// What was asked for besides the file.
+/// What was asked for, beside the file.
 pub(super) struct Asked {
     pub(super) file: PathBuf,
     /// What holds for all jobs.
@@ -60,7 +60,7 @@ struct AllJobs {
     asked: Asked,
     gate: Arc<SharedGate>,
     tasks: JoinSet<u8>,
-    /// Those whose tasks have not ended, also such as were told to.
+    /// Those whose tasks have not ended, also those asked to end.
     running: HashMap<Id, Running>,
     /// Those whose directory another one has still.
     waiting: Vec<Job>,
@@ -79,7 +79,7 @@ struct Running {
     voice: Voice,
     orders: mpsc::Sender<Order<Given>>,
     stop: watch::Sender<Option<i32>>,
-    /// Whether it was told to end.
+    /// Whether it was asked to end.
     leaves: bool,
 }
 
@@ -234,7 +234,7 @@ impl Running {
 /// The exit code of a job that the loss policy ended.
 const LOSS: u8 = 3;
 
-/// Stands for the exit code of a job that panicked.
+/// Takes the place of the exit code of a job that panicked.
 const PANICKED: u8 = u8::MAX;
 
 /// Of several exit codes the one that the program has.

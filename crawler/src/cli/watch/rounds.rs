@@ -123,7 +123,7 @@ impl<S: Subject> Rounds<S> {
         outside: &mut Outside<S::Given, T>,
         visiting: &mut Option<Visiting<S::Visited>>,
     ) -> Result<Option<End>, Failure> {
-        let mut told = None;
+        let mut printed = None;
         loop {
             if self.plan.paused {
                 if let Some(end) = self.finish_visits(visiting).await? {
@@ -132,7 +132,7 @@ impl<S: Subject> Rounds<S> {
                 if let Some(end) = self.wait_for_the_pause_to_end(outside).await {
                     return Ok(Some(end));
                 }
-                told = None;
+                printed = None;
             }
             let now = outside.time.now();
             if std::mem::take(&mut self.asked) {
@@ -143,7 +143,7 @@ impl<S: Subject> Rounds<S> {
                 return Ok(None);
             }
             let Due::At(due) = self.upcoming.due(&self.plan.schedule, now) else { return Ok(None) };
-            if told.replace(due) != Some(due) {
+            if printed.replace(due) != Some(due) {
                 self.subject.print(&format!("next sequence at {}", self.shown(due)))?;
             }
             let visits = self.subject.next_visits().filter(|_| visiting.is_none());
@@ -161,7 +161,7 @@ impl<S: Subject> Rounds<S> {
                 }
                 // Visits hear it themselves.
                 signal = outside.stop.asked(), if visiting.is_none() => return Ok(Some(End::Signal(signal))),
-                Some(order) = outside.orders.recv() => self.heed(order),
+                Some(order) = outside.orders.recv() => self.obey(order),
                 woken = outside.time.until(visits.map_or(due, |visits| visits.min(due))) => woken.map_err(no_timer())?,
             }
         }
@@ -194,7 +194,7 @@ impl<S: Subject> Rounds<S> {
             tokio::select! {
                 biased;
                 signal = outside.stop.asked() => return Some(End::Signal(signal)),
-                Some(order) = outside.orders.recv() => self.heed(order),
+                Some(order) = outside.orders.recv() => self.obey(order),
             }
         }
         if self.round == Round::GoOn {
@@ -215,7 +215,7 @@ impl<S: Subject> Rounds<S> {
             tokio::select! {
                 biased;
                 ended = &mut crawling => break ended?,
-                Some(order) = outside.orders.recv() => self.heed_while_running(order),
+                Some(order) = outside.orders.recv() => self.obey_while_running(order),
                 woken = outside.time.until(next), if !outlasts => {
                     woken.map_err(no_timer())?;
                     outlasts = outside.time.now() >= next;
@@ -245,15 +245,15 @@ impl<S: Subject> Rounds<S> {
         }
     }
 
-    fn heed_while_running(&mut self, order: Order<S::Given>) {
+    fn obey_while_running(&mut self, order: Order<S::Given>) {
         if matches!(order, Order::Begin) {
             self.subject.tell("a sequence is running: the next one begins right after it");
         }
-        self.heed(order);
+        self.obey(order);
     }
 
     /// Takes new settings over, where they are right.
-    fn heed(&mut self, order: Order<S::Given>) {
+    fn obey(&mut self, order: Order<S::Given>) {
         match order {
             Order::Begin if self.plan.paused => self.subject.tell("paused: no sequence begins"),
             Order::Begin => self.asked = true,

@@ -84,7 +84,7 @@ impl Given {
             added,
             round: Round::GoOn,
             layers: self.layers.clone(),
-            told: false,
+            announced: false,
             until: None,
             auth: access::auth(self.auth.as_ref())?,
             lock: None,
@@ -200,7 +200,7 @@ impl Subject for Site {
         self.session.dir = ended.lock.directory()?;
         self.session.show_summary(&ended)?;
         let Ended { end, lock, crawl } = ended;
-        (self.session.lock, self.session.told) = (Some(lock), true);
+        (self.session.lock, self.session.announced) = (Some(lock), true);
         if crawl.is_none() && end.is_followed_by_visits() {
             self.between = Some(Between::new(&self.session.settings(self.stored.as_deref())?.settings, now));
         }
@@ -233,7 +233,7 @@ impl Subject for Site {
             let _ = finished.await;
         };
         let lock = self.session.lock.clone();
-        let session = Session { lock: lock.clone(), told: true, ..self.begun.clone() };
+        let session = Session { lock: lock.clone(), announced: true, ..self.begun.clone() };
         let (crawl, between) = (self.crawl.take(), self.between.take());
         let running: Running<Visited> = Box::pin(async move {
             match (crawl, between, lock) {

@@ -1,4 +1,4 @@
-//! Months of a schedule in seconds: the loop that a crawl is watched by, on a clock that is set, stands still in suspend and changes
+//! Months of a schedule in seconds: the loop that a crawl is watched by, on a clock that is set, stops in suspend and changes
 //! its zone's offset as scripted. What is crawled takes time, and nothing else.
 
 use std::{

@@ -30,7 +30,7 @@ pub use scope::{ScopeKind, ScopeSettings};
 
 use super::{Layers, reader::KeyReader};
 
-/// Everything a crawl is told, checked. Hand each component its own part, not the whole.
+/// All settings of a crawl, checked. Hand each component its own part, not the whole.
 ///
 /// ```
 /// let settings = webloom::config::Settings::default();

@@ -1,4 +1,4 @@
-//! What the core is told, and what it has the shell do.
+//! What the core hears, and what it has the shell do.
 
 use super::{
     super::report::{Judging, Report},
@@ -49,7 +49,7 @@ pub(in crate::engine) enum Question {
     Fill(Filling),
     /// Which pages are due.
     Due(Box<DueRequest>),
-    /// To record how the sequence stands.
+    /// To record the state of the sequence.
     Record(Option<End>),
 }
 
@@ -67,7 +67,7 @@ pub(in crate::engine) enum StoreAnswer {
     Confirmed(Confirmed),
     /// Pages that are due.
     Due(DuePages),
-    /// How the sequence stands is recorded.
+    /// The state of the sequence is recorded.
     Recorded,
 }
 

@@ -10,7 +10,7 @@ use crate::engine::Progress;
 const MOST_WANTED: usize = 65_536 + 10_000;
 
 impl Core {
-    /// How the run stands.
+    /// The state of the run.
     pub(in crate::engine) fn progress(&self) -> Progress {
         let counters = self.outbox.counters();
         Progress {
@@ -21,8 +21,8 @@ impl Core {
             in_flight: self.limits.in_flight() as u64,
             errors: counters.errors.values().sum(),
             expected_lost: self.admission.expected_lost(),
-            ailing_hosts: self.frontier.unhealthy() as u64,
-            ailing_host: self.frontier.first_unhealthy().map(ToString::to_string),
+            unhealthy_hosts: self.frontier.unhealthy() as u64,
+            unhealthy_host: self.frontier.first_unhealthy().map(ToString::to_string),
             cache_items: self.admission.items(),
         }
     }
@@ -54,7 +54,7 @@ impl Core {
 
     /// Whether what must hold at any time does.
     #[cfg(test)]
-    pub(super) fn stands(&self) -> Result<(), String> {
+    pub(super) fn holds(&self) -> Result<(), String> {
         let counts = self.frontier.counts();
         if counts.admitted != counts.queued + counts.leased + counts.finished + counts.abandoned {
             return Err(format!("the counts do not add up: {counts:?}"));

@@ -85,7 +85,7 @@ impl Core {
         };
         self.outbox.hand_to(effects);
         #[cfg(test)]
-        self.stands().unwrap_or_else(|problem| panic!("{problem} at {now:?}"));
+        self.holds().unwrap_or_else(|problem| panic!("{problem} at {now:?}"));
         Ok(then)
     }
 }

@@ -1,4 +1,4 @@
-//! [`Outbox`]: what goes out of the core, in order, and what of it is still to be answered.
+//! [`Outbox`]: what goes out of the core, in order, and which parts are still to be answered.
 //!
 //! Owns: the sums of the sequence, and when the frontier hears of a step's rows. Where the URL cache does not forget, they
 //! are new, and it hears of them as the step goes out. A cache that forgets may call a URL new that has a row: such a step is
@@ -67,7 +67,7 @@ impl Outbox {
         self.effects.push(Effect::Ask(question));
     }
 
-    /// Has the store know how the sequence stands. There must be [room](Self::has_room).
+    /// Has the store know the state of the sequence. There must be [room](Self::has_room).
     pub(super) fn record(&mut self, end: Option<End>) {
         self.is_recorded(end);
         self.ask(Question::Record(end));

@@ -26,7 +26,7 @@ use crate::{
     url::Fingerprint,
 };
 
-/// Where the sweep stands.
+/// How far the sweep has come.
 #[derive(Debug)]
 pub(super) struct Sweep {
     choice: SweepChoice,

@@ -1,7 +1,7 @@
 //! The pure half of admission: which candidates may be admitted, and by which fingerprints they are known.
 //!
 //! Owns: scope and fingerprint of what a page proposes ([`PureHalf`]), with a [`Memo`] of links that were on other pages, what is
-//! kept of it ([`Proposals`]), and what of it is offered to the crawl ([`Batch`]).
+//! kept of it ([`Proposals`]), and the part that is offered to the crawl ([`Batch`]).
 //!
 //! Invariants: it depends on nothing but the scope and the links; its memory is bounded.
 //!

@@ -52,7 +52,7 @@ struct Judged {
     fingerprint: Fingerprint,
     nofollow: bool,
     /// The link that has the text of those that lead there.
-    told_by: u32,
+    labelled_by: u32,
     /// What the scope says.
     allowed: Result<(), Refusal>,
 }
@@ -92,11 +92,11 @@ impl PureHalf {
         let mut proposals = Proposals::default();
         let mut passed = Vec::with_capacity(different.len());
         let mut labels = links.are_labelled().then(LabelPacker::default);
-        for Judged { number, fingerprint, nofollow, told_by, allowed } in different {
+        for Judged { number, fingerprint, nofollow, labelled_by, allowed } in different {
             let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
             if let Some(packer) = &mut labels {
                 let reason = allowed.map_or_else(|refusal| Some(refusal.as_str()), |()| forbidden.then_some(NOFOLLOW));
-                pack(packer, &links, [number, told_by], reason);
+                pack(packer, &links, [number, labelled_by], reason);
             }
             match allowed {
                 _ if forbidden => proposals.refuse(NOFOLLOW),
@@ -124,15 +124,15 @@ impl PureHalf {
                 Entry::Occupied(at) => {
                     let first = &mut different[*at.get()];
                     first.nofollow &= nofollow;
-                    if links.label(first.told_by).is_some_and(|label| label.text.is_empty()) {
-                        first.told_by = number;
+                    if links.label(first.labelled_by).is_some_and(|label| label.text.is_empty()) {
+                        first.labelled_by = number;
                     }
                 }
                 Entry::Vacant(_) if length as usize > links.most_bytes() - bytes => left += 1,
                 Entry::Vacant(at) => {
                     bytes += length as usize;
                     at.insert(different.len());
-                    different.push(Judged { number, fingerprint, nofollow, told_by: number, allowed: judged });
+                    different.push(Judged { number, fingerprint, nofollow, labelled_by: number, allowed: judged });
                 }
             }
         }
@@ -184,8 +184,8 @@ impl PureHalf {
 
 /// Packs what a link says of itself; the text may be that of another one to the same URL. Of a refused one also where it leads,
 /// because nothing else tells that.
-fn pack(packer: &mut LabelPacker, links: &RawLinks, [number, told_by]: [u32; 2], refused: Option<&str>) {
-    let (Some(label), Some(telling)) = (links.label(number), links.label(told_by)) else { return };
+fn pack(packer: &mut LabelPacker, links: &RawLinks, [number, labelled_by]: [u32; 2], refused: Option<&str>) {
+    let (Some(label), Some(telling)) = (links.label(number), links.label(labelled_by)) else { return };
     let label = Label { text: telling.text, ..label };
     let Some(reason) = refused else { return packer.keep(label) };
     let url = links.url(number).map(WebUrl::without_credentials);

@@ -159,16 +159,16 @@ impl Crawl {
         let further = if self.random.percent(25) { 1 + self.random.below(2) } else { 0 };
         self.again = Some((plan, further));
         // Draws of their own, so that a seed stays what it was.
-        let mut besides = self.besides(0);
-        let between = besides.percent(30).then(|| between(&mut besides));
-        let length = besides.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
+        let mut separate = self.separate(0);
+        let between = separate.percent(30).then(|| between(&mut separate));
+        let length = separate.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
         if joins_late {
             // So that much is queued when the start comes that leads there.
-            self.interruptions.insert(0, Interruption::Signal(1 + besides.below(10 * SECOND)));
+            self.interruptions.insert(0, Interruption::Signal(1 + separate.below(10 * SECOND)));
         }
-        self.suspended = besides.percent(10).then_some((besides.below(30 * SECOND), length));
-        if between.is_some() && besides.percent(50) {
-            self.interruptions.insert(0, Interruption::Kill(besides.below(HOUR)));
+        self.suspended = separate.percent(10).then_some((separate.below(30 * SECOND), length));
+        if between.is_some() && separate.percent(50) {
+            self.interruptions.insert(0, Interruption::Kill(separate.below(HOUR)));
         }
         self.between = between;
         self
@@ -249,8 +249,8 @@ impl Crawl {
         self.narrows.filter(|(from, _)| *from <= run).map_or(Excluded::Nothing, |(_, excluded)| excluded)
     }
 
-    /// Chance that is not that of the others.
-    fn besides(&self, number: u64) -> Random {
+    /// Random numbers apart from those of the crawl.
+    fn separate(&self, number: u64) -> Random {
         Random::new(self.random.clone().next().rotate_left(7) ^ number)
     }
 
@@ -420,7 +420,7 @@ impl Crawl {
             added: added.into_iter().map(start).collect(),
             round,
             layers: layers(&self.with_between(&(self.text.clone() + self.excluded.settings()))),
-            told: true,
+            announced: true,
             watched: self.between.is_some(),
             until: None,
             auth: None,

@@ -57,8 +57,8 @@ impl Plan {
         let added = (starts.len() > 1 && random.percent(20)).then(|| starts.len() - 1);
         let turns = random.percent(if crowd { 60 } else { 15 }).then_some(8);
         // Draws of their own, so that a seed without it stays what it was.
-        let mut besides = Random::new(random.clone().next() ^ 1);
-        if let Some(last) = added.filter(|_| !calm && besides.percent(60)) {
+        let mut separate = Random::new(random.clone().next() ^ 1);
+        if let Some(last) = added.filter(|_| !calm && separate.percent(60)) {
             starts[last] = StartKind::Moved;
         }
         Self { starts, robots, odd, crowd, calm, added, turns }

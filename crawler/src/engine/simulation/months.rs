@@ -244,15 +244,16 @@ fn assert_figures(crawl: &Crawl, site: &Site) {
     let mut truth = Truth::new(site, 0);
     let mut sums = [Span::default(); 2];
     for day in 101..140_u64 {
-        let told = losses.iter().find(|line| u64::from(line.sequence) == day).and_then(|line| line.measured).unwrap();
-        sums[0] += told;
+        let measured =
+            losses.iter().find(|line| u64::from(line.sequence) == day).and_then(|line| line.measured).unwrap();
+        sums[0] += measured;
         truth.copies.fill((day - 1) * DAY);
         truth.span = Span::default();
         sums[1] += truth.end(day * DAY);
     }
-    let [told, is] = sums.map(|span| [span.freshness().unwrap(), span.mean_age().unwrap() / 3600.0]);
-    println!("measured: fresh {:.3}, age {:.2} h; in truth {:.3} and {:.2} h", told[0], told[1], is[0], is[1]);
-    assert!((told[0] - is[0]).abs() < 0.05 && (told[1] / is[1] - 1.0).abs() < 0.3);
+    let [measured, is] = sums.map(|span| [span.freshness().unwrap(), span.mean_age().unwrap() / 3600.0]);
+    println!("measured: fresh {:.3}, age {:.2} h; in truth {:.3} and {:.2} h", measured[0], measured[1], is[0], is[1]);
+    assert!((measured[0] - is[0]).abs() < 0.05 && (measured[1] / is[1] - 1.0).abs() < 0.3);
 }
 
 /// Freshness of a site that is visited so often a day, as a policy says, over the second half of the days; with the visits.

@@ -1,7 +1,7 @@
 //! Which addresses may be connected to.
 //!
-//! Owns: [`special_use`] (what the address registries say about an address), [`Allowance`] (what the user lets the
-//! crawl reach besides) and [`AddressPolicy`] (the decision for a URL and for the addresses of its host).
+//! Owns: [`special_use`] (what the address registries say about an address), [`Allowance`] (what else the user lets
+//! the crawl reach) and [`AddressPolicy`] (the decision for a URL and for the addresses of its host).
 //!
 //! Invariants: an address that is not on the public internet is refused unless the user named it; a name that resolves
 //! to such an address is no better than the address; what cannot be classified is refused.

@@ -1,4 +1,4 @@
-//! [`AddressPolicy`]: the public internet, the user's own starts, and what the user allows besides.
+//! [`AddressPolicy`]: the public internet, the user's own starts, and what else the user allows.
 
 use std::collections::HashSet;
 use std::net::IpAddr;

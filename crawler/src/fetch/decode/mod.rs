@@ -11,8 +11,8 @@
 //! What it is lenient about, because servers are: `Content-Encoding: gzip` on a body that does not start like gzip is
 //! taken as not encoded; bytes after the end of a compressed stream are ignored; `identity` and names that are no
 //! coding of ours leave the body as it is (what was applied before an unknown one cannot be reached). What it is not
-//! lenient about: a stream that turns out broken is an error, not a shorter page; one that merely ends early is told as
-//! such ([`Decoded::complete`]).
+//! lenient about: a stream that turns out broken is an error, not a shorter page; one that merely ends early is reported
+//! as such ([`Decoded::complete`]).
 //!
 //! Does not know: HTTP, where bytes come from, time.
 

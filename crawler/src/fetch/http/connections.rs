@@ -19,7 +19,7 @@ use crate::url::Origin;
 const COUNTED: Duration = client::IDLE.saturating_add(Duration::from_secs(2));
 
 /// How long no connection is kept once there were too few descriptors.
-const CAUTION: Duration = Duration::from_secs(30);
+const PENALTY: Duration = Duration::from_secs(30);
 
 /// The two clients. Clones share them.
 #[derive(Clone)]
@@ -99,7 +99,7 @@ impl Connections {
             keeping.kept.origins.clear();
             keeping.client = (keeping.remake)().unwrap_or_else(|| self.closing.clone());
         }
-        keeping.none_until = Some(now + CAUTION);
+        keeping.none_until = Some(now + PENALTY);
     }
 }
 

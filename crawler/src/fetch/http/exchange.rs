@@ -185,7 +185,7 @@ impl Patience {
     }
 }
 
-/// A moment so far ahead that nothing waits for it stands for one beyond the clock's range.
+/// A moment so far ahead that nothing waits for it takes the place of one beyond the clock's range.
 fn after(moment: Instant, wait: Duration) -> Instant {
     const FOR_EVER: Duration = Duration::from_hours(10 * 365 * 24);
     moment + wait.min(FOR_EVER)

@@ -95,7 +95,7 @@ pub(super) fn was_sent(error: &reqwest::Error) -> bool {
 }
 
 /// Whether a connection ended before there was an answer: it may have been at its end when the request was sent. An error
-/// of HTTP/2 on a connection that stands is none of that.
+/// of HTTP/2 on a connection that is open is none of that.
 pub(super) fn is_end_of_connection(error: &FetchError) -> bool {
     let FetchError::Closed(cause) = error else { return false };
     is_reset(error)

@@ -133,7 +133,7 @@ impl HttpFetcher {
                 (Err(fault::of(error)), requests)
             }
             Err(phase) => {
-                // The first byte is awaited on a connection that stands, even if another is still being made.
+                // The first byte is awaited on a connection that is open, even if another is still being made.
                 let unsent = phase == Phase::Total && course.connection == Connection::Awaited;
                 (Err(FetchError::TimedOut(phase)), u64::from(!unsent))
             }
@@ -172,7 +172,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Whether the server, as far as can be told, closed a connection that it had kept open before it knew of the request.
+    /// Whether the server, as far as can be known, closed a connection that it had kept open before it knew of the request.
     /// Where several requests to an origin are under way, one may have been given another's connection, though its own was
     /// made meanwhile.
     fn found_it_closed(&self, use_of_origin: &Use) -> bool {

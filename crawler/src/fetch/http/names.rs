@@ -1,4 +1,4 @@
-//! [`CheckedNames`]: the client's resolver hook, where the address policy stands.
+//! [`CheckedNames`]: the client's resolver hook, where the address policy is applied.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ impl Resolve for CheckedNames {
             if passed.is_empty() {
                 return Err(NoAddress::Found.into());
             }
-            // Port 0 stands for the URL's.
+            // Port 0 means the URL's.
             Ok(Box::new(passed.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
         })
     }

@@ -1,4 +1,4 @@
-//! [`FetchSettings`]: what a fetcher is told once.
+//! [`FetchSettings`]: what a fetcher is given once.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;

@@ -14,7 +14,7 @@ use crate::{
         figures::{count, counted, size, time},
         terminal::Tone,
     },
-    store::{AilingHost, PageCounts, StoredSummary},
+    store::{PageCounts, StoredSummary, UnhealthyHost},
     time::Moment,
 };
 use verdict::Ending;
@@ -70,19 +70,19 @@ pub fn document(summary: &StoredSummary) -> Value {
             "host": host.origin, "health": health(summary, host), "since": rfc3339(host.health.since),
             "cause": host.health.cause.to_string(), "waiting": host.waiting,
         })).collect::<Vec<_>>(),
-        "ailing_hosts": summary.ailing_hosts,
+        "ailing_hosts": summary.unhealthy_hosts,
         "requests": {
             "sent": counters.requests, "bytes_in": counters.bytes_in,
             "by_status": counters.by_status, "errors": counters.errors,
         },
-        "told": (summary.sequence > 0).then_some(summary.told),
+        "told": (summary.sequence > 0).then_some(summary.reported),
         "pending": (summary.sequence > 0).then_some(summary.pending), "revisit": loss::revisits(summary),
         "cache": cache,
     })
 }
 
 /// The word for the health of a host that is not well.
-fn health(summary: &StoredSummary, host: &AilingHost) -> &'static str {
+fn health(summary: &StoredSummary, host: &UnhealthyHost) -> &'static str {
     let given_up = matches!(summary.end.as_deref(), Some("unreachable" | "failed"));
     match host.health.wait {
         Wait::Paused => "paused",
@@ -112,7 +112,7 @@ pub fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
         )
     });
     let mut named: Vec<_> = named.collect();
-    let rest = summary.ailing_hosts.saturating_sub(named.len() as u64);
+    let rest = summary.unhealthy_hosts.saturating_sub(named.len() as u64);
     if rest > 0 {
         named.push(format!("{rest} more"));
     }
@@ -135,7 +135,7 @@ pub fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
         text += &losses::lines(summary, &loss::cache(summary)).unwrap_or_default();
     }
     text += note(summary);
-    if summary.ailing_hosts > 0 {
+    if summary.unhealthy_hosts > 0 {
         text += &format!("no answer   {}\n", silent_hosts(summary, 5));
     }
     text += &format!("kept in     {}\n", escape::text(&shown.dir.display().to_string()));

@@ -19,12 +19,12 @@ fn by_reason() -> BTreeMap<String, u64> {
         .into()
 }
 
-fn host(number: usize) -> AilingHost {
+fn host(number: usize) -> UnhealthyHost {
     let (since, not_before) = (Moment::from_millis(1), Moment::from_millis(2));
     let causes = [Cause::Tls, Cause::NoName, Cause::Address, Cause::Status(429), Cause::Refused];
     let cause = causes[number % causes.len()];
     let health = HealthRow { failures: 9, since, cause, not_before, wait: Wait::BackOff, known_good: None };
-    AilingHost { origin: format!("https://host-{number}.docs.example.org:8443"), health, waiting: LARGE }
+    UnhealthyHost { origin: format!("https://host-{number}.docs.example.org:8443"), health, waiting: LARGE }
 }
 
 fn counters(looks: &SiteLooks) -> Counters {
@@ -91,14 +91,14 @@ fn large() -> StoredSummary {
         abandoned: by_reason(),
         cache: Some(cache.to_string()),
         lost: LostCounts { audit_rescued: LARGE, sweep, recovered: LARGE },
-        told: LARGE,
+        reported: LARGE,
         pending: LARGE,
         checked: CheckedRevisits { audited: LARGE, wrong: LARGE / 3 },
         kept_looks: looks,
         page_rates: PageRates::default(),
         settings: None,
         hosts: (0..100).map(host).collect(),
-        ailing_hosts: LARGE,
+        unhealthy_hosts: LARGE,
     }
 }
 
@@ -113,13 +113,15 @@ fn all_kinds() -> Vec<StoredSummary> {
         |summary| summary.lost.sweep = SweepCounts { links: Some(LARGE), ..SweepCounts::default() },
         |summary| summary.lost.sweep = SweepCounts { lost: LARGE, ..SweepCounts::default() },
         |summary| summary.lost.sweep = SweepCounts::default(),
-        |summary| (summary.told, summary.lost.sweep) = (0, SweepCounts { links: Some(0), ..SweepCounts::default() }),
         |summary| {
-            (summary.told, summary.pending) = (0, 0);
+            (summary.reported, summary.lost.sweep) = (0, SweepCounts { links: Some(0), ..SweepCounts::default() })
+        },
+        |summary| {
+            (summary.reported, summary.pending) = (0, 0);
             summary.lost.sweep = SweepCounts { links: Some(LARGE), ..SweepCounts::default() };
         },
         |summary| {
-            (summary.told, summary.pending, summary.pages.broken) = (0, 0, 0);
+            (summary.reported, summary.pending, summary.pages.broken) = (0, 0, 0);
             summary.lost.sweep = SweepCounts { links: Some(LARGE), ..SweepCounts::default() };
         },
         |summary| summary.pages.html = 0,

@@ -14,7 +14,7 @@ use crate::{
         figures::{count, counted, size, time, whole_time},
         terminal::Tone,
     },
-    store::{AilingHost, StoredSummary},
+    store::{StoredSummary, UnhealthyHost},
     time::Moment,
 };
 
@@ -79,11 +79,11 @@ impl Ending<'_> {
                 };
                 format!("webloom crawl -d {dir} --sweep rescue   {what}")
             }
-            Some("drained") if summary.told > 0 => {
+            Some("drained") if summary.reported > 0 => {
                 format!(
                     "webloom changes {dir} --since {}   lists {}",
                     summary.sequence,
-                    counted(summary.told, "change", "changes")
+                    counted(summary.reported, "change", "changes")
                 )
             }
             Some("drained") if summary.sequence > 0 && summary.pending > 0 => {
@@ -176,14 +176,14 @@ impl Ending<'_> {
     fn silent(&self) -> String {
         let hosts = self.summary.hosts.iter().take(3);
         let mut named: Vec<_> = hosts.map(|host| self.silent_host(host)).collect();
-        let more = self.summary.ailing_hosts.saturating_sub(named.len() as u64);
+        let more = self.summary.unhealthy_hosts.saturating_sub(named.len() as u64);
         if more > 0 {
             named.push(format!("{} more", count(more)));
         }
         named.join(", ")
     }
 
-    fn silent_host(&self, host: &AilingHost) -> String {
+    fn silent_host(&self, host: &UnhealthyHost) -> String {
         let since = self.now.since(host.health.since).as_secs();
         let origin = escape::text(&host.origin).into_owned();
         let name = origin.split_once("://").map_or(&*origin, |(_, name)| name);

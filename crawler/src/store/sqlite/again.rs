@@ -4,7 +4,7 @@
 //! kept of a URL that a later sequence takes over.
 //!
 //! Invariants: a URL has one row for ever, and visits and other rows name it by its id; its ticket is that of its latest admission. How it
-//! stood at the end of an earlier sequence is told by its last visit of that sequence, or where there is none, by `past`.
+//! stood at the end of an earlier sequence is known from its last visit of that sequence, or where there is none, from `past`.
 //!
 //! Does not know: why a URL was proposed.
 
@@ -178,7 +178,7 @@ pub(super) const OF_SEQUENCE: &str = "url LEFT JOIN past ON past.url = url.id AN
     WHERE (admitted_in = ?1 OR past.url IS NOT NULL OR (admitted_in > ?1
         AND EXISTS (SELECT 1 FROM visit AS made WHERE made.url = url.id AND made.sequence = ?1)))";
 
-/// How each of them stood at the end of that sequence, or stands.
+/// The state of each of them at the end of that sequence, or now.
 pub(super) const STATE_IN_SEQUENCE: &str = "iif(admitted_in = ?1, url.state, coalesce(past.state, 'finished'))";
 
 /// The address that an earlier sequence gave to a kept link; none for one that is found for the first time.

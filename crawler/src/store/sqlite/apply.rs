@@ -30,7 +30,7 @@ pub(super) struct StepContext {
 }
 
 impl StepContext {
-    /// That of a crawl as it stands.
+    /// That of a crawl as it is.
     pub(super) fn of(connection: &Connection, current: Current, rows: Rows) -> Result<Self> {
         let readmits = again::readmits(connection, current)?;
         Ok(Self { current, rows, readmits, lost: lost::any(connection)? })

@@ -33,7 +33,7 @@ pub struct Beginning<'a> {
     pub scope: Option<&'a Scope>,
     /// The order in which what is queued is to be.
     pub ranking: Option<&'a Ranking>,
-    /// The longest that a retry could have been told to wait: a clock that was ahead wrote what lies beyond it.
+    /// The longest that a retry could have been made to wait: a clock that was ahead wrote what lies beyond it.
     pub latest_due: Option<Moment>,
     /// Whether URLs are queued again that were abandoned for what may be mended since: a name that was none, an address that was not
     /// allowed.

@@ -148,7 +148,7 @@ struct Sequence {
     number: u32,
     counters: String,
     exact: bool,
-    /// Whether it began with what was known, and another came after it: what it admitted cannot be told any more.
+    /// Whether it began with what was known, and another came after it: what it admitted cannot be known any more.
     is_past_known: bool,
     /// Whether a sweep proves it.
     swept: bool,

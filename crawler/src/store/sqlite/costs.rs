@@ -96,7 +96,7 @@ fn visit(ticket: Ticket) -> Step {
     Step { visit: Some(visit), change: Some((ticket, UrlChange::Finished)), ..Step::default() }
 }
 
-fn ailing() -> Step {
+fn unhealthy() -> Step {
     let failures = 1;
     let since = Moment::from_millis(1);
     let not_before = Moment::from_millis(2);
@@ -120,7 +120,7 @@ fn costs(others: u64, sequence: u32) -> Vec<(&'static str, u64)> {
         cost("an admission", &|database| write(database, &admission(5_000_000), current)),
         cost("a visit", &|database| write(database, &visit(ticket(4)), current)),
         cost("an abandoned URL", &|database| write(database, &gone, current)),
-        cost("a host's health", &|database| write(database, &ailing(), current)),
+        cost("a host's health", &|database| write(database, &unhealthy(), current)),
         cost("a host's closing", &|database| write(database, &closed, current)),
     ]
 }

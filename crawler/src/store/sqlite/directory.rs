@@ -179,7 +179,7 @@ impl CrawlDirectory {
         resume::key_rules(&self.connection).map_err(self.failed())
     }
 
-    /// How the last sequence stands; `None` when the directory is new.
+    /// The state of the last sequence; `None` when the directory is new.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read.

@@ -17,7 +17,7 @@ const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
 
 const CHANGE: &str = "nullif(visit.change, 'gone')";
 
-/// How every URL stands: its latest state.
+/// The latest state of every URL.
 const LATEST: &str = "SELECT id AS place, url, key, admitted_in AS sequence, hop, via, depth, state, reason, visit, NULL AS found_by FROM url";
 
 /// The URLs that a sequence lost and did not admit.
@@ -39,7 +39,7 @@ pub(super) fn pages(
     filter: &PageFilter,
     mut each: impl FnMut(PageLine) -> bool,
 ) -> Result<()> {
-    let stands = stands(filter);
+    let states = states(filter);
     let sequence = sequence(connection, filter)?;
     let (outcome, change) = (filter.outcome.map(PageOutcome::as_str), filter.change.map(PageChange::as_str));
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
@@ -65,11 +65,11 @@ pub(super) fn pages(
     };
     // A place is no key of what was lost. In another order each batch would sort all that is left.
     if filter.order.is_some() || filter.recovered || filter.asks_for_lost() {
-        let query = query(&stands, &conditions, filter.order);
+        let query = query(&states, &conditions, filter.order);
         return batches::of_query(connection, &query, &*values, |row| Ok(matching(row)?.is_none_or(&mut each)));
     }
     conditions.push(format!("stand.place > ?{}", values.len() + 1));
-    let query = format!("{} LIMIT {BATCH}", query(&stands, &conditions, None));
+    let query = format!("{} LIMIT {BATCH}", query(&states, &conditions, None));
     let mut select = connection.prepare(&query)?;
     let batch = |behind: u64| {
         let values: Vec<&dyn ToSql> = values.iter().copied().chain([&behind as &dyn ToSql]).collect();
@@ -78,13 +78,13 @@ pub(super) fn pages(
     batches::by_key(batch, |line| Ok(line.is_none_or(&mut each)))
 }
 
-/// The query for lines. What came of a URL is of the sequence it stands in: an older visit says nothing of one that is queued again.
-fn query(stands: &str, conditions: &[String], order: Option<PageOrder>) -> String {
+/// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
+fn query(states: &str, conditions: &[String], order: Option<PageOrder>) -> String {
     format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
                 visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place
-         FROM ({stands}) AS stand
+         FROM ({states}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
          WHERE {} ORDER BY {}stand.place",
@@ -110,8 +110,8 @@ fn ordered(order: PageOrder) -> String {
     format!("{by}{}, ", if order.reversed { " DESC" } else { "" })
 }
 
-/// The query for how the URLs asked for stand.
-fn stands(filter: &PageFilter) -> String {
+/// The query for the states of the URLs asked for.
+fn states(filter: &PageFilter) -> String {
     if filter.recovered {
         of_sequence(Some(RECOVERED))
     } else if filter.asks_for_lost() {
@@ -197,8 +197,8 @@ mod tests {
         schema::migrate(&mut connection, 0).unwrap();
         connection.execute_batch(schema::INDEX_OF_VISITS).unwrap();
         for sequence in [None, Some(0)] {
-            let stands = stands(&PageFilter { sequence, ..PageFilter::default() });
-            let query = query(&stands, &["stand.place > 5".to_owned()], None);
+            let states = states(&PageFilter { sequence, ..PageFilter::default() });
+            let query = query(&states, &["stand.place > 5".to_owned()], None);
             let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {query} LIMIT {BATCH}")).unwrap();
             let plan = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>>>().unwrap();
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{plan:#?}");

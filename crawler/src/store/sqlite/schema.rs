@@ -173,7 +173,7 @@ const MIGRATIONS: &[&str] = &["
         calm          INTEGER NOT NULL,              -- looks in a row without a change
         volatile      INTEGER NOT NULL CHECK (volatile IN (0, 1)),
         orphaned      INTEGER NOT NULL CHECK (orphaned IN (0, 1)),
-        wall          BLOB,                          -- what stands in its place
+        wall          BLOB,                          -- what is in its place
         moved_from    INTEGER REFERENCES url (id),   -- it is likely to be that page
         moved_to      INTEGER REFERENCES url (id)    -- and this is where it is likely to be
     ) STRICT;

@@ -6,7 +6,7 @@ use super::{again::Current, changes, freshness, lost, resume};
 use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},
-    store::{AilingHost, CheckedRevisits, LostCounts, PageCounts, StoredSummary, UrlCounts},
+    store::{CheckedRevisits, LostCounts, PageCounts, StoredSummary, UnhealthyHost, UrlCounts},
     time::Moment,
 };
 
@@ -43,14 +43,14 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     abandoned: UrlCounts::new(),
                     cache: row.get(7)?,
                     lost: LostCounts::default(),
-                    told: 0,
+                    reported: 0,
                     pending: 0,
                     checked: CheckedRevisits::default(),
                     kept_looks: SiteLooks::default(),
                     page_rates: PageRates::default(),
                     settings: row.get(8)?,
                     hosts: Vec::new(),
-                    ailing_hosts: 0,
+                    unhealthy_hosts: 0,
                 })
             },
         )
@@ -62,19 +62,19 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
         summary.abandoned = abandoned(connection, summary.sequence)?;
     }
     summary.lost = lost::counts(connection, summary.sequence)?;
-    let told = "SELECT count(*) FROM change WHERE sequence = ?";
-    summary.told = connection.query_row(told, [summary.sequence], |row| row.get(0))?;
+    let query = "SELECT count(*) FROM change WHERE sequence = ?";
+    summary.reported = connection.query_row(query, [summary.sequence], |row| row.get(0))?;
     summary.pending = changes::count_pending(connection)?;
     summary.checked = checked_revisits(connection, summary.sequence)?;
     summary.kept_looks = freshness::kept(connection)?;
     summary.page_rates = freshness::page_rates(connection, &summary.kept_looks)?;
-    summary.hosts = ailing_hosts(connection, current)?;
+    summary.hosts = unhealthy_hosts(connection, current)?;
     let count = "SELECT count(*) FROM host WHERE cause IS NOT NULL";
-    summary.ailing_hosts = connection.query_row(count, [], |row| row.get(0))?;
+    summary.unhealthy_hosts = connection.query_row(count, [], |row| row.get(0))?;
     Ok(Some(summary))
 }
 
-fn ailing_hosts(connection: &Connection, current: Current) -> Result<Vec<AilingHost>> {
+fn unhealthy_hosts(connection: &Connection, current: Current) -> Result<Vec<UnhealthyHost>> {
     // Each part has an index of its own.
     let queued = |due| {
         format!(
@@ -90,7 +90,7 @@ fn ailing_hosts(connection: &Connection, current: Current) -> Result<Vec<AilingH
     ))?;
     let host = |row: &Row<'_>| {
         let health = resume::health(row, 2)?;
-        Ok(health.map(|health| Ok(AilingHost { origin: row.get(0)?, health, waiting: row.get(1)? })))
+        Ok(health.map(|health| Ok(UnhealthyHost { origin: row.get(0)?, health, waiting: row.get(1)? })))
     };
     select.query_map([current.sequence], host)?.filter_map(Result::transpose).map(Result::flatten).collect()
 }

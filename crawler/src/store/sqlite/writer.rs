@@ -287,7 +287,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Records how the sequence stands, what its looks found, and what has changed, in one transaction.
+    /// Records the state of the sequence, what its looks found, and what has changed, in one transaction.
     fn end(&mut self, end: &SequenceEnd) -> Result<(), Fault> {
         let transaction = self.directory.connection.unchecked_transaction()?;
         transaction.execute(

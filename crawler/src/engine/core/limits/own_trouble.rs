@@ -13,7 +13,7 @@ const FIRST: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(15);
 
 /// How long there are fewer requests at once.
-const CAUTION: Duration = Duration::from_secs(30);
+const PENALTY: Duration = Duration::from_secs(30);
 
 /// Until when nothing is asked for, and how much at once after that.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl OwnTrouble {
         if self.waits(now).is_some() {
             return;
         }
-        self.most = Some(((in_flight / 2).max(1), now + CAUTION));
+        self.most = Some(((in_flight / 2).max(1), now + PENALTY));
         let pause = self.pause.map_or(FIRST, |before| (before * 2).min(LONGEST));
         (self.until, self.pause) = (Some(now + pause), Some(pause));
         tracing::warn!(%why, pause = ?pause, "this machine can make no request; the crawl waits and tries again");
@@ -73,6 +73,6 @@ mod tests {
         trouble.is_over();
         trouble.again(now, 9, &"again");
         assert_eq!(trouble.waits(now), Some(now + FIRST));
-        assert_eq!((trouble.most(64, now), trouble.most(3, now), trouble.most(64, now + CAUTION)), (4, 3, 64));
+        assert_eq!((trouble.most(64, now), trouble.most(3, now), trouble.most(64, now + PENALTY)), (4, 3, 64));
     }
 }

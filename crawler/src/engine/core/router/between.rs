@@ -30,7 +30,7 @@ impl Core {
         self.between.take().map(|between| *between)
     }
 
-    /// How the sequence stands where visits end, by an end of its own or without; `None` where that was recorded.
+    /// The state of the sequence where visits end, by an end of its own or without; `None` where that was recorded.
     pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<End> {
         // What has come to its end stays so when a signal comes.
         let is_open = self.is_left() && self.ended != Some(End::Budget);
@@ -42,12 +42,12 @@ impl Core {
         self.frontier.drop_all_extras();
         let may_go_on = self.ended == Some(End::Unreachable) && self.frontier.next(now) != Next::Unreachable;
         // The next sequence stops it, as a budget of time would.
-        let stands = own.or(self.stands_as().filter(|_| !may_go_on)).unwrap_or(End::Budget);
-        (own.is_some() || !self.outbox.has_recorded(stands)).then_some(stands)
+        let state = own.or(self.state_by_fetches().filter(|_| !may_go_on)).unwrap_or(End::Budget);
+        (own.is_some() || !self.outbox.has_recorded(state)).then_some(state)
     }
 
     /// How the sequence has ended, by what was fetched since; `None` where something is still to be fetched.
-    fn stands_as(&self) -> Option<End> {
+    fn state_by_fetches(&self) -> Option<End> {
         match self.ended {
             Some(End::Drained) if self.is_left() => None,
             Some(End::Unreachable) if !self.is_left() => None,
@@ -85,9 +85,9 @@ impl Core {
         }
     }
 
-    /// Has the store know how the sequence stands now.
+    /// Has the store know the state of the sequence now.
     fn record(&mut self, now: Moment) {
-        let end = self.stands_as();
+        let end = self.state_by_fetches();
         if let Some(between) = &mut self.between {
             between.begin_recording(now);
             self.outbox.record(end);

@@ -89,7 +89,7 @@ impl Core {
             return Ok(self.stopping(end, more));
         }
         self.go_on_between(now);
-        // A visit that is not taken in yet has not told its host's queue that it ended: its delay would not be kept.
+        // A visit that is not taken in yet has not been reported to its host's queue as ended: its delay would not be kept.
         let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
         Ok(match then {
             Then::Turn => Then::Turn,

@@ -5,9 +5,9 @@ mod complete;
 mod depths;
 mod ends;
 mod late_scope;
+mod reported;
 mod requests;
 mod rows;
-mod told;
 
 pub(super) use ends::justify;
 

@@ -9,7 +9,7 @@ use super::super::{
 };
 use crate::{engine::End, purpose::Purpose};
 
-/// Requests to an ailing host in the first half minute.
+/// Requests to an unhealthy host in the first half minute.
 const MOST_AT_FIRST: usize = 12;
 
 /// Judges the requests of the last sequence.
@@ -137,7 +137,7 @@ fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
         let Some(seconds) = request.pause else { continue };
         // A later start may find that it asked for too much.
         let until = request.to + seconds.min(3_600) * SECOND;
-        // The second request of a lease, for a page that leads to itself, goes out whatever another has been told meanwhile.
+        // The second request of a lease, for a page that leads to itself, goes out whatever answer another has received meanwhile.
         let is_known = |next: &&&Request| {
             let is_after = next.granted > request.to && !next.is_second;
             is_after && (next.run == request.run || is_whole(crawl, request.run))

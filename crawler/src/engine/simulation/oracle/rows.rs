@@ -10,7 +10,7 @@ use super::{
         crawl::{Crawl, What},
         web::{Excluded, Page, Permission, split},
     },
-    complete, late_scope, told,
+    complete, late_scope, reported,
 };
 use crate::{
     config::{AuditRescue, OrderChoice, SweepChoice},
@@ -27,8 +27,8 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
     let found = read(connection, crawl.sequence).map_err(|error| error.to_string())?;
     let is_broken = |(url, row): &(&String, &(String, String))| row.1 == "broken" && is_a_broken_host(crawl, url);
     let broken: BTreeSet<&str> = found.iter().filter(is_broken).map(|(url, _)| url.as_str()).collect();
-    told::judge(connection)?;
-    told::copies(crawl, connection)?;
+    reported::judge(connection)?;
+    reported::copies(crawl, connection)?;
     // What only a page leads to that was taken for broken, is not found.
     let reach = crawl.web.reach(&crawl.known, crawl.excluded, &broken);
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;

@@ -6,7 +6,7 @@ use crate::fetch::address::AddressPolicy;
 
 const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
-/// A server, and a fetcher under a policy of these starts (`PORT` stands for the server's) and allowances.
+/// A server, and a fetcher under a policy of these starts (`PORT` means the server's) and allowances.
 async fn scene(starts: &[&str], allowed: &[&str]) -> (Server, HttpFetcher) {
     let server = Server::start(vec![vec![plain("200 OK", "", b"page")]]).await;
     let port = server.address().port().to_string();

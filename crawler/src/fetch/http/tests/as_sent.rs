@@ -15,7 +15,7 @@ fn keeping(url: &str) -> FetchRequest {
     FetchRequest { keep: ALL, ..request(url) }
 }
 
-/// What is told of it: names in lower case, those of the same name together, a space for a line break.
+/// What is reported of it: names in lower case, those of the same name together, a space for a line break.
 const ODD_KEPT: &str = "HTTP/1.1 200 Quite  all right!\r\nserver: odd/1.0\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n\
     x-folded: one two\r\nx-space: s\r\nx-bytes: \u{e4}\r\ncontent-length: 4\r\n\r\n";
 

@@ -1,4 +1,4 @@
-//! The fetcher against real servers on loopback that do what they are told, however wrong.
+//! The fetcher against real servers on loopback that follow their scripts, however wrong.
 
 mod addresses;
 mod as_sent;

@@ -57,17 +57,17 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let heard = Arc::new(Mutex::new(Heard::default()));
-        let told = Arc::clone(&heard);
+        let log = Arc::clone(&heard);
         tokio::spawn(async move {
             for connection in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
-                told.lock().unwrap().connections += 1;
+                log.lock().unwrap().connections += 1;
                 let script = scripts[connection.min(scripts.len() - 1)].clone();
                 // A client that goes away in the middle is what many of these tests are about.
-                let told = Arc::clone(&told);
+                let log = Arc::clone(&log);
                 tokio::spawn(async move {
-                    let played = play(stream, script, Arc::clone(&told)).await;
-                    told.lock().unwrap().ended.push(played.is_ok());
+                    let played = play(stream, script, Arc::clone(&log)).await;
+                    log.lock().unwrap().ended.push(played.is_ok());
                 });
             }
         });

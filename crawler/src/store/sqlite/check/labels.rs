@@ -1,4 +1,4 @@
-//! What is kept of links besides where they lead.
+//! What is kept of links beside their targets.
 
 use rusqlite::{Connection, Result};
 

@@ -1,6 +1,6 @@
 //! What single rows must not say: a query for each invariant.
 
-/// How every URL stands, and stood at the end of each earlier sequence of which no visit tells it.
+/// The state of every URL, now and at the end of each earlier sequence where no visit says it.
 pub(super) const STAND: &str = "stand (url, sequence, state, reason) AS (
     SELECT id, admitted_in, state, reason FROM url UNION ALL SELECT url, sequence, state, reason FROM past)";
 

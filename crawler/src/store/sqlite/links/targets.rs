@@ -49,7 +49,7 @@ struct Next {
     link: Option<u64>,
 }
 
-/// How a URL stands.
+/// The state of a URL.
 const STAND: &str = "SELECT url.id, substr(url.fingerprint, 1, 8), url.url, visit.status,
         CASE url.state WHEN 'finished' THEN
             CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE url.state END,

@@ -48,7 +48,7 @@ fn recall(book: &mut Book<'_>, page: &mut Remembered, about: &About) {
     }
 }
 
-/// Shows every page, with its address and what is known of it besides its visits.
+/// Shows every page, with its address and what is known of it beside its visits.
 fn each(connection: &Connection, mut each: impl FnMut(&mut Remembered, &About, &str) -> Result<()>) -> Result<()> {
     let mut select = connection.prepare(
         "SELECT revisit.url, class, revisit.state, weight, url.url, (SELECT steady FROM visit WHERE id = url.visit)

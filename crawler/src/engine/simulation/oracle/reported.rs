@@ -9,32 +9,32 @@ use super::super::crawl::{Crawl, Request};
 
 type Digest = Option<Vec<u8>>;
 
-/// A page, as far as those know who were told.
+/// A page, as far as the reports say.
 #[derive(Debug, Default)]
 struct Known {
     body: Digest,
-    /// Nobody is told of more changes.
+    /// No more changes of it are reported.
     volatile: bool,
     gone: bool,
 }
 
-/// Judges all that was told, and how the pages stand now.
+/// Judges all reports, and the pages as they are now.
 pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> {
     let mut pages = baseline(connection).map_err(|error| error.to_string())?;
     for url in targets(connection).map_err(|error| error.to_string())? {
-        // It was told with the page that moved there.
+        // It was reported with the page that moved there.
         pages.entry(url).or_default().volatile = true;
     }
-    for (url, change, before, after) in told(connection).map_err(|error| error.to_string())? {
+    for (url, change, before, after) in reported(connection).map_err(|error| error.to_string())? {
         let page = pages.entry(url).or_default();
         if before != page.body && !page.volatile {
             return Err(format!(
-                "{change} of page {url} is told against another copy than the last one told: {page:?}"
+                "{change} of page {url} is reported against another copy than the last one reported: {page:?}"
             ));
         }
         let is_change = matches!(&*change, "changed" | "changed_text" | "reverted" | "volatile");
         if is_change && before == after {
-            return Err(format!("{change} of page {url} is told, and nothing changed"));
+            return Err(format!("{change} of page {url} is reported, and nothing changed"));
         }
         page.volatile |= change == "volatile";
         page.gone = matches!(&*change, "gone" | "moved");
@@ -48,7 +48,7 @@ pub(super) fn judge(connection: &Connection) -> std::result::Result<(), String> 
 
 /// Copies that the first sequence has.
 fn baseline(connection: &Connection) -> Result<BTreeMap<i64, Known>> {
-    // Of several visits of a page the first. What was found between sequences is told.
+    // Of several visits of a page the first. What was found between sequences is reported.
     let query = "SELECT url, digest FROM visit WHERE sequence = 0 AND outcome = 'stored' AND NOT EXISTS (
                      SELECT 1 FROM change WHERE change.url = visit.url AND change.sequence = 0 AND change.change = 'new')
                  ORDER BY id DESC";
@@ -57,7 +57,7 @@ fn baseline(connection: &Connection) -> Result<BTreeMap<i64, Known>> {
     pages.collect()
 }
 
-fn told(connection: &Connection) -> Result<Vec<(i64, String, Digest, Digest)>> {
+fn reported(connection: &Connection) -> Result<Vec<(i64, String, Digest, Digest)>> {
     let query = "SELECT url, change, before, after FROM change WHERE url IS NOT NULL ORDER BY id";
     let mut select = connection.prepare(query)?;
     select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?.collect()
@@ -69,7 +69,7 @@ fn targets(connection: &Connection) -> Result<Vec<i64>> {
     connection.prepare(query)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Each page that is there, and not doubted, is as it was told to be.
+/// Each page that is there, and not doubted, is as it was reported to be.
 fn nothing_is_left_out(
     connection: &Connection,
     pages: &BTreeMap<i64, Known>,
@@ -82,9 +82,9 @@ fn nothing_is_left_out(
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let (url, digest): (i64, Digest) = (row.get(0)?, row.get(1)?);
-        let told = pages.get(&url).is_some_and(|page| page.volatile || (page.body == digest && !page.gone));
-        if !told {
-            return Ok(Err(format!("page {url} is not what it was told to be: {:?}", pages.get(&url))));
+        let is_reported = pages.get(&url).is_some_and(|page| page.volatile || (page.body == digest && !page.gone));
+        if !is_reported {
+            return Ok(Err(format!("page {url} is not what it was reported to be: {:?}", pages.get(&url))));
         }
     }
     Ok(Ok(()))
