@@ -245,7 +245,7 @@ impl Shared {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a request into the log; its number there, and what the script is told.
+    /// Writes a request into the log; its number there, and what the script gets to know.
     fn note(&self, target: String, headers: Vec<String>) -> (usize, Asked) {
         let mut log = self.log();
         let before = log.iter().filter(|hit| hit.target == target).count();

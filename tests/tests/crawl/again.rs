@@ -1,4 +1,4 @@
-//! Sequences beyond the first: everything is asked for once more, and what changed is told.
+//! Sequences beyond the first: everything is asked for once more, and what changed is reported.
 
 use std::{
     collections::BTreeMap,
@@ -96,7 +96,7 @@ fn living(version: usize, path: &str, _: usize) -> Reply {
 }
 
 #[test]
-fn every_page_is_asked_once_more_and_changes_are_told() {
+fn every_page_is_asked_once_more_and_changes_are_reported() {
     let (site, folder) = (Versions::serve(living), Folder::new());
     let dir = folder.crawl();
     let first = crawl(&site.server, &dir, &[]);

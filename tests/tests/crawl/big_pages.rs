@@ -101,7 +101,7 @@ fn long_links_of_starts_that_wait_for_each_other() {
     assert!(peak(&summary) < 260 * MB, "{}", peak(&summary));
 }
 
-/// A body of 400 KB whose length is not told beforehand.
+/// A body of 400 KB whose length is not known beforehand.
 fn chunked(head: &str) -> Reply {
     let piece = format!("{:x}\r\n{}\r\n", 4000, "x".repeat(4000)).repeat(100);
     Reply::Raw(format!("HTTP/1.1 {head}\r\ntransfer-encoding: chunked\r\n\r\n{piece}0\r\n\r\n").into())

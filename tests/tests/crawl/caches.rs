@@ -64,7 +64,7 @@ fn without_a_budget_a_cache_keeps_the_usual_rate() {
 }
 
 #[test]
-fn a_cache_grows_where_it_stands() {
+fn a_cache_grows_in_place() {
     let server = serve(star(300));
     for (strategy, layout, growths) in [("single", "fingerprint", 4), ("spatial", "line", 2)] {
         let folder = Folder::new();
@@ -150,7 +150,7 @@ fn what_a_rotating_cache_forgot_is_counted_as_a_duplicate() {
 
 /// A run that ends has links on their way to the URL table.
 #[test]
-fn what_was_forgotten_is_told_of_the_links_before_an_end_too() {
+fn what_was_forgotten_is_reported_of_the_links_before_an_end_too() {
     let server = serve(winding);
     let folder = Folder::new();
     let dir = folder.crawl();
@@ -234,7 +234,7 @@ fn links_seen_before_do_not_reset_a_cache() {
 }
 
 #[test]
-fn a_memory_ceiling_is_never_passed_and_its_price_is_told() {
+fn a_memory_ceiling_is_never_passed_and_its_price_is_reported() {
     let server = serve(star(2_000));
     let folder = Folder::new();
     let arguments = ["--max-cache-memory", "1KiB", "--cache-layout", "line"];
@@ -439,7 +439,7 @@ fn the_time_of_a_run_is_that_of_all_its_sequences() {
     let run = crawl.patience(std::time::Duration::from_secs(15)).run().expect(0);
     let summary = run.json();
     assert!(summary["sequence"].as_u64() > Some(0) && summary["end"] == "budget", "{summary}");
-    // One that is told no number expects no fewer than the first.
+    // One that is given no number expects no fewer than the first.
     assert_eq!(summary["cache"]["capacity"], 65_536);
     // What the sequences before took is theirs.
     let cpu = |sequence: u32| -> f64 {

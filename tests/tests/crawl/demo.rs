@@ -24,8 +24,8 @@ fn entries(folder: &Path) -> usize {
 #[test]
 fn every_statement_of_the_tour_holds_and_its_folder_goes() {
     let folder = Folder::new();
-    let told = demo(folder.0.path(), &["--json"]).run().expect(0).json();
-    let chapters = told["chapters"].as_array().expect("a list");
+    let document = demo(folder.0.path(), &["--json"]).run().expect(0).json();
+    let chapters = document["chapters"].as_array().expect("a list");
     let names: Vec<_> = chapters.iter().filter_map(|chapter| chapter["chapter"].as_str()).collect();
     assert_eq!(names, ["crawl", "tiny filter", "kill", "change", "outage"]);
     for chapter in chapters {
@@ -33,7 +33,7 @@ fn every_statement_of_the_tour_holds_and_its_folder_goes() {
         assert!(!statements.is_empty() && statements.iter().all(|one| one["holds"] == true), "{chapter}");
         assert!(chapter["commands"][0].as_str().is_some_and(|command| command.contains(' ')), "{chapter}");
     }
-    assert_eq!((&told["holds"], &told["kept"]), (&true.into(), &false.into()));
+    assert_eq!((&document["holds"], &document["kept"]), (&true.into(), &false.into()));
     assert!(chapters[1]["figures"]["missing"].as_u64() > Some(0) && chapters[1]["figures"]["missing_after_sweep"] == 0);
     assert_eq!(entries(folder.0.path()), 0, "its folder is removed");
 }

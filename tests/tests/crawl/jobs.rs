@@ -34,7 +34,7 @@ impl Jobs {
         self.0.0.path().join(name)
     }
 
-    /// Writes the file; `DIR` stands for the folder.
+    /// Writes the file; `DIR` means the folder.
     fn set(&self, text: &str) {
         let folder = self.0.0.path().display().to_string();
         fs::write(self.file(), text.replace("DIR", &folder)).expect("a file can be written");
@@ -188,7 +188,7 @@ fn a_job_that_failed_is_tried_again_when_it_is_next_due() {
     stop(holding, 143);
     running.line_with("[held] Reached");
     let said = stop(running, 143);
-    assert_eq!(said.matches("in use by another").count(), 1, "it is told once: {said}");
+    assert_eq!(said.matches("in use by another").count(), 1, "it is said once: {said}");
     assert_clean(&jobs.dir("held"));
     assert!(server.log().is_empty());
 }

@@ -282,18 +282,18 @@ fn the_examples_do_what_they_say() {
         "/" => Reply::html("<title>Start</title><a href=/1>one"),
         _ => Reply::html("<p>no title"),
     });
-    let (output, told) = example("titles", &server.url("/"));
+    let (output, messages) = example("titles", &server.url("/"));
     assert_eq!(output, format!("{}\tStart\n{}\t(none)\n", server.url("/"), server.url("/1")));
-    assert!(told.contains("Complete: 2 pages in"), "{told}");
+    assert!(messages.contains("Complete: 2 pages in"), "{messages}");
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in
         [("index.html", "<a href='a%20b.html'>a</a><a href=gone.html>g</a>"), ("a b.html", ""), ("alone.html", "")]
     {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let (output, told) = example("folder", folder.path().to_str().unwrap());
+    let (output, messages) = example("folder", folder.path().to_str().unwrap());
     assert_eq!(output, "missing\t/gone.html\nnot linked\t/alone.html\n");
-    assert!(told.contains("Complete: 2 pages in"), "{told}");
+    assert!(messages.contains("Complete: 2 pages in"), "{messages}");
 }
 
 /// What an example prints to stdout and stderr.
@@ -301,9 +301,9 @@ fn example(name: &str, argument: &str) -> (String, String) {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["run", "-q", "--locked", "-p", "webloom", "--example", name, "--", argument]);
     let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo");
-    let [shown, told] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
-    assert!(output.status.success(), "{told}");
-    (shown, told)
+    let [shown, messages] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
+    assert!(output.status.success(), "{messages}");
+    (shown, messages)
 }
 
 /// `/` redirects to itself, and the second request of the same lease cannot be made, once. Notes when it is asked.

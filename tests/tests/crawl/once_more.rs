@@ -59,7 +59,7 @@ fn asked(log: &[Hit]) -> BTreeMap<String, usize> {
 }
 
 /// What `webloom changes` lists, of one page.
-fn told(dir: &Path, page: &str) -> Vec<String> {
+fn reported(dir: &Path, page: &str) -> Vec<String> {
     let lines = Webloom::new(["changes", "--format", "jsonl"]).args([dir]).run().expect(0).json_lines();
     let of_page = lines.iter().filter(|line| line["url"].as_str().is_some_and(|url| url.ends_with(page)));
     of_page.map(|line| line["change"].as_str().unwrap_or_default().to_owned()).collect()
@@ -70,7 +70,7 @@ fn status(dir: &Path) -> Value {
 }
 
 #[test]
-fn what_changes_is_visited_more_often_and_its_changes_are_told() {
+fn what_changes_is_visited_more_often_and_its_changes_are_reported() {
     for arguments in [&["--every", "1h"][..], &["--every", "1h", "--cache", "exact"]] {
         let (server, folder) = (newspaper(), Folder::new());
         let dir = folder.crawl();
@@ -87,7 +87,7 @@ fn what_changes_is_visited_more_often_and_its_changes_are_told() {
         assert!(others > 9 && others < 9 * news, "{news} of the news: {asked:?}");
         let others = log.iter().filter(|hit| !["/news", "/robots.txt"].contains(&&*hit.target)).skip(9);
         others.for_each(|hit| assert!(is_conditional(&hit.headers), "{} is sent once more", hit.target));
-        let changes = told(&dir, "/news");
+        let changes = reported(&dir, "/news");
         assert!(changes.len() + 2 >= news && changes.iter().all(|change| change == "changed_text"), "{changes:?}");
         assert_eq!(status(&dir)["sequence"], 0);
         assert_eq!(status(&dir)["pages"]["stored"], 10, "each counts once");
@@ -115,8 +115,11 @@ fn what_was_due_when_it_was_killed_is_visited_after_the_next_start() {
         running.wait().expect(143);
         assert_clean(&dir);
         // The first sequence kept no texts.
-        let told = told(&dir, "/news");
-        assert!(told[0] == "changed" && told[1..].iter().all(|change| change == "changed_text"), "{point}: {told:?}");
+        let reported = reported(&dir, "/news");
+        assert!(
+            reported[0] == "changed" && reported[1..].iter().all(|change| change == "changed_text"),
+            "{point}: {reported:?}"
+        );
         let status = status(&dir);
         assert_eq!(
             (&status["end"], &status["sequence"], &status["counts"]["queued"]),
@@ -228,7 +231,7 @@ fn a_server_that_is_away_for_a_while_costs_nothing() {
     assert!(before >= 20, "{before}");
     assert_eq!(status(&dir)["pages"]["stored"], 10);
     assert!(pages(&dir).values().all(|page| page["outcome"] == "stored"));
-    assert_eq!(told(&dir, ""), Vec::<String>::new());
+    assert_eq!(reported(&dir, ""), Vec::<String>::new());
 }
 
 /// The first page that is visited between the sequences.

@@ -176,7 +176,7 @@ fn hosts_share_by_weight_where_not_all_can_be_asked() {
 }
 
 #[test]
-fn rules_that_cannot_be_heeded_are_refused_before_the_first_request() {
+fn rules_that_cannot_take_effect_are_refused_before_the_first_request() {
     let (server, folder) = (serve(star(1)), Folder::new());
     for (given, why) in [
         (

@@ -99,7 +99,7 @@ fn finds_the_same_whatever_cache_order_and_slots() {
 }
 
 #[test]
-fn obeys_rel_nofollow_when_told_to() {
+fn obeys_rel_nofollow_when_asked_to() {
     let crawled = crawl(&["--nofollow", "obey"]);
     let truth = &crawled.truth;
     let expected = truth.stored.keys().filter(|path| !truth.only_by_rel_nofollow.contains(*path)).cloned();

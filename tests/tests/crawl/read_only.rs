@@ -164,7 +164,7 @@ fn a_crawl_that_runs() {
 }
 
 #[test]
-fn who_may_not_even_read_is_told_whom_to_ask() {
+fn who_may_not_even_read_learns_whom_to_ask() {
     let (server, folder) = (serve(newspaper), Folder::new());
     let dir = folder.crawl();
     Webloom::crawl(&dir, &server.url("/")).run().expect(0);

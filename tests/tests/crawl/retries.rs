@@ -37,7 +37,7 @@ fn passing_trouble_is_overcome() {
 }
 
 #[test]
-fn retry_after_is_heeded() {
+fn retry_after_is_obeyed() {
     let server = with_trouble(|before| match before {
         0 => Reply::status(503).header("retry-after: 1"),
         _ => Reply::html("back"),

@@ -80,9 +80,9 @@ fn two_passwords_for_one_origin_are_a_slip() {
 #[test]
 fn names_and_passwords_in_links_are_dropped() {
     let own = std::sync::Arc::new(std::sync::OnceLock::new());
-    let told = std::sync::Arc::clone(&own);
+    let known = std::sync::Arc::clone(&own);
     let server = serve(move |asked: &Asked| {
-        let authority: &String = told.get_or_init(|| {
+        let authority: &String = known.get_or_init(|| {
             let host = asked.headers.iter().find_map(|line| line.strip_prefix("host: ")).expect("a host");
             host.to_owned()
         });

@@ -26,7 +26,7 @@ const NO_KEY: &[&str] = &[
     "color",
 ];
 
-/// Flags of `watch` besides; it has no `--again`.
+/// Further flags of `watch`; it has no `--again`.
 const OF_WATCH: &[&str] = &["jobs", "runs"];
 
 /// Flags in the documents that belong to other programs.

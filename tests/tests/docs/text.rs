@@ -47,7 +47,7 @@ pub(crate) fn section<'a>(document: &'a str, heading: &str) -> &'a str {
     ends.min().map_or(rest, |end| &rest[..=end])
 }
 
-/// What stands in backquotes in the first column of the tables of a text.
+/// What is in backquotes in the first column of the tables of a text.
 pub(crate) fn first_column(text: &str) -> BTreeSet<String> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.filter_map(|row| row.split('`').next()).map(str::to_owned).collect()

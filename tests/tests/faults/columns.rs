@@ -36,7 +36,7 @@ const STRICT: &str = "
     UPDATE sqlite_schema SET sql = (SELECT sql FROM strict WHERE strict.name = sqlite_schema.name);
 ";
 
-/// Text that a server or the user wrote, or why a fetch failed: no other text could be told from it. The classes of another
+/// Text that a server or the user wrote, or why a fetch failed: no other text could be distinguished from it. The classes of another
 /// policy are made anew.
 const ANY_TEXT: &[&str] = &[
     "visit.title",

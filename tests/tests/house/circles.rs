@@ -93,7 +93,7 @@ fn circles(sources: &[Source]) -> Vec<Vec<&str>> {
     circles.into_iter().collect()
 }
 
-/// What each name stands for that a file imports.
+/// What each name means that a file imports.
 fn names(source: &Source) -> BTreeMap<String, Vec<String>> {
     named(source).into_iter().filter_map(|named| Some((named.name?, named.segments))).collect()
 }
@@ -112,7 +112,7 @@ fn home<'a>(
         let Some(to) = inside.get(length).and_then(|name| shown[&*file.path].get(name)) else {
             return Some(&file.path);
         };
-        // A library of that name, or what a local name stands for.
+        // A library of that name, or what a local name means.
         if to.first().is_none_or(|first| first != "crate") {
             return Some(&file.path);
         }

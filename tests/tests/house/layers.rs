@@ -127,7 +127,7 @@ fn the_practice_site_knows_nothing_of_ours() {
 }
 
 #[test]
-fn the_url_cache_stands_alone() {
+fn the_url_cache_needs_nothing_of_ours() {
     assert_none("urlcache", &cache_faults(&shipped(below(&["urlcache/src", "urlcache/evaluation/src"]))));
 }
 

@@ -79,13 +79,13 @@ impl Site {
         match &self.server {
             Server::Practice(runtime, server) => {
                 let logged = async { tokio::time::timeout(PATIENCE, server.logged(lines)).await };
-                runtime.block_on(logged).context("the crawl stands still")
+                runtime.block_on(logged).context("the crawl does not move")
             }
             Server::Nginx(nginx) => {
                 let began = Instant::now();
                 // Each look is a request that the server answers after those before it.
                 while nginx.log()?.len() < lines {
-                    ensure!(began.elapsed() < PATIENCE, "the crawl stands still");
+                    ensure!(began.elapsed() < PATIENCE, "the crawl does not move");
                 }
                 Ok(())
             }

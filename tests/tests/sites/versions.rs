@@ -1,4 +1,4 @@
-//! A documentation site that becomes its next version: what is told of it is what the files of both versions say.
+//! A documentation site that becomes its next version: what is reported of it is what the files of both versions say.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,11 +22,11 @@ enum Fate {
     Removed,
 }
 
-/// Every change is told of its page: no edits are told together, none held back, and a second look is the next sequence's.
+/// Every change is reported of its page: no edits are reported together, none held back, and a second look is the next sequence's.
 const EACH: [(&str, &str); 2] = [("WEBLOOM_CHANGE_SITE_WIDE_PAGES", "0"), ("WEBLOOM_CHANGE_MASS_SHARE", "1")];
 
 #[test]
-fn the_next_version_is_told_page_by_page() -> Result<()> {
+fn the_next_version_is_reported_page_by_page() -> Result<()> {
     let (Some(old), Some(new)) = (debian::site("libboost1.74-doc")?, debian::site("libboost1.81-doc")?) else {
         return Ok(());
     };
@@ -48,29 +48,29 @@ fn the_next_version_is_told_page_by_page() -> Result<()> {
     asks(&nginx.log()?[asked..], &fates)?;
     // What is not found, and what has shrunk, is looked at once more.
     round(Webloom::go_on(&dir).args(["--again"]))?;
-    let told = told(&dir, &nginx.url())?;
+    let reported = reported(&dir, &nginx.url())?;
     let after = stored(&dir, 1, &nginx.url())?;
-    tells(&told, &fates, &after.difference(&before).collect())?;
-    let lines = told.values().map(Vec::len).sum::<usize>();
+    tells(&reported, &fates, &after.difference(&before).collect())?;
+    let lines = reported.values().map(Vec::len).sum::<usize>();
     round(Webloom::go_on(&dir).args(["--again"]))?;
     ensure!(
-        self::told(&dir, &nginx.url())?.values().map(Vec::len).sum::<usize>() == lines,
+        self::reported(&dir, &nginx.url())?.values().map(Vec::len).sum::<usize>() == lines,
         "the third round tells more"
     );
     assert_clean(&dir);
     Ok(())
 }
 
-/// Each page with what was told of it, and where it moved.
-type Told = BTreeMap<String, Vec<(String, Option<String>)>>;
+/// Each page with what was reported of it, and where it moved.
+type Reported = BTreeMap<String, Vec<(String, Option<String>)>>;
 
-fn tells(told: &Told, fates: &BTreeMap<&String, Fate>, added: &BTreeSet<&String>) -> Result<()> {
-    let moved: BTreeSet<&String> = told.values().flatten().filter_map(|(_, to)| to.as_ref()).collect();
+fn tells(reported: &Reported, fates: &BTreeMap<&String, Fate>, added: &BTreeSet<&String>) -> Result<()> {
+    let moved: BTreeSet<&String> = reported.values().flatten().filter_map(|(_, to)| to.as_ref()).collect();
     let mut wrong = Vec::new();
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for (path, fate) in fates {
         // That nobody links to it any more says nothing of the page.
-        let lines = told.get(*path).into_iter().flatten().map(|(change, _)| change.as_str());
+        let lines = reported.get(*path).into_iter().flatten().map(|(change, _)| change.as_str());
         let lines: Vec<_> = lines.filter(|change| *change != "orphaned").collect();
         let fits = match (fate, &lines[..]) {
             (Fate::Equal, []) => true,
@@ -80,18 +80,18 @@ fn tells(told: &Told, fates: &BTreeMap<&String, Fate>, added: &BTreeSet<&String>
         };
         *count.entry(format!("{fate:?} {lines:?}")).or_default() += 1;
         if !fits {
-            wrong.push(format!("{path}: {fate:?}, told {lines:?}"));
+            wrong.push(format!("{path}: {fate:?}, reported {lines:?}"));
         }
     }
     for path in added {
-        let is_new = told.get(*path).is_some_and(|lines| lines.iter().any(|(change, _)| change == "new"));
+        let is_new = reported.get(*path).is_some_and(|lines| lines.iter().any(|(change, _)| change == "new"));
         *count.entry(format!("added, new: {is_new}")).or_default() += 1;
         if is_new == moved.contains(path) {
-            wrong.push(format!("{path}: added, told as new: {is_new}"));
+            wrong.push(format!("{path}: added, reported as new: {is_new}"));
         }
     }
-    let others = told.keys().filter(|path| !fates.contains_key(path) && !added.contains(path));
-    wrong.extend(others.map(|path| format!("{path}: told, and it was no page in either version")));
+    let others = reported.keys().filter(|path| !fates.contains_key(path) && !added.contains(path));
+    wrong.extend(others.map(|path| format!("{path}: reported, and it was no page in either version")));
     println!("{count:#?}");
     ensure!(wrong.is_empty(), "{} are wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
     ensure!(moved.iter().all(|path| added.contains(*path)), "{moved:?}");
@@ -139,16 +139,16 @@ fn path(url: &str, root: &str) -> Result<String> {
     Ok(format!("/{}", url.strip_prefix(root).with_context(|| format!("{url} is not of this site"))?))
 }
 
-fn told(dir: &Path, root: &str) -> Result<Told> {
-    let mut told = Told::new();
+fn reported(dir: &Path, root: &str) -> Result<Reported> {
+    let mut reported = Reported::new();
     for line in Webloom::new(["changes", "--format", "jsonl"]).args([dir]).run().expect(0).json_lines() {
         let text = |name: &str| line[name].as_str().map(str::to_owned);
         let to = text("to").map(|to| path(&to, root)).transpose()?;
         let page = path(line["url"].as_str().context("a URL")?, root)?;
-        told.entry(page).or_default().push((text("change").unwrap_or_default(), to));
+        reported.entry(page).or_default().push((text("change").unwrap_or_default(), to));
         ensure!(line["count"] == Value::Null, "{line}");
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// By the bytes of both versions.

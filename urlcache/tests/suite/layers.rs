@@ -57,7 +57,7 @@ fn only_the_combined_layer_rejects_known_segments() {
 }
 
 #[test]
-fn order_and_repetition_are_told_apart() {
+fn order_and_repetition_are_distinguished() {
     let swapped = |index: u64| {
         let (folder, page) = (index % 200, index / 200);
         format!("http://h{}/p{}/f{folder}", folder % 4, page * 3 + folder % 3)

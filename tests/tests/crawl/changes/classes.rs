@@ -1,4 +1,4 @@
-//! Every kind of change, each told once and in its class.
+//! Every kind of change, each reported once and in its class.
 
 use webloom_tests::{
     server::Hit,
@@ -62,7 +62,7 @@ fn first_edits(site: &Site) {
 }
 
 #[test]
-fn each_change_is_told_in_its_class_and_nothing_else() {
+fn each_change_is_reported_in_its_class_and_nothing_else() {
     let site = scripted();
     let [aba, back, closed] = ["/aba", "/back", "/closed"].map(|path| site.now(path));
     site.crawl(&[&TEXT[..], &SOON].concat());
@@ -106,11 +106,11 @@ fn each_change_is_told_in_its_class_and_nothing_else() {
     );
     other_bytes(&site, "/restless", 3);
     assert_eq!(site.again(&[]), ["volatile /restless"]);
-    // What is told of a page is not told again, and what stays costs no body.
+    // What is reported of a page is not reported again, and what stays costs no body.
     other_bytes(&site, "/restless", 4);
     let began = site.server.log().len();
-    let (run, told) = site.run(Webloom::go_on(&site.dir()).args(["--again"]));
-    assert_eq!(told, NOTHING);
+    let (run, reported) = site.run(Webloom::go_on(&site.dir()).args(["--again"]));
+    assert_eq!(reported, NOTHING);
     let Answer::Page(restless) = site.now("/restless") else { panic!("it is a page") };
     let requests = &run.json()["requests"];
     assert_eq!(requests["bytes_in"], restless.len());
@@ -180,7 +180,7 @@ fn without_texts_bytes_are_compared() {
 }
 
 #[test]
-fn a_page_that_goes_to_and_fro_is_told_at_its_beginning_and_its_end() {
+fn a_page_that_goes_to_and_fro_is_reported_at_its_beginning_and_its_end() {
     let site = Site::numbered(12);
     let versions = [site.now("/3"), Answer::Page("<p>Another text of this page, as long as before".to_owned())];
     site.crawl(&TEXT);
@@ -209,7 +209,7 @@ fn likely_moved() -> Site {
 }
 
 #[test]
-fn a_page_that_others_may_have_moved_to_is_told_once_with_the_copy_that_it_has_then() {
+fn a_page_that_others_may_have_moved_to_is_reported_once_with_the_copy_that_it_has_then() {
     let site = likely_moved();
     site.page("/new", OTHER);
     assert_eq!(site.again(&[]), NOTHING);
@@ -221,7 +221,7 @@ fn a_page_that_others_may_have_moved_to_is_told_once_with_the_copy_that_it_has_t
     site.page("/3", &own_text("/3"));
     assert_eq!(site.again(&[]), ["new /new"]);
     assert_eq!(site.again(&[]), NOTHING);
-    // What is told of it besides says first that it is there.
+    // What else is reported of it says first that it is there.
     let site = likely_moved();
     site.status("/new", 410);
     assert_eq!(site.again(&[]), ["gone /new", "new /new"]);
@@ -233,8 +233,8 @@ fn texts_that_are_kept_from_a_later_sequence_on_are_fetched_once() {
     let site = Site::numbered(12);
     site.crawl(&[]);
     let fetched = |arguments: &[&str]| {
-        let (run, told) = site.run(Webloom::go_on(&site.dir()).args(["--again"]).args(arguments));
-        assert_eq!(told, NOTHING);
+        let (run, reported) = site.run(Webloom::go_on(&site.dir()).args(["--again"]).args(arguments));
+        assert_eq!(reported, NOTHING);
         run.json()["requests"]["by_status"]["200"].as_u64()
     };
     assert_eq!((fetched(&[]), fetched(&TEXT), fetched(&[])), (None, Some(13), None));

@@ -24,7 +24,7 @@ fn dated_site() -> Site {
 }
 
 #[test]
-fn what_rotates_under_a_rule_is_never_told() {
+fn what_rotates_under_a_rule_is_never_reported() {
     for rule in ["re:on day [0-9]+$", "css:.date"] {
         let site = dated_site();
         site.crawl(&[&TEXT[..], &["--ignore", rule]].concat());
@@ -54,7 +54,7 @@ fn a_rule_that_is_changed_tells_nothing_by_itself() {
 }
 
 #[test]
-fn what_changes_while_a_rule_is_changed_is_told() {
+fn what_changes_while_a_rule_is_changed_is_reported() {
     for (rule, change) in [("re:^Updated.*", "changed_text /3"), ("css:.date", "changed /3")] {
         let site = dated_site();
         site.crawl(&TEXT);

@@ -17,13 +17,13 @@ const PLENTY: &str = "10000000/day";
 
 /// Has other pages say what they have not said before.
 fn edit(site: &Site, pages: std::ops::RangeInclusive<usize>, mark: &str) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for page in pages {
         site.page(&format!("/{page}"), &format!("What {page} says\nhas become {mark} of page {page}"));
-        told.push(format!("changed_text /{page}"));
+        reported.push(format!("changed_text /{page}"));
     }
-    told.sort_unstable();
-    told
+    reported.sort_unstable();
+    reported
 }
 
 /// Has everything so far have happened an hour earlier.
@@ -58,7 +58,7 @@ fn restless() -> Site {
     site
 }
 
-/// The number of the last visit of a page, and whether what it found was told.
+/// The number of the last visit of a page, and whether what it found was reported.
 fn last_visit(site: &Site, page: &str) -> (i64, bool) {
     let database = Connection::open(site.dir().join("webloom.sqlite")).expect("a database");
     let last = "SELECT visit, coalesce(looked_at, 0) >= visit FROM url, crawl WHERE url = ?";
@@ -67,7 +67,7 @@ fn last_visit(site: &Site, page: &str) -> (i64, bool) {
 
 /// What runs between sequences tell, up to that in which a page is visited; and whether one of them warned.
 fn visited(site: &Site, budget: &str, page: &str) -> (Vec<String>, bool) {
-    let (known, before) = (site.told(&[]), last_visit(site, page).0);
+    let (known, before) = (site.reported(&[]), last_visit(site, page).0);
     let run = Webloom::new(["watch", "--no-progress", "--adaptive", "--policy", "fixed", "--every", "10h", "-d"]);
     let run = run.args([site.dir()]).args(["--confirm", "10h", "--budget", budget]);
     // It was another before, and is kept.
@@ -79,16 +79,16 @@ fn visited(site: &Site, budget: &str, page: &str) -> (Vec<String>, bool) {
     running.signal(Signal::TERM);
     let output = running.wait().expect(143).stdout;
     assert_clean(&site.dir());
-    let mut told = site.told(&[]);
+    let mut reported = site.reported(&[]);
     for line in known {
-        told.swap_remove(told.iter().position(|one| *one == line).expect("it stays"));
+        reported.swap_remove(reported.iter().position(|one| *one == line).expect("it stays"));
     }
-    told.sort_unstable();
-    (told, output.contains("at once"))
+    reported.sort_unstable();
+    (reported, output.contains("at once"))
 }
 
 #[test]
-fn pages_that_change_all_the_time_are_told_at_once() {
+fn pages_that_change_all_the_time_are_reported_at_once() {
     let site = restless();
     let edits = edit(&site, RESTLESS, "the third text");
     assert_eq!(visited(&site, PLENTY, "/40"), (edits, false));
@@ -115,8 +115,8 @@ fn a_log_in_that_comes_in_small_numbers_is_known() {
         site.set(&format!("/{page}"), Answer::Page("<p>Log in to read this, please".to_owned()));
     }
     // One page a second; of five pages that show the same it is known.
-    let (told, _) = visited(&site, "86400/day", "/9");
-    let (changed, others): (Vec<_>, Vec<_>) = told.iter().partition(|line| line.starts_with("changed_text"));
-    assert!(changed.len() <= 4 && others.len() >= 5, "{told:?}");
-    assert!(others.iter().all(|line| line.starts_with("unreachable")), "{told:?}");
+    let (reported, _) = visited(&site, "86400/day", "/9");
+    let (changed, others): (Vec<_>, Vec<_>) = reported.iter().partition(|line| line.starts_with("changed_text"));
+    assert!(changed.len() <= 4 && others.len() >= 5, "{reported:?}");
+    assert!(others.iter().all(|line| line.starts_with("unreachable")), "{reported:?}");
 }

@@ -1,4 +1,4 @@
-//! Kills at the end of a sequence, where changes are told.
+//! Kills at the end of a sequence, where changes are reported.
 
 use webloom_tests::webloom::{Webloom, assert_clean};
 
@@ -8,7 +8,7 @@ use super::{
 };
 
 #[test]
-fn each_change_is_told_once_however_the_sequence_ends() {
+fn each_change_is_reported_once_however_the_sequence_ends() {
     for moment in ["before_end", "inside_end", "after_end"] {
         let site = Site::numbered(30);
         site.crawl(&[&TEXT[..], &SOON].concat());
@@ -21,8 +21,8 @@ fn each_change_is_told_once_however_the_sequence_ends() {
         assert_eq!(killed.run().code, None);
         assert_clean(&site.dir());
         Webloom::go_on(&site.dir()).run().expect(0);
-        assert_eq!(site.told(&[]), edits, "{moment}");
+        assert_eq!(site.reported(&[]), edits, "{moment}");
         assert_eq!(site.again(&[]), NOTHING, "{moment}");
-        assert_eq!(site.told(&[]), edits, "{moment}");
+        assert_eq!(site.reported(&[]), edits, "{moment}");
     }
 }

@@ -21,22 +21,22 @@ fn changed() -> Site {
 fn changes_are_asked_for_since_a_sequence_or_a_time() {
     let site = changed();
     let (first, second) = ("changed_text /3", "moved /4 -> /5");
-    assert_eq!(site.told(&["--since", "0"]), [first, second]);
-    assert_eq!(site.told(&["--since", "1"]), [first, second]);
-    assert_eq!(site.told(&["--since", "2"]), [second]);
-    assert!(site.told(&["--since", "3"]).is_empty());
+    assert_eq!(site.reported(&["--since", "0"]), [first, second]);
+    assert_eq!(site.reported(&["--since", "1"]), [first, second]);
+    assert_eq!(site.reported(&["--since", "2"]), [second]);
+    assert!(site.reported(&["--since", "3"]).is_empty());
     let at: Vec<_> = site.lines(&[]).iter().map(|line| line["at"].as_str().expect("a time").to_owned()).collect();
-    assert_eq!(site.told(&["--since", &at[0]]), [first, second]);
-    assert_eq!(site.told(&["--since", &at[1]]), [second]);
-    assert_eq!(site.told(&["--since", "2001-01-01T00:00:00+02:00"]), [first, second]);
-    assert!(site.told(&["--since", "2999-01-01T00:00:00Z"]).is_empty());
-    assert_eq!(site.told(&["--since", "last"]), [second]);
-    assert_eq!(site.told(&["--since", &at[0][..10]]), [first, second]);
-    assert!(site.told(&["--since", "2999-01-01"]).is_empty());
+    assert_eq!(site.reported(&["--since", &at[0]]), [first, second]);
+    assert_eq!(site.reported(&["--since", &at[1]]), [second]);
+    assert_eq!(site.reported(&["--since", "2001-01-01T00:00:00+02:00"]), [first, second]);
+    assert!(site.reported(&["--since", "2999-01-01T00:00:00Z"]).is_empty());
+    assert_eq!(site.reported(&["--since", "last"]), [second]);
+    assert_eq!(site.reported(&["--since", &at[0][..10]]), [first, second]);
+    assert!(site.reported(&["--since", "2999-01-01"]).is_empty());
     let beyond = site.changes(&["--since", "4"]).expect(2);
     assert!(beyond.stderr.contains("the sequences 0 to 2"), "{beyond:?}");
-    assert_eq!(site.told(&["--change", "moved"]), [second]);
-    assert_eq!(site.told(&["--match", "/3$"]), [first]);
+    assert_eq!(site.reported(&["--change", "moved"]), [second]);
+    assert_eq!(site.reported(&["--match", "/3$"]), [first]);
     for bad in [
         &["--since", "yesterday"][..],
         &["--since=-1"],
@@ -53,7 +53,7 @@ fn changes_are_asked_for_since_a_sequence_or_a_time() {
 }
 
 #[test]
-fn what_waits_for_a_second_look_is_named_before_it_is_told() {
+fn what_waits_for_a_second_look_is_named_before_it_is_reported() {
     let site = Site::numbered(12);
     site.crawl(&[]);
     site.status("/3", 404);
@@ -81,7 +81,7 @@ fn what_waits_for_a_second_look_is_named_before_it_is_told() {
     assert_eq!(site.lines(&["--pending"]).len(), 1, "what is excluded is not looked at again");
     site.again(&SOON);
     assert!(site.lines(&["--pending"]).is_empty());
-    assert_eq!(site.told(&["--since", "last"]), ["gone /3"]);
+    assert_eq!(site.reported(&["--since", "last"]), ["gone /3"]);
     assert!(site.changes(&["--pending"]).expect(0).stderr.contains("no change waits"));
 }
 

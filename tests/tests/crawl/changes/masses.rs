@@ -1,4 +1,4 @@
-//! Much at once: an edit that pages share is told once, and many changes wait for a second look.
+//! Much at once: an edit that pages share is reported once, and many changes wait for a second look.
 
 use webloom_tests::webloom::Webloom;
 
@@ -16,14 +16,14 @@ fn with_footer(site: &Site, pages: usize, footer: &str) {
 }
 
 #[test]
-fn an_edit_of_all_pages_is_told_once() {
+fn an_edit_of_all_pages_is_reported_once() {
     let site = Site::numbered(20);
     with_footer(&site, 20, "Copyright 2023");
     site.crawl(&TEXT);
     with_footer(&site, 20, "Copyright 2024");
     assert_eq!(site.guarded(&[]), (vec!["site_wide x20".to_owned()], 0));
     assert_eq!(site.again(&[]), NOTHING);
-    // A page with an edit of its own besides has its own line.
+    // A page that also has an edit of its own has its own line.
     with_footer(&site, 20, "Copyright 2025");
     site.page("/3", "An edit of this page alone\nCopyright 2025");
     assert_eq!(site.again(&[]), ["changed_text /3", "site_wide x20"]);
@@ -33,7 +33,7 @@ fn an_edit_of_all_pages_is_told_once() {
 }
 
 #[test]
-fn an_edit_of_few_pages_is_told_of_each() {
+fn an_edit_of_few_pages_is_reported_of_each() {
     let site = Site::numbered(30);
     with_footer(&site, 4, "Copyright 2023");
     site.crawl(&TEXT);
@@ -51,7 +51,7 @@ fn edit_six(site: &Site) -> Vec<String> {
 }
 
 #[test]
-fn many_changes_at_once_are_told_after_a_second_look() {
+fn many_changes_at_once_are_reported_after_a_second_look() {
     let site = Site::numbered(20);
     site.crawl(&TEXT);
     let edits = edit_six(&site);
@@ -61,7 +61,7 @@ fn many_changes_at_once_are_told_after_a_second_look() {
 }
 
 #[test]
-fn many_changes_that_are_taken_back_are_never_told() {
+fn many_changes_that_are_taken_back_are_never_reported() {
     let site = Site::numbered(20);
     let before: Vec<_> = (1..=6).map(|page| site.now(&format!("/{page}"))).collect();
     site.crawl(&TEXT);
@@ -76,7 +76,7 @@ fn many_changes_that_are_taken_back_are_never_told() {
 }
 
 #[test]
-fn what_vanishes_at_once_for_good_is_told_after_a_second_look() {
+fn what_vanishes_at_once_for_good_is_reported_after_a_second_look() {
     let site = Site::numbered(20);
     site.crawl(&TEXT);
     for page in 1..=6 {
@@ -94,13 +94,13 @@ fn the_guard_can_be_switched_off() {
     site.crawl(&TEXT);
     let edits = edit_six(&site);
     let run = Webloom::go_on(&site.dir()).args(["--again"]);
-    let (run, told) = site.run(run.env("WEBLOOM_CHANGE_MASS_SHARE", "1"));
-    assert_eq!(told, edits);
+    let (run, reported) = site.run(run.env("WEBLOOM_CHANGE_MASS_SHARE", "1"));
+    assert_eq!(reported, edits);
     assert!(!run.stderr.contains("at once"), "{}", run.stderr);
 }
 
 #[test]
-fn a_text_that_shrank_is_told_when_it_stays_so() {
+fn a_text_that_shrank_is_reported_when_it_stays_so() {
     let site = Site::numbered(20);
     let whole = site.now("/3");
     site.crawl(&TEXT);

@@ -1,4 +1,4 @@
-//! What stands on many pages of a section is no part of what a page says.
+//! Text that many pages of a section share is no part of what a page says.
 
 use super::{
     NOTHING,

@@ -1,4 +1,4 @@
-//! What is told of a site whose pages change, and that nothing else is: `webloom changes`, judged by what was changed.
+//! What is reported of a site whose pages change, and that nothing else is: `webloom changes`, judged by what was changed.
 
 mod classes;
 mod ignored;

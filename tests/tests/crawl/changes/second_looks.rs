@@ -75,7 +75,7 @@ fn thrice<const PAGES: usize>(pages: [&str; PAGES]) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn what_waits_is_told_when_its_second_look_is_due() {
+fn what_waits_is_reported_when_its_second_look_is_due() {
     for adaptive in [&[][..], &["--adaptive", "--budget", "1/day"]] {
         let site = crawled();
         let whole = site.now("/4");
@@ -84,11 +84,11 @@ fn what_waits_is_told_when_its_second_look_is_due() {
         site.page("/5", "Loading");
         site.page("/6", OTHER);
         let mut running = watched(&site, adaptive);
-        assert_eq!(site.told(&[]), ["changed_text /6"]);
+        assert_eq!(site.reported(&[]), ["changed_text /6"]);
         // It was away for a moment.
         site.set("/4", whole);
         wait_for(&site, &mut running, "/3", 3);
-        assert_eq!(site.told(&[]), ["changed_text /5", "changed_text /6", "gone /3"]);
+        assert_eq!(site.reported(&[]), ["changed_text /5", "changed_text /6", "gone /3"]);
         let seen = seen(&site);
         let waited = [seen[1] - seen[0], seen[2] - seen[0]];
         assert!((1_500..20_000).contains(&waited[0]) && (2_500..20_000).contains(&waited[1]), "{waited:?}");
@@ -98,18 +98,18 @@ fn what_waits_is_told_when_its_second_look_is_due() {
 }
 
 #[test]
-fn many_changes_at_once_are_told_when_their_second_looks_are_due() {
+fn many_changes_at_once_are_reported_when_their_second_looks_are_due() {
     let site = crawled();
     let whole = site.now("/6");
     for page in 1..=6 {
         site.page(&format!("/{page}"), &format!("The text number {page}\nis other than before {page}"));
     }
     let mut running = watched(&site, &[]);
-    assert_eq!(site.told(&[]), NOTHING);
+    assert_eq!(site.reported(&[]), NOTHING);
     site.set("/6", whole);
     wait_for(&site, &mut running, "/6", 3);
-    let told = [1, 2, 3, 4, 5].map(|page| format!("changed_text /{page}"));
-    assert_eq!(site.told(&[]), told);
+    let reported = [1, 2, 3, 4, 5].map(|page| format!("changed_text /{page}"));
+    assert_eq!(site.reported(&[]), reported);
     assert_eq!(ended(&site, running), thrice(["/1", "/2", "/3", "/4", "/5", "/6"]));
 }
 
@@ -128,7 +128,7 @@ fn a_second_look_outlives_a_kill() {
         assert_clean(&site.dir());
         let mut running = watch(&site, &[]).spawn();
         running.line_with("next sequence at");
-        while site.told(&[]) != ["gone /3"] {
+        while site.reported(&[]) != ["gone /3"] {
             running.line_with("visited the pages that were due");
         }
         assert_eq!(ended(&site, running), thrice(["/3"]), "{point}");
@@ -145,7 +145,7 @@ fn a_sequence_that_comes_first_is_the_second_look() {
     let pauses = ["--gone-after", "1h", "--confirm", "1h"];
     let rounds = rounds.args(pauses).within("exec 2>&1").run().expect(0);
     assert!(!rounds.stdout.contains("visited the pages that were due"), "{}", rounds.stdout);
-    assert_eq!(site.told(&[]), NOTHING);
+    assert_eq!(site.reported(&[]), NOTHING);
     let log = site.server.targets();
     assert!((1..=20).all(|page| log.iter().filter(|target| **target == format!("/{page}")).count() == 4), "{log:?}");
     assert_clean(&site.dir());

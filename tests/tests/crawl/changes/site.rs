@@ -1,4 +1,4 @@
-//! [`Site`]: pages that a test changes between two sequences, and what is told of them.
+//! [`Site`]: pages that a test changes between two sequences, and what is reported of them.
 
 use std::{
     collections::BTreeMap,
@@ -96,10 +96,10 @@ impl Site {
         self.folder.crawl()
     }
 
-    /// The first sequence, of which nothing is told.
+    /// The first sequence, of which nothing is reported.
     pub(super) fn crawl(&self, arguments: &[&str]) {
         crate::crawl(&self.server, &self.dir(), arguments);
-        assert!(self.told(&[]).is_empty());
+        assert!(self.reported(&[]).is_empty());
     }
 
     /// What the next sequence tells.
@@ -109,8 +109,8 @@ impl Site {
 
     /// The same, and whether it warned of too much at once.
     pub(super) fn guarded(&self, arguments: &[&str]) -> (Vec<String>, usize) {
-        let (run, told) = self.run(Webloom::go_on(&self.dir()).args(["--again"]).args(arguments));
-        (told, run.stderr.matches("changed or vanished at once").count())
+        let (run, reported) = self.run(Webloom::go_on(&self.dir()).args(["--again"]).args(arguments));
+        (reported, run.stderr.matches("changed or vanished at once").count())
     }
 
     /// A run of a sequence to its end, and what that tells.
@@ -120,15 +120,15 @@ impl Site {
         assert_eq!(summary["end"], "drained", "{summary}");
         assert_counts(&summary);
         assert_clean(&self.dir());
-        let told = self.told(&["--since", &summary["sequence"].to_string()]);
-        (run, told)
+        let reported = self.reported(&["--since", &summary["sequence"].to_string()]);
+        (run, reported)
     }
 
-    /// What was told so far, each as `changed /path`, sorted.
-    pub(super) fn told(&self, arguments: &[&str]) -> Vec<String> {
-        let mut told: Vec<_> = self.lines(arguments).iter().map(|line| self.short(line)).collect();
-        told.sort_unstable();
-        told
+    /// What was reported so far, each as `changed /path`, sorted.
+    pub(super) fn reported(&self, arguments: &[&str]) -> Vec<String> {
+        let mut reported: Vec<_> = self.lines(arguments).iter().map(|line| self.short(line)).collect();
+        reported.sort_unstable();
+        reported
     }
 
     pub(super) fn lines(&self, arguments: &[&str]) -> Vec<Value> {
@@ -158,7 +158,7 @@ pub(super) fn links<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) -> String
     links.concat()
 }
 
-/// What stands on the page at a path and on no other.
+/// The text of the page at a path, and of no other.
 pub(super) fn own_text(path: &str) -> String {
     format!("The page {path} begins\nwith {path} in the middle\nand comes to the end of {path}")
 }

@@ -55,7 +55,7 @@ fn rules_that_are_offered_silence_what_rotates_and_nothing_else() {
 }
 
 #[test]
-fn a_rule_that_would_silence_what_stands_is_not_offered() {
+fn a_rule_that_would_silence_what_stays_is_not_offered() {
     let site = Site::numbered(12);
     rotate(&site, 0, 1..=8);
     site.page("/10", &format!("{}\nSeen 3 times since 2019", own_text("/10")));

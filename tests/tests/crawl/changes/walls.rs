@@ -1,4 +1,4 @@
-//! What stands in the place of pages, or is not there for a while, is no change of them.
+//! An error page in the place of pages, or their absence for a while, is no change of them.
 
 use webloom_tests::webloom::Webloom;
 
@@ -7,7 +7,7 @@ use super::{
     site::{Answer, OTHER, SOON, Site, TEXT, links},
 };
 
-/// Each of these told of the first pages.
+/// Each of these reported of the first pages.
 fn of_each(change: &str, pages: usize) -> Vec<String> {
     let mut all: Vec<_> = (1..=pages).map(|page| format!("{change} /{page}")).collect();
     all.sort_unstable();
@@ -26,7 +26,7 @@ fn restore(site: &Site, answers: &[(String, Answer)]) {
 }
 
 #[test]
-fn half_a_site_that_is_not_found_for_a_round_is_not_told() {
+fn half_a_site_that_is_not_found_for_a_round_is_not_reported() {
     let site = Site::numbered(40);
     let half = answers(&site, 20);
     site.crawl(&[&TEXT[..], &SOON].concat());
@@ -43,7 +43,7 @@ fn half_a_site_that_is_not_found_for_a_round_is_not_told() {
 }
 
 #[test]
-fn a_site_that_flickers_is_not_told() {
+fn a_site_that_flickers_is_not_reported() {
     let site = Site::numbered(40);
     let all = answers(&site, 40);
     site.crawl(&[&TEXT[..], &SOON].concat());
