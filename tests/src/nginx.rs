@@ -80,9 +80,9 @@ impl Nginx {
         // The sockets listen before nginx starts, which inherits them as its descriptors 0 and 1: no other process can
         // take the port, and whoever connects is answered as soon as nginx is up.
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let door = UnixListener::bind(folder.path().join("door"))?;
+        let socket = UnixListener::bind(folder.path().join("socket"))?;
         listener.set_nonblocking(true)?;
-        door.set_nonblocking(true)?;
+        socket.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         if let Some(identity) = identity {
             fs::write(folder.path().join("certificate"), &identity.certificate)?;
@@ -95,7 +95,7 @@ impl Nginx {
             .arg(folder.path().join("conf"))
             .env("NGINX", "0;1;")
             .stdin(Stdio::from(OwnedFd::from(listener)))
-            .stdout(Stdio::from(OwnedFd::from(door)))
+            .stdout(Stdio::from(OwnedFd::from(socket)))
             .stderr(fs::File::create(folder.path().join("stderr"))?)
             .spawn()
             .context("start nginx")?;
@@ -119,14 +119,14 @@ impl Nginx {
         text.lines().map(|line| access(line).with_context(|| format!("access log line {line:?}"))).collect()
     }
 
-    /// Asks the one worker something on a door of its own and waits for the answer: then it is up, and has written the
+    /// Asks the one worker something on a socket of its own and waits for the answer: then it is up, and has written the
     /// log lines of all requests it has answered before.
     fn round_trip(&self) -> Result<()> {
         let mut answer = String::new();
         let mut ask = || -> Result<()> {
-            let mut door = UnixStream::connect(self.folder.path().join("door"))?;
-            door.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
-            door.read_to_string(&mut answer)?;
+            let mut socket = UnixStream::connect(self.folder.path().join("socket"))?;
+            socket.write_all(b"GET / HTTP/1.0\r\n\r\n")?;
+            socket.read_to_string(&mut answer)?;
             ensure!(answer.contains(" 204 "), "nginx answered {answer:?}");
             Ok(())
         };
@@ -172,7 +172,7 @@ http {{
   keepalive_requests 1000000;
   log_format r '$msec $request_method $status $body_bytes_sent $server_protocol $request_uri';
   server {{ listen 127.0.0.1:{port}{listen}; {secure} root {root}; index index.html; access_log {folder}/access r; }}
-  server {{ listen unix:{folder}/door; access_log off; return 204; }}
+  server {{ listen unix:{folder}/socket; access_log off; return 204; }}
 }}
 "
     )

@@ -1,5 +1,5 @@
-//! The house rules, enforced over the source text of the whole workspace: layers, sizes, manners, the library's
-//! dependencies.
+//! The house rules, enforced over the source text of the whole workspace: layers, sizes, manners, words, the
+//! library's dependencies.
 //!
 //! Each rule is a function from sources to faults. It is run over the tree, and over a planted violation to show that
 //! it can fail.
@@ -15,6 +15,7 @@ mod manners;
 mod paths;
 mod sizes;
 mod source;
+mod words;
 
 /// Fails with all faults at once.
 fn assert_none(rule: &str, faults: &[String]) {

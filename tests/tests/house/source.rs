@@ -39,6 +39,12 @@ pub(crate) fn root() -> PathBuf {
 
 /// Every Rust file below these folders of the workspace.
 pub(crate) fn below(folders: &[&str]) -> Vec<Source> {
+    let read = |path: &String| Source::new(path, &fs::read_to_string(root().join(path)).unwrap());
+    files(folders).iter().map(read).collect()
+}
+
+/// The path, below the workspace's root, of every Rust file below these folders of it.
+pub(crate) fn files(folders: &[&str]) -> Vec<String> {
     let root = root();
     let mut files = Vec::new();
     for folder in folders {
@@ -48,11 +54,7 @@ pub(crate) fn below(folders: &[&str]) -> Vec<Source> {
     // A member may lie within another.
     files.dedup();
     assert!(!files.is_empty(), "no Rust file below {folders:?}");
-    let sources = files.iter().map(|file| {
-        let path = file.strip_prefix(&root).unwrap().to_str().unwrap();
-        Source::new(path, &fs::read_to_string(file).unwrap())
-    });
-    sources.collect()
+    files.iter().map(|file| file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect()
 }
 
 /// The sources that are shipped: without the files that a `#[cfg(test)] mod name;` elsewhere keeps out.

@@ -165,7 +165,7 @@ pub(crate) struct Extent {
 /// Where the answers to a batch go, and what they cost.
 pub(crate) struct Answers<'a> {
     /// Those still to be given.
-    answers: std::slice::IterMut<'a, Answer>,
+    rest: std::slice::IterMut<'a, Answer>,
     /// Answers *new*.
     pub(crate) new: u64,
     /// Their charges: the sum of `p/(1-p)`.
@@ -175,13 +175,13 @@ pub(crate) struct Answers<'a> {
 impl<'a> Answers<'a> {
     /// Writes over `answers`; the charges begin at `charged`.
     pub(crate) fn new(answers: &'a mut [Answer], charged: f64) -> Self {
-        Self { answers: answers.iter_mut(), new: 0, charged }
+        Self { rest: answers.iter_mut(), new: 0, charged }
     }
 
     /// One answer. The answer is *seen* until it is said to be new.
     #[inline]
     pub(crate) fn answer(&mut self, offer: Offer) {
-        let answer = self.answers.next();
+        let answer = self.rest.next();
         if let Offer::New { charge } = offer {
             self.new += 1;
             self.charged += charge;

@@ -1,4 +1,4 @@
-//! Stands in for `reqwest` 0.12 in the build script of `spider_fingerprint`: every request fails.
+//! Takes the place of `reqwest` 0.12 in the build script of `spider_fingerprint`: every request fails.
 
 /// The part of `reqwest::blocking` that the build script names.
 pub mod blocking {
