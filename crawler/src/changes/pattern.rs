@@ -10,7 +10,7 @@ const NAMES: [&str; 19] = [
 
 /// How far a pattern goes beyond the versions that it is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum PatternReach {
     /// Each number, and each name of a day or month beside one, may be another.
     Wide,
     /// Only what differs between the versions may be another.
@@ -85,7 +85,7 @@ pub(super) fn differs_in_numbers(versions: &[&str]) -> bool {
 }
 
 /// What matches all versions, from the beginning to the end of a line; `None` where there is too little that they have in common.
-pub(super) fn pattern(versions: &[&str], reach: Reach) -> Option<String> {
+pub(super) fn pattern(versions: &[&str], reach: PatternReach) -> Option<String> {
     let all: Vec<Vec<&str>> = versions.iter().map(|line| tokens(line)).collect();
     let first = all.first()?;
     if versions.iter().any(|line| shape(line) != shape(versions[0])) {
@@ -97,7 +97,7 @@ pub(super) fn pattern(versions: &[&str], reach: Reach) -> Option<String> {
     for place in 0..first.len() {
         let words: Vec<&str> = all.iter().map(|tokens| tokens[place]).collect();
         let differ = words.iter().any(|word| *word != words[0]);
-        let wide = reach == Reach::Wide && has_number;
+        let wide = reach == PatternReach::Wide && has_number;
         let class = if !differ && !(wide && (is_number(words[0]) || is_name(words[0])) && is_word(words[0])) {
             kept += if is_word(words[0]) && !is_number(words[0]) { words[0].chars().count() } else { 0 };
             regex::escape(words[0])
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     fn both(versions: &[&str]) -> [Option<String>; 2] {
-        [Reach::Wide, Reach::Close].map(|reach| pattern(versions, reach))
+        [PatternReach::Wide, PatternReach::Close].map(|reach| pattern(versions, reach))
     }
 
     fn some(wide: &str, close: &str) -> [Option<String>; 2] {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use regex::{Regex, RegexSet};
 
 use super::{
-    pattern::{Reach, differs_in_numbers, pattern, shape},
+    pattern::{PatternReach, differs_in_numbers, pattern, shape},
     rotating::{KeptTexts, rotating, standing},
 };
 
@@ -118,7 +118,7 @@ impl Kind {
     /// Those for all lines first, the widest first.
     fn patterns(&self) -> Vec<(String, bool)> {
         let all: Vec<&str> = self.lines.iter().flatten().map(String::as_str).collect();
-        let reaches = [Reach::Wide, Reach::Close];
+        let reaches = [PatternReach::Wide, PatternReach::Close];
         let whole = reaches.iter().filter_map(|reach| pattern(&all, *reach)).map(|pattern| (pattern, true));
         let mut each = BTreeMap::new();
         for line in &self.lines {

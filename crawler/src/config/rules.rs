@@ -33,7 +33,7 @@ pub(super) trait Rule {
 pub(super) struct Count<T>(pub(super) RangeInclusive<T>);
 
 /// A duration within a range.
-pub(super) struct Span(pub(super) RangeInclusive<Duration>);
+pub(super) struct DurationRange(pub(super) RangeInclusive<Duration>);
 
 /// A size in bytes within a range.
 pub(super) struct Size(pub(super) RangeInclusive<u64>);
@@ -86,7 +86,7 @@ where
     }
 }
 
-impl Rule for Span {
+impl Rule for DurationRange {
     type Value = Duration;
 
     fn allowed(&self) -> String {
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn equal_values_are_written_the_same() {
-        let span = Span(Duration::ZERO..=Duration::from_hours(1));
+        let span = DurationRange(Duration::ZERO..=Duration::from_hours(1));
         for raw in [RawValue::Integer(60), RawValue::text("60s"), RawValue::text(" 1m "), RawValue::text("60")] {
             assert_eq!(canonical(&span, &raw), Ok("\"1m\"".into()));
         }

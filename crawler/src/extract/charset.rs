@@ -17,7 +17,7 @@ const SAMPLE: usize = 64 * 1024;
 
 /// A page that can be tokenised.
 #[derive(Debug)]
-pub(super) struct Decoded<'a> {
+pub(super) struct DecodedText<'a> {
     /// The page in UTF-8, without a byte order mark. Not copied if it was UTF-8 or ASCII; it may then hold malformed
     /// sequences.
     pub(super) html: Cow<'a, [u8]>,
@@ -26,12 +26,12 @@ pub(super) struct Decoded<'a> {
 }
 
 /// Finds the encoding and decodes.
-pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>, url: &WebUrl) -> Decoded<'a> {
+pub(super) fn decode<'a>(body: &'a [u8], content_type: Option<&str>, url: &WebUrl) -> DecodedText<'a> {
     let (encoding, body) = match Encoding::for_bom(body) {
         Some((encoding, length)) => (encoding, &body[length..]),
         None => (without_mark(body, content_type, url), body),
     };
-    Decoded { html: to_utf8(encoding, body), charset: encoding.name() }
+    DecodedText { html: to_utf8(encoding, body), charset: encoding.name() }
 }
 
 fn without_mark(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> &'static Encoding {

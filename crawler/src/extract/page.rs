@@ -7,7 +7,7 @@ use hashbrown::HashTable;
 use super::{
     arena::{RawLinks, ReferenceSeed},
     base::Base,
-    charset::{Decoded, decode},
+    charset::{DecodedText, decode},
     collector::{Collected, collect, collect_with_text},
     directives::MetaRobots,
     omitted::whole,
@@ -97,7 +97,7 @@ pub struct ScannedPage {
 
 /// Reads a page. `content_type` is the response's header; `url` is where the page was fetched.
 pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Reading) -> ScannedPage {
-    let Decoded { html, charset } = decode(body, content_type, url);
+    let DecodedText { html, charset } = decode(body, content_type, url);
     let (found, text) = read(&html, reading);
     let (title, base) = (title(&found), Base::of(&found, url));
     ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
@@ -174,7 +174,7 @@ pub fn decoded<'a>(body: &'a [u8], content_type: Option<&str>, url: &WebUrl) -> 
 
 /// Everything a page refers to. Costs more than [`links()`]: the crawl does not use it.
 pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
-    let Decoded { html, charset } = decode(body, content_type, url);
+    let DecodedText { html, charset } = decode(body, content_type, url);
     let found = collect(&html, Wanted::Everything, References::default());
     let base = Base::of(&found, url);
     let urls = |references| base.resolve(references, |url, _| url);

@@ -1,4 +1,4 @@
-//! [`Agenda`]: whose turn it is.
+//! [`HostAgenda`]: whose turn it is.
 //!
 //! Owns: when each host can next do something, and the order of hosts whose time has come. Where all hosts are equal they
 //! take turns. Where they share by weight, self-clocked fair queueing (Golestani 1994) says who is next: a lease costs a
@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 36;
 
 /// Which host has its turn next.
 #[derive(Debug)]
-pub(super) struct Agenda {
+pub(super) struct HostAgenda {
     /// Hosts that can do something at a moment or later, behind the others of that moment.
     waiting: BTreeSet<(Moment, u64, HostId)>,
     /// By host.
@@ -33,7 +33,7 @@ pub(super) struct Agenda {
 enum Entry {
     /// It can do nothing by itself.
     Absent,
-    /// In [`Agenda::waiting`].
+    /// In [`HostAgenda::waiting`].
     Waiting(Moment, u64),
     /// In [`Shares::ready`].
     Ready(u64, u64),
@@ -62,7 +62,7 @@ struct Share {
     weight: Weight,
 }
 
-impl Agenda {
+impl HostAgenda {
     /// An empty one, where all hosts are equal.
     pub(super) fn of_equals() -> Self {
         Self { waiting: BTreeSet::new(), entries: Vec::new(), tick: 0, shares: None }
@@ -231,8 +231,8 @@ mod tests {
         Weight::of_thousandths(thousandths).expect("within bounds")
     }
 
-    fn agenda(weights: &[u32]) -> Agenda {
-        let mut agenda = Agenda::by_weight();
+    fn agenda(weights: &[u32]) -> HostAgenda {
+        let mut agenda = HostAgenda::by_weight();
         for (host, thousandths) in (0..).zip(weights) {
             agenda.add_host();
             agenda.enter(HostId(host), Some(NOW), weight(*thousandths), NOW);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     /// Grants a lease to the host whose turn it is, which has more to do.
-    fn grant(agenda: &mut Agenda, weights: &[u32]) -> usize {
+    fn grant(agenda: &mut HostAgenda, weights: &[u32]) -> usize {
         let host = agenda.due(NOW).expect("all have something to do");
         agenda.granted(host);
         agenda.enter(host, Some(NOW), weight(weights[host.0 as usize]), NOW);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_host_whose_rows_are_asked_for_keeps_its_turn() {
-        for mut agenda in [agenda(&[1_000; 4]), Agenda::of_equals()] {
+        for mut agenda in [agenda(&[1_000; 4]), HostAgenda::of_equals()] {
             if agenda.shares.is_none() {
                 (0..4).for_each(|_| agenda.add_host());
                 (0..4).for_each(|host| agenda.enter(HostId(host), Some(NOW), weight(1_000), NOW));
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn equals_take_turns() {
-        let mut agenda = Agenda::of_equals();
+        let mut agenda = HostAgenda::of_equals();
         for host in 0..3 {
             agenda.add_host();
             agenda.enter(HostId(host), Some(NOW), weight(1 + host), NOW);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, num::NonZeroU64, num::NonZeroUsize, time::Durat
 
 use super::{
     BackOffPolicy, Counts, Lease, Order, RefillAnswer, RefillRequest, WorkItem,
-    agenda::Agenda,
+    agenda::HostAgenda,
     health::Health,
     host_queue::{Eligible, HostQueue},
     levels::Levels,
@@ -139,7 +139,7 @@ pub enum Next {
 pub struct Frontier {
     pub(super) limits: FrontierLimits,
     pub(super) hosts: Vec<HostQueue>,
-    pub(super) agenda: Agenda,
+    pub(super) agenda: HostAgenda,
     /// The latest moment that a call has given.
     now: Moment,
     pub(super) levels: Levels,
@@ -164,7 +164,7 @@ impl Frontier {
         limits.heads_per_host = limits.heads_per_host.min(limits.heads);
         Self {
             sharing: Sharing::new(limits.heads_per_host),
-            agenda: if limits.order.is_weighted() { Agenda::by_weight() } else { Agenda::of_equals() },
+            agenda: if limits.order.is_weighted() { HostAgenda::by_weight() } else { HostAgenda::of_equals() },
             limits,
             hosts: Vec::new(),
             now: Moment::EPOCH,

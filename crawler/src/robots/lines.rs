@@ -21,7 +21,7 @@ pub(super) enum Field {
 
 /// One line that says something, without its comment and the space around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct RobotsLine<'a> {
     /// As written.
     pub(super) text: &'a [u8],
     pub(super) field: Field,
@@ -69,7 +69,7 @@ pub(super) fn readable(body: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// The lines of a readable text that say something a crawler understands, in order.
-pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = RobotsLine<'_>> {
     text.split(|byte| ends_line(*byte)).filter_map(line)
 }
 
@@ -88,12 +88,12 @@ fn ends_line(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-fn line(raw: &[u8]) -> Option<Line<'_>> {
+fn line(raw: &[u8]) -> Option<RobotsLine<'_>> {
     let uncommented = raw.iter().position(|byte| *byte == b'#').map_or(raw, |comment| &raw[..comment]);
     let text = trim_start(trim_end(uncommented));
     let (key, value) = key_and_value(text)?;
     let (_, field) = KEYS.iter().find(|(name, _)| key.eq_ignore_ascii_case(name.as_bytes()))?;
-    Some(Line { text, field: *field, value })
+    Some(RobotsLine { text, field: *field, value })
 }
 
 fn key_and_value(text: &[u8]) -> Option<(&[u8], &[u8])> {

@@ -4,9 +4,9 @@ use std::{collections::HashSet, time::Duration};
 
 use super::{
     MAX_CRAWL_DELAY, ProductToken,
-    lines::{Field, Line},
+    lines::{Field, RobotsLine},
     product_token::is_anyone,
-    table::{Effect, RuleTable},
+    table::{RuleEffect, RuleTable},
 };
 
 /// What was read so far, and where in the file's groups the reader is.
@@ -60,11 +60,11 @@ impl<'a> LineReader<'a> {
     }
 
     /// Takes the next line.
-    pub(super) fn read(&mut self, line: &Line<'a>) {
+    pub(super) fn read(&mut self, line: &RobotsLine<'a>) {
         match line.field {
             Field::UserAgent => self.user_agent(line.value),
-            Field::Allow => self.rule(Effect::Allow, line),
-            Field::Disallow => self.rule(Effect::Disallow, line),
+            Field::Allow => self.rule(RuleEffect::Allow, line),
+            Field::Disallow => self.rule(RuleEffect::Disallow, line),
             Field::CrawlDelay => self.delay(line.value),
             Field::Sitemap => self.sitemap(line.value),
         }
@@ -76,7 +76,7 @@ impl<'a> LineReader<'a> {
         self.delay_group.agent(named);
     }
 
-    fn rule(&mut self, effect: Effect, line: &Line<'_>) {
+    fn rule(&mut self, effect: RuleEffect, line: &RobotsLine<'_>) {
         self.rule_group.end_of_agents();
         self.delay_group.end_of_agents();
         if self.rule_group.ours {

@@ -7,7 +7,7 @@ use super::{
     lines::{Field, lines, readable},
     path::normal_path,
     reader::LineReader,
-    table::{Effect, RuleTable},
+    table::{RuleEffect, RuleTable},
 };
 
 /// The longest crawl delay that is believed; a longer one counts as this.
@@ -84,7 +84,7 @@ impl Robots {
             return RuleDecision { allowed: true, rule: None };
         }
         match self.rules.deciding(&path) {
-            Some((effect, line)) => RuleDecision { allowed: effect == Effect::Allow, rule: Some(line) },
+            Some((effect, line)) => RuleDecision { allowed: effect == RuleEffect::Allow, rule: Some(line) },
             None => RuleDecision { allowed: self.unmatched_allowed, rule: None },
         }
     }

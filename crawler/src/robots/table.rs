@@ -14,14 +14,14 @@ pub(super) struct RuleTable {
 
 /// Whether a rule allows or forbids what it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Effect {
+pub(super) enum RuleEffect {
     Allow,
     Disallow,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
-    effect: Effect,
+    effect: RuleEffect,
     line: Span,
     pattern: Span,
 }
@@ -38,7 +38,7 @@ impl RuleTable {
     /// matches nothing and is left out.
     ///
     /// To allow a directory's index page is to allow the directory's own URL, as Google's parser has it.
-    pub(super) fn push(&mut self, effect: Effect, line: &[u8], value: &[u8]) {
+    pub(super) fn push(&mut self, effect: RuleEffect, line: &[u8], value: &[u8]) {
         let mut pattern = String::new();
         push_normal_pattern(value, &mut pattern);
         if !pattern.starts_with(['/', '*']) {
@@ -46,7 +46,7 @@ impl RuleTable {
         }
         let line = self.push_text(&String::from_utf8_lossy(line));
         self.push_rule(effect, line, &pattern);
-        if let Some(directory) = directory_of_index(&pattern).filter(|_| effect == Effect::Allow) {
+        if let Some(directory) = directory_of_index(&pattern).filter(|_| effect == RuleEffect::Allow) {
             self.push_rule(effect, line, &format!("{directory}$"));
         }
     }
@@ -62,7 +62,7 @@ impl RuleTable {
     }
 
     /// The rule that decides on a path in normal form: its effect and its line.
-    pub(super) fn deciding(&self, path: &str) -> Option<(Effect, &str)> {
+    pub(super) fn deciding(&self, path: &str) -> Option<(RuleEffect, &str)> {
         let rule = self.rules.iter().find(|rule| matches(rule.pattern.of(&self.text), path))?;
         Some((rule.effect, rule.line.of(&self.text)))
     }
@@ -72,7 +72,7 @@ impl RuleTable {
         self.text.len() + self.rules.len() * size_of::<Rule>()
     }
 
-    fn push_rule(&mut self, effect: Effect, line: Span, pattern: &str) {
+    fn push_rule(&mut self, effect: RuleEffect, line: Span, pattern: &str) {
         let pattern = if self.text.ends_with(pattern) {
             Span::before(self.text.len(), pattern.len())
         } else {
@@ -112,7 +112,7 @@ fn directory_of_index(pattern: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn table(rules: &[(Effect, &str)]) -> RuleTable {
+    fn table(rules: &[(RuleEffect, &str)]) -> RuleTable {
         let mut table = RuleTable::default();
         for (effect, value) in rules {
             table.push(*effect, format!("{effect:?}: {value}").as_bytes(), value.as_bytes());
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_longest_pattern_decides_and_allow_wins_a_tie() {
-        use Effect::{Allow, Disallow};
+        use RuleEffect::{Allow, Disallow};
         let table = table(&[
             (Disallow, "/a"),
             (Allow, "/a/b"),
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn length_is_that_of_the_normal_form() {
-        use Effect::{Allow, Disallow};
+        use RuleEffect::{Allow, Disallow};
         let table = table(&[(Disallow, "/%61%62%63%64"), (Allow, "/abcd*"), (Disallow, "/ツ"), (Allow, "/%E3%83%84")]);
         assert_eq!(table.deciding("/abcde"), Some((Allow, "Allow: /abcd*")));
         assert_eq!(table.deciding("/%E3%83%84"), Some((Allow, "Allow: /%E3%83%84")));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn an_allowed_index_allows_its_directory_only() {
-        use Effect::{Allow, Disallow};
+        use RuleEffect::{Allow, Disallow};
         let table = table(&[(Disallow, "/"), (Allow, "/a/index.html"), (Disallow, "/b/index.html")]);
         assert_eq!(table.deciding("/a/"), Some((Allow, "Allow: /a/index.html")));
         assert_eq!(table.deciding("/a/b"), Some((Disallow, "Disallow: /")));
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn patterns_that_match_nothing_take_no_room() {
-        use Effect::Disallow;
+        use RuleEffect::Disallow;
         let table =
             table(&[(Disallow, ""), (Disallow, "a"), (Disallow, "http://h/"), (Disallow, "%2Fa"), (Disallow, "$")]);
         assert_eq!(table, RuleTable::default());
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_pattern_shares_the_text_of_its_line() {
-        let table = table(&[(Effect::Disallow, "/shared"), (Effect::Disallow, "/shared")]);
+        let table = table(&[(RuleEffect::Disallow, "/shared"), (RuleEffect::Disallow, "/shared")]);
         assert_eq!((table.rules.len(), table.text.len()), (1, 2 * "Disallow: /shared".len()));
     }
 }

@@ -15,6 +15,7 @@ mod manners;
 mod paths;
 mod sizes;
 mod source;
+mod types;
 mod words;
 
 /// Fails with all faults at once.

@@ -27,7 +27,7 @@ use tokio::{
 };
 use tracing::Instrument;
 
-use self::read::{Job, Jobs};
+use self::read::{CrawlJob, Jobs};
 use super::{
     Failure,
     among::{Among, Share},
@@ -43,7 +43,7 @@ use super::{
 use crate::{clock::SystemWall, engine::SharedGate, observe::logs, politeness::Member, store::Revisit};
 
 /// What was asked for, beside the file.
-pub(super) struct Asked {
+pub(super) struct AskedJobs {
     pub(super) file: PathBuf,
     /// What holds for all jobs.
     pub(super) flags: WatchFlags,
@@ -57,13 +57,13 @@ const WORST_FIRST: [u8; 5] = [1, 2, 3, 4, 0];
 
 /// The jobs that run, and those that are to.
 struct AllJobs {
-    asked: Asked,
+    asked: AskedJobs,
     gate: Arc<SharedGate>,
     tasks: JoinSet<u8>,
     /// Those whose tasks have not ended, also those asked to end.
     running: HashMap<Id, Running>,
     /// Those whose directory another one has still.
-    waiting: Vec<Job>,
+    waiting: Vec<CrawlJob>,
     /// Exit codes of those that ended by themselves, by name.
     ended: HashMap<String, u8>,
     /// How many the file names.
@@ -84,7 +84,7 @@ struct Running {
 }
 
 /// Runs the jobs of a file.
-pub(super) fn run(asked: Asked) -> Result<ExitCode, Failure> {
+pub(super) fn run(asked: AskedJobs) -> Result<ExitCode, Failure> {
     let jobs = Jobs::read(&asked)?;
     open_files::raise();
     // A crawl that reads a large table at its start keeps its thread for as long: the others have another.
@@ -94,7 +94,7 @@ pub(super) fn run(asked: Asked) -> Result<ExitCode, Failure> {
 }
 
 impl AllJobs {
-    fn new(asked: Asked, jobs: &Jobs) -> Self {
+    fn new(asked: AskedJobs, jobs: &Jobs) -> Self {
         Self {
             asked,
             gate: Arc::new(SharedGate::new(jobs.limits)),
@@ -141,7 +141,8 @@ impl AllJobs {
 
     /// Begins those whose directories are free.
     fn begin_waiting(&mut self) {
-        let is_free = |job: &Job| self.running.values().all(|other| other.dir != job.dir && other.name != job.name);
+        let is_free =
+            |job: &CrawlJob| self.running.values().all(|other| other.dir != job.dir && other.name != job.name);
         let (free, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(is_free);
         self.waiting = waiting;
         for job in free {
@@ -153,8 +154,8 @@ impl AllJobs {
         }
     }
 
-    fn begin(&mut self, job: Job) -> Result<(), Failure> {
-        let Job { name, dir, given } = job;
+    fn begin(&mut self, job: CrawlJob) -> Result<(), Failure> {
+        let CrawlJob { name, dir, given } = job;
         let voice = Voice::of_job(&name);
         let member = Member(self.begun);
         self.begun += 1;

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     super::{Failure, among::Among, directory::CrawlDirectory, watch::site::Given},
-    Asked,
+    AskedJobs,
 };
 use crate::{
     config::{JobEntry, JobsFile, LogSettings},
@@ -18,11 +18,11 @@ use crate::{
 pub(super) struct Jobs {
     pub(super) limits: Limits,
     pub(super) log: LogSettings,
-    pub(super) list: Vec<Job>,
+    pub(super) list: Vec<CrawlJob>,
 }
 
 /// A job to be run.
-pub(super) struct Job {
+pub(super) struct CrawlJob {
     pub(super) name: String,
     /// Where its crawl is, the same for all ways to write it.
     pub(super) dir: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Job {
 
 impl Jobs {
     /// Reads the file. Everything that is wrong is named.
-    pub(super) fn read(asked: &Asked) -> Result<Self, Failure> {
+    pub(super) fn read(asked: &AskedJobs) -> Result<Self, Failure> {
         let shown = asked.file.display().to_string();
         let text = std::fs::read_to_string(&asked.file)
             .map_err(|error| Failure::Usage(format!("{shown}: cannot read the jobs: {error}")))?;
@@ -63,7 +63,7 @@ fn named(place: &str, failure: &Failure) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn job(entry: &JobEntry, asked: &Asked) -> Result<Job, Failure> {
+fn job(entry: &JobEntry, asked: &AskedJobs) -> Result<CrawlJob, Failure> {
     let layers = asked.flags.layers(entry.profile.as_deref(), entry.config.as_ref()).job(entry);
     let given = Given {
         dir: Some(entry.dir.clone()),
@@ -82,11 +82,11 @@ fn job(entry: &JobEntry, asked: &Asked) -> Result<Job, Failure> {
         return Err(Failure::Usage(format!("{} holds no crawl: give starts", entry.dir.display())));
     }
     given.plan(&Among::default())?;
-    Ok(Job { name: entry.name.clone(), dir: canonical(&entry.dir), given })
+    Ok(CrawlJob { name: entry.name.clone(), dir: canonical(&entry.dir), given })
 }
 
 /// Jobs that would write one directory.
-fn shared_directories(jobs: &[Job]) -> Vec<String> {
+fn shared_directories(jobs: &[CrawlJob]) -> Vec<String> {
     let mut owners: HashMap<&Path, &str> = HashMap::new();
     let mut faults = Vec::new();
     for job in jobs {

@@ -115,7 +115,7 @@ pub(super) fn run(args: WatchArgs) -> Result<ExitCode, Failure> {
             return Err(Failure::Usage(why.to_owned()));
         }
         let (revisit, most) = (args.revisit(), args.runs);
-        return jobs::run(jobs::Asked { file: file.clone(), flags: args.flags, revisit, most });
+        return jobs::run(jobs::AskedJobs { file: file.clone(), flags: args.flags, revisit, most });
     }
     session::runtime()?.block_on(watch(args))
 }

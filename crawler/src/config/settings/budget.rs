@@ -4,7 +4,7 @@ use std::{num::NonZeroU64, time::Duration};
 
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, Size, Span, Unless},
+    rules::{Count, DurationRange, Size, Unless},
 };
 
 /// Largest count: what a database column holds.
@@ -29,7 +29,10 @@ impl BudgetSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let pages = Unless { word: "unlimited", rule: Count(NonZeroU64::MIN..=MOST) };
         let bytes = Unless { word: "unlimited", rule: Size(1..=MOST.get()) };
-        let time = Unless { word: "unlimited", rule: Span(Duration::from_millis(1)..=Duration::from_hours(24 * 3650)) };
+        let time = Unless {
+            word: "unlimited",
+            rule: DurationRange(Duration::from_millis(1)..=Duration::from_hours(24 * 3650)),
+        };
         let depth = Unless { word: "unlimited", rule: Count(0..=1_000_000) };
         Self {
             max_pages: reader.read("budget.max_pages", &pages),

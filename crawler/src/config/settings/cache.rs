@@ -4,7 +4,7 @@ use std::{fmt, marker::PhantomData, num::NonZeroU64, time::Duration};
 
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, OneOf, Parsed, Real, Size, Span, Unless, Words, words},
+    rules::{Count, DurationRange, OneOf, Parsed, Real, Size, Unless, Words, words},
 };
 
 /// Most URLs a cache can be made for: 10^12.
@@ -109,7 +109,8 @@ impl fmt::Debug for HashSeed {
 impl CacheSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let losses = Unless { word: "none", rule: Real(1e-6..=1e9) };
-        let age = Unless { word: "never", rule: Span(Duration::from_secs(1)..=Duration::from_hours(365 * 24)) };
+        let age =
+            Unless { word: "never", rule: DurationRange(Duration::from_secs(1)..=Duration::from_hours(365 * 24)) };
         let memory = Unless { word: "unlimited", rule: Size(1_024..=1 << 40) };
         let rate = Unless { word: "none", rule: Real(1e-12..=0.5) };
         let urls = Unless { word: "auto", rule: Count(NonZeroU64::MIN..=MOST_URLS) };

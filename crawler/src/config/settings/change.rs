@@ -6,7 +6,7 @@ use crate::{
     changes::Ignore,
     config::{
         reader::KeyReader,
-        rules::{Count, Each, OneOf, Parsed, Real, Span, words},
+        rules::{Count, DurationRange, Each, OneOf, Parsed, Real, words},
     },
     extract::Omitted,
 };
@@ -51,7 +51,7 @@ pub struct ChangeSettings {
 
 impl ChangeSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let pause = Span(Duration::ZERO..=Duration::from_hours(365 * 24));
+        let pause = DurationRange(Duration::ZERO..=Duration::from_hours(365 * 24));
         Self {
             text: reader.read("change.text", &OneOf(PhantomData)),
             texts: reader.read("change.texts", &Count(NonZeroU32::MIN..=MOST_TEXTS)),

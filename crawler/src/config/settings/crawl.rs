@@ -4,7 +4,7 @@ use std::{marker::PhantomData, num::NonZeroU32, time::Duration};
 
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, OneOf, Span, Unless, words},
+    rules::{Count, DurationRange, OneOf, Unless, words},
 };
 
 /// More sequences than anybody keeps.
@@ -67,7 +67,7 @@ pub struct StoreSettings {
 
 impl RetrySettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let pause = Span(Duration::ZERO..=Duration::from_hours(24));
+        let pause = DurationRange(Duration::ZERO..=Duration::from_hours(24));
         Self {
             attempts: reader.read("retry.attempts", &Count(1..=20)),
             backoff: reader.read("retry.backoff", &pause),
@@ -88,10 +88,11 @@ impl ExtractSettings {
 impl StoreSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
-            commit_every: reader.read("store.commit_every", &Span(Duration::from_millis(1)..=Duration::from_secs(10))),
+            commit_every: reader
+                .read("store.commit_every", &DurationRange(Duration::from_millis(1)..=Duration::from_secs(10))),
             commit_visits: reader.read("store.commit_visits", &Count(1..=197)),
             checkpoint_every: reader
-                .read("store.checkpoint_every", &Span(Duration::from_millis(10)..=Duration::from_hours(1))),
+                .read("store.checkpoint_every", &DurationRange(Duration::from_millis(10)..=Duration::from_hours(1))),
             keep_sequences: reader
                 .read("store.keep_sequences", &Unless { word: "all", rule: Count(NonZeroU32::MIN..=MOST_SEQUENCES) }),
             links: reader.read("store.links", &OneOf(PhantomData)),

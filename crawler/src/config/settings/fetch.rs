@@ -5,7 +5,7 @@ use std::{fmt, num::NonZeroU64, time::Duration};
 use super::host::{private, resolution};
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, Each, Parsed, Size, Span, Unless},
+    rules::{Count, DurationRange, Each, Parsed, Size, Unless},
     secret::is_secret_header,
 };
 use crate::url::{Credentials, Origin, WebUrl};
@@ -102,7 +102,7 @@ impl fmt::Debug for Header {
 
 impl FetchLimits {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let timeout = Span(Duration::from_millis(1)..=Duration::from_hours(24));
+        let timeout = DurationRange(Duration::from_millis(1)..=Duration::from_hours(24));
         let headers = Each(Parsed { allowed: "\"Name: value\"", parse: header });
         let logins = Each(Parsed { allowed: "https://user:password@host", parse: login });
         let rate = Unless { word: "none", rule: Size(1..=1 << 40) };

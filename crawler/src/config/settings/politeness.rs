@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use super::host::authority;
 use crate::config::{
     reader::KeyReader,
-    rules::{Count, Each, Parsed, Real, Span, Unless},
+    rules::{Count, DurationRange, Each, Parsed, Real, Unless},
 };
 
 /// How hard a server may be asked.
@@ -44,8 +44,8 @@ pub struct RobotsSettings {
 
 impl PolitenessSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let pause = Span(Duration::ZERO..=Duration::from_hours(24));
-        let back_off = Span(Duration::from_millis(1)..=Duration::from_hours(24));
+        let pause = DurationRange(Duration::ZERO..=Duration::from_hours(24));
+        let back_off = DurationRange(Duration::from_millis(1)..=Duration::from_hours(24));
         let up_to = |most| Count(NonZeroU32::MIN..=NonZeroU32::new(most).expect("limits are not zero"));
         let rate = Unless { word: "unlimited", rule: up_to(1_000_000) };
         Self {
@@ -68,7 +68,8 @@ impl RobotsSettings {
         let hosts = Each(Parsed { allowed: "HOST or HOST:PORT", parse: authority });
         Self {
             ignore: reader.read("robots.ignore", &hosts),
-            max_age: reader.read("robots.max_age", &Span(Duration::from_secs(1)..=Duration::from_hours(24 * 30))),
+            max_age: reader
+                .read("robots.max_age", &DurationRange(Duration::from_secs(1)..=Duration::from_hours(24 * 30))),
         }
     }
 }

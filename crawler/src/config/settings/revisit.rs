@@ -7,7 +7,7 @@ use crate::{
     config::{
         RawValue, parse_duration, print_duration,
         reader::KeyReader,
-        rules::{Checked, OneOf, Parsed, Real, Rule, Span, words},
+        rules::{Checked, DurationRange, OneOf, Parsed, Real, Rule, words},
     },
     revisit::{
         BadBudget, Bounds, Budget, Fixed, GivenInterval, GivenIntervals, Multiplicative, Optimal, RevisitPolicy,
@@ -70,7 +70,7 @@ const INTERVALS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::f
 
 impl RevisitSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let interval = Span(INTERVALS);
+        let interval = DurationRange(INTERVALS);
         Self {
             audit_not_modified: reader.read("revisit.audit_not_modified", &Real(0.0..=1.0)),
             adaptive: reader.read("revisit.adaptive", &OneOf(PhantomData)),

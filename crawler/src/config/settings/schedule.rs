@@ -5,7 +5,7 @@ use std::{marker::PhantomData, time::Duration};
 use crate::{
     config::{
         reader::KeyReader,
-        rules::{Each, OneOf, Parsed, Span, Unless, words},
+        rules::{DurationRange, Each, OneOf, Parsed, Unless, words},
     },
     schedule::{CronLine, Once, Rhythm, Schedule, ScheduleError, Window, Zone},
 };
@@ -82,7 +82,7 @@ pub struct ScheduleSettings {
 
 impl ScheduleSettings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let span = Span(Duration::from_secs(1)..=Duration::from_hours(24 * 3650));
+        let span = DurationRange(Duration::from_secs(1)..=Duration::from_hours(24 * 3650));
         Self {
             every: reader.read(EVERY, &Unless { word: "none", rule: span }),
             cron: reader.read(CRON, &CRON_LINES),

@@ -27,7 +27,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 pub use admission::CacheFailure;
 pub(super) use admission::Filling;
-use admission::{Admission, Ending, Readiness, SeenCache};
+use admission::{Admission, CacheEnding, Readiness, SeenCache};
 pub use between::Between;
 pub use end::End;
 pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};

@@ -3,7 +3,7 @@
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::Coding;
-use super::stage::{Corrupt, Step};
+use super::stage::{Corrupt, StageStep};
 
 /// The largest window of deflate: 2^15 bytes.
 const WINDOW_BITS: u8 = 15;
@@ -44,9 +44,9 @@ impl Inflate {
         matches!(self.state, State::Between | State::Plain)
     }
 
-    pub(super) fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<Step, Corrupt> {
+    pub(super) fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Corrupt> {
         if input.is_empty() && matches!(self.state, State::Start(_) | State::Between | State::Plain) {
-            return Ok(Step::default());
+            return Ok(StageStep::default());
         }
         match &mut self.state {
             State::Start(first) => match (*first, input) {
@@ -54,7 +54,7 @@ impl Inflate {
                 (None, [first, second, ..]) => self.begin([*first, *second], 2, block),
                 (first, _) => {
                     self.state = State::Start(first.or(input.first().copied()));
-                    Ok(Step { read: 1, written: 0 })
+                    Ok(StageStep { read: 1, written: 0 })
                 }
             },
             State::First(_) | State::Next(_) => self.inflate(input, block),
@@ -64,29 +64,30 @@ impl Inflate {
     }
 
     /// Decides by the first two bytes, of which `read` are taken from the input now.
-    fn begin(&mut self, head: [u8; 2], read: usize, block: &mut [u8]) -> Result<Step, Corrupt> {
+    fn begin(&mut self, head: [u8; 2], read: usize, block: &mut [u8]) -> Result<StageStep, Corrupt> {
         self.state = match self.coding {
             Coding::Gzip if head != [0x1f, 0x8b] => State::Plain,
             Coding::Gzip => State::First(Decompress::new_gzip(WINDOW_BITS)),
             _ => State::First(Decompress::new(is_zlib(head))),
         };
         let step = if matches!(self.state, State::Plain) { copy(&head, block) } else { self.inflate(&head, block)? };
-        Ok(Step { read, written: step.written })
+        Ok(StageStep { read, written: step.written })
     }
 
-    fn inflate(&mut self, input: &[u8], block: &mut [u8]) -> Result<Step, Corrupt> {
+    fn inflate(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Corrupt> {
         let (State::First(decoder) | State::Next(decoder)) = &mut self.state else {
             return Err(Corrupt);
         };
         let before = (decoder.total_in(), decoder.total_out());
         let result = decoder.decompress(input, block, FlushDecompress::None);
-        let step = Step { read: since(decoder.total_in(), before.0), written: since(decoder.total_out(), before.1) };
+        let step =
+            StageStep { read: since(decoder.total_in(), before.0), written: since(decoder.total_out(), before.1) };
         match result {
             Ok(Status::StreamEnd) => self.state = State::Between,
             Ok(Status::Ok | Status::BufError) => {}
             Err(_) if matches!(&self.state, State::Next(decoder) if decoder.total_out() == 0) => {
                 self.state = State::Between;
-                return Ok(Step { read: input.len(), written: 0 });
+                return Ok(StageStep { read: input.len(), written: 0 });
             }
             Err(_) => return Err(Corrupt),
         }
@@ -94,19 +95,19 @@ impl Inflate {
     }
 
     /// Another gzip member begins, or what follows is no part of the body.
-    fn after_end(&mut self, input: &[u8], block: &mut [u8]) -> Result<Step, Corrupt> {
+    fn after_end(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Corrupt> {
         if self.coding == Coding::Gzip && input.first() == Some(&0x1f) {
             self.state = State::Next(Decompress::new_gzip(WINDOW_BITS));
             return self.inflate(input, block);
         }
-        Ok(Step { read: input.len(), written: 0 })
+        Ok(StageStep { read: input.len(), written: 0 })
     }
 }
 
-fn copy(input: &[u8], block: &mut [u8]) -> Step {
+fn copy(input: &[u8], block: &mut [u8]) -> StageStep {
     let fits = input.len().min(block.len());
     block[..fits].copy_from_slice(&input[..fits]);
-    Step { read: fits, written: fits }
+    StageStep { read: fits, written: fits }
 }
 
 /// RFC 1950 2.2: method 8, and the first two bytes a multiple of 31.

@@ -18,7 +18,7 @@ pub(super) struct Stage {
 
 /// Progress of one step; none at all means: wants more input, or ignores what follows its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct StageStep {
     pub(super) read: usize,
     pub(super) written: usize,
 }
@@ -57,7 +57,7 @@ impl Stage {
     }
 
     /// Decodes from `input` into `block`.
-    pub(super) fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<Step, Stop> {
+    pub(super) fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Stop> {
         let step = match &mut self.codec {
             Codec::Inflate(inflate) => inflate.step(input, block),
             Codec::Brotli(brotli) => brotli.step(input, block),
@@ -97,9 +97,9 @@ impl Brotli {
         Self { state: BrotliState::new_strict(alloc(), alloc(), alloc()), complete: false }
     }
 
-    fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<Step, Corrupt> {
+    fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Corrupt> {
         if self.complete {
-            return Ok(Step { read: input.len(), written: 0 });
+            return Ok(StageStep { read: input.len(), written: 0 });
         }
         let mut left = input.len();
         let mut read = 0;
@@ -121,7 +121,7 @@ impl Brotli {
             BrotliResult::ResultSuccess => self.complete = true,
             BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
         }
-        Ok(Step { read, written })
+        Ok(StageStep { read, written })
     }
 }
 
@@ -133,16 +133,16 @@ impl Zstd {
         Self { decoder, complete: false, ended: false }
     }
 
-    fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<Step, Corrupt> {
+    fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Corrupt> {
         if self.ended || (input.is_empty() && self.complete) {
-            return Ok(Step { read: input.len(), written: 0 });
+            return Ok(StageStep { read: input.len(), written: 0 });
         }
         let (mut from, mut to) = (InBuffer::around(input), OutBuffer::around(block));
         let Ok(hint) = self.decoder.run(&mut from, &mut to) else {
             self.ended = self.complete;
-            return if self.ended { Ok(Step { read: input.len(), written: 0 }) } else { Err(Corrupt) };
+            return if self.ended { Ok(StageStep { read: input.len(), written: 0 }) } else { Err(Corrupt) };
         };
-        let step = Step { read: from.pos(), written: to.pos() };
+        let step = StageStep { read: from.pos(), written: to.pos() };
         self.complete = hint == 0 || (self.complete && step.written == 0);
         Ok(step)
     }

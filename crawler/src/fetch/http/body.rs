@@ -5,13 +5,13 @@ use std::pin::pin;
 use reqwest::Response;
 use tokio::time::{Instant, sleep_until};
 
-use super::pace::Pace;
-use super::room::{BodyMemory, Share};
+use super::pace::BodyPace;
+use super::room::{BodyMemory, RoomShare};
 use crate::fetch::Truncation;
 use crate::fetch::decode::{BodyDecoder, DecodeError};
 
 /// How a body ended.
-pub(super) enum Ending {
+pub(super) enum BodyEnding {
     /// As the server said it would.
     Whole,
     /// By one of our limits.
@@ -22,10 +22,10 @@ pub(super) enum Ending {
 
 /// What reading a body needs beside it.
 pub(super) struct BodyReader<'a> {
-    pub(super) pace: Pace,
+    pub(super) pace: BodyPace,
     pub(super) memory: &'a BodyMemory,
     /// What this body has of it.
-    pub(super) share: Share,
+    pub(super) share: RoomShare,
     /// The bytes as they came, where codings are undone and they are kept too.
     pub(super) sent: Option<Sent>,
     /// Bytes that are held beside the body.
@@ -47,7 +47,7 @@ impl BodyReader<'_> {
         &mut self,
         response: &mut Response,
         decoder: &mut BodyDecoder,
-    ) -> Result<Ending, DecodeError> {
+    ) -> Result<BodyEnding, DecodeError> {
         decoder.expect(response.content_length().unwrap_or_default());
         let mut alarm = pin!(sleep_until(self.pace.due()));
         loop {
@@ -58,7 +58,7 @@ impl BodyReader<'_> {
                     // Of a body that compresses well little needs to come.
                     let came = decoder.wire_bytes().max(decoder.decoded_bytes());
                     if let Some(cut) = self.pace.look(Instant::now(), came) {
-                        return Ok(Ending::Cut(cut));
+                        return Ok(BodyEnding::Cut(cut));
                     }
                     alarm.as_mut().reset(self.pace.due());
                     continue;
@@ -66,16 +66,16 @@ impl BodyReader<'_> {
             };
             let bytes = match chunk {
                 Ok(Some(bytes)) => bytes,
-                Ok(None) => return Ok(Ending::Whole),
-                Err(error) => return Ok(Ending::Broken(error)),
+                Ok(None) => return Ok(BodyEnding::Whole),
+                Err(error) => return Ok(BodyEnding::Broken(error)),
             };
             let size = if decoder.is_plain() { bytes.len().max(1) } else { PIECE };
             for piece in bytes.chunks(size) {
                 if self.sent.as_mut().is_some_and(|sent| !sent.keep(piece)) {
-                    return Ok(Ending::Cut(Truncation::Size));
+                    return Ok(BodyEnding::Cut(Truncation::Size));
                 }
                 if let Some(reason) = decoder.push(piece)?.break_value() {
-                    return Ok(Ending::Cut(reason));
+                    return Ok(BodyEnding::Cut(reason));
                 }
                 let held = decoder.decoded_bytes() + self.beside();
                 if !self.memory.has_room(&mut self.share, held) {

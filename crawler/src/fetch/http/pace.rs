@@ -1,4 +1,4 @@
-//! [`Pace`]: how long a body may take, in all and for its bytes.
+//! [`BodyPace`]: how long a body may take, in all and for its bytes.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::fetch::Truncation;
 const WINDOW: Duration = Duration::from_secs(20);
 
 /// The limits of time of one body. Time in which we do not read does not count.
-pub(super) struct Pace {
+pub(super) struct BodyPace {
     end: Instant,
     /// Bytes that must come within a window.
     least: Option<NonZeroU64>,
@@ -20,7 +20,7 @@ pub(super) struct Pace {
     before: u64,
 }
 
-impl Pace {
+impl BodyPace {
     /// A body that is read from now until `end`, and not slower than `min_rate` bytes a second.
     pub(super) fn new(now: Instant, end: Instant, min_rate: Option<NonZeroU64>) -> Self {
         let seconds = NonZeroU64::new(WINDOW.as_secs()).unwrap_or(NonZeroU64::MIN);
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_body_may_pause_but_not_crawl() {
         let began = Instant::now();
-        let mut pace = Pace::new(began, began + 10 * WINDOW, NonZeroU64::new(100));
+        let mut pace = BodyPace::new(began, began + 10 * WINDOW, NonZeroU64::new(100));
         assert_eq!(pace.due(), began + WINDOW);
         assert_eq!(pace.look(began + WINDOW, 2_000), None);
         assert_eq!(pace.look(began + 2 * WINDOW, 4_000), None);
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn without_a_rate_only_the_end_counts() {
         let began = Instant::now();
-        let mut pace = Pace::new(began, began + 3 * WINDOW, None);
+        let mut pace = BodyPace::new(began, began + 3 * WINDOW, None);
         assert_eq!(pace.due(), began + 3 * WINDOW);
         assert_eq!(pace.look(began + 2 * WINDOW, 0), None);
         assert_eq!(pace.look(began + 3 * WINDOW, 0), Some(Truncation::Time));

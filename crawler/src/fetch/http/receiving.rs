@@ -4,11 +4,11 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};
 use tokio::time::Instant;
 
-use super::body::{self, BodyReader, Ending};
+use super::body::{self, BodyEnding, BodyReader};
 use super::exchange::{Patience, Steps};
 use super::outgoing::Outgoing;
-use super::pace::Pace;
-use super::room::Share;
+use super::pace::BodyPace;
+use super::room::RoomShare;
 use super::{HttpFetcher, Sent, fault, raw_head};
 use crate::fetch::decode::{BodyDecoder, BodyLimits, Decoded};
 use crate::fetch::{AsSent, FetchError, FetchResponse, Head, Headers, Method, ReadBody, Timings, Truncation};
@@ -27,7 +27,7 @@ struct Read {
     decoded: Decoded,
     truncated: Option<Truncation>,
     as_sent: Option<AsSent>,
-    share: Share,
+    share: RoomShare,
 }
 
 impl HttpFetcher {
@@ -74,14 +74,14 @@ impl HttpFetcher {
         let mut undoing = BodyDecoder::new(codings.map(HeaderValue::as_bytes), limits)?;
         let keeps_coded = of.outgoing.keep.body_as_sent && !undoing.is_plain();
         let mut reader = BodyReader {
-            pace: Pace::new(Instant::now(), patience.end(), self.settings.min_rate),
+            pace: BodyPace::new(Instant::now(), patience.end(), self.settings.min_rate),
             memory: &self.memory,
-            share: Share::default(),
+            share: RoomShare::default(),
             sent: keeps_coded.then(|| body::Sent::new(of.outgoing.max_body)),
             beside: of.beside,
         };
         let ending = match reader.read(response, &mut undoing).await? {
-            Ending::Cut(Truncation::Size) => Ending::Cut(cut),
+            BodyEnding::Cut(Truncation::Size) => BodyEnding::Cut(cut),
             ending => ending,
         };
         let decoded = undoing.finish();
@@ -108,7 +108,7 @@ impl Read {
             decoded: Decoded { body: Vec::new(), wire_bytes: 0, complete: empty },
             truncated: (!empty).then_some(Truncation::Rule),
             as_sent: keeps_sent.then_some(AsSent::Body),
-            share: Share::default(),
+            share: RoomShare::default(),
         }
     }
 }
@@ -126,12 +126,12 @@ fn wanted(outgoing: &Outgoing, head: Head<'_>) -> Wanted {
 
 /// What the end of a body means. A success whose connection broke before the first byte of its body has answered
 /// nothing; any other status says what it has to say without a body.
-fn truncation(ending: Ending, decoded: &Decoded, success: bool) -> Result<Option<Truncation>, FetchError> {
+fn truncation(ending: BodyEnding, decoded: &Decoded, success: bool) -> Result<Option<Truncation>, FetchError> {
     match ending {
-        Ending::Whole if decoded.complete => Ok(None),
-        Ending::Cut(reason) => Ok(Some(reason)),
-        Ending::Broken(error) if success && decoded.wire_bytes == 0 => Err(fault::of(error)),
-        Ending::Whole | Ending::Broken(_) => Ok(Some(Truncation::Disconnect)),
+        BodyEnding::Whole if decoded.complete => Ok(None),
+        BodyEnding::Cut(reason) => Ok(Some(reason)),
+        BodyEnding::Broken(error) if success && decoded.wire_bytes == 0 => Err(fault::of(error)),
+        BodyEnding::Whole | BodyEnding::Broken(_) => Ok(Some(Truncation::Disconnect)),
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) struct BodyMemory {
 
 /// What one body has of it.
 #[derive(Default)]
-pub(super) struct Share {
+pub(super) struct RoomShare {
     taken: Option<OwnedSemaphorePermit>,
     lane: Option<OwnedSemaphorePermit>,
 }
@@ -41,7 +41,7 @@ impl BodyMemory {
     }
 
     /// Whether a body of so many bytes may grow on, with this share.
-    pub(super) fn has_room(&self, share: &mut Share, bytes: u64) -> bool {
+    pub(super) fn has_room(&self, share: &mut RoomShare, bytes: u64) -> bool {
         while share.lane.is_none() && share.bytes() < bytes {
             let Ok(step) = Arc::clone(&self.store).try_acquire_owned() else { return false };
             match &mut share.taken {
@@ -53,12 +53,12 @@ impl BodyMemory {
     }
 
     /// Waits until a body may grow as long as it likes.
-    pub(super) async fn take_lane(&self, share: &mut Share) {
+    pub(super) async fn take_lane(&self, share: &mut RoomShare) {
         share.lane = Arc::clone(&self.lane).acquire_owned().await.ok();
     }
 }
 
-impl Share {
+impl RoomShare {
     fn bytes(&self) -> u64 {
         SMALL + self.taken.as_ref().map_or(0, |taken| taken.num_permits() as u64 * STEP)
     }
@@ -80,7 +80,7 @@ mod tests {
     #[tokio::test]
     async fn one_body_always_comes_to_its_end() {
         let memory = BodyMemory::new();
-        let mut shares: Vec<Share> = (0..65).map(|_| Share::default()).collect();
+        let mut shares: Vec<RoomShare> = (0..65).map(|_| RoomShare::default()).collect();
         assert!(shares.iter_mut().all(|share| memory.has_room(share, SMALL)), "small ones need none");
         let fit = shares.iter_mut().filter_map(|share| memory.has_room(share, SMALL + 1).then_some(())).count();
         assert_eq!(fit as u64, STORE / STEP);
@@ -91,7 +91,7 @@ mod tests {
         let mut waits = std::pin::pin!(memory.take_lane(&mut rest[0]));
         let waker = std::task::Waker::noop();
         assert!(waits.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
-        first[0] = Share::default();
+        first[0] = RoomShare::default();
         waits.await;
     }
 }

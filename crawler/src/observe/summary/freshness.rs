@@ -12,7 +12,7 @@ use crate::{
 
 /// The figures of a sequence; each is `None` where there is none.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct FreshnessFigures {
     /// The share of the looks that found the page as its copy had it.
     at_looks: Option<f64>,
     /// The times before the looks.
@@ -21,7 +21,7 @@ pub(super) struct Figures {
     expected: Option<Span>,
 }
 
-impl Figures {
+impl FreshnessFigures {
     /// Those of the last sequence.
     pub(super) fn of(summary: &StoredSummary) -> Self {
         let (looks, kept) = (&summary.counters.looks, &summary.kept_looks);
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_figure_that_does_not_exist_is_null_and_has_no_words() {
-        let none = Figures::default();
+        let none = FreshnessFigures::default();
         assert!(none.is_empty() && none.line().is_empty());
         let [freshness, times] = none.document().map(|(_, value)| value);
         assert_eq!(freshness, json!({"expected": null, "measured": null, "at_looks": null}));
         assert_eq!(times, json!({"expected_seconds": null, "measured_seconds": null}));
         let measured = Some(Span { seconds: 100.0, fresh: 97.5, age: 12_000.0 });
-        let line = Figures { at_looks: Some(0.9), measured, expected: None }.line();
+        let line = FreshnessFigures { at_looks: Some(0.9), measured, expected: None }.line();
         assert_eq!(line, "fresh       measured 97.5 %, age 2.0 min (90.0 % when visited)\n");
     }
 

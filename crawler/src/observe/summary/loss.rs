@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use urlcache::Interval;
 
-use super::freshness::Figures;
+use super::freshness::FreshnessFigures;
 use crate::{
     observe::figures::{count, counted, share},
     store::{CheckedRevisits, Counters, StoredSummary, SweepCounts},
@@ -45,7 +45,7 @@ fn sweep(counts: &SweepCounts, links: u64, fetched_again: u64) -> Value {
 /// What servers said of pages that they had before, what was found where that was checked, and how fresh copies were; null
 /// where nothing was asked for once more.
 pub(super) fn revisits(summary: &StoredSummary) -> Value {
-    let (answers, figures) = (summary.counters.by_status.get(&NOT_MODIFIED), Figures::of(summary));
+    let (answers, figures) = (summary.counters.by_status.get(&NOT_MODIFIED), FreshnessFigures::of(summary));
     if answers.is_none() && figures.is_empty() {
         return Value::Null;
     }
@@ -65,7 +65,7 @@ pub(super) fn revisits(summary: &StoredSummary) -> Value {
 pub(super) fn revisit_line(summary: &StoredSummary) -> String {
     let found = revisits(summary);
     let figure = |name: &str| found[name].as_f64().unwrap_or_default();
-    let fresh = Figures::of(summary).line();
+    let fresh = FreshnessFigures::of(summary).line();
     let answers = match found["not_modified"].as_u64() {
         None | Some(0) => return fresh,
         Some(answers) => counted(answers, "page", "pages"),

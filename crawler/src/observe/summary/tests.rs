@@ -114,7 +114,7 @@ fn all_kinds() -> Vec<StoredSummary> {
         |summary| summary.lost.sweep = SweepCounts { lost: LARGE, ..SweepCounts::default() },
         |summary| summary.lost.sweep = SweepCounts::default(),
         |summary| {
-            (summary.reported, summary.lost.sweep) = (0, SweepCounts { links: Some(0), ..SweepCounts::default() })
+            (summary.reported, summary.lost.sweep) = (0, SweepCounts { links: Some(0), ..SweepCounts::default() });
         },
         |summary| {
             (summary.reported, summary.pending) = (0, 0);

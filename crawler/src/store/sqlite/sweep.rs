@@ -1,4 +1,4 @@
-//! [`Sweep`]: finds the kept links that have no row, the pages that have these links, and how near each URL is.
+//! [`LinkSweep`]: finds the kept links that have no row, the pages that have these links, and how near each URL is.
 //!
 //! Owns: the comparison of the links kept with a sequence's latest visits with its URL rows, the rows of what was lost
 //! and what becomes of them, the choice of the pages to be fetched again (`parents`), and the depths (`depths`).
@@ -32,7 +32,7 @@ const MEMORY: usize = 8 << 20;
 const AT_ONCE: usize = 65_536;
 
 /// One comparison.
-pub(super) struct Sweep<'a> {
+pub(super) struct LinkSweep<'a> {
     connection: &'a Connection,
     folder: &'a Path,
     current: Current,
@@ -59,7 +59,7 @@ impl KeptVisit<'_> {
     }
 }
 
-impl<'a> Sweep<'a> {
+impl<'a> LinkSweep<'a> {
     /// A sweep of a sequence whose rows are committed; `folder` is for its temporary file.
     pub(super) fn new(connection: &'a Connection, folder: &'a Path, current: Current, moment: &'a dyn Fn()) -> Self {
         Self { connection, folder, current, moment, memory: MEMORY }
@@ -242,7 +242,7 @@ mod tests {
 
     fn sweep(connection: &Connection, then: AfterSweep, memory: usize) -> Swept {
         let folder = tempfile::tempdir().unwrap();
-        let sweep = Sweep { connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory };
+        let sweep = LinkSweep { connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory };
         let swept = sweep.run(SweepRequest { at: Moment::from_millis(5), then, limit: None }).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         swept
@@ -399,7 +399,7 @@ mod tests {
         connection.execute("UPDATE url SET state = 'queued', attempts = 1, due = 9 WHERE id IN (5, 7)", []).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let sweep =
-            Sweep { connection: &connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory: 64 };
+            LinkSweep { connection: &connection, folder: folder.path(), current: CURRENT, moment: &|| {}, memory: 64 };
         let limit = Some(DepthLimit { most: 2, order: Order::Breadth });
         let request = SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue, limit };
         let swept = sweep.run(request).unwrap();
@@ -434,7 +434,7 @@ mod tests {
         let connection = crawled(&[(1, &[50, 51, 52, 53])]);
         let folder = tempfile::tempdir().unwrap();
         let gone = folder.path().join("gone");
-        let sweep = Sweep { connection: &connection, folder: &gone, current: CURRENT, moment: &|| {}, memory: 16 };
+        let sweep = LinkSweep { connection: &connection, folder: &gone, current: CURRENT, moment: &|| {}, memory: 16 };
         let error = sweep.run(SweepRequest { at: Moment::EPOCH, then: AfterSweep::Rescue, limit: None }).unwrap_err();
         let error = error.of(&gone.join("webloom.sqlite")).to_string();
         assert!(error.contains("temporary file") && error.contains("--sweep off"), "{error}");

@@ -26,7 +26,7 @@ use super::{
     directory::DATABASE,
     error::Fault,
     freshness, lost, prepare, prune, refill, revisits,
-    sweep::Sweep,
+    sweep::LinkSweep,
 };
 use crate::{
     candidate::Ticket,
@@ -197,7 +197,7 @@ impl Writer {
         self.pass("before_sweep");
         let pass = || self.pass("inside_sweep");
         let folder = self.directory.path();
-        let swept = Sweep::new(self.connection(), folder, self.context.current, &pass).run(request)?;
+        let swept = LinkSweep::new(self.connection(), folder, self.context.current, &pass).run(request)?;
         self.context.lost |= swept.lost > 0;
         self.unsynced = true;
         self.pass("after_sweep");

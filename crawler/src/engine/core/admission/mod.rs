@@ -33,7 +33,7 @@ use crate::{
 
 /// How the reset policy has the sequence end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum CacheEnding {
     /// When nothing is left to fetch.
     Complete,
     /// The same, and then the next begins.
@@ -74,7 +74,7 @@ pub(super) struct Admission {
     closed: HashMap<HostId, Abandonment>,
     /// The number of the last URL.
     last: u64,
-    ending: Ending,
+    ending: CacheEnding,
     /// The URL cache is away, being filled.
     is_filling: bool,
     /// It has just been filled for the batch that comes next.
@@ -84,7 +84,7 @@ pub(super) struct Admission {
 impl Admission {
     /// One that knows the hosts of these origins, and has numbered URLs up to `last`.
     pub(super) fn new(cache: SeenCache, origins: Origins, last: u64, policy: Policy) -> Self {
-        let (closed, ending) = (HashMap::new(), Ending::Complete);
+        let (closed, ending) = (HashMap::new(), CacheEnding::Complete);
         Self { cache, origins, policy, closed, last, ending, is_filling: false, has_room: false }
     }
 
@@ -211,15 +211,15 @@ impl Admission {
                 return Ok(Readiness::Fill(filling));
             }
             Room::Aged => {
-                self.ending = Ending::CompleteThenNext;
+                self.ending = CacheEnding::CompleteThenNext;
                 return Ok(Readiness::Yes);
             }
             Room::Grown { times } => growths = times,
-            Room::Spent if self.policy.reset == ResetPolicy::Restart => self.ending = Ending::Next,
-            Room::Spent => self.ending = Ending::Stop,
+            Room::Spent if self.policy.reset == ResetPolicy::Restart => self.ending = CacheEnding::Next,
+            Room::Spent => self.ending = CacheEnding::Stop,
         }
         let counters = Counters { growths, expected_lost: self.cache.expected_lost(), ..Counters::default() };
-        Ok(if self.ending == Ending::Stop { Readiness::No(counters) } else { Readiness::Changed(counters) })
+        Ok(if self.ending == CacheEnding::Stop { Readiness::No(counters) } else { Readiness::Changed(counters) })
     }
 
     /// Gives the URL cache away to be filled from the URL table, at the start of a run that goes on.
@@ -263,13 +263,13 @@ impl Admission {
     }
 
     /// How the sequence ends.
-    pub(super) fn ending(&self) -> Ending {
+    pub(super) fn ending(&self) -> CacheEnding {
         self.ending
     }
 
     /// An earlier run has given up judging links.
     pub(super) fn judges_no_more(&mut self) {
-        self.ending = Ending::Next;
+        self.ending = CacheEnding::Next;
     }
 }
 

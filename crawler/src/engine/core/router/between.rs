@@ -1,6 +1,6 @@
 //! Pages that are due after a sequence has come to its end.
 
-use super::super::{Again, Core, End, Ending, Limits, Question, Then};
+use super::super::{Again, CacheEnding, Core, End, Limits, Question, Then};
 use crate::{
     engine::{Between, report::Ended},
     frontier::{Next, Outcome, WorkItem},
@@ -148,11 +148,11 @@ impl Core {
     /// Nothing can be leased by now: what comes next.
     pub(super) fn wait_between(&mut self, left: &Next, now: Moment) -> Then {
         match self.admission.ending() {
-            Ending::Next => return Then::End(End::Restart),
-            Ending::CompleteThenNext => {
+            CacheEnding::Next => return Then::End(End::Restart),
+            CacheEnding::CompleteThenNext => {
                 return Then::End(End::Aged { drained: self.frontier.counts().queued == 0 });
             }
-            Ending::Complete | Ending::Stop => {}
+            CacheEnding::Complete | CacheEnding::Stop => {}
         }
         if *left == Next::Drained
             && matches!(self.ended, Some(End::Unreachable | End::Budget))

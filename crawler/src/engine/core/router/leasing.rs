@@ -1,6 +1,6 @@
 //! What is leased next, and when a run ends.
 
-use super::super::{Allowance, AtDrain, Core, End, Ending, Permission, Question, Then, Work};
+use super::super::{Allowance, AtDrain, CacheEnding, Core, End, Permission, Question, Then, Work};
 use crate::{
     frontier::{Asked, Lease, Next},
     store::Abandonment,
@@ -63,13 +63,13 @@ impl Core {
         let drained = *left == Next::Drained;
         match self.admission.ending() {
             // Also where a limit holds URLs back: what was left to the next sequence may be within it.
-            Ending::Next => Then::End(End::Restart),
+            CacheEnding::Next => Then::End(End::Restart),
             _ if *left == Next::Unreachable => Then::End(self.unreachable()),
             // Pages on a host that has all that it may have are not fetched again either.
             _ if !drained && self.frontier.extras() > 0 => Then::End(End::Budget),
-            Ending::CompleteThenNext => self.swept_then(End::Aged { drained }, now),
-            Ending::Complete | Ending::Stop if drained => self.swept_then(End::Drained, now),
-            Ending::Complete | Ending::Stop => self.swept_then(End::Budget, now),
+            CacheEnding::CompleteThenNext => self.swept_then(End::Aged { drained }, now),
+            CacheEnding::Complete | CacheEnding::Stop if drained => self.swept_then(End::Drained, now),
+            CacheEnding::Complete | CacheEnding::Stop => self.swept_then(End::Budget, now),
         }
     }
 

@@ -11,7 +11,7 @@ mod rescues;
 mod robots;
 mod starts;
 
-use super::{CacheFailure, Core, Ending, Event, StoreAnswer, Task, Then};
+use super::{CacheEnding, CacheFailure, Core, Event, StoreAnswer, Task, Then};
 use crate::{
     engine::{End, report::Report},
     frontier::Asked,
@@ -82,7 +82,7 @@ impl Core {
         let more = self.take_in(now)?;
         // The start that was taken in may have been the last: what waited for it would be left out if nothing else is to be done.
         let more = self.release_held(now) || more;
-        if self.admission.ending() == Ending::Stop {
+        if self.admission.ending() == CacheEnding::Stop {
             self.stopped = self.stopped.or(Some(End::Loss));
         }
         if let Some(end) = self.stopped {

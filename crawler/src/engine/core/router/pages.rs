@@ -1,7 +1,7 @@
 //! Pages whose visits ended.
 
 use super::{
-    super::{Again, CacheFailure, Core, Ending, Fate, Task, Unfinished},
+    super::{Again, CacheEnding, CacheFailure, Core, Fate, Task, Unfinished},
     Ready,
     health::HostChange,
 };
@@ -155,7 +155,7 @@ impl Core {
             self.finish_page(*page);
             return Ok(None);
         };
-        if self.admission.ending() != Ending::Next && !part.urls.is_empty() {
+        if self.admission.ending() != CacheEnding::Next && !part.urls.is_empty() {
             let readiness = self.admission.make_room_for(&part.urls, now)?;
             match self.ready(readiness) {
                 Ready::Yes => {}
@@ -172,7 +172,7 @@ impl Core {
                 }
             }
         }
-        if self.admission.ending() == Ending::Next {
+        if self.admission.ending() == CacheEnding::Next {
             part.refuse_all(UNJUDGED);
         }
         let admitted = self.admit(part, &mut page.step);

@@ -23,21 +23,21 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const REALS: RangeInclusive<f64> = 0.0..=1e15;
 
 /// A table.
-pub(super) struct Table {
+pub(super) struct CheckedTable {
     pub(super) name: &'static str,
     /// The first of them names a row.
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<CheckedColumn>,
 }
 
 /// A column.
-pub(super) struct Column {
+pub(super) struct CheckedColumn {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     pub(super) is_optional: bool,
 }
 
 /// What a column holds.
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Number(RangeInclusive<i64>),
     /// Not below 0.
     Real,
@@ -58,13 +58,13 @@ pub(super) enum Kind {
 /// What is wrong with a value.
 type Fault = &'static str;
 
-impl Column {
+impl CheckedColumn {
     fn fault(&self, value: ValueRef<'_>) -> Option<Fault> {
         match value {
             ValueRef::Null if self.is_optional => None,
             ValueRef::Integer(number) => self.kind.fault_of_number(number),
             ValueRef::Real(number) => match self.kind {
-                Kind::Real => (!REALS.contains(&number)).then_some(ALLOWED),
+                ValueKind::Real => (!REALS.contains(&number)).then_some(ALLOWED),
                 _ => Some(READABLE),
             },
             ValueRef::Text(text) => {
@@ -76,7 +76,7 @@ impl Column {
     }
 }
 
-impl Kind {
+impl ValueKind {
     fn fault_of_number(&self, number: i64) -> Option<Fault> {
         match self {
             Self::Number(range) => (!range.contains(&number)).then_some(ALLOWED),
@@ -108,7 +108,7 @@ impl Kind {
 }
 
 /// What is wrong with single values.
-pub(super) fn findings(connection: &Connection, tables: &[Table]) -> Result<Vec<Finding>> {
+pub(super) fn findings(connection: &Connection, tables: &[CheckedTable]) -> Result<Vec<Finding>> {
     let mut faults = BTreeMap::new();
     for table in tables {
         read(connection, table, &mut faults)?;
@@ -117,8 +117,8 @@ pub(super) fn findings(connection: &Connection, tables: &[Table]) -> Result<Vec<
     Ok(faults.into_iter().map(finding).collect())
 }
 
-fn read(connection: &Connection, table: &Table, faults: &mut BTreeMap<Fault, (u64, String)>) -> Result<()> {
-    let Table { name, columns } = table;
+fn read(connection: &Connection, table: &CheckedTable, faults: &mut BTreeMap<Fault, (u64, String)>) -> Result<()> {
+    let CheckedTable { name, columns } = table;
     let names = columns.iter().map(|column| format!("\"{}\"", column.name)).collect::<Vec<_>>().join(", ");
     let mut select = connection.prepare(&format!("SELECT {names} FROM {name}"))?;
     let mut rows = select.query([])?;

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, Result};
 
-use super::columns::{Column, Kind, Table};
+use super::columns::{CheckedColumn, CheckedTable, ValueKind};
 use crate::{
     candidate::Hop,
     changes::{Change, Condition, Doubt},
@@ -55,7 +55,7 @@ impl Last {
 }
 
 /// All tables.
-pub(super) fn all(connection: &Connection) -> Result<Vec<Table>> {
+pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     let last = Last::read(connection)?;
     let mut tables = Vec::from(crawl(&last));
     tables.extend(urls(&last));
@@ -65,25 +65,25 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-fn crawl(last: &Last) -> [Table; 4] {
+fn crawl(last: &Last) -> [CheckedTable; 4] {
     let crawl = vec![
         number("id", ONE),
         number("created_at", MOMENT),
         number("fingerprint_seed", ANY),
         word("key_rules", [Canonicalizer::default().name()]),
-        text("settings", Kind::Json),
+        text("settings", ValueKind::Json),
         number("looked_at", 0..=last.visit).or_null(),
         number("pruned_to", 0..=last.visit).or_null(),
         number("learnt", 0..=last.visit).or_null(),
-        text("classed_by", Kind::Text).or_null(),
+        text("classed_by", ValueKind::Text).or_null(),
         number("weighed", 0..=last.sequence).or_null(),
     ];
     let sources = [AreaSource::Start, AreaSource::GuessedStart, AreaSource::Redirect, AreaSource::Fallback];
-    let area = vec![text("url", Kind::Url), word("source", sources.map(AreaSource::as_str))];
+    let area = vec![text("url", ValueKind::Url), word("source", sources.map(AreaSource::as_str))];
     [table("crawl", crawl), table("area", area), table("sequence", sequence(last)), table("host", host())]
 }
 
-fn sequence(last: &Last) -> Vec<Column> {
+fn sequence(last: &Last) -> Vec<CheckedColumn> {
     vec![
         number("n", 0..=last.sequence),
         number("began_at", MOMENT),
@@ -95,12 +95,12 @@ fn sequence(last: &Last) -> Vec<Column> {
         word("end", ENDS).or_null(),
         number("ended_at", MOMENT).or_null(),
         number("runs", SMALL),
-        column("seconds", Kind::Real),
-        column("cpu_seconds", Kind::Real),
+        column("seconds", ValueKind::Real),
+        column("cpu_seconds", ValueKind::Real),
         number("peak_memory", COUNT).or_null(),
-        text("counters", Kind::Json),
+        text("counters", ValueKind::Json),
         number("exact", FLAG),
-        text("cache", Kind::Json).or_null(),
+        text("cache", ValueKind::Json).or_null(),
         number("audit_sample", COUNT).or_null(),
         number("audit_urls", 0..=last.ticket).or_null(),
         number("audit_lost", 0..=last.lost).or_null(),
@@ -111,33 +111,33 @@ fn sequence(last: &Last) -> Vec<Column> {
     ]
 }
 
-fn host() -> Vec<Column> {
+fn host() -> Vec<CheckedColumn> {
     vec![
         number("id", SMALL),
-        text("origin", Kind::Url),
+        text("origin", ValueKind::Url),
         number("robots_status", STATUS).or_null(),
-        column("robots_body", Kind::Bytes).or_null(),
+        column("robots_body", ValueKind::Bytes).or_null(),
         number("robots_fetched_at", MOMENT).or_null(),
         number("robots_first_failed", MOMENT).or_null(),
-        column("robots_seen", Kind::Exactly(SHA256)).or_null(),
+        column("robots_seen", ValueKind::Exactly(SHA256)).or_null(),
         number("crawl_delay", COUNT).or_null(),
         number("wrong_since", MOMENT).or_null(),
         number("failures", SMALL).or_null(),
         number("ailing_since", MOMENT).or_null(),
-        column("cause", Kind::Cause).or_null(),
+        column("cause", ValueKind::Cause).or_null(),
         number("not_before", MOMENT).or_null(),
         word("wait", [Wait::BackOff, Wait::Asked, Wait::Paused].map(Wait::as_str)).or_null(),
-        text("known_good", Kind::Url).or_null(),
+        text("known_good", ValueKind::Url).or_null(),
     ]
 }
 
-fn urls(last: &Last) -> [Table; 3] {
+fn urls(last: &Last) -> [CheckedTable; 3] {
     let url = vec![
         number("id", 0..=last.ticket),
         number("host", SMALL),
-        text("url", Kind::Url),
-        text("key", Kind::Url).or_null(),
-        column("fingerprint", Kind::Exactly(16)),
+        text("url", ValueKind::Url),
+        text("key", ValueKind::Url).or_null(),
+        column("fingerprint", ValueKind::Exactly(16)),
         word("hop", [Hop::Start, Hop::Link, Hop::Redirect].map(Hop::as_str)),
         number("via", 0..=last.ticket).or_null(),
         number("depth", SMALL),
@@ -148,7 +148,7 @@ fn urls(last: &Last) -> [Table; 3] {
         number("attempts", SMALL),
         number("due", MOMENT).or_null(),
         number("failed_at", MOMENT).or_null(),
-        text("reason", Kind::Text).or_null(),
+        text("reason", ValueKind::Text).or_null(),
         number("visit", 0..=last.visit).or_null(),
         number("copy", 0..=last.visit).or_null(),
         number("readmission", COUNT).or_null(),
@@ -157,12 +157,12 @@ fn urls(last: &Last) -> [Table; 3] {
         number("url", 0..=last.ticket),
         number("sequence", 0..=last.sequence),
         word("state", ["queued", "abandoned"]),
-        text("reason", Kind::Text).or_null(),
+        text("reason", ValueKind::Text).or_null(),
     ];
     [table("url", url), table("visit", visit(last)), table("past", past)]
 }
 
-fn visit(last: &Last) -> Vec<Column> {
+fn visit(last: &Last) -> Vec<CheckedColumn> {
     let outcomes = [VisitOutcome::Stored, VisitOutcome::Redirected, VisitOutcome::Broken, VisitOutcome::Failed];
     let gone = Change::Gone.as_str();
     let changes = PageChange::ALL.map(PageChange::as_str).into_iter().chain([gone]);
@@ -176,30 +176,30 @@ fn visit(last: &Last) -> Vec<Column> {
         number("fetched_at", MOMENT),
         word("outcome", outcomes.map(VisitOutcome::as_str)),
         number("status", STATUS).or_null(),
-        text("reason", Kind::Text).or_null(),
-        text("content_type", Kind::Text).or_null(),
+        text("reason", ValueKind::Text).or_null(),
+        text("content_type", ValueKind::Text).or_null(),
         number("html", FLAG),
         number("bytes", COUNT),
         number("wire_bytes", COUNT),
-        column("digest", Kind::Exactly(SHA256)).or_null(),
-        text("title", Kind::Text).or_null(),
-        text("redirect", Kind::Text).or_null(),
+        column("digest", ValueKind::Exactly(SHA256)).or_null(),
+        text("title", ValueKind::Text).or_null(),
+        text("redirect", ValueKind::Text).or_null(),
         word("truncated", cuts).or_null(),
         word("change", changes).or_null(),
         number("same", 0..=last.visit).or_null(),
         number("before", 0..=last.visit).or_null(),
-        column("etag", Kind::Bytes).or_null(),
-        column("last_modified", Kind::Bytes).or_null(),
+        column("etag", ValueKind::Bytes).or_null(),
+        column("last_modified", ValueKind::Bytes).or_null(),
         number("audited", ONE).or_null(),
         number("text", 0..=last.text).or_null(),
         number("steady", SMALL).or_null(),
         number("links_hash", HASH).or_null(),
-        column("links", Kind::Bytes),
-        column("labels", Kind::Bytes).or_null(),
+        column("links", ValueKind::Bytes),
+        column("labels", ValueKind::Bytes).or_null(),
     ]
 }
 
-fn lost(last: &Last) -> [Table; 2] {
+fn lost(last: &Last) -> [CheckedTable; 2] {
     let states = [
         LostState::Lost,
         LostState::Rescued,
@@ -210,9 +210,9 @@ fn lost(last: &Last) -> [Table; 2] {
     let rows = vec![
         number("id", COUNT),
         number("sequence", 0..=last.sequence),
-        column("fingerprint", Kind::Bytes),
-        text("url", Kind::Url).or_null(),
-        text("found_by", Kind::Text),
+        column("fingerprint", ValueKind::Bytes),
+        text("url", ValueKind::Url).or_null(),
+        text("found_by", ValueKind::Text),
         number("found_at", MOMENT),
         number("via", 0..=last.ticket).or_null(),
         number("swept", FLAG),
@@ -224,26 +224,26 @@ fn lost(last: &Last) -> [Table; 2] {
     [table("lost", rows), table("refetch", refetch)]
 }
 
-fn changes(last: &Last) -> [Table; 4] {
+fn changes(last: &Last) -> [CheckedTable; 4] {
     let text_rows = vec![
         number("id", COUNT),
         number("url", 0..=last.ticket),
         number("rule", 0..=i64::MAX),
-        column("digest", Kind::Exactly(SHA256)),
-        column("body", Kind::Packed),
+        column("digest", ValueKind::Exactly(SHA256)),
+        column("body", ValueKind::Packed),
     ];
     let change = vec![
         number("id", COUNT),
         number("sequence", 0..=last.sequence),
         number("at", MOMENT),
         number("url", 0..=last.ticket).or_null(),
-        text("address", Kind::Url).or_null(),
+        text("address", ValueKind::Url).or_null(),
         word("change", Change::ALL.map(Change::as_str)),
-        column("before", Kind::Exactly(SHA256)).or_null(),
-        column("after", Kind::Exactly(SHA256)).or_null(),
+        column("before", ValueKind::Exactly(SHA256)).or_null(),
+        column("after", ValueKind::Exactly(SHA256)).or_null(),
         number("before_text", 0..=last.text).or_null(),
         number("after_text", 0..=last.text).or_null(),
-        text("target", Kind::Text).or_null(),
+        text("target", ValueKind::Text).or_null(),
         number("count", COUNT).or_null(),
         number("edit", ANY).or_null(),
     ];
@@ -256,7 +256,7 @@ fn changes(last: &Last) -> [Table; 4] {
     ]
 }
 
-fn page_state(last: &Last) -> Vec<Column> {
+fn page_state(last: &Last) -> Vec<CheckedColumn> {
     let conditions = [Condition::There, Condition::Gone, Condition::Moved, Condition::Unreachable];
     let doubts = [Doubt::Missing, Doubt::Shrunk, Doubt::Mass, Doubt::Cut];
     vec![
@@ -271,18 +271,18 @@ fn page_state(last: &Last) -> Vec<Column> {
         number("calm", SMALL),
         number("volatile", FLAG),
         number("orphaned", FLAG),
-        column("wall", Kind::Exactly(SHA256)).or_null(),
+        column("wall", ValueKind::Exactly(SHA256)).or_null(),
         number("moved_from", 0..=last.ticket).or_null(),
         number("moved_to", 0..=last.ticket).or_null(),
     ]
 }
 
-fn revisits(last: &Last) -> [Table; 3] {
+fn revisits(last: &Last) -> [CheckedTable; 3] {
     let revisit = vec![
         number("url", 0..=last.ticket),
         number("class", SMALL),
         number("visited_at", MOMENT),
-        column("state", Kind::Exactly(20)),
+        column("state", ValueKind::Exactly(20)),
         number("weight", 0..=3),
     ];
     let class = vec![number("class", SMALL), number("pages", COUNT)];
@@ -290,27 +290,27 @@ fn revisits(last: &Last) -> [Table; 3] {
     [table("revisit", revisit), table("revisit_class", class), table("revisit_section", section)]
 }
 
-fn table(name: &'static str, columns: Vec<Column>) -> Table {
-    Table { name, columns }
+fn table(name: &'static str, columns: Vec<CheckedColumn>) -> CheckedTable {
+    CheckedTable { name, columns }
 }
 
-fn column(name: &'static str, kind: Kind) -> Column {
-    Column { name, kind, is_optional: false }
+fn column(name: &'static str, kind: ValueKind) -> CheckedColumn {
+    CheckedColumn { name, kind, is_optional: false }
 }
 
-fn number(name: &'static str, range: RangeInclusive<i64>) -> Column {
-    column(name, Kind::Number(range))
+fn number(name: &'static str, range: RangeInclusive<i64>) -> CheckedColumn {
+    column(name, ValueKind::Number(range))
 }
 
-fn text(name: &'static str, kind: Kind) -> Column {
+fn text(name: &'static str, kind: ValueKind) -> CheckedColumn {
     column(name, kind)
 }
 
-fn word(name: &'static str, words: impl IntoIterator<Item = &'static str>) -> Column {
-    column(name, Kind::Word(words.into_iter().collect()))
+fn word(name: &'static str, words: impl IntoIterator<Item = &'static str>) -> CheckedColumn {
+    column(name, ValueKind::Word(words.into_iter().collect()))
 }
 
-impl Column {
+impl CheckedColumn {
     fn or_null(self) -> Self {
         Self { is_optional: true, ..self }
     }
@@ -331,7 +331,7 @@ mod tests {
             )
             .unwrap();
         let mut there: Vec<String> = select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_>>().unwrap();
-        let name = |table: &Table, column: &Column| {
+        let name = |table: &CheckedTable, column: &CheckedColumn| {
             format!("{}.{}{}", table.name, column.name, if column.is_optional { " or null" } else { "" })
         };
         let tables = all(&connection).unwrap();

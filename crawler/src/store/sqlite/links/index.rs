@@ -47,12 +47,12 @@ const MEMORY: usize = 8 << 20;
 #[derive(Debug)]
 pub(super) struct Index {
     connection: Connection,
-    pub(super) counts: Counts,
+    pub(super) counts: LinkCounts,
 }
 
 /// What the pages come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct LinkCounts {
     pub(super) pages: u64,
     pub(super) unlabelled: u64,
 }
@@ -74,7 +74,7 @@ impl Index {
         let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
         let query = "SELECT pages, unlabelled FROM made WHERE state = ?";
         let counts =
-            connection.query_row(query, [state], |row| Ok(Counts { pages: row.get(0)?, unlabelled: row.get(1)? }));
+            connection.query_row(query, [state], |row| Ok(LinkCounts { pages: row.get(0)?, unlabelled: row.get(1)? }));
         Some(Self { counts: counts.ok()?, connection })
     }
 
@@ -119,7 +119,7 @@ impl Builder {
     ///
     /// # Errors
     /// When it cannot be written; then there is none.
-    pub(super) fn finish(self, counts: Counts) -> Result<(), Fault> {
+    pub(super) fn finish(self, counts: LinkCounts) -> Result<(), Fault> {
         write(self.file.path(), &self.state, self.links.sorted()?, counts)?;
         self.file.persist(&self.path).map_err(|failed| failed.error)?;
         Ok(())
@@ -159,7 +159,7 @@ fn state(database: &Connection) -> Result<String> {
     )
 }
 
-fn write(path: &Path, state: &str, mut links: Sorted, counts: Counts) -> Result<(), Fault> {
+fn write(path: &Path, state: &str, mut links: Sorted, counts: LinkCounts) -> Result<(), Fault> {
     let mut connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
     let transaction = connection.transaction()?;
@@ -187,7 +187,7 @@ fn write(path: &Path, state: &str, mut links: Sorted, counts: Counts) -> Result<
         insert.execute(params![bits, packed])?;
     }
     drop(insert);
-    let Counts { pages, unlabelled } = counts;
+    let LinkCounts { pages, unlabelled } = counts;
     transaction.execute("INSERT INTO made VALUES (?, ?, ?)", params![state, pages, unlabelled])?;
     Ok(transaction.commit()?)
 }

@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, Rows, params};
 
 use self::{
-    index::{Builder, Counts, Index},
-    targets::{Target, Which},
+    index::{Builder, Index, LinkCounts},
+    targets::{LinkTarget, Which},
 };
 use super::{
     again::Current,
@@ -114,7 +114,7 @@ impl Reader<'_> {
     /// Whether more can be shown.
     fn of_part(
         &mut self,
-        part: &[Target],
+        part: &[LinkTarget],
         index: Option<&Index>,
         each: &mut impl FnMut(LinkLine) -> bool,
     ) -> Result<bool, Fault> {
@@ -136,7 +136,7 @@ impl Reader<'_> {
     }
 
     /// The pages that may link to each target, by its place; `None` where the index cannot be read.
-    fn looked_up(&self, part: &[Target], index: &Index) -> Result<Option<Sorter>, Fault> {
+    fn looked_up(&self, part: &[LinkTarget], index: &Index) -> Result<Option<Sorter>, Fault> {
         let mut found = self.sorter();
         for (place, target) in (0..).zip(part) {
             let Some(pages) = index.pages(target.link) else { return Ok(None) };
@@ -146,7 +146,7 @@ impl Reader<'_> {
     }
 
     /// The pages that link to each target, by its place.
-    fn looked_for(&mut self, part: &[Target]) -> Result<Sorter, Fault> {
+    fn looked_for(&mut self, part: &[LinkTarget]) -> Result<Sorter, Fault> {
         let places: HashMap<u64, u64> = (0..).zip(part).map(|(place, target)| (target.link, place)).collect();
         let mut found = self.sorter();
         self.each_page("x''", |page| {
@@ -277,7 +277,7 @@ impl Reader<'_> {
             page.links.iter().copied().chain(outside).try_for_each(|link| builder.add(page.id, link))?;
             Ok(true)
         })?;
-        builder.finish(Counts { pages: self.read.pages, unlabelled: self.read.unlabelled })
+        builder.finish(LinkCounts { pages: self.read.pages, unlabelled: self.read.unlabelled })
     }
 
     /// Shows every page to `each` until it answers `false`, with its labels if that column is asked for.
@@ -323,7 +323,7 @@ impl Reader<'_> {
 struct Asked {
     text: String,
     fingerprint: Fingerprint,
-    target: Option<Target>,
+    target: Option<LinkTarget>,
 }
 
 impl PageLinks {

@@ -26,7 +26,7 @@ pub(super) enum Which {
 
 /// A row of the URL table.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct LinkTarget {
     pub(super) id: u64,
     /// The leading half of its fingerprint.
     pub(super) link: u64,
@@ -68,7 +68,7 @@ impl Which {
     }
 
     /// Whether a target is one of these, now that its redirects were followed.
-    pub(super) fn takes(self, target: &Target) -> bool {
+    pub(super) fn takes(self, target: &LinkTarget) -> bool {
         let redirected = target.end.redirect.as_ref();
         // At the end of redirects, only what has no end still redirects.
         self == Self::Redirects || redirected.is_none_or(|to| to.outcome.as_deref().is_some_and(is_bad))
@@ -85,7 +85,7 @@ pub(super) fn part(
     which: Which,
     behind: u64,
     most: usize,
-) -> Result<(Vec<Target>, Option<u64>)> {
+) -> Result<(Vec<LinkTarget>, Option<u64>)> {
     let query = format!("{STAND} WHERE url.id > ? AND {} ORDER BY url.id LIMIT ?", which.condition());
     let found = connection.prepare(&query)?.query_map(params![behind, most], target)?.collect::<Result<Vec<_>>>()?;
     let last = found.last().map(|target| target.id).filter(|_| found.len() == most);
@@ -93,7 +93,7 @@ pub(super) fn part(
 }
 
 /// The row of a fingerprint, its redirects followed.
-pub(super) fn one(connection: &Connection, fingerprint: Fingerprint) -> Result<Option<Target>> {
+pub(super) fn one(connection: &Connection, fingerprint: Fingerprint) -> Result<Option<LinkTarget>> {
     let query = format!("{STAND} WHERE url.fingerprint = ?");
     let found = connection.query_row(&query, [fingerprint.to_bytes()], target).optional()?;
     let mut found: Vec<_> = found.into_iter().collect();
@@ -110,7 +110,7 @@ pub(super) fn of_links(connection: &Connection, links: &[u64]) -> Result<Vec<Opt
 }
 
 /// Follows the redirects of all of them, a step of each at a time.
-pub(super) fn follow(connection: &Connection, targets: &mut [Target]) -> Result<()> {
+pub(super) fn follow(connection: &Connection, targets: &mut [LinkTarget]) -> Result<()> {
     // By their places.
     let mut ways: HashMap<usize, Way> = HashMap::new();
     for (place, target) in targets.iter_mut().enumerate() {
@@ -143,7 +143,7 @@ impl Way {
     }
 
     /// What is at its end.
-    fn end(self, to: Option<&Target>) -> LinkFound {
+    fn end(self, to: Option<&LinkTarget>) -> LinkFound {
         let address = self.next.address;
         match to.map(|to| &to.end) {
             Some(end) => {
@@ -155,8 +155,8 @@ impl Way {
 }
 
 /// The rows that these links lead to, by link.
-fn rows(connection: &Connection, links: &[u64]) -> Result<HashMap<u64, Target>> {
-    let mut found: HashMap<u64, Option<Target>> = links.iter().map(|link| (*link, None)).collect();
+fn rows(connection: &Connection, links: &[u64]) -> Result<HashMap<u64, LinkTarget>> {
+    let mut found: HashMap<u64, Option<LinkTarget>> = links.iter().map(|link| (*link, None)).collect();
     if found.is_empty() {
         return Ok(HashMap::new());
     }
@@ -171,11 +171,11 @@ fn rows(connection: &Connection, links: &[u64]) -> Result<HashMap<u64, Target>> 
     Ok(found.into_iter().filter_map(|(link, target)| Some((link, target?))).collect())
 }
 
-fn target(row: &Row<'_>) -> Result<Target> {
+fn target(row: &Row<'_>) -> Result<LinkTarget> {
     let redirect: Option<String> = row.get(6)?;
     let leads: Option<Vec<u8>> = row.get(7)?;
     let link = leads.and_then(|link| link.try_into().ok()).map(u64::from_be_bytes);
-    Ok(Target {
+    Ok(LinkTarget {
         id: row.get(0)?,
         link: u64::from_be_bytes(row.get(1)?),
         end: LinkEnd {

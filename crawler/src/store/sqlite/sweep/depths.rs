@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::{AT_ONCE, Fault, Sweep, runs::Sorter};
+use super::{AT_ONCE, Fault, LinkSweep, runs::Sorter};
 use crate::{
     candidate::HostId,
     order::Order,
@@ -21,7 +21,7 @@ const LOWERED: &str = "CREATE TEMP TABLE lowered (id INTEGER PRIMARY KEY, was IN
 const BEGIN_ANEW: &str = "UPDATE url SET attempts = 0, due = NULL, failed_at = NULL, reason = NULL
     WHERE id = ? AND state = 'queued' AND admitted_in = ?";
 
-impl Sweep<'_> {
+impl LinkSweep<'_> {
     /// Lowers the depth of each row to what the links tell; says which queued rows come within the limit.
     pub(super) fn lower_depths(&self, limit: DepthLimit) -> Result<Vec<Nearer>, Fault> {
         let transaction = self.connection.unchecked_transaction()?;

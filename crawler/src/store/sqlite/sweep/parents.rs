@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::{AT_ONCE, Fault, KeptVisit, Sweep};
+use super::{AT_ONCE, Fault, KeptVisit, LinkSweep};
 use crate::store::{AfterSweep, LostState, Refetch, RescueOrder, sqlite::refill};
 
 /// Pages that are fetched again before the next sweep.
@@ -46,7 +46,7 @@ struct Chosen {
     links: usize,
 }
 
-impl Sweep<'_> {
+impl LinkSweep<'_> {
     /// The pages to be fetched again, if that is to be done. What became of lost URLs is noted, of all where there is no page left.
     pub(super) fn parents(&self, then: AfterSweep) -> Result<Vec<RescueOrder>, Fault> {
         let mut after = 0;

@@ -1,0 +1,132 @@
+//! Types: a name that other files may use is declared once in the crawler, so that it has one meaning.
+
+use std::collections::BTreeMap;
+
+use syn::{
+    Ident, ItemEnum, ItemStruct, ItemTrait, ItemType, Visibility,
+    visit::{self, Visit},
+};
+
+use crate::{
+    assert_none,
+    source::{Source, below, shipped},
+};
+
+/// Names that are still declared more than once, until one of the two has another. None is to be added.
+const REPEATED: &[&str] = &[
+    "Allowance",
+    "Asked",
+    "Beginning",
+    "Cause",
+    "Change",
+    "Crawl",
+    "End",
+    "Ended",
+    "Event",
+    "Failure",
+    "Fault",
+    "Found",
+    "Labels",
+    "Limits",
+    "Lines",
+    "Look",
+    "Next",
+    "Order",
+    "Outside",
+    "Page",
+    "PageReader",
+    "Place",
+    "Plan",
+    "Question",
+    "Reading",
+    "Robots",
+    "Room",
+    "Rows",
+    "Scope",
+    "Sections",
+    "Session",
+    "Standing",
+    "Task",
+    "Ticket",
+    "View",
+    "Visited",
+    "Work",
+    "Writer",
+];
+
+#[test]
+fn each_type_has_a_name_of_its_own() {
+    let found = faults(&shipped(below(&["crawler/src"])));
+    let is_new = |(name, _): &&(String, String)| !REPEATED.contains(&&**name);
+    let new: Vec<_> = found.iter().filter(is_new).map(|(_, fault)| fault.clone()).collect();
+    assert_none("type names", &new);
+    let unused = REPEATED.iter().filter(|name| found.iter().all(|(repeated, _)| repeated != *name));
+    let unused: Vec<_> = unused.map(|name| format!("`{name}` is declared once: take it off the list")).collect();
+    assert_none("type names", &unused);
+}
+
+/// Each name that is declared more than once, with what is wrong about it.
+fn faults(sources: &[Source]) -> Vec<(String, String)> {
+    let mut declared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for source in sources.iter().filter(|source| !source.path.starts_with("crawler/src/practice/")) {
+        let mut types = Types::default();
+        types.visit_file(&source.shipped);
+        for name in types.names {
+            declared.entry(name).or_default().push(&source.path);
+        }
+    }
+    let repeated = declared.into_iter().filter(|(_, paths)| paths.len() > 1);
+    let fault = |(name, paths): (String, Vec<&str>)| {
+        let fault = format!("`{name}` is declared in {}", paths.join(" and "));
+        (name, fault)
+    };
+    repeated.map(fault).collect()
+}
+
+/// Collects the names of the types that are not private to their module.
+#[derive(Debug, Default)]
+struct Types {
+    names: Vec<String>,
+}
+
+impl Types {
+    fn add(&mut self, visibility: &Visibility, name: &Ident) {
+        if !matches!(visibility, Visibility::Inherited) {
+            self.names.push(name.to_string());
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Types {
+    fn visit_item_enum(&mut self, item: &'ast ItemEnum) {
+        self.add(&item.vis, &item.ident);
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast ItemStruct) {
+        self.add(&item.vis, &item.ident);
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
+        self.add(&item.vis, &item.ident);
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast ItemType) {
+        self.add(&item.vis, &item.ident);
+        visit::visit_item_type(self, item);
+    }
+}
+
+#[test]
+fn a_name_that_is_declared_twice_is_a_fault() {
+    let sources = [
+        Source::new("crawler/src/a.rs", "pub struct Ended; struct Own;"),
+        Source::new("crawler/src/b.rs", "pub(crate) enum Ended { A } struct Own; pub struct Other;"),
+        Source::new("crawler/src/c.rs", "#[cfg(test)] mod tests { pub struct Other; }"),
+    ];
+    let found = faults(&sources);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].1, "`Ended` is declared in crawler/src/a.rs and crawler/src/b.rs");
+}
