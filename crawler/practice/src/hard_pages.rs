@@ -9,7 +9,7 @@ use super::resource::Lead;
 #[derive(Debug)]
 pub(super) struct HardPage {
     path: &'static str,
-    /// The document; `{origin}` stands for the site's own.
+    /// The document; `{origin}` is in the place of the site's own.
     pub(super) html: &'static str,
     /// How the document becomes bytes, and who says so.
     pub(super) charset: Charset,

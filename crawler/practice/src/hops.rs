@@ -14,7 +14,7 @@ pub(super) struct Hop {
     pub(super) target: Option<String>,
 }
 
-/// A redirect written by hand; `{origin}` stands for the site's own.
+/// A redirect written by hand; `{origin}` is in the place of the site's own.
 #[derive(Debug)]
 struct Written {
     path: &'static str,

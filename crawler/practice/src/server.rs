@@ -239,7 +239,7 @@ struct Port {
 }
 
 impl Port {
-    /// Takes connections until told to stop; dropping the set ends those that are open.
+    /// Takes connections until it is asked to stop; dropping the set ends those that are open.
     async fn accept(mut self, mut stopped: oneshot::Receiver<()>, mut outages: mpsc::Receiver<Duration>) {
         let mut connections = JoinSet::new();
         for number in 0.. {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn changes_and_goes_down_when_told_to() {
+    async fn changes_and_goes_down_when_it_is_asked_to() {
         let server = PracticeServer::start(PracticeSite::new(Shape::demo())).await.unwrap();
         let address = server.address();
         let ordered = blocking(move || {

@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use super::Failure;
 use crate::{
     observe::terminal,
-    report::{self, Column, Format, Value, Writer},
+    report::{self, Column, Format, RowWriter, Value},
     url::WebUrl,
 };
 
@@ -60,7 +60,7 @@ impl FormatArg {
 
 /// Rows that are being written to stdout.
 pub(super) struct Listing {
-    writer: Box<dyn Writer>,
+    writer: Box<dyn RowWriter>,
     /// The places of the columns that are shown, among all.
     places: Vec<usize>,
     written: io::Result<()>,

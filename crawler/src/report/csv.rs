@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::row::{Column, Kind, Value, Writer};
+use super::row::{Column, Kind, RowWriter, Value};
 use crate::observe::escape;
 
 pub(super) struct Csv<W> {
@@ -17,7 +17,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-impl<W: Write> Writer for Csv<W> {
+impl<W: Write> RowWriter for Csv<W> {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         self.shown = columns.iter().map(|column| column.kind != Kind::Below).collect();
         let names = columns.iter().filter(|column| column.kind != Kind::Below).map(|column| column.name);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Map;
 
-use super::row::{Column, Value, Writer};
+use super::row::{Column, RowWriter, Value};
 use crate::observe::escape;
 
 pub(super) struct JsonLines<W> {
@@ -18,7 +18,7 @@ impl<W: Write> JsonLines<W> {
     }
 }
 
-impl<W: Write> Writer for JsonLines<W> {
+impl<W: Write> RowWriter for JsonLines<W> {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         self.columns = columns.iter().map(|column| column.name).collect();
         Ok(())

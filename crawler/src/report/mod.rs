@@ -1,4 +1,4 @@
-//! Rows for people and programs: each command says which columns it has, and a [`Writer`] gives them a form.
+//! Rows for people and programs: each command says which columns it has, and a [`RowWriter`] gives them a form.
 //!
 //! Owns: the forms ([`Format`]), what is escaped in each, and that a table on a terminal is aligned. One more form is a file beside these,
 //! a word of [`Format`] and a line of [`writer`].
@@ -12,7 +12,7 @@ mod table;
 
 use std::io::Write;
 
-pub use row::{Column, Kind, Value, Writer};
+pub use row::{Column, Kind, RowWriter, Value};
 
 /// The form of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Format {
 }
 
 /// What writes this form; `width` is that of the terminal, where a person reads along.
-pub fn writer(format: Format, out: impl Write + 'static, width: Option<usize>) -> Box<dyn Writer> {
+pub fn writer(format: Format, out: impl Write + 'static, width: Option<usize>) -> Box<dyn RowWriter> {
     match format {
         Format::Table => Box::new(table::Table::new(out, width)),
         Format::Jsonl => Box::new(jsonl::JsonLines::new(out)),

@@ -98,7 +98,7 @@ impl<T: Into<Self>> From<Option<T>> for Value<'_> {
 }
 
 /// Writes rows in a form. Each row has a value for each column.
-pub trait Writer {
+pub trait RowWriter {
     /// Begins, with the columns in their order.
     ///
     /// # Errors

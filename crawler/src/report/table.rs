@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::row::{Column, Kind, Value, Writer};
+use super::row::{Column, Kind, RowWriter, Value};
 use crate::observe::{aligned::Aligned, escape};
 
 pub(super) struct Table<W> {
@@ -29,7 +29,7 @@ impl<W: Write> Table<W> {
     }
 }
 
-impl<W: Write> Writer for Table<W> {
+impl<W: Write> RowWriter for Table<W> {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         self.columns = columns.to_vec();
         let names = |wanted: fn(Kind) -> bool| -> Vec<_> {
