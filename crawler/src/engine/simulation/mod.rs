@@ -39,7 +39,7 @@ use grow::Plan;
 use random::Random;
 
 /// Seeds that are run where nothing else is said.
-const SEEDS: u64 = 600;
+const SEEDS: u64 = 300;
 
 /// Later ones that have found a bug: a good page that failed, a cache that was full again and again, a wait for nothing, a URL
 /// that was charged for two outages.
