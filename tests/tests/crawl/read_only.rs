@@ -2,11 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
+    fs::{self, File, Permissions},
+    os::unix::fs::{FileExt, PermissionsExt},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
+use rustix::process::Signal;
 use webloom_tests::{
     server::{Asked, Reply, Server},
     skip::skip,
@@ -158,6 +161,35 @@ fn a_crawl_that_runs() {
                 read(&["check"]);
             }
             assert!(stored.is_sorted() && stored[1] > 1 && stored[3] > stored[1], "{stored:?}");
+        }
+        running.wait().expect(0);
+    }
+}
+
+/// The place of a byte of the shared memory that both copies of the log's header have.
+const OF_HEADER: u64 = 8;
+
+/// What a writer does in an instant lasts long here: it is stopped, and one copy of the log's header differs from the other.
+#[test]
+fn a_header_that_is_half_written_is_waited_for() {
+    for reader in READERS {
+        let (server, folder) = (serve(newspaper), Folder::new());
+        let dir = folder.crawl();
+        let run = Webloom::crawl(&dir, &server.url("/")).args(["--delay", "100ms"]);
+        let running = run.env("WEBLOOM_STORE_COMMIT_VISITS", "1").spawn();
+        server.wait_for("/2", 1);
+        open_to_all(&folder);
+        if can_be_had(reader, &dir) {
+            running.signal(Signal::STOP);
+            let shared = File::options().read(true).write(true).open(dir.join("webloom.sqlite-shm")).unwrap();
+            let mut byte = [0];
+            shared.read_exact_at(&mut byte, OF_HEADER).unwrap();
+            shared.write_all_at(&[!byte[0]], OF_HEADER).unwrap();
+            let reading = reader(Webloom::new(["status", "--json"]).args([&dir]), &dir).spawn();
+            thread::sleep(Duration::from_millis(300));
+            shared.write_all_at(&byte, OF_HEADER).unwrap();
+            assert!(reading.wait().expect(0).json()["pages"]["stored"].as_u64() > Some(0));
+            running.signal(Signal::CONT);
         }
         running.wait().expect(0);
     }

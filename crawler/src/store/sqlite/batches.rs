@@ -5,17 +5,20 @@
 
 use rusqlite::{Connection, Params, Result, Row};
 
+use super::reading::of_one_moment;
+
 /// Rows that are read at once.
 pub(super) const BATCH: usize = 256;
 
 /// Shows what `batch` reads behind a key, with the keys, in batches of [`BATCH`], until that is all, or `each` answers `false`.
 pub(super) fn by_key<T>(
+    connection: &Connection,
     mut batch: impl FnMut(u64) -> Result<Vec<(u64, T)>>,
     mut each: impl FnMut(T) -> Result<bool>,
 ) -> Result<()> {
     let mut behind = 0;
     loop {
-        let rows = batch(behind)?;
+        let rows = of_one_moment(connection, || batch(behind))?;
         let is_last = rows.len() < BATCH;
         for (key, row) in rows {
             behind = key;
@@ -38,7 +41,8 @@ pub(super) fn of_query(
 ) -> Result<()> {
     // One that was not shown to its end is still there.
     connection.execute_batch("DROP TABLE IF EXISTS temp.listed")?;
-    connection.prepare(&format!("CREATE TEMP TABLE listed AS {query}"))?.execute(params)?;
+    let create = format!("CREATE TEMP TABLE listed AS {query}");
+    of_one_moment(connection, || connection.prepare(&create)?.execute(params))?;
     let mut select = connection.prepare("SELECT * FROM temp.listed ORDER BY rowid")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {

@@ -53,8 +53,6 @@ pub fn invariants() -> impl Iterator<Item = &'static str> {
 
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
 pub(super) fn check(connection: &Connection) -> Result<CheckReport, Fault> {
-    // One moment of a crawl that may be running.
-    let _snapshot = connection.unchecked_transaction()?;
     let mut findings: Vec<_> = damage(connection).into_iter().collect();
     match single_values(connection, &mut findings).and_then(|()| recount(connection)) {
         Ok(mut report) => {

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Result, Row, types::ToSql};
 use super::{
     again::{OF_SEQUENCE, STATE_IN_SEQUENCE},
     batches::{self, BATCH},
+    reading::of_one_moment,
     summary,
     words::{word, word_or_none},
 };
@@ -75,7 +76,7 @@ pub(super) fn pages(
         let values: Vec<&dyn ToSql> = values.iter().copied().chain([&behind as &dyn ToSql]).collect();
         select.query_map(&*values, |row| Ok((row.get(18)?, matching(row)?)))?.collect()
     };
-    batches::by_key(batch, |line| Ok(line.is_none_or(&mut each)))
+    batches::by_key(connection, batch, |line| Ok(line.is_none_or(&mut each)))
 }
 
 /// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
@@ -141,7 +142,8 @@ fn sequence(connection: &Connection, filter: &PageFilter) -> Result<Option<u32>>
     if filter.sequence.is_some() || !(filter.recovered || filter.asks_for_lost()) {
         return Ok(filter.sequence);
     }
-    Ok(Some(summary::last_sequence(connection)?.unwrap_or_default()))
+    let last = of_one_moment(connection, || summary::last_sequence(connection))?;
+    Ok(Some(last.unwrap_or_default()))
 }
 
 /// Looks for a content type that begins with `prefix`, as [`PageFilter::content_type`] does; names others, `most` of them,

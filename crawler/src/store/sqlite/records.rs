@@ -5,8 +5,12 @@ use std::{path::Path, time::Duration};
 use rusqlite::Connection;
 
 use super::{
-    changes, check, directory::DATABASE, error::database_error, links, lost, pages, prune, reading::Reading, resume,
-    schema, summary,
+    changes, check,
+    directory::DATABASE,
+    error::database_error,
+    links, lost, pages, prune,
+    reading::{Reading, of_one_moment},
+    resume, schema, summary,
 };
 use crate::{
     changes::KeptTexts,
@@ -29,21 +33,33 @@ impl Records {
         let reading = Reading::open(path)?;
         let (database, connection) = (path.join(DATABASE), &reading.connection);
         let failed = || database_error(&database);
-        schema::prepare(connection).map_err(failed())?;
-        if schema::version(connection, &database)?.is_none() {
-            return Err(StoreError::Missing { path: path.to_owned() });
-        }
-        // Where its keys are made by rules that are not known here, right fingerprints would look wrong.
-        resume::key_rules(connection).map_err(failed())?;
+        let is_ours = || {
+            schema::prepare(connection).map_err(failed())?;
+            if schema::version(connection, &database)?.is_none() {
+                return Err(StoreError::Missing { path: path.to_owned() });
+            }
+            // Where its keys are made by rules that are not known here, right fingerprints would look wrong.
+            resume::key_rules(connection).map(drop).map_err(failed())
+        };
+        of_one_moment(connection, || Ok(is_ours())).map_err(failed())??;
         Ok(Self(reading))
     }
 
-    /// Asks the database something. What a crawl wrote to meanwhile, if nothing keeps it from that, is no answer.
+    /// Asks the database something, of one moment.
     fn ask<T, E>(&self, question: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, ReadError>
+    where
+        E: From<rusqlite::Error>,
+        ReadError: From<E>,
+    {
+        self.list(|connection| of_one_moment(connection, || question(connection)))
+    }
+
+    /// Shows lines, each as it is when it is read. What a crawl wrote to meanwhile, if nothing keeps it from that, is no answer.
+    fn list<T, E>(&self, show: impl FnOnce(&Connection) -> Result<T, E>) -> Result<T, ReadError>
     where
         ReadError: From<E>,
     {
-        let answer = question(&self.0.connection);
+        let answer = show(&self.0.connection);
         if self.0.has_changed() { Err(ReadError::Changed) } else { Ok(answer?) }
     }
 
@@ -72,7 +88,7 @@ impl ReadSide for Records {
     }
 
     fn pages(&self, filter: &PageFilter, each: impl FnMut(PageLine) -> bool) -> Result<(), ReadError> {
-        self.ask(|connection| pages::pages(connection, filter, each))
+        self.list(|connection| pages::pages(connection, filter, each))
     }
 
     fn content_types(&self, prefix: &str, most: usize) -> Result<ContentTypes, ReadError> {
@@ -80,7 +96,7 @@ impl ReadSide for Records {
     }
 
     fn changes(&self, since: Since, with_texts: bool, each: impl FnMut(ChangeLine) -> bool) -> Result<(), ReadError> {
-        self.ask(|connection| changes::changes(connection, since, with_texts, each))
+        self.list(|connection| changes::changes(connection, since, with_texts, each))
     }
 
     fn pending_changes(
@@ -89,11 +105,11 @@ impl ReadSide for Records {
         gone_after: Duration,
         each: impl FnMut(PendingChange) -> bool,
     ) -> Result<(), ReadError> {
-        self.ask(|connection| changes::pending(connection, [confirm, gone_after], each))
+        self.list(|connection| changes::pending(connection, [confirm, gone_after], each))
     }
 
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {
-        self.ask(|connection| links::links(connection, query, each))
+        self.list(|connection| links::links(connection, query, each))
     }
 
     fn settings(&self) -> Result<Option<String>, ReadError> {

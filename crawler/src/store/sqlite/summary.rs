@@ -20,8 +20,6 @@ pub(super) fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
 
 /// Reads the summary of the last sequence; `None` when no crawl has begun.
 pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSummary>> {
-    // One moment of a crawl that may be running.
-    let _snapshot = connection.unchecked_transaction()?;
     let sequence = connection
         .query_row(
             "SELECT n, end, seconds, cpu_seconds, peak_memory, runs, counters, cache, (SELECT settings FROM crawl), began_at

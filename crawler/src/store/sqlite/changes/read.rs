@@ -7,6 +7,7 @@ use rusqlite::{Connection, Result, Row};
 use super::{
     super::{
         batches::{self, BATCH},
+        reading::of_one_moment,
         words::word,
     },
     texts,
@@ -42,8 +43,8 @@ pub(in crate::store::sqlite) fn changes(
     ))?;
     let read = |row: &Row<'_>| Ok((row.get(10)?, (line(row)?, [row.get(8)?, row.get(9)?])));
     let batch = |behind| select.query_map([u64::from(sequence), moment, behind], read)?.collect();
-    batches::by_key(batch, |(line, kept)| {
-        let texts = if with_texts { texts(connection, kept)? } else { None };
+    batches::by_key(connection, batch, |(line, kept)| {
+        let texts = if with_texts { of_one_moment(connection, || texts(connection, kept))? } else { None };
         Ok(each(ChangeLine { texts, ..line }))
     })
 }

@@ -22,6 +22,7 @@ use self::{
 use super::{
     again::Current,
     error::Fault,
+    reading::of_one_moment,
     resume,
     runs::{self, Sorter},
     summary,
@@ -79,8 +80,11 @@ pub(super) fn links(
     query: &LinkQuery,
     mut each: impl FnMut(LinkLine) -> bool,
 ) -> Result<LinksRead, Fault> {
-    let Some(sequence) = summary::last_sequence(connection)? else { return Ok(LinksRead::default()) };
-    let current = Current::of(connection, sequence)?;
+    let current = of_one_moment(connection, || {
+        let sequence = summary::last_sequence(connection)?;
+        sequence.map(|sequence| Current::of(connection, sequence)).transpose()
+    })?;
+    let Some(current) = current else { return Ok(LinksRead::default()) };
     let mut reader = Reader { connection, current, read: LinksRead::default(), indexed: INDEXED };
     match query {
         LinkQuery::To(url) => reader.to(url, &mut each)?,
@@ -98,8 +102,7 @@ impl Reader<'_> {
         let index = Index::of(self.connection);
         let mut last = 0;
         loop {
-            let (mut part, end) = targets::part(self.connection, which, last, PART)?;
-            targets::follow(self.connection, &mut part)?;
+            let (mut part, end) = of_one_moment(self.connection, || targets::part(self.connection, which, last, PART))?;
             part.retain(|target| which.takes(target));
             if !part.is_empty() && !self.of_part(&part, index.as_ref(), each)? {
                 return Ok(());
@@ -196,7 +199,7 @@ impl Reader<'_> {
         self.count(&page);
         let labels = page.unpacked();
         for links in page.links.chunks(PART) {
-            let ends = targets::of_links(self.connection, links)?;
+            let ends = of_one_moment(self.connection, || targets::of_links(self.connection, links))?;
             for (link, end) in links.iter().zip(ends) {
                 let lost = || LinkEnd { outcome: Some("lost".to_owned()), ..LinkEnd::default() };
                 let to = end.unwrap_or_else(lost);
@@ -221,12 +224,14 @@ impl Reader<'_> {
 
     /// What is asked for; `None` before the crawl has begun.
     fn asked(&self, url: &WebUrl) -> Result<Option<Asked>, Fault> {
-        let rules: Option<Canonicalizer> = resume::key_rules(self.connection)?;
-        let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(self.connection)?) else { return Ok(None) };
-        let key = rules.key(&url.clone().without_credentials());
-        let fingerprint = seed.fingerprint(&key);
-        let target = targets::one(self.connection, fingerprint)?;
-        Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
+        of_one_moment(self.connection, || {
+            let rules: Option<Canonicalizer> = resume::key_rules(self.connection)?;
+            let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(self.connection)?) else { return Ok(None) };
+            let key = rules.key(&url.clone().without_credentials());
+            let fingerprint = seed.fingerprint(&key);
+            let target = targets::one(self.connection, fingerprint)?;
+            Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
+        })
     }
 
     /// Shows every page that may have a link to `each` until it answers `false`.
@@ -253,18 +258,18 @@ impl Reader<'_> {
     /// An index of a crawl that is large, and does not run. Where it cannot be made, the pages are looked at.
     fn make_index(&mut self) -> Option<Index> {
         let query = "SELECT coalesce(max(url.id), 0) >= ? AND (SELECT end FROM sequence ORDER BY n DESC LIMIT 1) IS NOT NULL FROM url";
-        let wanted = self.connection.query_row(query, [self.indexed], |row| row.get(0));
+        let read = || self.connection.query_row(query, [self.indexed], |row| row.get(0));
+        let wanted = of_one_moment(self.connection, read);
         if !wanted.unwrap_or(false) {
             return None;
         }
-        let made = self.write_index();
+        let made = of_one_moment(self.connection, || self.write_index());
         self.read = LinksRead::default();
         made.inspect_err(|fault| tracing::debug!(%fault, "no index of the links can be made")).ok()?;
         Index::of(self.connection)
     }
 
     fn write_index(&mut self) -> Result<(), Fault> {
-        let _snapshot = self.connection.unchecked_transaction()?;
         let Some(mut builder) = Builder::new(self.connection) else { return Ok(()) };
         let Some((rules, seed)) = resume::key_rules(self.connection)?.zip(resume::fingerprint_seed(self.connection)?)
         else {
@@ -291,7 +296,8 @@ impl Reader<'_> {
         let mut select = self.connection.prepare(&query)?;
         let mut behind = 0;
         loop {
-            let pages = some_pages(select.query([u64::from(self.current.sequence), behind])?)?;
+            let read = || some_pages(select.query([u64::from(self.current.sequence), behind])?);
+            let pages = of_one_moment(self.connection, read)?;
             let Some(last) = pages.last() else { return Ok(()) };
             behind = last.id;
             for page in pages {
@@ -314,8 +320,10 @@ impl Reader<'_> {
             "SELECT url.id, url.url, kept.links, kept.labels, kept.html {PAGES} AND {} AND url.id = ?2",
             self.current.rows()
         );
-        let mut select: CachedStatement<'_> = self.connection.prepare_cached(&query)?;
-        Ok(select.query_row(params![self.current.sequence, id], page).optional()?)
+        of_one_moment(self.connection, || {
+            let mut select: CachedStatement<'_> = self.connection.prepare_cached(&query)?;
+            Ok(select.query_row(params![self.current.sequence, id], page).optional()?)
+        })
     }
 }
 

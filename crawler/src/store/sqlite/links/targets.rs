@@ -79,7 +79,8 @@ fn is_bad(outcome: &str) -> bool {
     matches!(outcome, "broken" | "gone" | "failed" | "redirected")
 }
 
-/// The targets behind a row, so many at most, in the order of admission; the last row, if there may be more.
+/// The targets behind a row, so many at most, in the order of admission, their redirects followed; the last row, if there
+/// may be more.
 pub(super) fn part(
     connection: &Connection,
     which: Which,
@@ -87,7 +88,9 @@ pub(super) fn part(
     most: usize,
 ) -> Result<(Vec<LinkTarget>, Option<u64>)> {
     let query = format!("{STAND} WHERE url.id > ? AND {} ORDER BY url.id LIMIT ?", which.condition());
-    let found = connection.prepare(&query)?.query_map(params![behind, most], target)?.collect::<Result<Vec<_>>>()?;
+    let mut found =
+        connection.prepare(&query)?.query_map(params![behind, most], target)?.collect::<Result<Vec<_>>>()?;
+    follow(connection, &mut found)?;
     let last = found.last().map(|target| target.id).filter(|_| found.len() == most);
     Ok((found, last))
 }
@@ -110,7 +113,7 @@ pub(super) fn of_links(connection: &Connection, links: &[u64]) -> Result<Vec<Opt
 }
 
 /// Follows the redirects of all of them, a step of each at a time.
-pub(super) fn follow(connection: &Connection, targets: &mut [LinkTarget]) -> Result<()> {
+fn follow(connection: &Connection, targets: &mut [LinkTarget]) -> Result<()> {
     // By their places.
     let mut ways: HashMap<usize, Way> = HashMap::new();
     for (place, target) in targets.iter_mut().enumerate() {
