@@ -40,6 +40,11 @@ impl Among {
         self.share.as_ref().map_or(1, |share| share.crawls.load(Ordering::Relaxed).max(1))
     }
 
+    /// Whether the process runs others as well, or may.
+    pub(super) fn is_one_of_many(&self) -> bool {
+        self.share.is_some()
+    }
+
     /// What the crawl brings to the gate, if there is one.
     pub(super) fn pass(&self, settings: &Settings, stop: &StopSignal) -> Result<Option<Pass>, Failure> {
         let rate = settings.politeness.max_rate;

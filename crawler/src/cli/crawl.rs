@@ -4,6 +4,7 @@ use std::{
     ffi::OsStr,
     path::{Component, Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::{Args, ValueEnum};
@@ -16,7 +17,7 @@ use super::{
     session::{self, Program, Round, Session, Shown},
     starts,
 };
-use crate::{engine::Start, store::Revisit};
+use crate::{session::Start, store::Revisit};
 
 /// Arguments of `crawl`.
 #[derive(Debug, Args)]
@@ -87,7 +88,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
     let session = Session {
         dir,
-        starts: starts.into(),
+        starts: Arc::new(starts),
         added,
         round,
         layers,

@@ -118,6 +118,10 @@ impl Caller for Program {
         self.among.crawls()
     }
 
+    fn may_block(&self) -> bool {
+        !self.among.is_one_of_many()
+    }
+
     fn begins(&self, settings: &Settings) {
         logs::start(&settings.log, self.output.color.color());
     }

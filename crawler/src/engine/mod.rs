@@ -30,7 +30,7 @@ mod writer_thread;
 
 use core::{ranking as ranking_of, scope as scope_of};
 
-pub use core::{Between, CacheFailure, End, Start};
+pub use core::{Between, CacheFailure, End};
 pub use error::EngineError;
 pub use gated::{Gated, Others, Pass, SharedGate};
 pub use page_reader::{FetchedPage, Handed, PageReader};

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{
-    Between, End, EngineError, PageReader, Progress, Start, StopSignal, WriterHost,
+    Between, End, EngineError, PageReader, Progress, StopSignal, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
@@ -36,8 +36,8 @@ pub struct Launch<F, S, H> {
     pub directory: S,
     /// What it holds.
     pub resumed: Resumed,
-    /// Start URLs that are not in its URL table.
-    pub starts: Vec<Start>,
+    /// The areas of starts that are not in its URL table. There may be very many.
+    pub starts: Vec<Box<str>>,
     /// The settings of this run.
     pub settings: Arc<Settings>,
     /// Whether the texts of pages are kept.
@@ -202,7 +202,7 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
 }
 
 /// Runs a sequence to its end, and has that recorded.
-async fn drive<F: Fetcher + 'static>(shell: &mut Shell<F>, starts: Vec<Start>) -> Result<End, EngineError> {
+async fn drive<F: Fetcher + 'static>(shell: &mut Shell<F>, starts: Vec<Box<str>>) -> Result<End, EngineError> {
     shell.begin(starts).await?;
     let end = match shell.run().await {
         Ok(End::Drained) if !shell.core.has_pages() => Ok(End::Failed),

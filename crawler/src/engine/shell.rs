@@ -12,7 +12,7 @@ use tracing::Instrument;
 use super::{
     Between, EngineError, Progress, StopSignal,
     asking::{Answers, asking},
-    core::{Core, Effect, End, Event, MOST_QUESTIONS, Start, StoreAnswer, Then},
+    core::{Core, Effect, End, Event, MOST_QUESTIONS, StoreAnswer, Then},
     hand_over::HandOver,
     report::Judging,
     stop::Stop,
@@ -98,7 +98,7 @@ impl<F: Fetcher + 'static> Shell<F> {
     }
 
     /// Begins with these starts.
-    pub(super) async fn begin(&mut self, starts: Vec<Start>) -> Result<(), EngineError> {
+    pub(super) async fn begin(&mut self, starts: Vec<Box<str>>) -> Result<(), EngineError> {
         self.tell(Event::Begin(starts)).await
     }
 

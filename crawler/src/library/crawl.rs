@@ -21,8 +21,8 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, print_duration},
-    engine::{End, Handed, PageReader, Start},
-    session::{Failure, Round, Session, directory::CrawlDirectory, starts},
+    engine::{End, Handed, PageReader},
+    session::{Failure, Round, Session, Start, directory::CrawlDirectory, starts},
     store::Revisit,
     url::Credentials,
 };
@@ -297,7 +297,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
         });
         Ok(Session {
             dir: dir.to_owned(),
-            starts: starts.into(),
+            starts: Arc::new(starts),
             added: Vec::new(),
             round: self.round(dir),
             layers: self.layers(),

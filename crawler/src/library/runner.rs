@@ -60,6 +60,10 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
         1
     }
 
+    fn may_block(&self) -> bool {
+        false
+    }
+
     fn begins(&self, _: &Settings) {}
 
     fn fetcher(

@@ -3,19 +3,17 @@
 //! Invariant: headers and a password that the user gave for a start are for that start's origin alone, and for nothing that
 //! a server or a guess led to. An address of a start may be asked at any port.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use super::{Failure, open_files::OpenFiles};
+use super::{Failure, Start, open_files::OpenFiles};
 use crate::{
     config::{Login, RawSettings, RawValue, SecretText, SecretValue, Settings},
-    engine::Start,
     fetch::{
         address::{AddressPolicy, Allowance},
         dns::SystemResolver,
         http::{FetchSettings, HttpFetcher},
         resolve::ResolveOverride,
     },
-    store::AreaRow,
     url::{Credentials, Origin, WebUrl},
 };
 
@@ -53,26 +51,23 @@ pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Fa
 /// [`fetcher`]; the gate that crawls share goes around all of them.
 pub(crate) type Standard = HttpFetcher;
 
-/// The fetcher: literal addresses and `localhost` among the starts, given now or before, may be connected to.
-pub(crate) fn fetcher(
+/// The fetcher: literal addresses and `localhost` among the user's own starts may be connected to.
+pub(crate) fn fetcher<'a>(
     settings: &Settings,
     files: OpenFiles,
-    areas: &[AreaRow],
-    starts: &[Start],
+    own: impl Iterator<Item = Cow<'a, WebUrl>> + Clone,
     auth: Option<&Credentials>,
 ) -> Result<Standard, Failure> {
     let limits = &settings.fetch;
-    let given_before = areas.iter().filter(|area| area.source.is_given());
-    let given_before = given_before.filter_map(|area| WebUrl::parse(&area.url).ok());
-    let own: Vec<WebUrl> = starts.iter().map(|start| start.url.clone()).chain(given_before).collect();
+    let origins = own.clone().map(|url| url.origin());
     let mut fetch = FetchSettings::new(limits.user_agent.as_str());
     fetch.headers = limits.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
     if !fetch.headers.is_empty() {
-        fetch.headers_for = own.iter().map(WebUrl::origin).collect();
+        fetch.headers_for = origins.clone().collect();
     }
     fetch.credentials = limits.credentials.iter().map(|of| (of.origin.clone(), of.credentials.clone())).collect();
     if let Some(credentials) = auth {
-        for origin in own.iter().map(WebUrl::origin) {
+        for origin in origins {
             fetch.credentials.entry(origin).or_insert_with(|| credentials.clone());
         }
     }
@@ -82,7 +77,7 @@ pub(crate) fn fetcher(
     fetch.max_expansion = limits.max_expansion;
     fetch.min_rate = limits.min_rate;
     (fetch.kept_origins, fetch.kept_per_origin) = (files.kept_origins, files.kept_per_origin);
-    fetch.addresses = AddressPolicy::new(&own, allowances(&limits.allow_private)?);
+    fetch.addresses = AddressPolicy::new(own, allowances(&limits.allow_private)?);
     fetch.resolve = overrides(&limits.resolve)?;
     Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
 }

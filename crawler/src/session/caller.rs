@@ -23,6 +23,9 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     /// How many crawls share this process.
     fn crawls(&self) -> u64;
 
+    /// Whether this thread has nothing to do until the crawl is prepared.
+    fn may_block(&self) -> bool;
+
     /// Settings are known, and nothing was stored yet.
     fn begins(&self, settings: &Settings);
 

@@ -1,4 +1,4 @@
-//! One sequence of a session, or visits after it: refused, prepared on a thread of its own, and run.
+//! One sequence of a session, or visits after it: refused, prepared (on a thread of its own where others wait), and run.
 
 use std::panic::resume_unwind;
 
@@ -57,6 +57,10 @@ impl<C: Caller> Session<C> {
         let span = tracing::Span::current();
         let session = self.clone();
         let work = move || span.in_scope(|| session.prepare(begun, &stopping));
+        if self.caller.may_block() {
+            // The allocator gives a thread back what it has freed, and no other: with 100,000 starts, 30 MB.
+            return work();
+        }
         spawn_blocking(work).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))
     }
 

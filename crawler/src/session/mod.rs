@@ -21,12 +21,13 @@ use std::{collections::HashSet, path::PathBuf, sync::Arc};
 pub use failure::Failure;
 
 pub(crate) use caller::Caller;
+pub(crate) use starts::Start;
 
 use self::directory::{CrawlDirectory, DirectoryLock};
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, changed_keys, resume_check},
-    engine::{self, Crawl, End, Left, Start, StopSignal},
+    engine::{self, Crawl, End, Left, StopSignal},
     observe::escape,
     store::{AreaRow, Revisit},
     time::Moment,
@@ -58,7 +59,8 @@ impl Round {
 #[derive(Clone)]
 pub(crate) struct Session<C> {
     pub(crate) dir: PathBuf,
-    pub(crate) starts: Arc<[Start]>,
+    /// There may be very many, and every clone has the same.
+    pub(crate) starts: Arc<Vec<Start>>,
     /// Starts that are added to whatever the directory holds.
     pub(crate) added: Vec<Start>,
     pub(crate) round: Round,
@@ -120,6 +122,11 @@ impl<C: Caller> Session<C> {
         Ok(ended)
     }
 
+    /// The starts that are given now.
+    fn given(&self) -> impl Iterator<Item = &Start> + Clone {
+        self.starts.iter().chain(&self.added)
+    }
+
     /// Refuses what can be refused before a directory is made.
     fn check(&self) -> Result<(), Failure> {
         self.layers.resolve()?;
@@ -144,8 +151,7 @@ impl<C: Caller> Session<C> {
         };
         let resolved = layers.resolve()?;
         resolved.refuse_idle_priorities()?;
-        let given = self.starts.iter().chain(&self.added);
-        match access::with_logins(given, &resolved.settings.fetch.credentials)? {
+        match access::with_logins(self.given(), &resolved.settings.fetch.credentials)? {
             Some(logins) => Ok(layers.flags(&logins).resolve()?),
             None => Ok(resolved),
         }

@@ -1,18 +1,18 @@
 //! All that a session does with the database before a run: what it refuses, what it writes, and what it reads to go on.
 //!
-//! It may take long in a large crawl, so it has a thread of its own, and ends at once when somebody asks it to stop. What is
+//! It may take long in a large crawl, so it keeps nobody else waiting, and ends at once when somebody asks it to stop. What is
 //! written is in transactions that leave a directory from which a later start goes on.
 
-use std::{collections::HashSet, path::Path, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, path::Path, sync::Arc};
 
 use super::{
-    Caller, Failure, Round, SCOPE_KEYS, Session, access,
+    Caller, Failure, Round, SCOPE_KEYS, Session, Start, access,
     directory::{self, Beginning, CrawlDirectory, DirectoryLock},
     open_files::OpenFiles,
 };
 use crate::{
     config::{ChangedKey, Layers, Settings, SweepChoice, TextChoice},
-    engine::{self, End, Start, StopSignal},
+    engine::{self, End, StopSignal},
     store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
@@ -50,8 +50,8 @@ pub(super) enum Prepared<F> {
 pub(super) struct PreparedRun<F> {
     pub(super) directory: CrawlDirectory,
     pub(super) resumed: Resumed,
-    /// Start URLs that are not in its URL table.
-    pub(super) starts: Vec<Start>,
+    /// The areas of starts that are not in its URL table.
+    pub(super) starts: Vec<Box<str>>,
     pub(super) settings: Arc<Settings>,
     /// Whether the texts of pages are kept.
     pub(super) texts: bool,
@@ -78,25 +78,27 @@ impl<C: Caller> Session<C> {
         self.caller.begins(&settings);
         let files = OpenFiles::for_crawl(&mut settings.politeness, self.caller.crawls())?;
         let settings = Arc::new(settings);
-        let given: Vec<Start> = self.starts.iter().chain(&self.added).cloned().collect();
-        let areas = directory.areas()?;
-        let standard = || access::fetcher(&settings, files, &areas, &given, self.auth.as_ref());
+        let before = directory.areas()?;
+        // There may be very many: they are gone through, and not copied.
+        let own = before.iter().filter_map(given).map(Cow::Owned);
+        let own = self.given().map(|start| Cow::Borrowed(&start.url)).chain(own);
+        let standard = || access::fetcher(&settings, files, own.clone(), self.auth.as_ref());
         let fetcher = self.caller.fetcher(standard, &settings, stop)?;
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
-        if stored.is_none() {
-            self.create(&mut directory, &json, begun.now)?;
+        match stored {
+            None => self.create(&mut directory, &json, begun.now)?,
+            Some(_) => self.refuse_foreign(&before)?,
         }
-        self.refuse_foreign(&directory.areas()?)?;
+        let is_public = own.clone().any(|url| !is_loopback(&url));
+        drop(before);
         if let Round::Next(revisit) = self.round {
-            let areas = given.iter().map(area).collect();
+            let areas = self.given().map(area).collect();
             let links_stay = links_stay(&changes);
             let next = NextSequence { at: begun.now, settings: json.clone(), areas, revisit, links_stay };
             directory.begin_sequence(&next)?;
         }
-        directory.give(&given.iter().map(area).collect::<Vec<_>>())?;
-        // There may be very many, and the run lasts.
-        drop(given);
+        directory.give(self.given().map(area))?;
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         self.announce(&changes);
         directory.write_settings_copy(&resolved.effective.to_toml())?;
@@ -109,21 +111,25 @@ impl<C: Caller> Session<C> {
             let end = if resumed.counters.stored == 0 { End::Failed } else { End::Drained };
             return Ok(Prepared::Complete(end, lock));
         }
-        self.ask_for_contact(&settings, &directory.areas()?)?;
+        if is_public {
+            self.ask_for_contact(&settings)?;
+        }
         let texts = self.keeps_texts(settings.change.text, &directory)?;
         Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher })))
     }
 
     /// Asks the URL table what the run begins with, and has it be as the settings say; with the starts that the sequence has not
     /// admitted yet.
-    fn begin(&self, directory: &CrawlDirectory, wanted: &Wanted<'_>) -> Result<(Resumed, Vec<Start>), Failure> {
+    fn begin(&self, directory: &CrawlDirectory, wanted: &Wanted<'_>) -> Result<(Resumed, Vec<Box<str>>), Failure> {
         let Wanted { settings, json, changes, now } = *wanted;
-        let mut starts = self.all_starts(directory)?;
+        let areas = directory.areas()?;
         // A run that changed the scope may have ended before its first visit.
         let is_judged_again = has_scope_changed(changes) || directory.is_untouched()?;
-        let scope = if is_judged_again { Some(engine::scope(settings, &directory.areas()?)?) } else { None };
+        let scope = is_judged_again.then(|| engine::scope(settings, &areas)).transpose()?;
+        // Every start is an area by now.
+        let (mut starts, known) = self.starts_of(areas, directory)?;
         let beginning = Beginning {
-            starts: starts.iter().map(|(fingerprint, _)| *fingerprint).collect(),
+            starts: known,
             settings: Some(json),
             scope: scope.as_ref(),
             ranking: Some(&engine::ranking(settings)),
@@ -166,18 +172,16 @@ impl<C: Caller> Session<C> {
             key_rules: Canonicalizer::default(),
             hash_seed: self.caller.random()?,
             settings: settings.to_owned(),
-            areas: self.starts.iter().chain(&self.added).map(area).collect(),
+            areas: self.given().map(area).collect(),
         };
         Ok(directory.create(&crawl)?)
     }
 
     /// The contact in the default user agent is nobody's.
-    fn ask_for_contact(&self, settings: &Settings, areas: &[AreaRow]) -> Result<(), Failure> {
+    fn ask_for_contact(&self, settings: &Settings) -> Result<(), Failure> {
         let default = Layers::new().resolve()?.settings.fetch.user_agent;
-        let given = self.starts.iter().chain(&self.added).map(|start| start.url.clone());
-        let mut all = given.chain(areas.iter().filter_map(|area| WebUrl::parse(&area.url).ok()));
         let heard = self.announced || settings.fetch.user_agent.as_str() != default.as_str();
-        if !heard && all.any(|url| !is_loopback(&url)) {
+        if !heard {
             self.caller.note("give servers a contact: --user-agent 'mybot/1.0 (+https://example.org/bot)'");
         }
         Ok(())
@@ -189,25 +193,27 @@ impl<C: Caller> Session<C> {
         }
     }
 
-    /// The starts, given now or before, each once.
-    fn all_starts(&self, directory: &CrawlDirectory) -> Result<Vec<(Fingerprint, Start)>, Failure> {
-        let areas = directory.areas()?;
+    /// The starts of these areas, each once, in their order, and their fingerprints.
+    fn starts_of(
+        &self,
+        areas: Vec<AreaRow>,
+        directory: &CrawlDirectory,
+    ) -> Result<(Vec<(Fingerprint, Box<str>)>, HashSet<Fingerprint>), Failure> {
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
         let rules = directory.key_rules()?.ok_or_else(|| missing(&self.dir))?;
-        // That the scheme of one was a guess is known from its area, for as long as its host has not answered.
-        let before = areas.iter().filter(|area| area.source.is_given());
-        let before = before.filter_map(|area| WebUrl::parse(&area.url).ok());
-        let before = before.map(|url| Start { url: url.without_credentials(), guessed: false, credentials: None });
-        let mut given = HashSet::new();
-        let mut starts = Vec::new();
-        for start in before.chain(self.starts.iter().chain(&self.added).cloned()) {
-            let fingerprint = rules.fingerprint(&start.url, seed);
-            if given.insert(fingerprint) {
-                starts.push((fingerprint, start));
-            }
+        let mut known = HashSet::new();
+        let mut starts = Vec::with_capacity(areas.len());
+        for area in areas {
+            let fingerprint = given(&area).map(|url| rules.fingerprint(&url.without_credentials(), seed));
+            starts.extend(fingerprint.filter(|start| known.insert(*start)).map(|start| (start, area.url.into())));
         }
-        Ok(starts)
+        Ok((starts, known))
     }
+}
+
+/// The URL of an area that the user gave.
+fn given(area: &AreaRow) -> Option<WebUrl> {
+    if area.source.is_given() { WebUrl::parse(&area.url).ok() } else { None }
 }
 
 /// Whether a URL is on this machine, by its own words.

@@ -1,21 +1,30 @@
 //! START arguments: URLs, hosts without a scheme, `@file` lists, and `-` for a list on stdin.
 
-use std::{collections::HashSet, io, path::Path};
+use std::{io, path::Path};
 
 use super::{Failure, directory::CrawlDirectory};
-use crate::{engine::Start, url::WebUrl};
+use crate::url::{Credentials, WebUrl};
+
+/// A start URL as given.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Start {
+    /// What is fetched first.
+    pub(crate) url: WebUrl,
+    /// Whether the user gave no scheme: `http` is tried if `https` has no answer.
+    pub(crate) guessed: bool,
+    /// User name and password given with it, for all requests to its origin. `url` has none.
+    pub(crate) credentials: Option<Credentials>,
+}
 
 /// Reads START arguments; every one that is wrong is named.
 pub(crate) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
-    let mut starts = Vec::new();
-    let mut given = HashSet::new();
-    let mut faults = Vec::new();
-    for line in arguments.iter().flat_map(|argument| lines(argument)) {
-        match line.and_then(|(place, text)| start(&text).map_err(|reason| fault(&place, &text, &reason))) {
-            Ok(start) if given.insert(start.clone()) => starts.push(start),
-            Ok(_) => {}
-            Err(fault) => faults.push(fault),
-        }
+    let (mut starts, mut faults) = (Vec::new(), Vec::new());
+    for argument in arguments {
+        let read = each_line(argument, |place, text| match start(text) {
+            Ok(start) => starts.push(start),
+            Err(reason) => faults.push(fault(place, text, &reason)),
+        });
+        faults.extend(read.err());
     }
     if faults.is_empty() { Ok(starts) } else { Err(Failure::Usage(faults.join("\n"))) }
 }
@@ -24,9 +33,6 @@ pub(crate) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
 pub(crate) fn read_one(text: &str) -> Result<Start, Failure> {
     start(text).map_err(|reason| Failure::Usage(fault("start", text, &reason)))
 }
-
-/// A start's text, and where it is written.
-type Line = (String, String);
 
 /// What reads the list on stdin, if any does.
 const STDIN: &str = "-";
@@ -38,18 +44,19 @@ pub(crate) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Re
     if lists > 1 { Err(twice()) } else { Ok(()) }
 }
 
-/// What an argument means: itself, or the lines of a list.
-fn lines(argument: &str) -> Vec<Result<Line, String>> {
+/// Shows what an argument means, and where that is written: itself, or the lines of a list.
+fn each_line(argument: &str, mut each: impl FnMut(&str, &str)) -> Result<(), String> {
     let (place, text) = match argument.strip_prefix('@') {
         Some(file) => (file, std::fs::read_to_string(file)),
         None if argument == STDIN => ("stdin", io::read_to_string(io::stdin())),
-        None => return vec![not_a_path(argument).map(|()| ("START".to_owned(), argument.to_owned()))],
+        None => return not_a_path(argument).map(|()| each("START", argument)),
     };
-    match text {
-        Ok(text) if list(place, &text).next().is_none() => vec![Err(format!("the list {place} holds no URL"))],
-        Ok(text) => list(place, &text).map(Ok).collect(),
-        Err(error) => vec![Err(format!("cannot read the list {place}: {error}"))],
+    let text = text.map_err(|error| format!("cannot read the list {place}: {error}"))?;
+    if list(&text).next().is_none() {
+        return Err(format!("the list {place} holds no URL"));
     }
+    list(&text).for_each(|(number, line)| each(&format!("{place}:{number}"), line));
+    Ok(())
 }
 
 /// A word that is no URL, and the name of a file or of a crawl directory: it is more likely that than a host.
@@ -110,12 +117,10 @@ fn has_other_scheme(text: &str) -> bool {
     })
 }
 
-/// The lines of a list that are neither empty nor comments. Some editors begin a file with a mark of no width.
-fn list(place: &str, text: &str) -> impl Iterator<Item = Line> {
-    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);
-    lines
-        .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))
-        .map(move |(line, number)| (format!("{place}:{number}"), line.to_owned()))
+/// The lines of a list that are neither empty nor comments, with their numbers. Some editors begin a file with a mark of no width.
+fn list(text: &str) -> impl Iterator<Item = (u64, &str)> {
+    let lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]
@@ -167,10 +172,7 @@ mod tests {
 
     #[test]
     fn a_list_has_comments_and_empty_lines() {
-        let lines: Vec<_> = list("l", "\u{feff}# starts\r\n\r\n  http://h/ \n#x\nh2").collect();
-        assert_eq!(
-            lines,
-            [("l:3", "http://h/"), ("l:5", "h2")].map(|(place, line)| (place.to_owned(), line.to_owned()))
-        );
+        let lines: Vec<_> = list("\u{feff}# starts\r\n\r\n  http://h/ \n#x\nh2").collect();
+        assert_eq!(lines, [(3, "http://h/"), (5, "h2")]);
     }
 }

@@ -23,6 +23,8 @@ use webloom_tests::webloom::Webloom;
 const QUEUED: usize = 100;
 /// Memory that a crawl of the many hosts may take beside its URL cache, at its start and when it goes on with long queues, in bytes.
 const MOST: u64 = 140_000_000;
+/// Memory that one more host may take, with its start and its robots.txt, in bytes.
+const MOST_A_HOST: u64 = 1_600;
 /// Threads that answer.
 const THREADS: usize = 16;
 
@@ -44,6 +46,19 @@ fn many_hosts_with_long_queues_take_little_memory() -> Result<()> {
     let first = begin(&dir, &starts(hosts, port)?, hosts)?;
     ensure!(first.0["counts"]["queued"].as_u64() >= Some((hosts * QUEUED) as u64), "{}", first.0);
     go_on(&dir, hosts + hosts / 20)?;
+    Ok(())
+}
+
+#[test]
+fn one_more_host_takes_little_memory() -> Result<()> {
+    let (port, folder) = (serve()?, tempfile::tempdir()?);
+    let peaks = [2_000, 22_000].map(|hosts| {
+        let dir = folder.path().join(hosts.to_string());
+        starts(hosts, port).and_then(|starts| begin(&dir, &starts, 10)).map(|summary| summary.peak())
+    });
+    let [few, many] = peaks;
+    let more = many? - few?;
+    ensure!(more <= 20_000 * MOST_A_HOST, "{} bytes a host", more / 20_000);
     Ok(())
 }
 

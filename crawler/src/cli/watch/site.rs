@@ -6,7 +6,7 @@
 //!
 //! Does not know: when anything is due.
 
-use std::{collections::HashSet, num::NonZeroU64, panic::resume_unwind, path::PathBuf};
+use std::{collections::HashSet, num::NonZeroU64, panic::resume_unwind, path::PathBuf, sync::Arc};
 
 use tokio::sync::oneshot;
 
@@ -27,9 +27,9 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, SecretText},
-    engine::{self, Between, End, Start, StopSignal},
+    engine::{self, Between, End, StopSignal},
     schedule::Upcoming,
-    session::Caller,
+    session::{Caller, Start},
     store::{LastSequence, Revisit},
     time::Moment,
     url::WebUrl,
@@ -80,7 +80,7 @@ impl Given {
         self.layers.resolve()?;
         Ok(Session {
             dir,
-            starts: starts.into(),
+            starts: Arc::new(starts),
             added,
             round: Round::GoOn,
             layers: self.layers.clone(),
@@ -167,7 +167,7 @@ impl Site {
         let read = starts::read(&listed.collect::<Vec<_>>())?;
         let mut session = self.session.clone();
         let renewed = |start: &Start| read.iter().find(|new| new.url == start.url).unwrap_or(start).clone();
-        session.starts = session.starts.iter().map(renewed).collect();
+        session.starts = Arc::new(session.starts.iter().map(renewed).collect());
         session.added = session.added.iter().map(renewed).collect();
         let known: HashSet<WebUrl> =
             session.starts.iter().chain(&session.added).map(|start| start.url.clone()).collect();

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     candidate::HostId,
-    engine::Start,
     frontier::Lease,
     queue::{RefillAnswer, RefillRequest},
     store::{Confirmed, DuePages, DueRequest, Step, SweepRequest, Swept},
@@ -18,7 +17,7 @@ use crate::{
 /// What happened.
 pub(in crate::engine) enum Event {
     /// The run begins, with these starts that are not in the URL table.
-    Begin(Vec<Start>),
+    Begin(Vec<Box<str>>),
     /// The sequence has come to its end, and pages are visited that are due after that.
     Between(Box<Between>),
     /// Somebody wants these visits to end.

@@ -37,7 +37,6 @@ use outbox::Outbox;
 use pages::{Again, Fate, Pages, Revisits, Unfinished};
 use robots::{Permission, Reading, Robots};
 pub(super) use setup::{Setup, cache_check, ranking, scope};
-pub use starts::Start;
 use starts::{Offered, Starts};
 use sweep::{AtDrain, Found, Sweep};
 use task::Task;

@@ -23,7 +23,7 @@ use crate::{
     scope::Refusal,
     store::{AreaRow, AreaSource},
     time::Moment,
-    url::{Credentials, Origin, WebUrl},
+    url::{Origin, WebUrl},
 };
 
 /// How long all starts together may hold links back.
@@ -35,21 +35,10 @@ pub(super) const MOST_HELD: usize = 64;
 /// Links of theirs that are held back, at most and no page more.
 const MOST_LINKS: usize = 100_000;
 
-/// A start URL as given.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Start {
-    /// What is fetched first.
-    pub url: WebUrl,
-    /// Whether the user gave no scheme: `http` is tried if `https` has no answer.
-    pub guessed: bool,
-    /// User name and password given with it, for all requests to its origin. `url` has none.
-    pub credentials: Option<Credentials>,
-}
-
 /// Starts as they are offered to the crawl.
 pub(super) struct Offered {
     pub(super) batch: Batch,
-    /// Their rows.
+    /// Areas that are not known yet.
     pub(super) areas: Vec<AreaRow>,
 }
 
@@ -100,18 +89,10 @@ impl Starts {
         }
     }
 
-    /// Offers starts that the URL table does not have.
-    pub(super) fn offer(&mut self, starts: impl Iterator<Item = Start>, at: Moment) -> Offered {
-        let starts: Vec<_> = starts
-            .map(|Start { url, guessed, .. }| {
-                self.give(url.origin());
-                if guessed {
-                    self.guess(url.clone());
-                }
-                (url, if guessed { AreaSource::GuessedStart } else { AreaSource::Start })
-            })
-            .collect();
-        self.offered(starts, Judge::Table, at)
+    /// Offers starts that the URL table does not have. Their areas are known.
+    pub(super) fn offer(&mut self, starts: impl Iterator<Item = Box<str>>, at: Moment) -> Offered {
+        let starts = starts.filter_map(|start| WebUrl::parse(&start).ok()).map(WebUrl::without_credentials).collect();
+        Offered { areas: Vec::new(), batch: self.batch(starts, Judge::Table, at) }
     }
 
     /// What to try instead, when an origin whose scheme is a guess gave no answer.
@@ -122,18 +103,17 @@ impl Starts {
             tracing::warn!(start = %url, "no answer over https, trying http");
             self.warn_of_secrets(url);
         }
-        Some(self.offered(urls.into_iter().map(|url| (url, AreaSource::Fallback)).collect(), Judge::Cache, at))
+        let area = |url: &WebUrl| AreaRow { url: url.as_str().to_owned(), source: AreaSource::Fallback };
+        Some(Offered { areas: urls.iter().map(area).collect(), batch: self.batch(urls, Judge::Cache, at) })
     }
 
     /// Starts widen the scope to themselves.
-    fn offered(&mut self, starts: Vec<(WebUrl, AreaSource)>, judge: Judge, at: Moment) -> Offered {
-        for (url, _) in &starts {
+    fn batch(&mut self, starts: Vec<WebUrl>, judge: Judge, at: Moment) -> Batch {
+        for url in &starts {
             self.scope.widen(url);
         }
         let found = Provenance { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
-        let area = |(url, source): &(WebUrl, _)| AreaRow { url: url.as_str().to_owned(), source: *source };
-        let areas = starts.iter().map(area).collect();
-        Offered { batch: Batch::new(found, self.scope.urls(starts.into_iter().map(|(url, _)| url))), areas }
+        Batch::new(found, self.scope.urls(starts.into_iter()))
     }
 
     /// A redirect's target as a candidate; that of a start widens the scope.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Found, Start, Unfinished};
+use super::{Found, Unfinished};
 use crate::{engine::report::Report, store::Step, time::Moment};
 
 /// Something to be taken in.
@@ -10,7 +10,7 @@ pub(super) enum Task {
     /// The URL cache is to be filled from the URL table.
     Restore,
     /// Starts that are not in the URL table.
-    Starts(VecDeque<Start>),
+    Starts(VecDeque<Box<str>>),
     /// A visit that ended at this moment.
     Visit(Box<Report>, Moment),
     /// A page whose visit ended at this moment, and whose links were held back until the starts had their answers.

@@ -37,6 +37,10 @@ impl Caller for Simulated {
         1
     }
 
+    fn may_block(&self) -> bool {
+        false
+    }
+
     fn begins(&self, _: &Settings) {}
 
     fn fetcher(

@@ -21,9 +21,9 @@ use super::{
 };
 use crate::{
     config::Settings,
-    engine::{End, SharedGate, Start},
+    engine::{End, SharedGate},
     politeness::Limits,
-    session::{Failure, Round, Session},
+    session::{Failure, Round, Session, Start},
     store::{
         Revisit,
         sqlite::{CrawlDirectory, Records},
@@ -416,7 +416,7 @@ impl Crawl {
         };
         Session {
             dir: self.folder.path().to_owned(),
-            starts: given.into_iter().map(start).collect(),
+            starts: Arc::new(given.into_iter().map(start).collect()),
             added: added.into_iter().map(start).collect(),
             round,
             layers: layers(&self.with_between(&(self.text.clone() + self.excluded.settings()))),

@@ -1,7 +1,6 @@
 //! [`AddressPolicy`]: the public internet, the user's own starts, and what else the user allows.
 
-use std::collections::HashSet;
-use std::net::IpAddr;
+use std::{borrow::Borrow, collections::HashSet, net::IpAddr};
 
 use super::{Allowance, plain_host, special_use};
 use crate::url::WebUrl;
@@ -44,8 +43,8 @@ enum Start {
 
 impl AddressPolicy {
     /// The policy of a crawl with these start URLs (those with an IP literal or `localhost` widen it) and allowances.
-    pub fn new<'a>(starts: impl IntoIterator<Item = &'a WebUrl>, allowed: Vec<Allowance>) -> Self {
-        Self { starts: starts.into_iter().filter_map(Start::of).collect(), allowed }
+    pub fn new(starts: impl IntoIterator<Item: Borrow<WebUrl>>, allowed: Vec<Allowance>) -> Self {
+        Self { starts: starts.into_iter().filter_map(|url| Start::of(url.borrow())).collect(), allowed }
     }
 
     /// What of this URL is trusted.

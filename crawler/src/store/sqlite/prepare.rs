@@ -78,10 +78,12 @@ impl CrawlDirectory {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be written.
-    pub fn give(&mut self, starts: &[AreaRow]) -> Result<(), StoreError> {
+    pub fn give(&mut self, starts: impl Iterator<Item = AreaRow>) -> Result<(), StoreError> {
         let write = |connection: &mut Connection| {
             let transaction = connection.transaction()?;
-            starts.iter().try_for_each(|row| apply::area(&transaction, row))?;
+            for row in starts {
+                apply::area(&transaction, &row)?;
+            }
             transaction.commit()
         };
         write(&mut self.connection).map_err(self.failed())

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     candidate::{HostId, Ticket},
-    engine::{Start, judge::Batch},
+    engine::judge::Batch,
     frontier::HostStart,
     purpose::Taker,
     store::{Counters, HostRow, Step},
@@ -68,7 +68,7 @@ impl Core {
     }
 
     /// Admits the next starts. What comes of those before them is taken in when all are admitted.
-    fn starts_entered(&mut self, mut starts: VecDeque<Start>, now: Moment) -> Result<Option<Task>, CacheFailure> {
+    fn starts_entered(&mut self, mut starts: VecDeque<Box<str>>, now: Moment) -> Result<Option<Task>, CacheFailure> {
         let next = starts.len().min(STARTS_A_TURN);
         let readiness = self.admission.make_room(next, now)?;
         if self.ready(readiness) == Ready::NotYet {

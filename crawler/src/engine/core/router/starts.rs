@@ -1,6 +1,6 @@
 //! The start URLs.
 
-use super::super::{Core, Offered, Start, Task};
+use super::super::{Core, Offered, Task};
 use crate::{
     candidate::HostId,
     engine::report::Ended,
@@ -14,7 +14,7 @@ use crate::{
 
 impl Core {
     /// The run begins.
-    pub(super) fn begin(&mut self, starts: Vec<Start>, now: Moment) {
+    pub(super) fn begin(&mut self, starts: Vec<Box<str>>, now: Moment) {
         self.count(Counters { generations: 1, ..Counters::default() });
         if self.frontier.counts().admitted > 0 {
             self.intake.push_back(Task::Restore);
@@ -24,7 +24,7 @@ impl Core {
     }
 
     /// Admits the starts.
-    pub(super) fn enter_starts(&mut self, starts: impl Iterator<Item = Start>, now: Moment) {
+    pub(super) fn enter_starts(&mut self, starts: impl Iterator<Item = Box<str>>, now: Moment) {
         self.starts.start_waiting(now);
         let mut step = Step::default();
         let offered = self.starts.offer(starts, now);

@@ -38,7 +38,8 @@ impl Resolver for FixedNames {
 /// Settings that let a test reach its own servers and never wait long.
 fn settings() -> FetchSettings {
     let mut settings = FetchSettings::new("testbot/1.0 (+http://127.0.0.1/bot)");
-    settings.addresses = super::super::address::AddressPolicy::new([], vec!["127.0.0.1".parse().unwrap()]);
+    settings.addresses =
+        super::super::address::AddressPolicy::new([] as [WebUrl; 0], vec!["127.0.0.1".parse().unwrap()]);
     settings.connect_timeout = Duration::from_secs(20);
     settings.first_byte_timeout = Duration::from_secs(20);
     settings.total_timeout = Duration::from_secs(20);
