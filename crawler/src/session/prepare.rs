@@ -21,6 +21,9 @@ use crate::{
 /// What these settings say decides which links of a page are kept.
 const LINK_KEYS: [&str; 2] = [SCOPE_KEYS, "extract."];
 
+/// A start, by its key and as its area has it.
+type StartUrl = (Fingerprint, Box<str>);
+
 /// When a session is prepared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun {
@@ -198,7 +201,7 @@ impl<C: Caller> Session<C> {
         &self,
         areas: Vec<AreaRow>,
         directory: &CrawlDirectory,
-    ) -> Result<(Vec<(Fingerprint, Box<str>)>, HashSet<Fingerprint>), Failure> {
+    ) -> Result<(Vec<StartUrl>, HashSet<Fingerprint>), Failure> {
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
         let rules = directory.key_rules()?.ok_or_else(|| missing(&self.dir))?;
         let mut known = HashSet::new();

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use webloom::{
     clock::Clock,
     config::Layers,
-    engine::{self, End, Launch, Progress, Start, StopSignal, WriterThread},
+    engine::{self, End, Launch, Progress, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     store::{AreaRow, AreaSource, NewCrawl, sqlite::CrawlDirectory},
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -59,7 +59,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
         let launch = Launch {
             directory,
             resumed,
-            starts: vec![Start { url, guessed: false, credentials: None }],
+            starts: vec![url.as_str().into()],
             settings: Arc::new(resolved.settings),
             texts: false,
             fetcher: Panicking,

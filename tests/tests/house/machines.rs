@@ -13,7 +13,7 @@ const CORE: [&str; 2] = ["engine", "core"];
 const MACHINES: [&str; 7] = ["admission", "between", "limits", "pages", "robots", "starts", "sweep"];
 
 /// What the engine shows of the core.
-const SHOWN: [&str; 4] = ["Between", "CacheFailure", "End", "Start"];
+const SHOWN: [&str; 3] = ["Between", "CacheFailure", "End"];
 
 /// The machine that lies beside it: its values are known to all, itself to none of them.
 const BESIDE: [&str; 3] = ["crate", "frontier", "Frontier"];
@@ -67,7 +67,7 @@ fn a_machine_that_knows_another_is_a_fault() {
         "use crate::frontier::{Frontier, Lease};",
         "use crate::frontier::*;",
         "use super::*;",
-        "use crate::engine::Start;",
+        "use crate::engine::Between;",
         "use crate::engine::*;",
         "fn f(now: Moment) { crate::engine::core::admission::Admission::new() }",
     ] {

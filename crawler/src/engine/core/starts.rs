@@ -113,7 +113,7 @@ impl Starts {
             self.scope.widen(url);
         }
         let found = Provenance { hop: Hop::Start, via: None, depth: 0, redirects: 0, judge, at };
-        Batch::new(found, self.scope.urls(starts.into_iter()))
+        Batch::new(found, self.scope.urls(starts))
     }
 
     /// A redirect's target as a candidate; that of a start widens the scope.

@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, Params, Result, Row};
 
-use super::reading::of_one_moment;
+use super::moment::of_one_moment;
 
 /// Rows that are read at once.
 pub(super) const BATCH: usize = 256;

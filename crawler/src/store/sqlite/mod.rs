@@ -22,6 +22,7 @@ mod failpoint;
 mod freshness;
 mod links;
 mod lost;
+mod moment;
 mod pages;
 mod prepare;
 mod prune;

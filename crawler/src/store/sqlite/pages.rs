@@ -7,7 +7,7 @@ use rusqlite::{Connection, Result, Row, types::ToSql};
 use super::{
     again::{OF_SEQUENCE, STATE_IN_SEQUENCE},
     batches::{self, BATCH},
-    reading::of_one_moment,
+    moment::of_one_moment,
     summary,
     words::{word, word_or_none},
 };

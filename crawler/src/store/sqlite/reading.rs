@@ -1,7 +1,6 @@
 //! [`Reading`]: a connection that reads a crawl directory, also one to which this process may not write.
 //!
-//! Owns: how the database is opened, how what belongs together is read of one moment, and how one tells that a crawl has begun
-//! to write to what was opened without locks.
+//! Owns: how the database is opened, and how one tells that a crawl has begun to write to what was opened without locks.
 //!
 //! Invariants: where the directory cannot be written, nothing in it is made or changed; what the log holds is read too.
 //!
@@ -12,12 +11,10 @@ use std::{
     io,
     os::unix::{ffi::OsStrExt, fs::MetadataExt},
     path::{Path, PathBuf},
-    thread,
-    time::Duration,
 };
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
-use rusqlite::{Connection, OpenFlags, config::DbConfig, ffi};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use rustix::fs::{Access, access};
 
 use super::{
@@ -28,10 +25,6 @@ use crate::store::StoreError;
 
 /// What has a meaning of its own in the path of a URI, and all that is not ASCII.
 const NOT_IN_PATHS: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
-
-/// How often a reader begins while a crawl writes, and how long it waits between two tries: two seconds in all.
-const TRIES: u32 = 200;
-const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// How the database is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,37 +122,6 @@ impl State {
         });
         Self { database: database.to_owned(), files }
     }
-}
-
-/// Reads what belongs together, of one moment of a crawl that may be running.
-///
-/// A reader may find the shared memory half written. One that can write to it waits for the writer and looks again; any other
-/// is refused by `SQLite` though the writer is done at once (`walIndexReadHdr`), and so begins again here.
-pub(super) fn of_one_moment<T, E: From<rusqlite::Error>>(
-    connection: &Connection,
-    read: impl FnOnce() -> Result<T, E>,
-) -> Result<T, E> {
-    if !connection.is_autocommit() {
-        return read();
-    }
-    let moment = connection.unchecked_transaction()?;
-    let mut tries = 1;
-    loop {
-        match connection.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |_| Ok(())) {
-            Err(error) if is_half_written(&error) && tries < TRIES => thread::sleep(BETWEEN_TRIES),
-            begun => break begun?,
-        }
-        tries += 1;
-    }
-    let answer = read()?;
-    moment.commit()?;
-    Ok(answer)
-}
-
-/// Whether what refuses a reader is shared memory that the writer has not completed.
-fn is_half_written(error: &rusqlite::Error) -> bool {
-    let refused = error.sqlite_error().map(|error| error.extended_code);
-    refused.is_some_and(|code| [ffi::SQLITE_READONLY_RECOVERY, ffi::SQLITE_READONLY_CANTINIT].contains(&code))
 }
 
 /// A file that `SQLite` keeps beside the database.

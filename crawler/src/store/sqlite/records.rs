@@ -5,12 +5,8 @@ use std::{path::Path, time::Duration};
 use rusqlite::Connection;
 
 use super::{
-    changes, check,
-    directory::DATABASE,
-    error::database_error,
-    links, lost, pages, prune,
-    reading::{Reading, of_one_moment},
-    resume, schema, summary,
+    changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
+    reading::Reading, resume, schema, summary,
 };
 use crate::{
     changes::KeptTexts,

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Result, Row};
 use super::{
     super::{
         batches::{self, BATCH},
-        reading::of_one_moment,
+        moment::of_one_moment,
         words::word,
     },
     texts,

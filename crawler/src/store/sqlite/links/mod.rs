@@ -22,7 +22,7 @@ use self::{
 use super::{
     again::Current,
     error::Fault,
-    reading::of_one_moment,
+    moment::of_one_moment,
     resume,
     runs::{self, Sorter},
     summary,
