@@ -34,6 +34,8 @@ mod time;
 mod web;
 mod world;
 
+use std::{num::NonZero, sync::Mutex, thread};
+
 use crawl::Crawl;
 use grow::Plan;
 use random::Random;
@@ -45,6 +47,9 @@ const SEEDS: u64 = 300;
 /// that was charged for two outages.
 const FOUND: [u64; 4] = [1_020, 1_843, 3_177, 5_864];
 
+/// After so many failures no further seed is tried.
+const MOST_FAILURES: usize = 20;
+
 #[test]
 fn every_seed_is_crawled_completely() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
@@ -52,19 +57,27 @@ fn every_seed_is_crawled_completely() {
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_test_writer().try_init().ok();
         return simulate(seed).unwrap_or_else(|problem| panic!("seed {seed}: {problem}"));
     }
-    let mut failures = Vec::new();
     let found = if number("SEEDS").is_none() { &FOUND[..] } else { &[] };
     let seeds = number("FIRST").unwrap_or(0)..number("SEEDS").unwrap_or(SEEDS);
-    for seed in seeds.chain(found.iter().copied()) {
-        let problem = match std::panic::catch_unwind(|| simulate(seed)) {
-            Ok(Ok(())) => continue,
-            Ok(Err(problem)) => problem,
-            Err(_) => "panicked".to_owned(),
-        };
-        println!("seed {seed}: {problem}");
-        failures.push(seed);
-        assert!(failures.len() < 20, "{failures:?}");
-    }
+    let left = Mutex::new(seeds.chain(found.iter().copied()));
+    let failures = Mutex::new(Vec::new());
+    let next = || left.lock().unwrap().next().filter(|_| failures.lock().unwrap().len() < MOST_FAILURES);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                while let Some(seed) = next() {
+                    let problem = match std::panic::catch_unwind(|| simulate(seed)) {
+                        Ok(Ok(())) => continue,
+                        Ok(Err(problem)) => problem,
+                        Err(_) => "panicked".to_owned(),
+                    };
+                    println!("seed {seed}: {problem}");
+                    failures.lock().unwrap().push(seed);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{failures:?}");
 }
 
