@@ -44,6 +44,12 @@ const EXCEPTIONS: &[Exception] = &[
         reason: "what the literature calls a distribution of this form",
     },
     Exception {
+        word: "law",
+        below: "urlcache/evaluation/",
+        line: "",
+        reason: "what statistics calls a distribution: Zipf's, Poisson's, that of the tails; and a word in URLs that are made up",
+    },
+    Exception {
         word: "verdict",
         below: "crawler/src/observe/summary/",
         line: "",
@@ -76,8 +82,7 @@ const EXCEPTIONS: &[Exception] = &[
 ];
 
 /// Folders that no rule holds for, and why.
-const LEFT_OUT: &[(&str, &str)] =
-    &[("tests/tests/house/words.rs", "it lists the words"), ("urlcache/evaluation/", "of the evaluation program")];
+const LEFT_OUT: &[(&str, &str)] = &[("tests/tests/house/words.rs", "it lists the words")];
 
 #[test]
 fn the_vocabulary_is_kept() {

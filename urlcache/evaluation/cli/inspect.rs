@@ -21,7 +21,7 @@ pub(crate) struct InspectArgs {
     form: Form,
 }
 
-/// What is told of a snapshot; the hash seed is not.
+/// What is said of a snapshot; the hash seed is not.
 #[derive(Debug, Serialize)]
 struct Description {
     file: String,

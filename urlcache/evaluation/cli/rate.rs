@@ -163,13 +163,13 @@ pub(crate) fn run(args: &RateArgs) -> Result<ExitCode> {
 impl Sums {
     /// Offers different URLs.
     fn fill(&mut self, cache: &mut dyn UrlCache, from: u64, count: u64) {
-        let mut verdicts = Vec::new();
+        let mut answers = Vec::new();
         let mut charged = 0.0;
         for_pages(from, count, |keys| {
-            cache.insert_batch(keys, &mut verdicts);
-            let new = verdicts.iter().filter(|verdict| verdict.is_new()).count();
+            cache.insert_batch(keys, &mut answers);
+            let new = answers.iter().filter(|answer| answer.is_new()).count();
             self.lost += (keys.len() - new) as u64;
-            // An answer new at the rate p stands for 1/(1-p) offers, each with p/(1-p).
+            // An answer new at the rate p is one of 1/(1-p) offers, each with p/(1-p).
             let after = cache.occupancy().expected_lost;
             if new > 0 {
                 let charge = (after - charged) / new as f64;

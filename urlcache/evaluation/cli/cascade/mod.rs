@@ -46,7 +46,7 @@ enum Command {
     Measure(measure::MeasureArgs),
 }
 
-/// How classes are told apart, as the document numbers its algorithms.
+/// How classes are distinguished, as the document numbers its algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Choice {
     /// Algorithm 1.0: a Bloom filter of the other classes in each step

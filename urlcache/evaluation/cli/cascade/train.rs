@@ -100,7 +100,7 @@ const WORDS: &[Word] = &[
         "the seed of the keys' hash, xxh3-64: with the same file, algorithm and seed the same bytes are written",
     ),
     ("bits/key", "size of the written file in bits, divided by the keys"),
-    ("entropy", "bits a key below which the classes of such shares cannot be told apart without errors"),
+    ("entropy", "bits a key below which the classes of such shares cannot be distinguished without errors"),
     ("seconds", "from opening the file until the classifier is in memory"),
     ("peak memory", "the most that this process had in memory up to then"),
     ("verified", "lines that were read again, and whose keys the written classifier puts into their classes: all"),

@@ -9,9 +9,9 @@ use urlcache::HashSeed;
 
 use super::{
     clock::{Clock, Time},
-    keeper::{Keeper, LINEAR_LIMIT},
     method::{self, Extent, Method, Sizes, Spec},
     site::{self, Kind, Site},
+    url_set::{LINEAR_LIMIT, UrlSet},
 };
 
 /// Questions that are asked of one method before it is the turn of the next.
@@ -64,7 +64,7 @@ pub(super) struct Order {
 /// A method at work.
 struct Contestant<'u> {
     spec: Spec,
-    keeper: Keeper<'u>,
+    set: UrlSet<'u>,
     insert: Option<Time>,
     /// Times as many URLs as linear search was run on.
     larger: f64,
@@ -97,7 +97,7 @@ pub(super) fn run(urls: &[Box<str>], count: usize, order: &Order) -> Result<(Ext
     Ok((extent, outcomes.collect::<Result<_>>()?))
 }
 
-/// URLs that belong to places all over the sorted set. Those on new hosts stand together: they are taken where others are too few.
+/// URLs that belong to places all over the sorted set. Those on new hosts are together: they are taken where others are too few.
 fn strangers(site: &Site, known: &HashSet<&str>) -> Vec<String> {
     let kinds = [Kind::HeldOut, Kind::NewLeaf, Kind::NewHost].into_iter();
     kinds.flat_map(|kind| site.questions(kind, STRANGERS as u64, known)).take(STRANGERS).collect()
@@ -107,26 +107,26 @@ impl<'u> Contestant<'u> {
     fn new(spec: Spec, members: &'u [Box<str>], strangers: &[String], seed: HashSeed) -> Result<Self> {
         let within = reachable(&spec, members);
         let build = || match &spec.shape {
-            Some(shape) => Keeper::filter(shape, within, seed),
-            None => Ok(Keeper::exact(spec.method, within, strangers)),
+            Some(shape) => UrlSet::filter(shape, within, seed),
+            None => Ok(UrlSet::exact(spec.method, within, strangers)),
         };
-        let (mut keeper, mut clock) = build()?;
+        let (mut set, mut clock) = build()?;
         for _ in 1..TIMED_INSERTIONS.div_ceil(within.len()) {
             let (again, time) = build()?;
-            keeper = again;
+            set = again;
             clock.join(&time);
         }
         let insert = clock.time();
         let larger = members.len() as f64 / within.len() as f64;
-        Ok(Self { spec, keeper, insert, larger, misses: Clock::default(), answers: Vec::new() })
+        Ok(Self { spec, set, insert, larger, misses: Clock::default(), answers: Vec::new() })
     }
 
     fn ask(&mut self, kind: Kind, block: &[String]) -> Result<()> {
         let before = self.answers.last().filter(|answer| answer.kind == kind).map_or(0, |answer| answer.asked);
-        let patience = self.keeper.patience().saturating_sub(usize::try_from(before)?);
+        let patience = self.set.patience().saturating_sub(usize::try_from(before)?);
         let block = &block[..block.len().min(patience)];
-        let keeper = &self.keeper;
-        let count = |part: &[String]| part.iter().filter(|url| keeper.finds(url)).count();
+        let set = &self.set;
+        let count = |part: &[String]| part.iter().filter(|url| set.finds(url)).count();
         let found: usize = block.chunks(TIMED).map(|part| self.misses.block(part.len(), || count(part))).sum();
         ensure!(self.spec.shape.is_some() || found == 0, "{} finds what it has not", self.spec.method.name());
         if before == 0 {
@@ -141,15 +141,15 @@ impl<'u> Contestant<'u> {
 
     /// Asks for members, and sums up.
     fn finish(self, members: &[Box<str>]) -> Result<Outcome> {
-        let hits = site::some(reachable(&self.spec, members), HITS.min(self.keeper.patience()));
+        let hits = site::some(reachable(&self.spec, members), HITS.min(self.set.patience()));
         let mut missed = 0;
-        let hit = Clock::each(&hits, |url| missed += u64::from(!self.keeper.finds(url))).time();
+        let hit = Clock::each(&hits, |url| missed += u64::from(!self.set.finds(url))).time();
         ensure!(missed == 0, "{} does not find what it has", self.spec.method.name());
         let larger = |time: Time| if self.larger > 1.0 { time.of_a_set_larger_by(self.larger) } else { time };
         let bits = match &self.spec.shape {
             Some(shape) => shape.bits(),
-            None if self.larger > 1.0 => Keeper::List(vec![""; members.len()]).bits(members),
-            None => self.keeper.bits(members),
+            None if self.larger > 1.0 => UrlSet::List(vec![""; members.len()]).bits(members),
+            None => self.set.bits(members),
         };
         Ok(Outcome {
             spec: self.spec,

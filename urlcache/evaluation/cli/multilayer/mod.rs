@@ -5,11 +5,11 @@
 mod clock;
 mod contest;
 mod figures;
-mod keeper;
 mod keywords;
 mod method;
 mod report;
 mod site;
+mod url_set;
 
 use std::{fs, path::PathBuf, process::ExitCode};
 

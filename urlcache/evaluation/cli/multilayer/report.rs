@@ -68,7 +68,7 @@ pub(super) const WORDS: &[Word] = &[
     ("k", "hash functions: the documents' number, or at equal totals the best for the elements that the filter gets"),
     ("held out", "questions: URLs of the same file that were not inserted"),
     ("new leaf", "questions: known URLs with a last segment that is not known"),
-    ("recombined", "questions: each segment is known where it stands, but not in this combination"),
+    ("recombined", "questions: each segment is known in its place, but not in this combination"),
     ("swapped", "questions: known URLs with two directories exchanged"),
     ("new host", "questions: known URLs on a host that is not known"),
     (
@@ -177,7 +177,7 @@ pub(super) fn text(round: &Round) -> String {
         segments.join(", "),
         rates(round),
         times(round),
-        verdict(round)
+        result(round)
     )
 }
 
@@ -221,7 +221,7 @@ fn nanoseconds(time: Time) -> [String; 2] {
 }
 
 /// What the equal totals show, in words.
-fn verdict(round: &Round) -> String {
+fn result(round: &Round) -> String {
     let mut lines = String::new();
     for (plain, corrected, one) in equals(round) {
         let rate = |outcome: &Outcome, kind| outcome.answer(kind).map_or_else(|| "-".to_owned(), Answer::cell);

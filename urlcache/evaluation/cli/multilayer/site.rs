@@ -35,7 +35,7 @@ pub(super) enum Kind {
     HeldOut,
     /// A member with a last segment that no member has.
     NewLeaf,
-    /// Each segment from another member, where it stands at the same place.
+    /// Each segment from another member, from the same place.
     Recombined,
     /// A member with two of its directories exchanged.
     Swapped,
@@ -108,7 +108,7 @@ pub(super) fn some(urls: &[Box<str>], count: usize) -> Vec<&str> {
 }
 
 impl<'u> Site<'u> {
-    /// A set of these, out of URLs of which the others are known too; of each at most so many segments are told apart.
+    /// A set of these, out of URLs of which the others are known too; of each at most so many segments are distinguished.
     pub(super) fn new(members: &'u [Box<str>], held_out: &'u [Box<str>], layers: usize) -> Self {
         let mut by_arity = vec![Vec::new(); layers + 1];
         for (index, url) in (0..).zip(members) {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_file_are_told_apart_and_mixed() {
+    fn the_lines_of_a_file_are_distinguished_and_mixed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("urls");
         std::fs::write(&path, "http://a/1\n\nhttp://a/2\nhttp://a/1\nhttp://b/\n").unwrap();

@@ -160,9 +160,9 @@ fn lines(rows: &[Row], seeds: u32) -> String {
         ]
     });
     let failed = rows.iter().filter(|row| !row.pass).count();
-    let verdict = match failed {
+    let result = match failed {
         0 => format!("all {} rows are within their theory", rows.len()),
         _ => format!("{failed} of {} rows are not within their theory", rows.len()),
     };
-    format!("{seeds} hash seeds a row: {verdict}\n\n{}", print::table(&heading, &cells.collect::<Vec<_>>()))
+    format!("{seeds} hash seeds a row: {result}\n\n{}", print::table(&heading, &cells.collect::<Vec<_>>()))
 }

@@ -180,7 +180,7 @@ impl Row {
 }
 
 impl Report {
-    /// Of rows that stand in the order in which they are to be shown, so many of each group.
+    /// Of rows in the order in which they are to be shown, so many of each group.
     pub(super) fn new(lines: u64, groups: usize, rows: Vec<Row>) -> Self {
         let mut sketches: Vec<&'static str> = Vec::new();
         for row in &rows {

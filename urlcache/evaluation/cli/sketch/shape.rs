@@ -82,9 +82,9 @@ impl Shape {
 
     /// What theory says of about so many values.
     fn at(&self, distinct: f64) -> Expected {
-        /// Up to this, each number is told apart.
+        /// Up to this, each number is distinguished.
         const FEW: f64 = 32.0;
-        /// Sizes per doubling that are told apart above: the first is 8 times 5.
+        /// Sizes per doubling that are distinguished above: the first is 8 times 5.
         const STEPS: f64 = 8.0;
         let of = |theory: Theory| Expected { bias: theory.bias, standard_error: theory.standard_error, at_most: false };
         let few = distinct <= FEW;

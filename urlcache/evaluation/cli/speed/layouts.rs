@@ -67,14 +67,14 @@ fn plans(keys: u64, rate: f64) -> Result<Vec<Plan>> {
 /// The shortest time of inserting all keys, and of offering them again.
 fn time(plan: Plan, hashes: &[u128], rounds: u32) -> Result<[Duration; 2]> {
     let mut best = [Duration::MAX; 2];
-    let mut verdicts = Vec::new();
+    let mut answers = Vec::new();
     for round in 0..rounds {
         let mut cache = FilterCache::single(plan, hashes.len() as u64, HashSeed::new(round.into()))?;
         for best in &mut best {
             let began = Instant::now();
             for page in hashes.chunks(BATCH) {
                 let page: Vec<_> = page.iter().map(|&hash| UrlKey { bytes: b"", hash }).collect();
-                cache.insert_batch(&page, &mut verdicts);
+                cache.insert_batch(&page, &mut answers);
             }
             *best = (*best).min(began.elapsed());
         }

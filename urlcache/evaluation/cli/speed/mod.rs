@@ -294,8 +294,8 @@ fn table(rows: &[Row]) -> String {
     against.dedup();
     against.sort_by_key(|name| peers::ALL.iter().position(|kind| kind.name == *name));
     against.dedup();
-    let verdicts: String =
-        against.iter().flat_map(|peer| ["batch", "single"].map(|mode| verdict(rows, peer, mode))).collect();
+    let results: String =
+        against.iter().flat_map(|peer| ["batch", "single"].map(|mode| result(rows, peer, mode))).collect();
     let heading = [
         "operation",
         "ours",
@@ -317,11 +317,11 @@ fn table(rows: &[Row]) -> String {
         let [op, mode, against] = [row.op, row.mode, row.against].map(str::to_owned);
         vec![op, mode, against, row.keys.to_string(), rate, ratio, ns, theirs, bits, their_bits, actual, their_actual]
     };
-    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>()) + "\n" + &verdicts
+    print::table(&heading, &rows.iter().map(cells).collect::<Vec<_>>()) + "\n" + &results
 }
 
 /// What the ratios against a peer mean, in words.
-fn verdict(rows: &[Row], against: &str, mode: &str) -> String {
+fn result(rows: &[Row], against: &str, mode: &str) -> String {
     let ratios = || rows.iter().filter(|row| row.against == against && row.mode == mode).map(|row| row.ratio);
     let least = ratios().fold(f64::INFINITY, f64::min);
     let most = ratios().fold(0.0, f64::max);

@@ -58,14 +58,14 @@ pub(super) struct Sides {
     batched: FilterCache,
     single: FilterCache,
     peer: Box<dyn Peer>,
-    verdicts: Vec<Answer>,
+    answers: Vec<Answer>,
 }
 
 impl Sides {
     /// Empty ones for so many keys.
     pub(super) fn new(plan: Plan, keys: u64, rate: f64, kind: &Kind, seed: u64) -> Result<Self> {
         let ours = || FilterCache::single(plan, keys, HashSeed::new(seed));
-        Ok(Self { batched: ours()?, single: ours()?, peer: kind.make(keys, rate)?, verdicts: Vec::new() })
+        Ok(Self { batched: ours()?, single: ours()?, peer: kind.make(keys, rate)?, answers: Vec::new() })
     }
 
     /// Memory of ours and of the peer's, in bits.
@@ -100,8 +100,8 @@ impl Sides {
         match side {
             0 if looks => pages(urls, |keys| keys.len() - self.batched.unknown_among(keys)),
             0 => pages(urls, |keys| {
-                self.batched.insert_batch(keys, &mut self.verdicts);
-                self.verdicts.iter().filter(|verdict| !verdict.is_new()).count()
+                self.batched.insert_batch(keys, &mut self.answers);
+                self.answers.iter().filter(|answer| !answer.is_new()).count()
             }),
             1 if looks => urls.iter().filter(|url| self.single.unknown_among(&[key(url)]) == 0).count(),
             1 => urls.iter().filter(|url| !self.single.insert(key(url)).is_new()).count(),

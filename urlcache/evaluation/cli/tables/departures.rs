@@ -98,7 +98,7 @@ const SCATTERED: &[(&str, &[(&str, &str)])] = &[
     ("figure A.2", &[("3 HF", "1 filter, 2.0 M")]),
 ];
 
-/// What is to be said about a table besides.
+/// What else is to be said about a table.
 const NOTES: &[(&str, &str)] = &[
     ("5.6", "The thesis prints 15.497 here and 15.496 in table 5.8 for the same runs (MurmurHash)."),
     ("5.8", "The thesis prints 15.496 here and 15.497 in table 5.6 for the same runs (MurmurHash)."),

@@ -239,9 +239,9 @@ mod tests {
         ours.clear(bits);
         let mut known = 0;
         for key in 0..urls.keys() {
-            let verdict = library.insert(UrlKey { bytes: urls.bytes(key), hash: urls.fingerprint(key) });
-            assert_eq!(ours.test_and_add(draw.positions(key)), verdict == Answer::Seen, "URL {key}");
-            known += u64::from(verdict == Answer::Seen);
+            let answer = library.insert(UrlKey { bytes: urls.bytes(key), hash: urls.fingerprint(key) });
+            assert_eq!(ours.test_and_add(draw.positions(key)), answer == Answer::Seen, "URL {key}");
+            known += u64::from(answer == Answer::Seen);
         }
         assert!((50..300).contains(&known), "{known}");
     }

@@ -21,7 +21,7 @@ pub(crate) const WORDS: &[Word] = &[
     ("full", "as many other URLs are asked for after all were added (\"non-incremental\" in the thesis)"),
     (
         "Jenkins, ...",
-        "Jenkins' lookup2, MurmurHash2, MD5, SHA-1, each with a salt for each hash function; where no name stands, the bits are drawn from one hash of the URL (the thesis has salts of lookup2)",
+        "Jenkins' lookup2, MurmurHash2, MD5, SHA-1, each with a salt for each hash function; where none is named, the bits are drawn from one hash of the URL (the thesis has salts of lookup2)",
     ),
     ("0-10 %, ...", "the rate among these URLs, in the order in which they are added; all: among all of them"),
     ("thesis", "what Gøytil and Lundberg printed in 2010; rates in per cent, the mean of 100 runs of a million URLs"),
@@ -133,21 +133,21 @@ impl Report {
         text + &self.summary()
     }
 
-    /// The two verdicts.
+    /// The two results.
     fn summary(&self) -> String {
-        let verdict = |fits: Option<bool>| if fits == Some(true) { "kept" } else { "broken" };
+        let result = |fits: Option<bool>| if fits == Some(true) { "kept" } else { "broken" };
         let mut text = String::new();
         if let Some(worst) = self.worst_deviation_se {
             let rates = self.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.deviation_se.is_some());
-            let (count, verdict) = (rates.count(), verdict(self.deviations_fit));
+            let (count, result) = (rates.count(), result(self.deviations_fit));
             text += &format!(
-                "worst of {count} rates: {worst:+.2} standard errors from theory; limit {DEVIATION_LIMIT}: {verdict}\n"
+                "worst of {count} rates: {worst:+.2} standard errors from theory; limit {DEVIATION_LIMIT}: {result}\n"
             );
         }
         if let Some(least) = self.least_p_value {
             let count = self.tables.iter().filter(|table| table.p_value.is_some()).count();
-            let verdict = verdict(self.tables_fit);
-            text += &format!("least p of {count} tables: {least:.4}; limit {P_LIMIT}: {verdict}\n");
+            let result = result(self.tables_fit);
+            text += &format!("least p of {count} tables: {least:.4}; limit {P_LIMIT}: {result}\n");
         }
         text
     }

@@ -60,7 +60,7 @@ fn runs_vary_as_theory_says() {
 }
 
 /// What the thesis printed, against theory, without a measurement of ours.
-fn verdicts() -> Vec<(String, table::Cell)> {
+fn judged() -> Vec<(String, table::Cell)> {
     let all = printed::all().unwrap();
     let wanted = rates::wanted(&all);
     let counted = Counted::new(&wanted, vec![measure::Counts::default(); wanted.len()], 1_000, 1);
@@ -70,7 +70,7 @@ fn verdicts() -> Vec<(String, table::Cell)> {
 
 #[test]
 fn every_departure_of_the_thesis_has_a_cause_and_every_cause_a_departure() {
-    for (id, cell) in verdicts().iter().filter(|(_, cell)| cell.thesis.is_some()) {
+    for (id, cell) in judged().iter().filter(|(_, cell)| cell.thesis.is_some()) {
         let name = format!("{id}, {}, {}: {:?} {:?}", cell.row, cell.column, cell.departure, cell.reason);
         let beyond = cell.thesis_deviation_se.unwrap().abs();
         match cell.departure {
@@ -86,7 +86,7 @@ fn of_the_cells_of_strategies_seven_are_off_and_no_other_by_more_than_two_per_ce
     let is_off =
         |cell: &table::Cell| matches!(cell.departure, Some(Cause::Scatter | Cause::Misprint | Cause::LuckyHit));
     let strategies = |id: &str| ["5.9", "5.16", "5.17", "5.18", "5.19", "5.20", "5.21"].contains(&id);
-    let all = verdicts();
+    let all = judged();
     let cells: Vec<_> = all.iter().filter(|(id, _)| strategies(id)).collect();
     assert_eq!((cells.len(), cells.iter().filter(|(_, cell)| is_off(cell)).count()), (240, 7));
 }

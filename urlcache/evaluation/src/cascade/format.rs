@@ -66,7 +66,7 @@ const MARK: &[u8; 8] = b"URLCLASS";
 /// The version that is written, and the only one with a mark.
 pub(super) const VERSION: u32 = 2;
 
-/// What stands in the place of a number of functions.
+/// What is written in the place of a number of functions.
 const EMPTY: u8 = 0;
 const END: u8 = 0xff;
 

@@ -48,7 +48,7 @@ pub(super) struct Steps {
     pub(super) last: u32,
 }
 
-/// What one class is told from the others by.
+/// What distinguishes one class from the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// Of 1.0: a filter of the others.

@@ -291,7 +291,7 @@ fn the_formats_do_not_change() {
 }
 
 #[test]
-fn the_formats_are_told_apart_and_damage_is_noticed() {
+fn the_formats_are_distinguished_and_damage_is_noticed() {
     let bytes = train(&[300, 200, 100], Algorithm::TWO).write();
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();

@@ -1,8 +1,8 @@
 //! [`TrainingSet`]: the closed universe, as 64-bit hashes by class.
 //!
 //! Owns what a classifier is trained from. A key is hashed once, and 8 bytes of it are kept. Two keys with the same hash
-//! in different classes cannot be told apart: training finds every such pair and refuses, so that a classifier that is
-//! trained is exact on all keys of the set. Does not know how classes are told apart.
+//! in different classes cannot be distinguished: training finds every such pair and refuses, so that a classifier that is
+//! trained is exact on all keys of the set. Does not know how classes are distinguished.
 
 use std::collections::HashMap;
 
@@ -137,6 +137,6 @@ pub enum TrainError {
         key: Vec<u8>,
     },
     /// What is left does not get less. It does not happen to hashes of different keys.
-    #[error("the classes cannot be told apart under this hash seed")]
+    #[error("the classes cannot be distinguished under this hash seed")]
     Stalled,
 }

@@ -67,7 +67,7 @@ impl<'graph, S: DistinctCount> Neighbourhoods<'graph, S> {
         Ok(grown)
     }
 
-    /// The distance d at which it stands.
+    /// Its distance d.
     pub fn distance(&self) -> u32 {
         self.distance
     }

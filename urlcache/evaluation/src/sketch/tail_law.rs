@@ -16,7 +16,7 @@ use urlcache::sketch::Theory;
 /// probability below 1e-3, the median of 15 groups with one below 1e-5.
 const HIGHEST: f64 = 24.0;
 
-/// How far below log2(n) the tail lengths are told apart: R is less than this with probability e^-32.
+/// How far below log2(n) the tail lengths are distinguished: R is less than this with probability e^-32.
 const DEPTH: u32 = 5;
 
 /// Bits of a hash: no tail is longer.

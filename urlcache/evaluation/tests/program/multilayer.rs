@@ -200,7 +200,7 @@ fn what_cannot_be_done_is_said_in_one_line() {
     let empty = records(&folder, "empty", "");
     let bars = records(&folder, "bars.csv", "a,b\n1,x|y\n2,z|y\n3,u|v\n4,w|x\n");
     let cases: [(&[&str], &str); 19] = [
-        (&["--csv", &bars, "--column", "b"], "bars.csv, column b: no field has two keywords; name what stands between"),
+        (&["--csv", &bars, "--column", "b"], "bars.csv, column b: no field has two keywords; name what is between"),
         (&["--csv", &bars, "--column", "b", "--delimiter", ""], "--delimiter is empty"),
         (&["--csv", &bars, "--column", "b", "--delimiter", "json"], "bars.csv, line 2, column b: is no JSON list"),
         (&["--csv", &bars, "--column", "b", "--layers", "4000000000"], "4000000000 is not in 1..=62"),

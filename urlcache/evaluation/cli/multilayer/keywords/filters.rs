@@ -81,7 +81,7 @@ impl WordFilter {
         self.places(words).into_iter().all(|(layer, position)| self.layer(layer).get(position))
     }
 
-    /// Whether one of the layers of words has this word, wherever it stood in its list.
+    /// Whether one of the layers of words has this word, wherever it was in its list.
     pub(super) fn has_word(&self, word: &str) -> bool {
         self.layers.iter().any(|layer| layer.positions(word.as_bytes(), self.seed).all(|position| layer.get(position)))
     }

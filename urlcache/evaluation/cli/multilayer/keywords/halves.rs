@@ -84,7 +84,7 @@ fn probabilities(build: &Build, asked: &[&Record], others: &[&Record]) -> Vec<f6
         let unknown: HashSet<(usize, &str)> =
             places(build, &record.words).filter(|(layer, word)| !truth.words[*layer].contains(word)).collect();
         let words: f64 = unknown.iter().map(|(layer, _)| rates[*layer]).product();
-        let passes = build.form == Form::Words || truth.combinations.contains(&told_apart(build.form, &record.words));
+        let passes = build.form == Form::Words || truth.combinations.contains(&distinct(build.form, &record.words));
         words * if passes { 1.0 } else { combined }
     };
     asked.iter().map(of_record).collect()
@@ -98,7 +98,7 @@ fn places<'w>(build: &Build, words: &'w [Box<str>]) -> impl Iterator<Item = (usi
 }
 
 /// What the layer of combinations sees of a list: XOR sees which words come an odd number of times, in any order.
-fn told_apart(form: Form, words: &[Box<str>]) -> String {
+fn distinct(form: Form, words: &[Box<str>]) -> String {
     if form != Form::Plain {
         return joined(words);
     }
@@ -116,7 +116,7 @@ impl<'r> Truth<'r> {
                 words[layer].insert(word);
             }
         }
-        let combinations = records.iter().map(|record| told_apart(build.form, &record.words)).collect();
+        let combinations = records.iter().map(|record| distinct(build.form, &record.words)).collect();
         Self { words, combinations }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn xor_sees_words_that_come_an_odd_number_of_times() {
         let list = |text: &str| text.chars().map(|letter| letter.to_string().into_boxed_str()).collect::<Vec<_>>();
-        assert_eq!(told_apart(Form::Plain, &list("abca")), told_apart(Form::Plain, &list("cb")));
-        assert_ne!(told_apart(Form::Corrected, &list("ab")), told_apart(Form::Corrected, &list("ba")));
+        assert_eq!(distinct(Form::Plain, &list("abca")), distinct(Form::Plain, &list("cb")));
+        assert_ne!(distinct(Form::Corrected, &list("ab")), distinct(Form::Corrected, &list("ba")));
     }
 }

@@ -139,7 +139,7 @@ fn compare(args: &MultilayerArgs, records: &Records) -> Result<()> {
         report::table(&rows, report::HALVES),
         format_args!("search, {} questions of two keywords", args.keywords.searches),
         report::table(&rows, report::SEARCH),
-        report::verdict(&gains, args.keywords.error_rate),
+        report::result(&gains, args.keywords.error_rate),
     );
     let comparison = Comparison { extent, rows, gains };
     print::answer(args.form, &comparison, &lines, report::WORDS)?;

@@ -25,10 +25,10 @@ pub(super) struct Records {
     pub(super) repeated: u64,
 }
 
-/// How keywords stand in a field.
+/// How keywords are written in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Delimiter {
-    /// Between two of them stands this text.
+    /// Between two of them is this text.
     Text(String),
     /// The field is a JSON list of texts, or of objects with a `name`.
     Json,
@@ -100,7 +100,7 @@ impl Records {
         // Lists of one keyword each are no case for layers: more likely they are parted by something else.
         ensure!(
             records.most_words() > 1,
-            "{name}, column {column}: no field has two keywords; name what stands between them with --delimiter"
+            "{name}, column {column}: no field has two keywords; name what is between them with --delimiter"
         );
         Ok(records)
     }
@@ -157,7 +157,7 @@ fn generated_record(number: u64, vocabulary: u64) -> Record {
     Record { line: number, words }
 }
 
-/// Where the column stands.
+/// Where the column is.
 fn place_of(heading: &csv::StringRecord, column: &str) -> Result<usize> {
     let by_name = heading.iter().position(|name| name.trim() == column);
     let by_number = || column.parse::<usize>().ok().filter(|number| (1..=heading.len()).contains(number));
@@ -184,7 +184,7 @@ fn explained(name: &str, error: &csv::Error) -> anyhow::Error {
     }
 }
 
-/// Where a reader of CSV stands.
+/// Where a reader of CSV is.
 #[derive(Clone, Copy)]
 enum Place {
     FieldStart,
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_line() {
+    fn faults_name_their_line() {
         for (text, column, said) in [
             ("a,b\n1,2\n3\n", "a", "line 3: 1 fields where the heading has 2"),
             ("a,b\n1,2\n3,\"x\n4,5\n", "a", "line 3: a quotation mark is opened"),
@@ -254,7 +254,7 @@ mod tests {
             ("a,b\n1,2\n", "0", "no column 0"),
             ("", "a", "there is no heading"),
             ("a\nx\ny\n", "a", "2 different records with keywords are too few"),
-            ("a\nx;y\nx\ny\nz\n", "a", "column a: no field has two keywords; name what stands between"),
+            ("a\nx;y\nx\ny\nz\n", "a", "column a: no field has two keywords; name what is between"),
         ] {
             let error = format!("{:#}", read(text, column, "|").unwrap_err());
             assert!(error.contains(said), "{error}");

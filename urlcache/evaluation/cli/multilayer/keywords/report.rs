@@ -1,4 +1,4 @@
-//! Rows, tables and the verdict of the comparison of keyword filters.
+//! Rows, tables and the result of the comparison of keyword filters.
 
 use serde::Serialize;
 
@@ -217,7 +217,7 @@ fn as_claimed(low: f64, high: f64) -> Option<bool> {
 }
 
 /// Whether the document's claim holds, in words.
-pub(super) fn verdict(gains: &[Gain], error_rate: f64) -> String {
+pub(super) fn result(gains: &[Gain], error_rate: f64) -> String {
     let heading = ["experiment", "filter", "over", "precision", "15-30 %"];
     let cells = |gain: &Gain| {
         let claim = gain.as_claimed.map_or("open", |claimed| if claimed { "yes" } else { "no" }).to_owned();

@@ -168,7 +168,7 @@ pub(super) fn questions(records: &[Record], count: u32, seed: u64) -> Vec<Vec<Bo
 }
 
 impl Index {
-    /// Whether the filter of a record says that it holds all of these, wherever they stand.
+    /// Whether the filter of a record says that it holds all of these, wherever they are.
     fn finds(&self, number: usize, words: &[Box<str>]) -> bool {
         words.iter().all(|word| self.filters[number].has_word(word))
     }

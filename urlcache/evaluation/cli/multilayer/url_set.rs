@@ -1,4 +1,4 @@
-//! [`Keeper`]: a set of URLs kept in one of the compared ways.
+//! [`UrlSet`]: a set of URLs kept in one of the compared ways.
 //!
 //! Invariant: it finds every URL that it was given. Exact ones refer to the text, which lies elsewhere once; it is counted as
 //! their memory, because without it they could not answer.
@@ -27,7 +27,7 @@ pub(super) const LINEAR_LIMIT: usize = 1_000_000;
 const SORTED_INSERTIONS: usize = 256;
 
 /// A set that answers.
-pub(super) enum Keeper<'u> {
+pub(super) enum UrlSet<'u> {
     List(Vec<&'u str>),
     Sorted(Vec<&'u str>),
     Hash(HashSet<&'u str>),
@@ -37,7 +37,7 @@ pub(super) enum Keeper<'u> {
     Segments(FilterCache),
 }
 
-impl<'u> Keeper<'u> {
+impl<'u> UrlSet<'u> {
     /// An exact set of all of these, and what it takes to insert one.
     pub(super) fn exact(method: Method, urls: &'u [Box<str>], others: &[String]) -> (Self, Clock) {
         let text = || urls.iter().map(|url| &**url);
@@ -64,13 +64,13 @@ impl<'u> Keeper<'u> {
 
     /// A filter of all of these, and what it takes to insert one.
     pub(super) fn filter(shape: &Filter, urls: &[Box<str>], seed: HashSeed) -> Result<(Self, Clock)> {
-        let mut keeper = Self::empty(shape, urls.len() as u64, seed)?;
-        let time = match &mut keeper {
+        let mut set = Self::empty(shape, urls.len() as u64, seed)?;
+        let time = match &mut set {
             Self::Whole(cache) => Clock::each(urls, |url| cache.refill(keys::key(url))),
             Self::Segments(cache) => Clock::each(urls, |url| cache.refill(text_alone(url))),
             Self::List(_) | Self::Sorted(_) | Self::Hash(_) => Clock::default(),
         };
-        Ok((keeper, time))
+        Ok((set, time))
     }
 
     fn empty(shape: &Filter, urls: u64, seed: HashSeed) -> Result<Self> {
@@ -148,17 +148,17 @@ mod tests {
         let extent = method::Extent { urls: 2_000, segments: vec![50, 24, 24, 24, 800], all_segments: 874 };
         let sizes = method::Sizes { layer_bits: 8.0, hashes: 3, totals: vec![25.0] };
         for spec in method::all(&extent, &sizes).unwrap() {
-            let (keeper, time) = match &spec.shape {
-                Some(shape) => Keeper::filter(shape, &urls, HashSeed::new(1)).unwrap(),
-                None => Keeper::exact(spec.method, &urls, &others),
+            let (set, time) = match &spec.shape {
+                Some(shape) => UrlSet::filter(shape, &urls, HashSeed::new(1)).unwrap(),
+                None => UrlSet::exact(spec.method, &urls, &others),
             };
-            assert!(urls.iter().all(|url| keeper.finds(url)), "{spec:?}");
+            assert!(urls.iter().all(|url| set.finds(url)), "{spec:?}");
             assert!(time.time().unwrap().mean > 0.0, "{spec:?}");
             match &spec.shape {
-                Some(shape) => assert_eq!(keeper.bits(&urls), shape.bits(), "{spec:?}"),
-                None => assert!(keeper.bits(&urls) > 2_000 * 8 * 60, "{spec:?}"),
+                Some(shape) => assert_eq!(set.bits(&urls), shape.bits(), "{spec:?}"),
+                None => assert!(set.bits(&urls) > 2_000 * 8 * 60, "{spec:?}"),
             }
-            assert!(spec.shape.is_some() || !others.iter().any(|url| keeper.finds(url)), "{spec:?}");
+            assert!(spec.shape.is_some() || !others.iter().any(|url| set.finds(url)), "{spec:?}");
         }
     }
 }
