@@ -66,15 +66,15 @@ fn closed_for_nothing(crawl: &Crawl, connection: &Connection) -> Result<(), Stri
 fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
     let budget = &crawl.settings.budget;
     let count = |condition: &str| count(connection, crawl.sequence, condition);
-    let Seen { pages, bytes, requests } = seen(crawl);
+    let Seen { pages, sent, bytes, requests } = seen(crawl);
     let fetched = count("state = 'finished' OR attempts > 0");
     // What was killed may have been fetched and forgotten, and what was in flight when the budget was spent is stored too.
     let stored = count("visit.outcome = 'stored' AND state = 'finished'");
     if budget.max_pages.is_some_and(|most| stored > most.get()) {
         return Err(format!("{stored} pages stored, more than the budget"));
     }
-    if pages < stored {
-        return Err(format!("{stored} pages stored, and {pages} were sent"));
+    if sent < stored {
+        return Err(format!("{stored} pages stored, and {sent} were sent"));
     }
     let is_spent = budget.max_pages.is_some_and(|most| pages >= most.get() || fetched >= most_fetched(most))
         || budget.max_bytes.is_some_and(|most| bytes >= most.get());
@@ -97,8 +97,10 @@ fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
 
 /// What the servers saw of the sequence.
 struct Seen {
-    /// Pages that came.
+    /// Pages that came, and are counted.
     pages: u64,
+    /// Pages that came, also in visits after the sequence, where what was no page before may be one.
+    sent: u64,
     /// Bytes of all bodies.
     bytes: u64,
     requests: u64,
@@ -106,11 +108,14 @@ struct Seen {
 
 fn seen(crawl: &Crawl) -> Seen {
     let of = || crawl.requests.iter().filter(|request| request.sequence == crawl.sequence);
-    let pages: BTreeSet<&str> = of()
-        .filter(|request| request.purpose.is_counted() && request.page.is_some())
-        .map(|request| request.url.as_str())
-        .collect();
-    Seen { pages: pages.len() as u64, bytes: of().map(|request| request.bytes).sum(), requests: of().count() as u64 }
+    let sent = || of().filter(|request| request.page.is_some());
+    let urls = |of: &mut dyn Iterator<Item = &Request>| of.map(|request| &*request.url).collect::<BTreeSet<_>>().len();
+    Seen {
+        pages: urls(&mut sent().filter(|request| request.purpose.is_counted())) as u64,
+        sent: urls(&mut sent()) as u64,
+        bytes: of().map(|request| request.bytes).sum(),
+        requests: of().count() as u64,
+    }
 }
 
 /// Only hosts that did not answer are left.
