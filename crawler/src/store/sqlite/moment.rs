@@ -22,9 +22,13 @@ pub(super) fn of_one_moment<T, E: From<rusqlite::Error>>(
     let moment = connection.unchecked_transaction()?;
     let mut tries = 1;
     loop {
-        match connection.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |_| Ok(())) {
+        // There may be a moment for each line that is shown: it is prepared once.
+        match connection.prepare_cached("SELECT 1 FROM sqlite_schema").and_then(|mut first| first.exists([])) {
             Err(error) if is_half_written(&error) && tries < TRIES => thread::sleep(BETWEEN_TRIES),
-            begun => break begun?,
+            begun => {
+                begun?;
+                break;
+            }
         }
         tries += 1;
     }
