@@ -171,11 +171,11 @@ impl Health {
             asked: Duration::ZERO,
         };
         good.extend(row.known_good.filter(|other| !good.contains(other)));
-        Self {
-            answers,
-            good,
-            trouble: Some(Box::new(Trouble { down: Some(down), excused: now, ..Trouble::default() })),
-        }
+        // What failed before may have failed in an outage. Without a good page no answer can show more than its robots.txt: what
+        // fails then fails in each run, and would never be charged.
+        let excused = if good.is_empty() { Moment::EPOCH } else { now };
+        let trouble = Trouble { down: Some(down), excused, ..Trouble::default() };
+        Self { answers, good, trouble: Some(Box::new(trouble)) }
     }
 
     fn down(&self) -> Option<&Down> {
@@ -637,6 +637,21 @@ mod tests {
             let mut resumed = host.resumed(needs_robots);
             assert_eq!(resumed.answered(&host.robots(), host.asks(), &host.policy), needs_robots);
             assert!(resumed.answers, "it has answered, whatever is wrong with it");
+        }
+    }
+
+    #[test]
+    fn what_failed_in_an_earlier_run_is_charged_where_no_good_page_can_show_an_outage() {
+        for (has_good, fault) in [(true, Fault::Unknown), (false, Fault::Url)] {
+            let mut host = Host::new();
+            if !has_good {
+                host.health.forget_good(&host.item(8).url);
+            }
+            host.fails(1, Cause::Closed);
+            host.health = host.resumed(true);
+            let (robots, granted) = (host.robots(), host.asks());
+            host.health.answered(&robots, granted, &host.policy);
+            assert_eq!(host.fails(1, Cause::Closed), fault);
         }
     }
 
