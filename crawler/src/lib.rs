@@ -1,8 +1,8 @@
 //! A web crawler that covers an area of the web completely, keeps it fresh, and tells what it may have missed.
 //!
 //! [`Crawl`] is the beginning of everything: it says where a crawl starts and how it goes, and [`Crawl::run`] gives each page to
-//! a function and comes back with a [`Summary`]. A [`StopHandle`] ends a crawl in order, a [`Fetcher`](fetcher::Fetcher) takes the
-//! place of HTTP. With a directory ([`Crawl::dir`]) a crawl can be killed at any moment, and is resumed without losing a page.
+//! a function and comes back with a [`Summary`]; [`Crawl::run_events`] gives redirects and failures too, and lets the function steer the
+//! crawl. A [`StopHandle`] ends a crawl in order, a [`Fetcher`](fetcher::Fetcher) takes the place of HTTP. With a directory ([`Crawl::dir`]) a crawl can be killed at any moment, and is resumed without losing a page.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -30,8 +30,8 @@
 //! # }
 //! ```
 //!
-//! The database of a crawl directory is a file of `SQLite`, whose tables are documented; the program `webloom` reads it as well
-//! (`webloom links DIR --broken`, `webloom pages DIR`), also while a crawl runs.
+//! [`Pages`], [`Links`] and [`Changes`] read a crawl directory, as the program `webloom` does, also while a crawl runs. The database in
+//! it is a file of `SQLite`, whose tables are documented.
 
 // What users need is named here once more. All else belongs to the program, its tests and its benchmarks.
 #[doc(hidden)]

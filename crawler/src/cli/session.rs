@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, Settings},
-    engine::{End, Gated, PageReader, Progress, StopSignal, WriterThread},
+    engine::{End, Gated, Progress, StopSignal, WriterThread},
     observe::{
         logs, progress,
         summary::{self, View},
@@ -141,10 +141,6 @@ impl Caller for Program {
 
     fn random(&self) -> Result<u64, Failure> {
         session::random()
-    }
-
-    fn pages(&self) -> Option<PageReader> {
-        None
     }
 
     fn note(&self, text: &str) {

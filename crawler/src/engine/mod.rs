@@ -15,7 +15,6 @@ mod gated;
 mod hand_over;
 mod judge;
 mod outcome;
-mod page_reader;
 mod progress;
 mod report;
 mod run;
@@ -25,6 +24,7 @@ mod shell;
 mod simulation;
 mod stop;
 mod visit;
+mod visit_events;
 mod visits;
 mod writer_thread;
 
@@ -33,10 +33,10 @@ use core::{ranking as ranking_of, scope as scope_of};
 pub use core::{Between, CacheFailure, End};
 pub use error::EngineError;
 pub use gated::{Gated, Others, Pass, SharedGate};
-pub use page_reader::{FetchedPage, Handed, PageReader};
 pub use progress::Progress;
 pub use run::{Crawl, Ended, Launch, Left, check, run, take_up};
 pub use stop::StopSignal;
+pub use visit_events::{Came, FetchedPage, Handed, Steering, VisitEvent, VisitEvents};
 pub use writer_thread::{WriterHost, WriterThread};
 
 use crate::{config::Settings, order::Ranking, scope::Scope, store::AreaRow};

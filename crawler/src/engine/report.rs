@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::judge::{Proposals, PureHalf};
+use super::{
+    judge::{Proposals, PureHalf},
+    visit_events::FailedVisit,
+};
 use crate::{
     extract::RawLinks,
     fetch::{FetchError, Truncation},
@@ -40,6 +43,8 @@ pub(super) struct Report {
     pub(super) lease: Lease,
     pub(super) requests: u64,
     pub(super) result: Result<KeptResponse, FetchError>,
+    /// What is handed out if the URL has failed for good.
+    pub(super) failed: Option<Box<FailedVisit>>,
 }
 
 impl Report {
@@ -93,7 +98,7 @@ pub(super) struct Page {
     pub(super) bytes: u64,
     pub(super) digest: [u8; 32],
     pub(super) title: Option<Box<str>>,
-    pub(super) links: Links,
+    pub(super) links: VisitLinks,
     /// It is HTML, and does not ask to leave all its links alone.
     pub(super) follows: bool,
     /// What tells of this copy.
@@ -108,20 +113,20 @@ pub(super) struct Page {
 
 /// The links of a page.
 #[derive(Debug)]
-pub(super) enum Links {
+pub(super) enum VisitLinks {
     /// Judged by the pure half.
     Judged(Proposals),
     /// Still to be judged; `false` where the page asks not to follow.
     Raw(Box<RawLinks>, bool),
 }
 
-impl Default for Links {
+impl Default for VisitLinks {
     fn default() -> Self {
         Self::Judged(Proposals::default())
     }
 }
 
-impl Links {
+impl VisitLinks {
     pub(super) fn judged(self, by: &PureHalf) -> Proposals {
         match self {
             Self::Judged(proposals) => proposals,

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{
-    Between, End, EngineError, PageReader, Progress, StopSignal, WriterHost,
+    Between, End, EngineError, Progress, StopSignal, VisitEvents, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
@@ -24,6 +24,7 @@ use crate::{
     extract::{LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
+    scope::UrlFilter,
     store::{ChangeRules, Errs, Resumed, RunStart, Store, StoreError, WriterSettings},
     time::Moment,
     url::Canonicalizer,
@@ -52,8 +53,10 @@ pub struct Launch<F, S, H> {
     pub stop: StopSignal,
     /// Where its figures are published.
     pub progress: watch::Sender<Progress>,
-    /// Who is handed each page, if anybody is.
-    pub reader: Option<PageReader>,
+    /// What hands events to whoever follows the crawl, if anybody does.
+    pub events: Option<VisitEvents>,
+    /// Which URLs belong to the crawl, beside what the settings say.
+    pub filter: Option<UrlFilter>,
     /// Which pages are visited after the sequence, if any are.
     pub between: Option<Between>,
     /// Whether the sequence has come to its end before.
@@ -187,10 +190,11 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
     let clock = launch.clock;
     let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
-    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), reader: launch.reader, ..visitor };
+    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), events: launch.events, ..visitor };
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
-    let setup = Setup { resumed: launch.resumed, settings: launch.settings, started, now };
+    let (resumed, filter) = (launch.resumed, launch.filter);
+    let setup = Setup { resumed, settings: launch.settings, filter, started, now };
     let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
@@ -237,7 +241,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         omitted: None,
         labels: settings.store.links == LinksChoice::Full,
         now: Box::new(|| Moment::EPOCH),
-        reader: None,
+        events: None,
     }
 }
 

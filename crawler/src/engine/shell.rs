@@ -17,6 +17,7 @@ use super::{
     report::Judging,
     stop::Stop,
     visit::{Job, Visitor},
+    visit_events::Followed,
     visits::{Ended, Visits},
 };
 use crate::{
@@ -24,6 +25,7 @@ use crate::{
     fetch::Fetcher,
     frontier::Lease,
     observe::process,
+    purpose::Purpose,
     store::{Counters, Message, Reply, SequenceEnd, Step},
     time::Moment,
 };
@@ -191,12 +193,13 @@ impl<F: Fetcher + 'static> Shell<F> {
     async fn carry_out(&mut self) -> Result<(), EngineError> {
         for effect in std::mem::take(&mut self.effects) {
             match effect {
-                Effect::Fetch(lease, judging) => self.visit(*lease, judging),
+                Effect::Fetch(lease, judging) => self.visit(*lease, judging).await?,
                 Effect::Write(step) => self.writer.step(step).await?,
                 Effect::Propose(step) => {
                     let reply = self.answers.reply(StoreAnswer::Confirmed);
                     self.writer.propose(step, reply).await?;
                 }
+                Effect::HandFailed(failed, why) => failed.send(why),
                 Effect::Ask(question) => {
                     let message = asking(question, &self.answers, |end| {
                         standing(&self.core, self.clock, &mut self.recorded, end, false)
@@ -209,10 +212,27 @@ impl<F: Fetcher + 'static> Shell<F> {
     }
 
     /// Has a task carry a lease out.
-    fn visit(&mut self, lease: Lease, judging: Judging) {
-        let (visitor, job) = (Arc::clone(&self.visitor), Job::of(&lease));
+    async fn visit(&mut self, lease: Lease, judging: Judging) -> Result<(), EngineError> {
+        let (visitor, mut job) = (Arc::clone(&self.visitor), Job::of(&lease));
+        if visitor.events.is_some() && lease.purpose().is_of_a_page() {
+            job.followed = Some(self.follow(&lease).await?);
+        }
         let span = tracing::info_span!("lease", url = %lease.url(), purpose = ?lease.purpose());
         self.visits.begin(lease, async move { visitor.visit(job, judging).await }.instrument(span));
+        Ok(())
+    }
+
+    /// What is handed out of a visit beside what comes of it. Where the URL was found, the store says in the meantime.
+    async fn follow(&mut self, lease: &Lease) -> Result<Followed, EngineError> {
+        let (found, via) = oneshot::channel();
+        let item = lease.item();
+        let reply = move |url| {
+            // Whoever asked may have been dropped.
+            let _ = found.send(url);
+        };
+        self.writer.message(Message::Via(item.id, Box::new(reply))).await?;
+        let is_rescue = lease.purpose() == Purpose::Rescue;
+        Ok(Followed { url: item.url.clone(), depth: item.depth, is_rescue, via })
     }
 
     /// Has the writer record the state of the sequence, after all that was sent before. A run ends with its first end.

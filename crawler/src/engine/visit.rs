@@ -18,16 +18,16 @@ use tokio::sync::Semaphore;
 
 use super::{
     judge::Memo,
-    page_reader::{FetchedPage, PageReader},
-    report::{Content, Judging, KeptResponse, Links, Page, shortened},
+    report::{Content, Judging, KeptResponse, Page, VisitLinks, shortened},
     sending,
+    visit_events::{Came, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
 };
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, Omitted, Reading, ReferenceSeed, ScannedPage},
+    extract::{self, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed},
     fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
-    queue::{KnownText, Validators},
+    queue::{KnownCopy, KnownText, Validators},
     robots,
     store::TextRow,
     time::Moment,
@@ -53,17 +53,17 @@ const LONGEST_TYPE: usize = 256;
 const FEW_LINKS: usize = 500;
 
 /// What is to be done with a lease.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Job {
     pub(super) task: Task,
     /// What it is for.
     pub(super) purpose: Purpose,
     /// The pause that the host has between requests.
     pub(super) pause: Duration,
-    /// Of a page that is handed to whoever reads along: links from a start.
-    pub(super) depth: Option<u32>,
-    /// The text of its copy.
-    pub(super) known: Option<KnownText>,
+    /// The copy that is known of it.
+    pub(super) copy: Option<Arc<KnownCopy>>,
+    /// Of a page, where somebody follows the crawl.
+    pub(super) followed: Option<Followed>,
 }
 
 /// What is to be fetched.
@@ -86,10 +86,8 @@ impl Job {
             Body::FirstByte => Task::Check(url),
             Body::Page => Task::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
-        let is_page = lease.purpose().is_counted();
-        let known = lease.item().copy.as_ref().and_then(|copy| copy.text);
-        let depth = is_page.then_some(lease.item().depth);
-        Self { task, purpose: lease.purpose(), pause: lease.delay(), depth, known }
+        let copy = lease.item().copy.clone();
+        Self { task, purpose: lease.purpose(), pause: lease.delay(), copy, followed: None }
     }
 }
 
@@ -113,15 +111,15 @@ pub(super) struct Visitor<F> {
     pub(super) labels: bool,
     /// What the crawl's clock shows.
     pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
-    /// Who is handed each page, if anybody is.
-    pub(super) reader: Option<PageReader>,
+    /// What hands events to whoever follows the crawl, if anybody does.
+    pub(super) events: Option<VisitEvents>,
 }
 
 /// How a page is read.
 struct PageReading {
     judging: Judging,
-    depth: Option<u32>,
-    known: Option<KnownText>,
+    copy: Option<Arc<KnownCopy>>,
+    followed: Option<Followed>,
 }
 
 /// What a request came to.
@@ -137,17 +135,19 @@ pub(super) struct Visited {
     /// Requests that reached a server.
     pub(super) requests: u64,
     pub(super) result: Result<KeptResponse, FetchError>,
+    /// What is handed out if the URL has failed for good.
+    pub(super) failed: Option<Box<FailedVisit>>,
 }
 
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, purpose, pause, depth, known } = job;
+        let Job { task, purpose, pause, copy, followed } = job;
         let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             Task::Page(url, validators) => {
                 let request = FetchRequest { validators, ..get(url, self.max_body) };
-                self.page(request, PageReading { judging, depth, known }).await
+                self.page(request, PageReading { judging, copy, followed }).await
             }
             Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
             Task::Check(url) => {
@@ -165,10 +165,10 @@ impl<F: Fetcher> Visitor<F> {
             let body = std::mem::take(&mut response.body);
             self.kept(&response, Content::Robots { body, location })
         });
-        Visited { requests, result }
+        Visited { requests, result, failed: None }
     }
 
-    async fn page(&self, first: FetchRequest, reading: PageReading) -> Visited {
+    async fn page(&self, first: FetchRequest, mut reading: PageReading) -> Visited {
         let has_copy = first.validators != Validators::default();
         let url = first.url.clone();
         let (purpose, pause) = (first.purpose, first.pause);
@@ -178,7 +178,8 @@ impl<F: Fetcher> Visitor<F> {
             && response.status == NOT_MODIFIED
         {
             let result = Ok(self.kept(response, Content::NotModified(kept_validators(response))));
-            return Visited { requests, result };
+            self.hand(reading.followed.take(), Came::Unchanged(None)).await;
+            return Visited { requests, result, failed: None };
         }
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
@@ -191,10 +192,18 @@ impl<F: Fetcher> Visitor<F> {
             result = second.result;
         }
         let result = match result {
-            Ok(response) => Ok(self.read(url, response, reading).await),
+            Ok(response) => Ok(self.read(url, response, &mut reading).await),
             Err(error) => Err(error),
         };
-        Visited { requests, result }
+        let failed = match (&self.events, reading.followed.filter(|followed| !followed.is_rescue)) {
+            // Nothing was handed out, so it is no page.
+            (Some(events), Some(followed)) => {
+                let status = result.as_ref().ok().map(|answer| answer.status);
+                events.reserve(followed, (self.now)(), status).await.map(Box::new)
+            }
+            _ => None,
+        };
+        Visited { requests, result, failed }
     }
 
     async fn fetch(&self, request: FetchRequest) -> Fetched {
@@ -205,10 +214,12 @@ impl<F: Fetcher> Visitor<F> {
         }
     }
 
-    async fn read(&self, url: WebUrl, response: FetchResponse, how: PageReading) -> KeptResponse {
-        let PageReading { judging, depth, known } = how;
+    async fn read(&self, url: WebUrl, response: FetchResponse, how: &mut PageReading) -> KeptResponse {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
-            return self.kept(&response, Content::Redirect(target));
+            let answer = self.kept(&response, Content::Redirect(target.clone()));
+            drop(response);
+            self.hand(how.followed.take(), Came::Redirected(target)).await;
+            return answer;
         }
         if !(200..300).contains(&response.status) {
             let leads_to_itself = redirect_target(&url, &response).is_some();
@@ -216,33 +227,65 @@ impl<F: Fetcher> Visitor<F> {
         }
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };
-        let (fetched, page, scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
+        let known = how.copy.as_ref().and_then(|copy| copy.text);
+        let (url, response, mut page, mut scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
             let (page, scanned) = page(&url, &response, &agent, (&reading, known));
-            (FetchedPage { url, depth: depth.unwrap_or_default(), title: page.title.clone(), response }, page, scanned)
+            (url, response, page, scanned)
         })
         .await;
-        let answer = self.kept(&fetched.response, Content::Page(Box::default()));
-        // Held until there is room for its links: so what waits there is little.
-        let _room = self.hand(fetched, depth.is_some()).await;
+        let answer = self.kept(&response, Content::Page(Box::default()));
+        let (steering, room) = self.hand_page(how, response, &page).await;
+        self.steer(&url, &mut page, &mut scanned, &steering);
         let page = match scanned {
-            Some(scanned) => self.judge(page, scanned, judging).await,
+            Some(links) => self.judge(page, links, how.judging.clone()).await,
             None => page,
         };
+        // Held until there is room for its links: so what waits there is little.
+        drop(room);
         KeptResponse { content: Content::Page(Box::new(page)), ..answer }
     }
 
-    /// Hands a page to whoever reads along; the memory of its body, which nobody needs any more then.
-    async fn hand(&self, mut page: FetchedPage, is_read: bool) -> BodyRoom {
-        let room = std::mem::take(&mut page.response.room);
-        if let Some(reader) = self.reader.as_ref().filter(|_| is_read) {
-            reader.hand(page).await;
+    /// Hands a page to whoever follows the crawl; with the answer the memory of its body, which nobody needs any more then.
+    async fn hand_page(&self, how: &mut PageReading, mut response: FetchResponse, page: &Page) -> (Steering, BodyRoom) {
+        let room = std::mem::take(&mut response.room);
+        let copy = how.copy.as_ref();
+        let fetched = || {
+            Box::new(FetchedPage { title: page.title.clone(), digest: page.digest, is_new: copy.is_none(), response })
+        };
+        let came = match copy {
+            _ if how.followed.is_none() => return (Steering::default(), room),
+            Some(copy) if copy.digest == page.digest => Came::Unchanged(Some(fetched())),
+            _ => Came::Page(fetched()),
+        };
+        (self.hand(how.followed.take(), came).await, room)
+    }
+
+    /// Hands out what came of a URL, if somebody follows.
+    async fn hand(&self, followed: Option<Followed>, came: Came) -> Steering {
+        match (&self.events, followed) {
+            (Some(events), Some(followed)) => events.hand(followed, (self.now)(), came).await,
+            _ => Steering::default(),
         }
-        room
+    }
+
+    /// Does with the links of a page as whoever follows the crawl says.
+    fn steer(&self, url: &WebUrl, page: &mut Page, links: &mut Option<RawLinks>, steering: &Steering) {
+        if steering.skips_links {
+            *links = None;
+        }
+        if steering.links.is_empty() {
+            return;
+        }
+        let links = links.get_or_insert_with(|| {
+            page.follows |= !page.html;
+            RawLinks::none(url, self.links, self.seed, self.labels)
+        });
+        steering.links.iter().for_each(|link| links.add(link));
     }
 
     /// A page with its links: judged, unless that is to be done later.
-    async fn judge(&self, mut page: Page, scanned: ScannedPage, judging: Judging) -> Page {
-        let (follows, links) = (page.follows, scanned.links.len());
+    async fn judge(&self, mut page: Page, raw: RawLinks, judging: Judging) -> Page {
+        let (follows, links) = (page.follows, raw.len());
         if links > FEW_LINKS {
             let room = u32::try_from(links).unwrap_or(u32::MAX);
             page.room = Arc::clone(&self.link_room).acquire_many_owned(room).await.ok();
@@ -251,9 +294,9 @@ impl<F: Fetcher> Visitor<F> {
         let judge = move || match judging {
             Judging::InVisit(pure) => {
                 let mut memo = memo.try_lock().ok();
-                Links::Judged(pure.links(scanned.links, follows, memo.as_deref_mut()))
+                VisitLinks::Judged(pure.links(raw, follows, memo.as_deref_mut()))
             }
-            Judging::Later => Links::Raw(Box::new(scanned.links), follows),
+            Judging::Later => VisitLinks::Raw(Box::new(raw), follows),
         };
         page.links = apart_if(links > MANY_LINKS, judge).await;
         page
@@ -295,7 +338,7 @@ fn page(
     response: &FetchResponse,
     agent: &str,
     (reading, known): (&Reading, Option<KnownText>),
-) -> (Page, Option<ScannedPage>) {
+) -> (Page, Option<RawLinks>) {
     let mut page = record(response);
     page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
@@ -309,7 +352,7 @@ fn page(
     page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
     page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
-    (page, Some(scanned))
+    (page, Some(scanned.links))
 }
 
 /// What a response says of the copy that it is.

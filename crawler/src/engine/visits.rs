@@ -58,7 +58,9 @@ impl Visits {
         };
         let (lease, sending) = self.leases.remove(&task).expect("each task has a lease");
         match visited {
-            Ok(Visited { requests, result }) => Ended::Came(Box::new(Report { lease, requests, result })),
+            Ok(Visited { requests, result, failed }) => {
+                Ended::Came(Box::new(Report { lease, requests, result, failed }))
+            }
             Err(error) => broken_off(lease, sending.requests(), error),
         }
     }
@@ -81,5 +83,5 @@ fn broken_off(lease: Lease, requests: u64, error: JoinError) -> Ended {
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let panic = text.as_deref().unwrap_or("it does not say why");
     tracing::error!(url = %lease.url(), panic, "a bug in Webloom: the URL counts as failed; please report it");
-    Ended::Came(Box::new(Report { lease, requests, result: Err(FetchError::Internal) }))
+    Ended::Came(Box::new(Report { lease, requests, result: Err(FetchError::Internal), failed: None }))
 }

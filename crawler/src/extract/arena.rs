@@ -8,7 +8,7 @@
 use super::{
     base::{Base, BaseHashes},
     labels::Label,
-    references::{Marks, References},
+    references::{LinkLimits, Marks, References},
 };
 use crate::url::WebUrl;
 
@@ -57,6 +57,18 @@ impl RawLinks {
     pub(super) fn new(mut references: References, base: Base) -> Self {
         references.close();
         Self { hashes: base.hashes(references.seed().0), references, base }
+    }
+
+    /// None yet, of a page there.
+    pub fn none(page: &WebUrl, limits: LinkLimits, seed: ReferenceSeed, labels: bool) -> Self {
+        let references = References::within(limits, seed);
+        let references = if labels { references.labelled() } else { references };
+        Self::new(references, Base { url: page.clone(), off_web: false })
+    }
+
+    /// One more.
+    pub fn add(&mut self, url: &WebUrl) {
+        self.references.offer(Some(url.as_str().as_bytes()), Element::Anchor, false);
     }
 
     /// How many there are.

@@ -1,30 +1,14 @@
 //! [`Crawl`]: a crawl that a program describes, and runs.
 
-use std::{
-    convert::Infallible,
-    fmt,
-    path::{Path, PathBuf},
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use tempfile::TempDir;
-use tokio::sync::mpsc;
 use toml::Value;
 
-use super::{
-    CrawlError, Page, StopHandle, Summary,
-    fetcher::Fetcher,
-    runner::{Http, Runner},
-};
+use super::{ProgressHandle, StopHandle, fetcher::Fetcher, runner::Http};
 use crate::{
-    clock::Clock,
     config::{Layers, print_duration},
-    engine::{End, Handed, PageReader},
-    session::{Failure, Round, Session, Start, directory::CrawlDirectory, starts},
-    store::Revisit,
-    url::Credentials,
+    scope::UrlFilter,
+    url::WebUrl,
 };
 
 /// What these settings are called where one of them is wrong.
@@ -64,14 +48,16 @@ pub enum Scope {
 /// end finds and fetches. Variables of the environment and settings files are not read.
 #[must_use = "a crawl does nothing before it is run"]
 pub struct Crawl<F = Http> {
-    starts: Vec<String>,
-    dir: Option<PathBuf>,
-    again: bool,
+    pub(super) starts: Vec<String>,
+    pub(super) dir: Option<PathBuf>,
+    pub(super) again: bool,
     profile: Option<String>,
     settings: Vec<(String, Value)>,
-    login: Option<(String, String)>,
-    fetcher: Option<Arc<F>>,
-    stop: StopHandle,
+    pub(super) login: Option<(String, String)>,
+    pub(super) fetcher: Option<Arc<F>>,
+    pub(super) filter: Option<UrlFilter>,
+    pub(super) progress: ProgressHandle,
+    pub(super) stop: StopHandle,
 }
 
 impl Crawl {
@@ -85,6 +71,8 @@ impl Crawl {
             settings: Vec::new(),
             login: None,
             fetcher: None,
+            filter: None,
+            progress: ProgressHandle::default(),
             stop: StopHandle::new(),
         }
     }
@@ -216,112 +204,35 @@ impl<F> Crawl<F> {
     /// Fetches with this instead of HTTP. Its answers are taken as they are: no address is refused, and no header or password is
     /// added. The crawl asks no host more often or earlier than it would by HTTP.
     pub fn fetcher<O: Fetcher + 'static>(self, fetcher: O) -> Crawl<O> {
-        let Self { starts, dir, again, profile, settings, login, fetcher: _, stop } = self;
-        Crawl { starts, dir, again, profile, settings, login, fetcher: Some(Arc::new(fetcher)), stop }
+        let Self { starts, dir, again, profile, settings, login, fetcher: _, filter, progress, stop } = self;
+        let fetcher = Some(Arc::new(fetcher));
+        Crawl { starts, dir, again, profile, settings, login, fetcher, filter, progress, stop }
     }
 
-    /// What stops the crawl while it runs.
-    pub fn stop_handle(&self) -> StopHandle {
-        self.stop.clone()
-    }
-}
-
-impl<F: Fetcher + 'static> Crawl<F> {
-    /// Runs the crawl, and gives each page to `handle`, one after the other. It needs a tokio runtime with time and I/O.
-    ///
-    /// A page is recorded as fetched only after `handle` has returned. So each page of the crawl is given out at least once,
-    /// whatever kills the process; one that was under way then, or was cut short and is fetched once more, is given out twice. Pages of
-    /// an earlier run of the same sequence are not given out again, nor are those that a server calls unchanged, nor those that
-    /// are fetched again to look for a lost URL. While `handle` works, nothing else does: on a runtime of one thread, requests under way
-    /// may time out. Long work belongs on another thread.
-    ///
-    /// Dropping the future ends the crawl as a kill does: what was committed stays, and nothing is lost. The directory is in use until
-    /// the last commit has ended, a moment later. To end a crawl in order, there is [`stop_handle`](Self::stop_handle).
-    ///
-    /// # Errors
-    /// [`CrawlError`] when something is wrong with what was given, or the directory cannot be used or written. Servers that do not
-    /// answer are no error: see [`Summary::end`].
-    pub async fn run(self, mut handle: impl FnMut(Page)) -> Result<Summary, CrawlError> {
-        let handle = move |page| {
-            handle(page);
-            std::future::ready(())
-        };
-        self.run_async(handle).await
+    /// Only URLs for which the function is true, of those that are within the scope otherwise. It is asked about links, the targets of
+    /// redirects, and starts. For one URL it must always say the same, in each run of the crawl: only then are losses counted right.
+    pub fn filter(mut self, passes: impl Fn(&WebUrl) -> bool + Send + Sync + 'static) -> Self {
+        self.filter = Some(UrlFilter::new(passes));
+        self
     }
 
-    /// As [`run`](Self::run), for a function that waits itself. Other requests go on meanwhile, but a page that waits to be given out
-    /// holds its host's place (`politeness.per_host`). When the crawl ends before the function has returned (10 s after it was asked to
-    /// stop, or because it failed), the function is dropped where it waits, and its page is given out by the next run.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
-    pub async fn run_async<H, W>(self, handle: H) -> Result<Summary, CrawlError>
-    where
-        H: FnMut(Page) -> W,
-        W: Future<Output = ()>,
-    {
-        let (dir, _kept_until_the_end) = self.place()?;
-        let (reader, pages) = PageReader::new();
-        let stop = self.stop.signal();
-        let logged_in = self.login.is_some();
-        let session = self.session(&dir, reader)?;
-        let crawling = pin!(session.sequences(Clock::start(), stop));
-        let ended = tokio::select! {
-            ended = crawling => ended,
-            never = hand_out(pages, handle) => match never {},
-        };
-        let (dir, end) = match ended {
-            Ok(ended) => (ended.lock.directory().map_err(Failure::from)?, ended.end),
-            // It is as it was.
-            Err(Failure::Interrupted(signal)) if CrawlDirectory::exists(&dir) => (dir, End::Signal(signal)),
-            Err(failure) => return Err(failure.into()),
-        };
-        Ok(Summary::read(&dir, end, logged_in)?)
+    /// What shows the figures of the crawl while it runs.
+    pub fn progress(&self) -> ProgressHandle {
+        self.progress.clone()
     }
 
-    /// Where the crawl is kept; a temporary directory is removed with its owner.
-    fn place(&self) -> Result<(PathBuf, Option<TempDir>), Failure> {
-        if let Some(dir) = &self.dir {
-            return Ok((dir.clone(), None));
-        }
-        let folder = tempfile::Builder::new().prefix("webloom-").tempdir();
-        let folder = folder.map_err(Failure::system("cannot make a temporary directory"))?;
-        Ok((folder.path().join("crawl"), Some(folder)))
-    }
-
-    fn session(self, dir: &Path, reader: PageReader) -> Result<Session<Runner<F>>, Failure> {
-        let starts: Vec<Start> = self.starts.iter().map(|start| starts::read_one(start)).collect::<Result<_, _>>()?;
-        let auth = self.login.as_ref().map(|(user, password)| {
-            let wrong = || Failure::Usage("login: the user name must not be empty or have a colon".to_owned());
-            Credentials::typed(&format!("{user}:{password}")).filter(|_| !user.contains(':')).ok_or_else(wrong)
-        });
-        Ok(Session {
-            dir: dir.to_owned(),
-            starts: Arc::new(starts),
-            added: Vec::new(),
-            round: self.round(dir),
-            layers: self.layers(),
-            announced: false,
-            watched: false,
-            until: None,
-            auth: auth.transpose()?,
-            lock: None,
-            caller: Runner { fetcher: self.fetcher, reader, gate: Arc::default() },
-        })
-    }
-
-    /// Which sequence is run.
-    fn round(&self, dir: &Path) -> Round {
-        if self.again && CrawlDirectory::exists(dir) { Round::Next(Revisit::KnownFirst) } else { Round::GoOn }
-    }
-
-    fn layers(&self) -> Layers {
+    pub(super) fn layers(&self) -> Layers {
         let layers = match &self.profile {
             Some(name) => Layers::new().profile(name),
             None => Layers::new(),
         };
         let lines = self.settings.iter().map(|(key, value)| format!("{key} = {value}\n"));
         layers.file_text(SETTINGS, &lines.collect::<String>())
+    }
+
+    /// What stops the crawl while it runs.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop.clone()
     }
 }
 
@@ -335,16 +246,4 @@ impl<F> fmt::Debug for Crawl<F> {
 /// Settings count in milliseconds; a pause is not to become none.
 fn whole_millis(time: Duration) -> Duration {
     Duration::from_millis(u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX))
-}
-
-/// Hands out pages as they come.
-async fn hand_out<W: Future<Output = ()>>(
-    mut pages: mpsc::Receiver<Handed>,
-    mut handle: impl FnMut(Page) -> W,
-) -> Infallible {
-    while let Some(Handed { page, read }) = pages.recv().await {
-        handle(Page::new(page)).await;
-        drop(read);
-    }
-    std::future::pending().await
 }

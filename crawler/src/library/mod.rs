@@ -6,20 +6,38 @@
 
 mod crawl;
 mod error;
+mod event;
+mod handling;
 mod page;
+mod progress;
+mod reading;
+mod run;
 mod runner;
 mod stop;
+mod stream;
 mod summary;
+mod visit;
 
 pub use crawl::{Crawl, Scope};
 pub use error::CrawlError;
+pub use event::{Event, Failure, Flow, Unchanged};
 pub use page::Page;
+pub use progress::ProgressHandle;
+pub use reading::{Changes, Links, Pages};
 pub use runner::Http;
 pub use stop::StopHandle;
+pub use stream::EventStream;
 pub use summary::{End, Losses, SilentHost, Summary, Urls};
+pub use visit::Visit;
+
+pub use futures_util::{Stream, StreamExt};
 
 pub use crate::{
-    store::PageCounts,
+    candidate::Hop,
+    changes::Change,
+    engine::Progress,
+    extract::Element,
+    store::{ChangeLine, LinkEnd, LinkFound, LinkLabel, LinkLine, PageChange, PageCounts, PageLine, PageOutcome},
     url::{UrlError, WebUrl},
 };
 

@@ -1,28 +1,91 @@
 //! [`Page`]: a page as a crawl hands it out.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
 
+use super::Visit;
 use crate::{
     engine::FetchedPage,
     extract,
     fetch::{FetchResponse, Truncation},
-    url::WebUrl,
+    url::{UrlError, WebUrl},
 };
 
 /// A page that a server sent: an answer with a status of 2xx, whatever its type.
 #[derive(Debug)]
 pub struct Page {
+    visit: Visit,
     fetched: FetchedPage,
+    added: Added,
+}
+
+/// URLs that are taken as if a page linked to them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Added(Arc<Mutex<Vec<WebUrl>>>);
+
+impl Added {
+    fn push(&self, url: WebUrl) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(url);
+    }
+
+    /// Those that were added by now.
+    pub(super) fn take(&self) -> Vec<WebUrl> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Page {
-    pub(super) fn new(fetched: FetchedPage) -> Self {
-        Self { fetched }
+    pub(super) fn new(visit: Visit, fetched: FetchedPage) -> Self {
+        Self { visit, fetched, added: Added::default() }
+    }
+
+    /// Its visit: URL, way and time.
+    pub fn visit(&self) -> &Visit {
+        &self.visit
+    }
+
+    pub(super) fn added(&self) -> Added {
+        self.added.clone()
+    }
+
+    /// Adds a URL to the links of this page, absolute or relative to it. It is crawled if it is within the scope, is new, and the
+    /// page does not ask to follow nothing. It counts if it is added before the function has returned that was given the page, and is
+    /// kept with the page: a kill loses both or none.
+    ///
+    /// # Errors
+    /// [`UrlError`] where that is no URL of the web.
+    pub fn enqueue(&self, url: &str) -> Result<(), UrlError> {
+        self.added.push(self.url().join(url)?);
+        Ok(())
     }
 
     /// Its URL, without a fragment.
     pub fn url(&self) -> &WebUrl {
-        &self.fetched.url
+        self.visit.url()
+    }
+
+    /// The page that links here, or the URL that redirects here, on the way by which it was found first; `None` for a start.
+    pub fn via(&self) -> Option<&WebUrl> {
+        self.visit.via()
+    }
+
+    /// When it was complete.
+    pub fn fetched_at(&self) -> SystemTime {
+        self.visit.fetched_at()
+    }
+
+    /// SHA-256 of the body.
+    pub fn digest(&self) -> [u8; 32] {
+        self.fetched.digest
+    }
+
+    /// Whether the directory has no earlier copy of it; otherwise it has one, which is another if this is an
+    /// [`Event::Page`](super::Event::Page).
+    pub fn is_new(&self) -> bool {
+        self.fetched.is_new
     }
 
     /// The HTTP status, 200 to 299.
@@ -32,7 +95,7 @@ impl Page {
 
     /// How many links lead here from a start, on the way by which it was found; 0 for a start.
     pub fn depth(&self) -> u32 {
-        self.fetched.depth
+        self.visit.depth()
     }
 
     /// The title, where it is HTML and has one.

@@ -4,10 +4,12 @@ use std::{convert::Infallible, path::Path, sync::Arc};
 
 use tokio::sync::watch;
 
+use super::ProgressHandle;
 use crate::{
     config::Settings,
-    engine::{End, Gated, PageReader, Pass, Progress, SharedGate, StopSignal, WriterThread},
+    engine::{End, Gated, Pass, Progress, SharedGate, StopSignal, VisitEvents, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
+    scope::UrlFilter,
     session::{self, Caller, Failure, access::Standard},
 };
 
@@ -25,14 +27,23 @@ impl Fetcher for Http {
 pub(super) struct Runner<F> {
     /// A fetcher of its own, if it has one.
     pub(super) fetcher: Option<Arc<F>>,
-    pub(super) reader: PageReader,
+    /// What hands events to the program.
+    pub(super) events: VisitEvents,
+    pub(super) filter: Option<UrlFilter>,
+    pub(super) progress: ProgressHandle,
     /// Where requests wait for their turn.
     pub(super) gate: Arc<SharedGate>,
 }
 
 impl<F> Clone for Runner<F> {
     fn clone(&self) -> Self {
-        Self { fetcher: self.fetcher.clone(), reader: self.reader.clone(), gate: Arc::clone(&self.gate) }
+        Self {
+            fetcher: self.fetcher.clone(),
+            events: self.events.clone(),
+            filter: self.filter.clone(),
+            progress: self.progress.clone(),
+            gate: Arc::clone(&self.gate),
+        }
     }
 }
 
@@ -87,8 +98,12 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
         session::random()
     }
 
-    fn pages(&self) -> Option<PageReader> {
-        Some(self.reader.clone())
+    fn events(&self) -> Option<VisitEvents> {
+        Some(self.events.clone())
+    }
+
+    fn filter(&self) -> Option<UrlFilter> {
+        self.filter.clone()
     }
 
     fn note(&self, text: &str) {
@@ -103,7 +118,9 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
         tracing::error!("{text}");
     }
 
-    fn show(&self, _: watch::Receiver<Progress>, _: StopSignal) {}
+    fn show(&self, figures: watch::Receiver<Progress>, _: StopSignal) {
+        self.progress.set(figures);
+    }
 
     fn has_ended(&self, _: &Path, _: End) -> Result<(), Failure> {
         Ok(())

@@ -8,7 +8,11 @@
 
 mod names;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use names::Names;
 use regex::Regex;
@@ -37,6 +41,23 @@ pub struct ScopeRules {
     pub max_url_length: usize,
 }
 
+/// A function that says which URLs belong to the crawl, beside the patterns. For one URL it must always say the same.
+#[derive(Clone)]
+pub struct UrlFilter(Arc<dyn Fn(&WebUrl) -> bool + Send + Sync>);
+
+impl UrlFilter {
+    /// One that has the URLs pass for which the function is true.
+    pub fn new(passes: impl Fn(&WebUrl) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(passes))
+    }
+}
+
+impl fmt::Debug for UrlFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("UrlFilter(function)")
+    }
+}
+
 /// Why a URL does not belong to the crawl: a counted reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
@@ -48,6 +69,8 @@ pub enum Refusal {
     Exclude,
     /// No include pattern matches.
     Include,
+    /// The function that filters URLs refuses it.
+    Filter,
     /// Too many redirects in a row.
     Redirects,
 }
@@ -60,6 +83,7 @@ impl Refusal {
             Self::Scope => "scope",
             Self::Exclude => "exclude",
             Self::Include => "include",
+            Self::Filter => "filter",
             Self::Redirects => "redirects",
         }
     }
@@ -79,6 +103,7 @@ impl Refusal {
 #[derive(Debug, Clone)]
 pub struct Scope {
     rules: ScopeRules,
+    filter: Option<UrlFilter>,
     /// The authorities that belong to it whole.
     hosts: Names,
     /// Where folders belong to it: by authority, each with its `/` at the end.
@@ -88,7 +113,13 @@ pub struct Scope {
 impl Scope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, hosts: Names::default(), folders: BTreeMap::new() }
+        Self { rules, filter: None, hosts: Names::default(), folders: BTreeMap::new() }
+    }
+
+    /// The same, as far as a function has URLs pass, if there is one.
+    #[must_use]
+    pub fn filtered(self, filter: Option<UrlFilter>) -> Self {
+        Self { filter, ..self }
     }
 
     /// Takes in what this start URL (or the target of its redirect) reaches; `true` if that is more than before.
@@ -122,6 +153,8 @@ impl Scope {
             Err(Refusal::Exclude)
         } else if !self.rules.include.is_empty() && !matched(&self.rules.include) {
             Err(Refusal::Include)
+        } else if self.filter.as_ref().is_some_and(|UrlFilter(passes)| !passes(url)) {
+            Err(Refusal::Filter)
         } else {
             Ok(())
         }

@@ -7,8 +7,9 @@ use tokio::sync::watch;
 use super::{Failure, access::Standard};
 use crate::{
     config::Settings,
-    engine::{End, PageReader, Progress, StopSignal, WriterHost},
+    engine::{End, Progress, StopSignal, VisitEvents, WriterHost},
     fetch::Fetcher,
+    scope::UrlFilter,
 };
 
 /// What a session asks of whoever runs it.
@@ -49,8 +50,15 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     /// When the system gives none.
     fn random(&self) -> Result<u64, Failure>;
 
-    /// Who is handed each page, if anybody is.
-    fn pages(&self) -> Option<PageReader>;
+    /// What hands events to whoever follows the crawl, if anybody does.
+    fn events(&self) -> Option<VisitEvents> {
+        None
+    }
+
+    /// Which URLs belong to the crawl, beside what the settings say.
+    fn filter(&self) -> Option<UrlFilter> {
+        None
+    }
 
     /// Says what may be worth knowing.
     fn note(&self, text: &str);

@@ -88,7 +88,7 @@ impl<C: Caller> Session<C> {
         progress: watch::Sender<Progress>,
     ) -> Launching<C> {
         let PreparedRun { directory, resumed, starts, settings, texts, fetcher } = run;
-        let (reader, writer) = (self.caller.pages(), self.caller.writer());
+        let writer = self.caller.writer();
         let is_over = self.round == Round::Between;
         let between = (self.watched && !is_over).then(|| Between::new(&settings, clock.now()));
         Launch {
@@ -102,7 +102,8 @@ impl<C: Caller> Session<C> {
             clock,
             stop,
             progress,
-            reader,
+            events: self.caller.events(),
+            filter: self.caller.filter(),
             between,
             is_over,
         }

@@ -113,6 +113,8 @@ pub enum Message {
     Refill(RefillRequest, Reply<RefillAnswer>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
     Robots(HostId, Reply<Option<Vec<u8>>>),
+    /// Reads the URL of the page through which a URL was found, after all that was sent before.
+    Via(Ticket, Reply<Option<Box<str>>>),
     /// Commits, then finds the kept links that have no row.
     Sweep(SweepRequest, Reply<Swept>),
     /// Commits, then shows every URL that the sequence admitted, and what its audit saw lost.
@@ -130,6 +132,7 @@ impl std::fmt::Debug for Message {
             Self::Propose(step, ..) => f.debug_tuple("Propose").field(step).finish_non_exhaustive(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
+            Self::Via(url, _) => f.debug_tuple("Via").field(url).finish_non_exhaustive(),
             Self::Sweep(request, _) => f.debug_tuple("Sweep").field(request).finish_non_exhaustive(),
             Self::Replay(_) => f.write_str("Replay"),
             Self::Due(request, _) => f.debug_tuple("Due").field(&request.looks).finish_non_exhaustive(),

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    path::Path,
     process::Command,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
@@ -20,12 +21,12 @@ use webloom_tests::{
 use crate::{Folder, assert_asked_once, chain, closing, serve, star};
 
 /// A crawl without pauses.
-fn quick(start: impl Into<String>) -> Crawl {
+pub(crate) fn quick(start: impl Into<String>) -> Crawl {
     Crawl::new(start).delay(Duration::ZERO).set("politeness.backoff", "20ms").set("retry.backoff", "20ms")
 }
 
 /// A runtime such as other programs have.
-fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Runtime::new().expect("a runtime")
 }
 
@@ -117,7 +118,7 @@ fn dropping_a_crawl_is_a_kill_that_loses_nothing() {
 }
 
 /// The thread that writes ends a moment after its crawl was dropped.
-fn wait_until_free(folder: &Folder) {
+pub(crate) fn wait_until_free(folder: &Folder) {
     let lock = std::fs::File::open(folder.crawl().join("lock")).expect("a lock");
     lock.lock().expect("it is free sooner or later");
 }
@@ -277,32 +278,53 @@ fn another_fetcher_may_take_the_place_of_http() {
 
 #[test]
 fn the_examples_do_what_they_say() {
-    let server = serve(|asked: &Asked| match asked.target.as_str() {
-        "/robots.txt" => Reply::status(404),
-        "/" => Reply::html("<title>Start</title><a href=/1>one"),
-        _ => Reply::html("<p>no title"),
+    let version = Arc::new(Mutex::new("one"));
+    let of_site = Arc::clone(&version);
+    let server = serve(move |asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::html(
+            "<title>Start</title><meta name=description content=d><h1>A <b>b</b></h1><a href=/1><a href=/2>",
+        ),
+        "/1" => Reply::html(*of_site.lock().unwrap()),
+        _ => Reply::status(404),
     });
-    let (output, messages) = example("titles", &server.url("/"));
-    assert_eq!(output, format!("{}\tStart\n{}\t(none)\n", server.url("/"), server.url("/1")));
+    let (output, messages) = example("fields", &[&server.url("/")], true);
+    let lines: Vec<serde_json::Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let start =
+        serde_json::json!({ "url": server.url("/"), "title": "Start", "description": "d", "headings": ["A b"] });
+    assert!(lines.len() == 2 && lines[0] == start, "{output}");
     assert!(messages.contains("Complete: 2 pages in"), "{messages}");
+    let (output, messages) = example("links", &[&server.url("/")], false);
+    assert_eq!(output, format!("404\t{}\t{}\n", server.url("/"), server.url("/2")));
+    assert!(messages.contains("1 links are broken") && messages.contains("/2 (404)"), "{messages}");
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().to_str().unwrap();
+    let (output, _) = example("mirror", &[&server.url("/"), copy], true);
+    assert_eq!(output, format!("new\t{copy}/index.html\nnew\t{copy}/1/index.html\n"));
+    *version.lock().unwrap() = "two";
+    let (output, _) = example("mirror", &[&server.url("/"), copy], true);
+    assert_eq!(output, format!("changed\t{copy}/1/index.html\n"));
+    assert_eq!(std::fs::read_to_string(folder.path().join("1/index.html")).unwrap(), "two");
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in
-        [("index.html", "<a href='a%20b.html'>a</a><a href=gone.html>g</a>"), ("a b.html", ""), ("alone.html", "")]
+        [("index.html", "<a href=b.html>b</a><a href=gone.html>g</a>"), ("b.html", ""), ("alone.html", "")]
     {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let (output, messages) = example("folder", folder.path().to_str().unwrap());
-    assert_eq!(output, "missing\t/gone.html\nnot linked\t/alone.html\n");
+    let (output, messages) = example("folder", &[folder.path().to_str().unwrap()], true);
+    assert_eq!(output, "missing\t/gone.html\tlinked by /\nnot linked\t/alone.html\n");
     assert!(messages.contains("Complete: 2 pages in"), "{messages}");
 }
 
-/// What an example prints to stdout and stderr.
-fn example(name: &str, argument: &str) -> (String, String) {
+/// What an example prints to stdout and stderr, and whether it ends well.
+fn example(name: &str, arguments: &[&str], ends_well: bool) -> (String, String) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../crawler/examples/{name}.rs"));
+    let lines = std::fs::read_to_string(source).expect("an example").lines().count();
+    assert!(lines < 60, "{name} has {lines} lines: somebody is to begin with it");
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "-q", "--locked", "-p", "webloom", "--example", name, "--", argument]);
+    cargo.args(["run", "-q", "--locked", "-p", "webloom", "--example", name, "--"]).args(arguments);
     let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo");
     let [shown, messages] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
-    assert!(output.status.success(), "{messages}");
+    assert_eq!(output.status.success(), ends_well, "{messages}");
     (shown, messages)
 }
 

@@ -13,6 +13,7 @@ mod demo;
 mod depths;
 mod descriptors;
 mod escapes;
+mod followed;
 mod freshness;
 mod hostile;
 mod interrupted;

@@ -67,7 +67,8 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             clock,
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
             progress: watch::channel(Progress::default()).0,
-            reader: None,
+            events: None,
+            filter: None,
             between: None,
             is_over: false,
         };

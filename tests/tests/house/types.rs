@@ -34,7 +34,6 @@ const REPEATED: &[&str] = &[
     "Order",
     "Outside",
     "Page",
-    "PageReader",
     "Place",
     "Plan",
     "Question",

@@ -1,7 +1,10 @@
 //! What the core hears, and what it has the shell do.
 
 use super::{
-    super::report::{Judging, Report},
+    super::{
+        report::{Judging, Report},
+        visit_events::FailedVisit,
+    },
     admission::Filling,
     between::Between,
     end::End,
@@ -78,6 +81,8 @@ pub(in crate::engine) enum Effect {
     Write(Box<Step>),
     /// Write what is new of a step; [`StoreAnswer::Confirmed`] says what that is.
     Propose(Box<Step>),
+    /// Hand out that a URL has failed for good, and why.
+    HandFailed(Box<FailedVisit>, Option<Box<str>>),
     /// Ask the store, after all that was written before.
     Ask(Question),
 }

@@ -34,7 +34,7 @@ pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
 use limits::{Allowance, Limits, Work};
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
-use pages::{Again, Fate, Pages, Revisits, Unfinished};
+use pages::{Again, Fate, PageFates, Revisits, Unfinished};
 use robots::{Permission, Reading, Robots};
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 use starts::{Offered, Starts};
@@ -52,7 +52,7 @@ pub(super) struct Core {
     starts: Starts,
     sweep: Sweep,
     limits: Limits,
-    pages: Pages,
+    pages: PageFates,
     /// What came back, and is to be taken in.
     intake: VecDeque<Task>,
     outbox: Outbox,

@@ -12,7 +12,7 @@ use super::{
     event::{Effect, Question},
 };
 use crate::{
-    engine::report::Judging,
+    engine::{report::Judging, visit_events::FailedVisit},
     frontier::{Frontier, Lease},
     store::{Confirmed, Counters, Step, UrlRow},
 };
@@ -96,6 +96,11 @@ impl Outbox {
     /// Has a lease carried out.
     pub(super) fn fetch(&mut self, lease: Lease, judging: Judging) {
         self.effects.push(Effect::Fetch(Box::new(lease), judging));
+    }
+
+    /// Has it handed out that a URL has failed for good.
+    pub(super) fn hand_failed(&mut self, failed: Box<FailedVisit>, why: Option<Box<str>>) {
+        self.effects.push(Effect::HandFailed(failed, why));
     }
 
     /// An answer came.

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, End, Limits, Outbox, Pages, Revisits, Robots, SeenCache, Starts, Sweep,
+    Admission, Core, End, Limits, Outbox, PageFates, Revisits, Robots, SeenCache, Starts, Sweep,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order},
     order::Ranking,
     robots::ProductToken,
-    scope::{Reach, Scope, ScopeRules},
+    scope::{Reach, Scope, ScopeRules, UrlFilter},
     store::{AreaRow, AreaSource, HostState, Resumed},
     time::Moment,
     url::{Origin, UrlError, WebUrl},
@@ -38,6 +38,8 @@ pub(in crate::engine) struct Setup {
     pub(in crate::engine) resumed: Resumed,
     /// The settings of the run.
     pub(in crate::engine) settings: Arc<Settings>,
+    /// Which URLs belong to the crawl, beside what the settings say.
+    pub(in crate::engine) filter: Option<UrlFilter>,
     /// When the process was started: the time of a run counts from there.
     pub(in crate::engine) started: Moment,
     /// The time.
@@ -50,14 +52,15 @@ impl Setup {
     /// # Errors
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
-        let Self { mut resumed, settings, started, now } = self;
+        let Self { mut resumed, settings, filter, started, now } = self;
         let ended = resumed.end.as_deref().and_then(End::of_word);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
         let robots = Robots::new(settings.robots.clone(), agent);
         // There may be very many areas: what was read of them is gone before the cache takes memory.
         let areas = std::mem::take(&mut resumed.areas);
-        let starts = starts(&resumed, &areas, &settings, now)?;
+        let scope = scope(&settings, &areas)?.filtered(filter);
+        let starts = starts(&resumed, &areas, scope, &settings, now)?;
         drop(areas);
         let hosts = std::mem::take(&mut resumed.hosts);
         frontier.expect_hosts(hosts.len());
@@ -92,7 +95,7 @@ impl Setup {
             starts,
             sweep: Sweep::new(settings.cache.sweep),
             limits: Limits::new(&settings, started),
-            pages: Pages::new(&settings, revisits),
+            pages: PageFates::new(&settings, revisits),
             intake: VecDeque::new(),
             outbox: Outbox::new(resumed.counters),
             stopped: None,
@@ -112,8 +115,13 @@ pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Optio
 }
 
 /// The starts that an earlier run left without an answer.
-fn starts(resumed: &Resumed, areas: &[AreaRow], settings: &Settings, now: Moment) -> Result<Starts, EngineError> {
-    let scope = scope(settings, areas)?;
+fn starts(
+    resumed: &Resumed,
+    areas: &[AreaRow],
+    scope: Scope,
+    settings: &Settings,
+    now: Moment,
+) -> Result<Starts, EngineError> {
     let scope = PureHalf::new(scope, resumed.key_rules, resumed.fingerprint_seed, relation(settings));
     let mut starts = Starts::new(scope, settings, now);
     for pending in &resumed.pending_starts {

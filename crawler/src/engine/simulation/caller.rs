@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    engine::{End, Gated, PageReader, Pass, Progress, SharedGate, StopSignal},
+    engine::{End, Gated, Pass, Progress, SharedGate, StopSignal},
     session::{Caller, Failure, access::Standard},
 };
 
@@ -60,10 +60,6 @@ impl Caller for Simulated {
 
     fn random(&self) -> Result<u64, Failure> {
         Ok(self.random.lock().unwrap().next())
-    }
-
-    fn pages(&self) -> Option<PageReader> {
-        None
     }
 
     fn note(&self, text: &str) {

@@ -91,6 +91,15 @@ pub(super) fn copy_of(
     select.query_row(params![current.sequence, ticket.0], found).optional()
 }
 
+/// The page through which the URL of a ticket was found, if it was found on one.
+pub(super) fn via(connection: &Connection, ticket: Ticket) -> Result<Option<Box<str>>> {
+    let mut select = connection.prepare_cached(
+        "SELECT page.url FROM url JOIN url AS page ON page.id = url.via WHERE url.id = ?1
+         UNION ALL SELECT page.url FROM url JOIN url AS page ON page.id = url.via WHERE url.readmission = ?1",
+    )?;
+    select.query_row([ticket.0], |row| row.get(0)).optional()
+}
+
 static READMITTED: LazyLock<String> =
     LazyLock::new(|| format!("SELECT {COPY}, 0 FROM url {OF_COPY} WHERE readmission = ?2"));
 

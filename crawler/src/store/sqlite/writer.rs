@@ -164,6 +164,7 @@ impl Writer {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;
                 reply(select.query_row([host.0], |row| row.get(0))?);
             }
+            Message::Via(url, reply) => reply(refill::via(self.connection(), url)?),
             Message::Sweep(request, reply) => reply(self.sweep(request)?),
             Message::Replay(replay) => {
                 self.commit()?;
@@ -350,7 +351,8 @@ fn may_be_interrupted(next: &Next) -> bool {
         Next::Message(Message::Steps(steps, _)) => {
             steps.iter().all(|step| step.rows.is_empty() && step.visit.is_none())
         }
-        Next::Message(Message::Refill(..) | Message::Robots(..) | Message::Replay(_)) | Next::Nothing => true,
+        Next::Message(Message::Refill(..) | Message::Robots(..) | Message::Via(..) | Message::Replay(_))
+        | Next::Nothing => true,
         Next::Message(_) | Next::End => false,
     }
 }

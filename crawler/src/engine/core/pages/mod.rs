@@ -1,4 +1,4 @@
-//! [`Pages`]: what becomes of a page whose visit ended.
+//! [`PageFates`]: what becomes of a page whose visit ended.
 //!
 //! Owns: how often and how late a page is fetched again, which answers "not modified" are checked, and what is kept of an answer.
 //!
@@ -31,7 +31,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 
 /// What becomes of pages.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct PageFates {
     retry: RetrySettings,
     longest_pause: Duration,
     max_url_length: usize,
@@ -77,7 +77,7 @@ impl Again {
     }
 }
 
-impl Pages {
+impl PageFates {
     /// Those of a run.
     pub(super) fn new(settings: &Settings, revisits: Revisits) -> Self {
         Self {

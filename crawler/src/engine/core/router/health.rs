@@ -94,7 +94,7 @@ impl Core {
 
     /// The host was asked again to find out whether it answers.
     pub(super) fn check_finished(&mut self, report: Report, at: Moment) {
-        let Report { lease, requests, result } = report;
+        let Report { lease, requests, result, .. } = report;
         let HostChange { health, .. } = self.note_of_answer(&lease, &result, at);
         if matches!(failure(&result), Heard::Neither) {
             // It would be asked for again and again, and never tell.

@@ -66,7 +66,7 @@ impl Core {
         at: Moment,
         now: Moment,
     ) -> Result<Option<Task>, CacheFailure> {
-        let Report { lease, requests, result } = report;
+        let Report { lease, requests, result, failed } = report;
         let ended = Ended { lease, asked: asked(requests, &result), at };
         let item = ended.lease.item();
         if result.is_ok() {
@@ -86,6 +86,9 @@ impl Core {
                 return Ok(None);
             }
         };
+        if let Some(failed) = failed {
+            self.outbox.hand_failed(failed, reason.clone());
+        }
         if outcome == VisitOutcome::Failed {
             tracing::warn!(url = %item.url, reason = reason.as_deref(), "no answer after the last attempt");
         }

@@ -65,7 +65,7 @@ impl Core {
         now: Moment,
     ) -> Result<Option<Task>, CacheFailure> {
         let change = self.note_of_answer(&report.lease, &report.result, at);
-        let Report { lease, requests, result } = report;
+        let Report { lease, requests, result, .. } = report;
         let mut step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
         let (asked, parent) = (asked(requests, &result), lease.item().clone());
         if self.sweep.wants(parent.id)

@@ -31,7 +31,7 @@ impl Core {
 
     /// The request for the robots.txt of `host` ended.
     pub(super) fn robots_finished(&mut self, report: Report, at: Moment) {
-        let Report { lease, requests, result } = report;
+        let Report { lease, requests, result, .. } = report;
         let host = lease.item().of.unwrap_or(lease.host());
         let granted = lease.granted();
         if result.is_ok() {

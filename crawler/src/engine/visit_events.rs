@@ -1,0 +1,151 @@
+//! [`VisitEvents`]: hands what comes of each URL to whoever follows the crawl.
+//!
+//! Invariant: a visit goes on, and is recorded, when its event has been answered; so each page that is recorded was handed out. That a
+//! URL has failed for good is known only when its visit has ended: room for that event is reserved before, and nobody waits for its
+//! answer.
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{fetch::FetchResponse, time::Moment, url::WebUrl};
+
+/// Events that wait to be taken: those of pages are answered before their visits go on, so there are no more bodies than visits.
+const MOST_WAITING: usize = 64;
+
+/// What came of a URL.
+#[derive(Debug)]
+pub struct VisitEvent {
+    /// The URL, without a fragment.
+    pub url: WebUrl,
+    /// The page that links or redirects here, on the way by which it was found; `None` for a start.
+    pub via: Option<WebUrl>,
+    /// Links from a start.
+    pub depth: u32,
+    /// When the answer was complete.
+    pub at: Moment,
+    /// Whether the page had its answer before, and was fetched again for links that were lost.
+    pub is_rescue: bool,
+    /// What it is.
+    pub came: Came,
+}
+
+/// What came of a URL, by kind.
+#[derive(Debug)]
+pub enum Came {
+    /// A page that is new, or not what it was.
+    Page(Box<FetchedPage>),
+    /// A page that is what it was; with its body if the server sent that.
+    Unchanged(Option<Box<FetchedPage>>),
+    /// It redirects to another one.
+    Redirected(WebUrl),
+    /// It has no page, and is not asked for again in this sequence.
+    Failed {
+        /// The HTTP status, where there was an answer.
+        status: Option<u16>,
+        /// Why, in one word, where the status does not say it.
+        reason: Option<Box<str>>,
+    },
+}
+
+/// A page with its body.
+#[derive(Debug)]
+pub struct FetchedPage {
+    /// Its title, where it is HTML and has one.
+    pub title: Option<Box<str>>,
+    /// SHA-256 of the body.
+    pub digest: [u8; 32],
+    /// Whether no earlier copy is known.
+    pub is_new: bool,
+    /// What the server sent.
+    pub response: FetchResponse,
+}
+
+/// How whoever follows the crawl steers it at a page.
+#[derive(Debug, Default)]
+pub struct Steering {
+    /// Whether the links of the page are left out.
+    pub skips_links: bool,
+    /// URLs that are taken as if the page linked to them.
+    pub links: Vec<WebUrl>,
+}
+
+/// An event that waits for an answer.
+#[derive(Debug)]
+pub struct Handed {
+    /// The event.
+    pub event: VisitEvent,
+    /// Takes the answer; dropping it says that there is none.
+    pub reply: oneshot::Sender<Steering>,
+}
+
+/// A URL whose visit is followed.
+#[derive(Debug)]
+pub(super) struct Followed {
+    pub(super) url: WebUrl,
+    pub(super) depth: u32,
+    pub(super) is_rescue: bool,
+    /// What says where it was found.
+    pub(super) via: oneshot::Receiver<Option<Box<str>>>,
+}
+
+impl Followed {
+    /// The event that this came of it.
+    async fn event(self, at: Moment, came: Came) -> VisitEvent {
+        let Self { url, depth, is_rescue, via } = self;
+        let via = via.await.ok().flatten().and_then(|via| WebUrl::parse(&via).ok());
+        VisitEvent { url, via, depth, at, is_rescue, came }
+    }
+}
+
+/// The way of events to whoever follows the crawl.
+#[derive(Debug, Clone)]
+pub struct VisitEvents {
+    events: mpsc::Sender<Handed>,
+}
+
+impl VisitEvents {
+    /// A way, and its end.
+    pub fn new() -> (Self, mpsc::Receiver<Handed>) {
+        let (events, receiver) = mpsc::channel(MOST_WAITING);
+        (Self { events }, receiver)
+    }
+
+    /// Hands an event over, and waits for the answer. Where nobody follows any more, there is none.
+    pub(super) async fn hand(&self, followed: Followed, at: Moment, came: Came) -> Steering {
+        let event = followed.event(at, came).await;
+        let (reply, answer) = oneshot::channel();
+        match self.events.send(Handed { event, reply }).await {
+            Ok(()) => answer.await.unwrap_or_default(),
+            Err(_) => Steering::default(),
+        }
+    }
+
+    /// Reserves room for the event that a URL failed.
+    pub(super) async fn reserve(&self, followed: Followed, at: Moment, status: Option<u16>) -> Option<FailedVisit> {
+        let event = followed.event(at, Came::Failed { status, reason: None }).await;
+        let room = self.events.clone().reserve_owned().await.ok()?;
+        Some(FailedVisit { event, room })
+    }
+}
+
+/// The event of a URL that may have failed, and room for it.
+pub(super) struct FailedVisit {
+    event: VisitEvent,
+    room: mpsc::OwnedPermit<Handed>,
+}
+
+impl FailedVisit {
+    /// It has failed for good.
+    pub(super) fn send(mut self, why: Option<Box<str>>) {
+        if let Came::Failed { reason, .. } = &mut self.event.came {
+            *reason = why;
+        }
+        let (reply, _) = oneshot::channel();
+        self.room.send(Handed { event: self.event, reply });
+    }
+}
+
+impl std::fmt::Debug for FailedVisit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.event.fmt(f)
+    }
+}
