@@ -438,8 +438,9 @@ fn an_outage_while_pages_are_fetched_again_loses_nothing() {
             _ => web(asked),
         }));
         let folder = Folder::new();
-        // A host that refuses so much is asked slowly, by one request at a time.
+        // A host that refuses so much is asked slowly, by one request at a time; it is not to be given up for that.
         let crawl = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_POLITENESS_BACKOFF", "2ms");
+        let crawl = crawl.env("WEBLOOM_POLITENESS_MAX_BACKOFF", "100ms");
         let run = crawl.args(TINY).args(SWEPT_ONLY).run().expect(0);
         judge(&server, &folder.crawl(), &run);
         let summary = run.json();
