@@ -36,7 +36,7 @@ pub use gated::{Gated, Others, Pass, SharedGate};
 pub use progress::Progress;
 pub use run::{Crawl, Ended, Launch, Left, check, run, take_up};
 pub use stop::StopSignal;
-pub use visit_events::{Came, FetchedPage, Handed, Steering, VisitEvent, VisitEvents};
+pub use visit_events::{EventKind, FetchedPage, Handed, Steering, VisitEvent, VisitEvents};
 pub use writer_thread::{WriterHost, WriterThread};
 
 use crate::{config::Settings, order::Ranking, scope::Scope, store::AreaRow};

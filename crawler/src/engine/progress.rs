@@ -2,6 +2,7 @@
 
 /// Figures of the sequence, earlier runs included.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Pages stored.
     pub pages: u64,

@@ -20,7 +20,7 @@ use super::{
     judge::Memo,
     report::{Content, Judging, KeptResponse, Page, VisitLinks, shortened},
     sending,
-    visit_events::{Came, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
+    visit_events::{EventKind, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
 };
 use crate::{
     extract::{self, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed},
@@ -178,7 +178,7 @@ impl<F: Fetcher> Visitor<F> {
             && response.status == NOT_MODIFIED
         {
             let result = Ok(self.kept(response, Content::NotModified(kept_validators(response))));
-            self.hand(reading.followed.take(), Came::Unchanged(None)).await;
+            self.hand(reading.followed.take(), EventKind::Unchanged(None)).await;
             return Visited { requests, result, failed: None };
         }
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
@@ -218,7 +218,7 @@ impl<F: Fetcher> Visitor<F> {
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
             let answer = self.kept(&response, Content::Redirect(target.clone()));
             drop(response);
-            self.hand(how.followed.take(), Came::Redirected(target)).await;
+            self.hand(how.followed.take(), EventKind::Redirected(target)).await;
             return answer;
         }
         if !(200..300).contains(&response.status) {
@@ -252,33 +252,35 @@ impl<F: Fetcher> Visitor<F> {
         let fetched = || {
             Box::new(FetchedPage { title: page.title.clone(), digest: page.digest, is_new: copy.is_none(), response })
         };
-        let came = match copy {
+        let kind = match copy {
             _ if how.followed.is_none() => return (Steering::default(), room),
-            Some(copy) if copy.digest == page.digest => Came::Unchanged(Some(fetched())),
-            _ => Came::Page(fetched()),
+            Some(copy) if copy.digest == page.digest => EventKind::Unchanged(Some(fetched())),
+            _ => EventKind::Page(fetched()),
         };
-        (self.hand(how.followed.take(), came).await, room)
+        (self.hand(how.followed.take(), kind).await, room)
     }
 
     /// Hands out what came of a URL, if somebody follows.
-    async fn hand(&self, followed: Option<Followed>, came: Came) -> Steering {
+    async fn hand(&self, followed: Option<Followed>, kind: EventKind) -> Steering {
         match (&self.events, followed) {
-            (Some(events), Some(followed)) => events.hand(followed, (self.now)(), came).await,
+            (Some(events), Some(followed)) => events.hand(followed, (self.now)(), kind).await,
             _ => Steering::default(),
         }
     }
 
     /// Does with the links of a page as whoever follows the crawl says.
     fn steer(&self, url: &WebUrl, page: &mut Page, links: &mut Option<RawLinks>, steering: &Steering) {
-        if steering.skips_links {
-            *links = None;
+        let none = || RawLinks::none(url, self.links, self.seed, self.labels);
+        if let Some(links) = links.as_mut().filter(|_| steering.skips_links) {
+            *links = none();
         }
         if steering.links.is_empty() {
             return;
         }
         let links = links.get_or_insert_with(|| {
-            page.follows |= !page.html;
-            RawLinks::none(url, self.links, self.seed, self.labels)
+            // What has no links of its own does not say either whether they are to be followed.
+            page.follows = true;
+            none()
         });
         steering.links.iter().for_each(|link| links.add(link));
     }

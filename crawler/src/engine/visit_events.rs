@@ -24,13 +24,13 @@ pub struct VisitEvent {
     pub at: Moment,
     /// Whether the page had its answer before, and was fetched again for links that were lost.
     pub is_rescue: bool,
-    /// What it is.
-    pub came: Came,
+    /// What came of it.
+    pub kind: EventKind,
 }
 
 /// What came of a URL, by kind.
 #[derive(Debug)]
-pub enum Came {
+pub enum EventKind {
     /// A page that is new, or not what it was.
     Page(Box<FetchedPage>),
     /// A page that is what it was; with its body if the server sent that.
@@ -89,10 +89,10 @@ pub(super) struct Followed {
 
 impl Followed {
     /// The event that this came of it.
-    async fn event(self, at: Moment, came: Came) -> VisitEvent {
+    async fn event(self, at: Moment, kind: EventKind) -> VisitEvent {
         let Self { url, depth, is_rescue, via } = self;
         let via = via.await.ok().flatten().and_then(|via| WebUrl::parse(&via).ok());
-        VisitEvent { url, via, depth, at, is_rescue, came }
+        VisitEvent { url, via, depth, at, is_rescue, kind }
     }
 }
 
@@ -110,8 +110,8 @@ impl VisitEvents {
     }
 
     /// Hands an event over, and waits for the answer. Where nobody follows any more, there is none.
-    pub(super) async fn hand(&self, followed: Followed, at: Moment, came: Came) -> Steering {
-        let event = followed.event(at, came).await;
+    pub(super) async fn hand(&self, followed: Followed, at: Moment, kind: EventKind) -> Steering {
+        let event = followed.event(at, kind).await;
         let (reply, answer) = oneshot::channel();
         match self.events.send(Handed { event, reply }).await {
             Ok(()) => answer.await.unwrap_or_default(),
@@ -121,7 +121,7 @@ impl VisitEvents {
 
     /// Reserves room for the event that a URL failed.
     pub(super) async fn reserve(&self, followed: Followed, at: Moment, status: Option<u16>) -> Option<FailedVisit> {
-        let event = followed.event(at, Came::Failed { status, reason: None }).await;
+        let event = followed.event(at, EventKind::Failed { status, reason: None }).await;
         let room = self.events.clone().reserve_owned().await.ok()?;
         Some(FailedVisit { event, room })
     }
@@ -136,7 +136,7 @@ pub(super) struct FailedVisit {
 impl FailedVisit {
     /// It has failed for good.
     pub(super) fn send(mut self, why: Option<Box<str>>) {
-        if let Came::Failed { reason, .. } = &mut self.event.came {
+        if let EventKind::Failed { reason, .. } = &mut self.event.kind {
             *reason = why;
         }
         let (reply, _) = oneshot::channel();

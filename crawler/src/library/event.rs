@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Page, Visit};
 use crate::{
-    engine::{Came, VisitEvent},
+    engine::{EventKind, VisitEvent},
     url::WebUrl,
 };
 
@@ -53,16 +53,18 @@ pub struct Failure {
 
 impl Event {
     pub(super) fn of(event: VisitEvent) -> Self {
-        let VisitEvent { url, via, depth, at, is_rescue: _, came } = event;
+        let VisitEvent { url, via, depth, at, is_rescue: _, kind } = event;
         let visit = Visit::new(url, via, depth, at);
-        match came {
-            Came::Page(page) => Self::Page(Page::new(visit, *page)),
-            Came::Unchanged(page) => {
+        match kind {
+            EventKind::Page(page) => Self::Page(Page::new(visit, *page)),
+            EventKind::Unchanged(page) => {
                 let page = page.map(|page| Page::new(visit.clone(), *page));
                 Self::Unchanged(Unchanged { visit, page })
             }
-            Came::Redirected(to) => Self::Redirected(visit, to),
-            Came::Failed { status, reason } => Self::Failed(visit, Failure { status, reason: reason.map(Into::into) }),
+            EventKind::Redirected(to) => Self::Redirected(visit, to),
+            EventKind::Failed { status, reason } => {
+                Self::Failed(visit, Failure { status, reason: reason.map(Into::into) })
+            }
         }
     }
 

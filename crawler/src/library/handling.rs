@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::{Event, Flow, Page, StopHandle, page::Added};
-use crate::engine::{Came, Handed, Steering};
+use crate::engine::{EventKind, Handed, Steering};
 
 /// An event that is given to somebody, and what they answer.
 pub(super) struct Handling {
@@ -36,5 +36,5 @@ impl Handling {
 
 /// Whether nobody waits for the answer any more: then the page is given out by the next run.
 pub(super) fn is_given_up(handed: &Handed) -> bool {
-    handed.reply.is_closed() && !matches!(handed.event.came, Came::Failed { .. })
+    handed.reply.is_closed() && !matches!(handed.event.kind, EventKind::Failed { .. })
 }

@@ -51,9 +51,9 @@ impl Page {
         self.added.clone()
     }
 
-    /// Adds a URL to the links of this page, absolute or relative to it. It is crawled if it is within the scope, is new, and the
-    /// page does not ask to follow nothing. It counts if it is added before the function has returned that was given the page, and is
-    /// kept with the page: a kill loses both or none.
+    /// Adds a URL to the links of this page, absolute or relative to it, before the function has returned that was given the page. It
+    /// is crawled if it is within the scope and new. As with all links, one beyond `extract.max_links` is left out, and so are all
+    /// of a page that asks not to follow its links. It is kept with the page: a kill loses both or none.
     ///
     /// # Errors
     /// [`UrlError`] where that is no URL of the web.

@@ -12,7 +12,7 @@ use std::{
 use webloom::{Crawl, CrawlError, End, Event, Flow, PageOutcome, Pages, StreamExt, Summary};
 use webloom_tests::{
     server::{Asked, Reply},
-    webloom::{assert_clean, pages},
+    webloom::{Webloom, assert_clean, pages},
 };
 
 use crate::{
@@ -108,7 +108,8 @@ fn each_url_has_one_event_of_its_kind() {
 #[test]
 fn a_program_leaves_out_links_and_adds_urls() {
     let server = serve(|asked: &Asked| match asked.target.as_str() {
-        "/" => Reply::links(["/list", "/feed.txt", "/plain"]),
+        "/" => Reply::links(["/list", "/feed.txt", "/plain", "/skipped"]),
+        "/skipped" => Reply::links(["/1", "http://other.test/"]),
         "/list" => Reply::links(["/1", "/2", "/plain"]),
         "/feed.txt" => Reply::text("3"),
         "/plain" | "/3" | "/4" => Reply::html(""),
@@ -120,6 +121,7 @@ fn a_program_leaves_out_links_and_adds_urls() {
         let Event::Page(page) = event else { panic!("{event:?}") };
         found.push((page.url().path().to_owned(), page.via().map(|via| via.path().to_owned())));
         match page.url().path() {
+            "/skipped" => Flow::SkipLinks,
             "/list" => {
                 page.enqueue("4").unwrap();
                 Flow::SkipLinks
@@ -136,11 +138,16 @@ fn a_program_leaves_out_links_and_adds_urls() {
         }
     });
     let summary = summary.unwrap();
-    assert!(summary.is_complete() && summary.pages.stored == 6, "{summary}");
+    assert!(summary.is_complete() && summary.pages.stored == 7, "{summary}");
     let via = |path: &str| found.iter().find(|(url, _)| url == path).and_then(|(_, via)| via.clone());
     assert_eq!([via("/3"), via("/4")], [Some("/feed.txt".to_owned()), Some("/list".to_owned())]);
     assert_eq!(server.count("/1") + server.count("/2"), 0);
     assert_clean(&folder.crawl());
+    let list = webloom::WebUrl::parse(&server.url("/list")).unwrap();
+    let kept = webloom::Links::from(folder.crawl(), list).all().unwrap();
+    assert_eq!(kept.iter().map(|link| link.to.url.clone()).collect::<Vec<_>>(), [Some(server.url("/4"))]);
+    let listed = Webloom::new(["links", "--external"]).args([folder.crawl()]).run().expect(0);
+    assert!(!listed.stderr.contains("not kept"), "a page whose links are left out has none: {}", listed.stderr);
 }
 
 /// Pages that only the program knows of, under a filter that loses many of them.

@@ -328,6 +328,25 @@ mod tests {
     }
 
     #[test]
+    fn a_link_that_a_program_adds_is_one_of_the_page() {
+        let url = |text| WebUrl::parse(text).unwrap();
+        let mut links = page("<a href=a>", 1000);
+        for link in ["http://h/d/a", "http://h/b", "http://x/c", "http://h/b"] {
+            links.add(&url(link));
+        }
+        let added = half(LinkRelation::Obey).links(links, true, Some(&mut Memo::new()));
+        assert_eq!((urls(&added), candidates(&added)), (vec!["http://h/d/a".into(), "http://h/b".into()], 3));
+        let mut none =
+            RawLinks::none(&url("http://h/d/"), LinkLimits { links: 1, bytes: 100 }, ReferenceSeed::random(), true);
+        for link in ["http://h/a", "http://h/b"] {
+            none.add(&url(link));
+        }
+        let few = half(LinkRelation::Obey).links(none, true, None);
+        assert_eq!((urls(&few), few.refused["max_links"]), (vec!["http://h/a".into()], 1));
+        assert_eq!(Labels::read(&few.labels.unwrap()).unwrap().kept.len(), 1);
+    }
+
+    #[test]
     fn urls_beyond_the_bytes_are_left_out() {
         let proposals = half(LinkRelation::Ignore).links(page("<a href=a><a href=b><a href=./a>", 20), true, None);
         assert_eq!((urls(&proposals).len(), proposals.refused["max_links"]), (1, 1));
