@@ -11,7 +11,8 @@ use crate::store::StoreError;
 const APPLICATION_ID: u32 = 0x5745_424C;
 
 /// Each migration takes the schema one version on; none is ever changed. The first makes it. Its tables check what the program
-/// would not understand, but no word that may come to mean more.
+/// would not understand, but no word that may come to mean more. A list of three words or more (`IN`) would have `SQLite` make a table
+/// of them for each row that is written.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE crawl (
         id               INTEGER PRIMARY KEY CHECK (id = 1),
@@ -83,7 +84,7 @@ const MIGRATIONS: &[&str] = &["
         redirects   INTEGER NOT NULL DEFAULT 0,
         rank        INTEGER NOT NULL,      -- place in the host's order, least first
         admitted_in INTEGER NOT NULL REFERENCES sequence (n),
-        state       TEXT NOT NULL CHECK (state IN ('queued', 'finished', 'abandoned')),
+        state       TEXT NOT NULL CHECK (state = 'queued' OR state = 'finished' OR state = 'abandoned'),
         attempts    INTEGER NOT NULL DEFAULT 0,
         due         INTEGER,               -- queued for a retry, not before
         failed_at   INTEGER,               -- its last failed fetch, of those queued for a retry
@@ -101,7 +102,7 @@ const MIGRATIONS: &[&str] = &["
         url           INTEGER NOT NULL REFERENCES url (id),
         sequence      INTEGER NOT NULL REFERENCES sequence (n),
         fetched_at    INTEGER NOT NULL,
-        outcome       TEXT NOT NULL CHECK (outcome IN ('stored', 'redirected', 'broken', 'failed')),
+        outcome       TEXT NOT NULL,       -- stored, redirected, broken, failed
         status        INTEGER,
         reason        TEXT,
         content_type  TEXT,
@@ -112,7 +113,7 @@ const MIGRATIONS: &[&str] = &["
         title         TEXT,
         redirect      TEXT,
         truncated     TEXT,                -- size, time, slow, expansion, disconnect, links
-        change        TEXT CHECK (change IN ('new', 'changed', 'unchanged', 'gone')), -- null where none of them is known
+        change        TEXT,                -- new, changed, unchanged, gone; null where none of them is known
         same          INTEGER REFERENCES visit (id), -- the earlier visit that has the links of this one
         before        INTEGER REFERENCES visit (id), -- the visit with the copy before, where this one is another
         etag          BLOB,                -- as received, of a stored page
@@ -122,7 +123,9 @@ const MIGRATIONS: &[&str] = &["
         steady        INTEGER,             -- seconds for which its headers let expect that the page stays as it is
         links_hash    INTEGER,             -- 31 bits, of the links; null where another visit has them
         links         BLOB NOT NULL,       -- 8 bytes each: leading half of the targets' fingerprints
-        labels        BLOB                 -- what the links say of themselves, and those that left the scope; null: not kept
+        labels        BLOB,                -- what the links say of themselves, and those that left the scope; null: not kept
+        CHECK (outcome = 'stored' OR outcome = 'redirected' OR outcome = 'broken' OR outcome = 'failed'),
+        CHECK (change = 'new' OR change = 'changed' OR change = 'unchanged' OR change = 'gone')
     ) STRICT;
     CREATE INDEX visit_audited ON visit (sequence) WHERE audited;
     CREATE TABLE past (                    -- how a URL stood at the end of an earlier sequence, where no visit tells it

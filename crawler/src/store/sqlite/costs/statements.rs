@@ -1,8 +1,11 @@
 //! How many statements a page takes: two, a third where its copy did not come with it, and one more for each URL that it admits.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use rusqlite::{
@@ -189,6 +192,36 @@ fn a_known_page_takes_two_statements_and_nothing_is_prepared_for_it() {
     }
     let unchanged = "SELECT count(*) FROM visit WHERE change = 'unchanged' AND same = url AND links = x''";
     assert_eq!(connection.query_row(unchanged, [], |row| row.get::<_, u64>(0)), Ok(60));
+}
+
+/// As `SQLite` does for a list of words in a constraint, for each row that is written: 2 % of a crawl's instructions.
+#[test]
+fn nothing_that_a_page_takes_makes_a_table_of_its_own() {
+    let mut connection = database();
+    let texts = Arc::new(Mutex::new(BTreeSet::new()));
+    let keep = Arc::clone(&texts);
+    let note = move |event: TraceEvent<'_>| {
+        if let TraceEvent::Stmt(_, text) = event {
+            keep.lock().unwrap().insert(text.to_owned());
+        }
+    };
+    connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
+    let statements = Statements(Arc::default());
+    for sequence in 0..2 {
+        crawl(&connection, &statements, sequence, Rows::New);
+    }
+    let texts = std::mem::take(&mut *texts.lock().unwrap());
+    let made = |text: &str| {
+        let mut operations = connection.prepare(&format!("EXPLAIN {text}")).unwrap();
+        let names = vec![rusqlite::types::Null; operations.parameter_count()];
+        let names = operations.query_map(rusqlite::params_from_iter(names), |row| row.get(1)).unwrap();
+        names.map(|name| name.unwrap()).any(|name: String| name == "OpenEphemeral")
+    };
+    assert!(made("SELECT 1 WHERE ? IN ('queued', 'finished', 'abandoned')"));
+    let writing: Vec<_> =
+        texts.iter().filter(|text| text.starts_with("INSERT") || text.starts_with("UPDATE")).collect();
+    assert!(writing.len() >= 4, "{writing:?}");
+    assert!(!writing.iter().any(|text| made(text)), "{writing:?}");
 }
 
 /// Counts how often a connection was asked for the rights to prepare a statement, or to prepare one anew.
