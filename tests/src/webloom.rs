@@ -325,7 +325,8 @@ fn build() -> PathBuf {
     // All members are named, so that no dependency is built twice for other features; and what cargo tells a test of
     // its package goes no further: a build script that asks for it would run again, and all that depends on it.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
-        if !matches!(name.to_str(), Some("CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_BUILD_JOBS")) {
+        if !matches!(name.to_str(), Some("CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_BUILD_JOBS" | "CARGO_INCREMENTAL"))
+        {
             cargo.env_remove(name);
         }
     }

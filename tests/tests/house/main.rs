@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a tree that cannot be read fails the test")]
 
 mod bugs;
+mod built_once;
 mod circles;
 mod layers;
 mod light;
