@@ -13,7 +13,7 @@ use std::{
 };
 
 use html5gum::{Token, Tokenizer};
-use webloom::{
+use webloom::internals::{
     extract::{self, LinkLimits, Reading, ReferenceSeed, ScannedPage},
     url::WebUrl,
 };

@@ -34,60 +34,54 @@
 //! [`Pages`], [`Links`] and [`Changes`] read a crawl directory, as the program `webloom` does, also while a crawl runs. The database in
 //! it is a file of `SQLite`, whose tables are documented.
 
-// What users need is named here once more. All else belongs to the program, its tests and its benchmarks.
-#[doc(hidden)]
-pub mod candidate;
-#[doc(hidden)]
-pub mod changes;
+#![cfg_attr(
+    not(all(feature = "program", feature = "internals")),
+    expect(dead_code, unreachable_pub, unused_imports, reason = "the program and the tests use it")
+)]
+
+mod candidate;
+mod changes;
+#[cfg(feature = "program")]
 #[doc(hidden)]
 pub mod cli;
-#[doc(hidden)]
-pub mod clock;
-#[doc(hidden)]
-pub mod config;
-#[doc(hidden)]
-pub mod engine;
-#[doc(hidden)]
-pub mod extract;
-#[doc(hidden)]
-pub mod fetch;
-#[doc(hidden)]
-pub mod frontier;
-#[doc(hidden)]
-pub mod health;
+mod clock;
+mod config;
+mod engine;
+mod extract;
+mod fetch;
+mod frontier;
+mod health;
 mod library;
-#[doc(hidden)]
-pub mod observe;
-#[doc(hidden)]
-pub mod order;
-#[doc(hidden)]
-pub mod politeness;
-#[doc(hidden)]
-pub mod purpose;
-#[doc(hidden)]
-pub mod queue;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod revisit;
-#[doc(hidden)]
-pub mod robots;
-#[doc(hidden)]
-pub mod schedule;
-#[doc(hidden)]
-pub mod scope;
-#[doc(hidden)]
-pub mod session;
-#[doc(hidden)]
-pub mod store;
-#[doc(hidden)]
-pub mod text;
-#[doc(hidden)]
-pub mod time;
-#[doc(hidden)]
-pub mod url;
+mod observe;
+mod order;
+mod politeness;
+mod purpose;
+mod queue;
+#[cfg(feature = "program")]
+mod report;
+mod revisit;
+mod robots;
+mod schedule;
+mod scope;
+mod session;
+mod store;
+mod text;
+mod time;
+mod url;
 
 pub use library::*;
+
+/// What tests, benchmarks and examples of the project see beside that.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    macro_rules! show {
+        ($($module:ident)*) => { $(pub mod $module { pub use crate::$module::*; })* };
+    }
+    show!(candidate changes clock config engine extract fetch frontier health observe order politeness purpose queue revisit robots schedule scope store text time url);
+    #[cfg(feature = "program")]
+    show!(report);
+}
 
 /// Has the examples of that page compiled.
 #[cfg(doctest)]

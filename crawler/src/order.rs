@@ -100,7 +100,7 @@ pub struct Priority {
 /// How a URL gets its rank.
 ///
 /// ```
-/// use webloom::{order::{Order, Priority, Ranking, Weight}, url::WebUrl};
+/// use webloom::internals::{order::{Order, Priority, Ranking, Weight}, url::WebUrl};
 /// let docs = Priority { pattern: regex::Regex::new("/docs/")?, weight: Weight::of_thousandths(10_000).expect("in range") };
 /// let ranking = Ranking::new(Order::Best, vec![docs]);
 /// assert!(ranking.rank("http://h/docs/a", 7) < ranking.rank("http://h/b", 1));
@@ -117,11 +117,6 @@ impl Ranking {
     /// The ranks of this order; of the rules, which count where it is weighted, the first that matches decides.
     pub fn new(order: Order, rules: Vec<Priority>) -> Self {
         Self { order, rules: rules.into() }
-    }
-
-    /// The order.
-    pub fn order(&self) -> Order {
-        self.order
     }
 
     /// The rank of a URL at this depth.

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Result, Transaction, params};
-use webloom::url::{Canonicalizer, FingerprintSeed, WebUrl};
+use webloom::internals::url::{Canonicalizer, FingerprintSeed, WebUrl};
 
 /// Links that a page keeps.
 const LINKS: u64 = 4;

@@ -15,7 +15,7 @@ const FEWEST: usize = 5;
 /// Counts the lines of sampled pages of one section.
 ///
 /// ```
-/// use webloom::{changes::BoilerplateSample, text::Text};
+/// use webloom::internals::{changes::BoilerplateSample, text::Text};
 /// let page = |number: u8| Text::from_lines(["Home | News", format!("Page {number}").as_str()]);
 /// let mut sample = BoilerplateSample::default();
 /// (0..5).for_each(|number| sample.add(&page(number)));
@@ -43,11 +43,6 @@ impl BoilerplateSample {
         }
     }
 
-    /// How many pages were added.
-    pub fn texts(&self) -> usize {
-        self.texts
-    }
-
     /// What is boilerplate among these pages.
     pub fn boilerplate(&self) -> Boilerplate {
         let many = |count: usize| count >= FEWEST && count * 100 > self.texts * SHARE;
@@ -57,6 +52,7 @@ impl BoilerplateSample {
 
 impl Boilerplate {
     /// That of these pages.
+    #[cfg(test)]
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a Text>) -> Self {
         let mut sample = BoilerplateSample::default();
         texts.into_iter().for_each(|text| sample.add(text));
@@ -69,6 +65,7 @@ impl Boilerplate {
     }
 
     /// How many lines are boilerplate.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.lines.len()
     }

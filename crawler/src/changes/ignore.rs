@@ -18,12 +18,12 @@ use crate::text::Text;
 /// Markers come before patterns, each kind in the order given. A marker that is not there means nothing.
 ///
 /// ```
-/// use webloom::{changes::Ignore, text::Text};
+/// use webloom::internals::{changes::Ignore, text::Text};
 /// let ignore = Ignore::parse(&["re:[0-9]+ views".into(), "before:Contents".into(), "css:nav".into()])?;
 /// let text = Text::from_lines(["12 May", "Contents", "17 views", "A word, 17 views, another"]);
 /// assert_eq!(ignore.apply(&text).as_str(), "A word, , another");
 /// assert_eq!(ignore.selectors().collect::<Vec<_>>(), ["nav"]);
-/// # Ok::<(), webloom::changes::IgnoreError>(())
+/// # Ok::<(), webloom::internals::changes::IgnoreError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Ignore {

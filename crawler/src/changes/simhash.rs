@@ -19,7 +19,7 @@ const SHORTEST: u32 = 40;
 /// words, so it is near to no other.
 ///
 /// ```
-/// use webloom::{changes::SimHash, text::Text};
+/// use webloom::internals::{changes::SimHash, text::Text};
 /// let words: Vec<_> = (0..2_000).map(|n| format!("word{n}")).collect();
 /// let (one, other) = (words.join(" "), words[1..].join(" "));
 /// let hash = |text: &str| SimHash::of(&Text::from_lines([text]));

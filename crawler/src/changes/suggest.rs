@@ -19,7 +19,7 @@ const MOST_VERSIONS: usize = 1_000;
 /// Lines that rotate, by what parts their words: those of one site mostly have one pattern.
 ///
 /// ```
-/// use webloom::{changes::{KeptTexts, Suggestions}, text::Text, time::Moment};
+/// use webloom::internals::{changes::{KeptTexts, Suggestions}, text::Text, time::Moment};
 /// let look = |views: u64| (Moment::from_millis(views), Text::from_lines(["A page", &format!("{views} views")]));
 /// let page = KeptTexts { url: "http://h/".into(), looks: 2, texts: vec![look(7), look(8)] };
 /// let mut suggestions = Suggestions::default();

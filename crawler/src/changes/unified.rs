@@ -9,7 +9,7 @@ use crate::text::Text;
 /// hunks, with so many lines of context. Empty if the texts are equal.
 ///
 /// ```
-/// use webloom::{changes::unified, text::Text};
+/// use webloom::internals::{changes::unified, text::Text};
 /// let (before, after) = (Text::from_lines(["a", "b", "c"]), Text::from_lines(["a", "B", "c"]));
 /// assert_eq!(unified(&before, &after, 1), "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n");
 /// ```

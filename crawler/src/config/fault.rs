@@ -27,7 +27,7 @@ impl Source {
     /// Where this source gives `key`: a file and the key, a variable, or a flag.
     ///
     /// ```
-    /// use webloom::config::Source;
+    /// use webloom::internals::config::Source;
     /// assert_eq!(Source::Flags.place("budget.max_pages"), "--max-pages");
     /// assert_eq!(Source::Variables.place("budget.max_pages"), "WEBLOOM_BUDGET_MAX_PAGES");
     /// assert_eq!(Source::File("a.toml".into()).place("budget.max_pages"), "a.toml: budget.max_pages");

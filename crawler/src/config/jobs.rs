@@ -27,11 +27,11 @@ const LONGEST_NAME: usize = 64;
 /// Several crawls.
 ///
 /// ```
-/// use webloom::config::JobsFile;
+/// use webloom::internals::config::JobsFile;
 /// let text = "[shared]\nmax_rate = 20\n[job.docs]\ndir = \"docs\"\nstarts = [\"https://docs.example.org/\"]\n";
 /// let file = JobsFile::parse("jobs.toml", text)?;
 /// assert_eq!((file.jobs[0].name.as_str(), file.shared.max_rate.map(|rate| rate.get())), ("docs", Some(20)));
-/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// # Ok::<(), webloom::internals::config::ConfigFaults>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct JobsFile {

@@ -14,12 +14,12 @@ use super::{
 /// The given settings, layer by layer. The order of calls does not matter: each layer has its place (see [`Source`]).
 ///
 /// ```
-/// use webloom::config::Layers;
+/// use webloom::internals::config::Layers;
 /// let layers = Layers::new()
 ///     .file_text("webloom.toml", "[politeness]\ndelay = \"5s\"")
 ///     .variables([("WEBLOOM_POLITENESS_DELAY".into(), "2s".into())]);
 /// assert_eq!(layers.resolve()?.settings.politeness.delay.as_secs(), 2);
-/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// # Ok::<(), webloom::internals::config::ConfigFaults>(())
 /// ```
 #[derive(Clone)]
 pub struct Layers {

@@ -83,7 +83,7 @@ pub struct DescribedKey {
 /// Every key, in the order of `default.toml`.
 ///
 /// ```
-/// let rows = webloom::config::reference();
+/// let rows = webloom::internals::config::reference();
 /// let delay = rows.iter().find(|row| row.key == "politeness.delay").expect("the key exists");
 /// assert_eq!((delay.flag, &*delay.variable, &*delay.default), (Some("delay"), "WEBLOOM_POLITENESS_DELAY", "\"1s\""));
 /// ```

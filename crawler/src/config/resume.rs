@@ -21,11 +21,11 @@ pub struct ChangedKey {
 /// does not count.
 ///
 /// ```
-/// use webloom::config::{Layers, resume_check};
+/// use webloom::internals::config::{Layers, resume_check};
 /// let stored = Layers::new().resolve()?;
 /// let new = Layers::new().stored(&stored.effective.to_json()).file_text("f", "[politeness]\ndelay = 0").resolve()?;
 /// assert_eq!(resume_check(&stored, &new)?[0].key, "politeness.delay");
-/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// # Ok::<(), webloom::internals::config::ConfigFaults>(())
 /// ```
 ///
 /// # Errors

@@ -16,11 +16,11 @@ pub(super) type Flat = BTreeMap<String, RawValue>;
 /// One layer of settings: what it does not mention is `None`.
 ///
 /// ```
-/// use webloom::config::{RawSettings, RawValue};
+/// use webloom::internals::config::{RawSettings, RawValue};
 /// let mut raw = RawSettings::default();
 /// raw.budget.max_pages = Some(RawValue::Integer(10));
 /// assert_eq!(RawSettings::from_json(&raw.to_json())?, raw);
-/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// # Ok::<(), webloom::internals::config::ConfigFaults>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -22,7 +22,7 @@ const SIZES: [(&str, u64); 9] = [
 ///
 /// ```
 /// use std::time::Duration;
-/// use webloom::config::parse_duration;
+/// use webloom::internals::config::parse_duration;
 /// assert_eq!(parse_duration("1h30m"), Some(Duration::from_secs(5400)));
 /// assert_eq!(parse_duration("500ms"), Some(Duration::from_millis(500)));
 /// assert_eq!(parse_duration("2"), Some(Duration::from_secs(2)));
@@ -49,7 +49,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use webloom::config::print_duration;
+/// use webloom::internals::config::print_duration;
 /// assert_eq!(print_duration(Duration::from_millis(90_500)), "1m30s500ms");
 /// assert_eq!(print_duration(Duration::ZERO), "0s");
 /// ```
@@ -67,7 +67,7 @@ pub fn print_duration(duration: Duration) -> String {
 /// Reads a whole number of bytes with `B`, `KB` to `TB` (powers of 1000), `KiB` to `TiB` (powers of 1024) or no unit.
 ///
 /// ```
-/// use webloom::config::parse_size;
+/// use webloom::internals::config::parse_size;
 /// assert_eq!(parse_size("64MiB"), Some(67_108_864));
 /// assert_eq!(parse_size("10 MB"), Some(10_000_000));
 /// assert_eq!(parse_size("10M"), None);
@@ -85,7 +85,7 @@ pub fn parse_size(text: &str) -> Option<u64> {
 /// The text with the largest unit that divides `bytes`; [`parse_size`] reads it back.
 ///
 /// ```
-/// assert_eq!(webloom::config::print_size(16 << 20), "16MiB");
+/// assert_eq!(webloom::internals::config::print_size(16 << 20), "16MiB");
 /// ```
 pub fn print_size(bytes: u64) -> String {
     let (unit, size) =

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A value before anybody checked it. Flags and variables give text; files give what TOML has.
 ///
 /// ```
-/// use webloom::config::RawValue;
+/// use webloom::internals::config::RawValue;
 /// assert_eq!(RawValue::text("1s").to_string(), "\"1s\"");
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

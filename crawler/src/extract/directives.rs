@@ -10,7 +10,7 @@ const OWN_NAME: &[u8] = b"webloom";
 /// The directives that are obeyed. `none` sets both.
 ///
 /// ```
-/// use webloom::extract::robots_header;
+/// use webloom::internals::extract::robots_header;
 /// let robots = robots_header(["unavailable_after: Wed, 03 Dec 2025 13:09:53 GMT, nofollow"].into_iter(), "webloom");
 /// assert!(robots.nofollow && !robots.noindex);
 /// assert!(!robots_header(["otherbot: none"].into_iter(), "webloom").nofollow);

@@ -29,7 +29,7 @@ const FIRST_TAGS: [&[u8]; 18] = [
 /// or, when it has none, by how its body starts (MIME Sniffing standard, 7.1; and XHTML after an XML declaration).
 ///
 /// ```
-/// use webloom::extract::is_html;
+/// use webloom::internals::extract::is_html;
 /// assert!(is_html(Some("Text/HTML; charset=utf-8"), b""));
 /// assert!(!is_html(Some("application/pdf"), b"<html>"));
 /// assert!(is_html(None, b" <!doctype html>"));

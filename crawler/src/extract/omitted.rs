@@ -18,7 +18,7 @@ const COSTLY: [&str; 3] = [" ~ ", ":has(", ":nth-last-"];
 /// never closed hides all that follows it, as it does in browsers.
 ///
 /// ```
-/// use webloom::extract::Omitted;
+/// use webloom::internals::extract::Omitted;
 /// assert!(Omitted::parse(&["nav", ".ad > img, #clock"]).is_ok());
 /// assert_eq!(
 ///     Omitted::parse(&["nav", "p["]).unwrap_err().to_string(),

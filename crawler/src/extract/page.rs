@@ -23,12 +23,12 @@ use crate::{
 /// What a visit needs of a page.
 ///
 /// ```
-/// use webloom::{extract, url::WebUrl};
+/// use webloom::internals::{extract, url::WebUrl};
 /// let url = WebUrl::parse("http://example.org/a/")?;
 /// let page = extract::links(b"<base href=/b/><title> T </title><a href=c#top>", Some("text/html"), &url);
 /// assert_eq!(page.links[0].url.as_str(), "http://example.org/b/c");
 /// assert_eq!(page.title.as_deref(), Some("T"));
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLinks {
@@ -126,12 +126,12 @@ fn references(reading: &Reading) -> References {
 /// What a response of plain text says; nothing where its `Content-Type` is another one.
 ///
 /// ```
-/// use webloom::{extract, url::WebUrl};
+/// use webloom::internals::{extract, url::WebUrl};
 /// let url = WebUrl::parse("http://example.org/a.txt")?;
 /// let read = extract::plain_text(b"one\r\n two <b>", Some("text/plain"), &url);
 /// assert_eq!(read.map(|read| read.text.as_str().to_owned()).as_deref(), Some("one\ntwo <b>"));
 /// assert!(extract::plain_text(b"a;b", Some("text/csv"), &url).is_none());
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 pub fn plain_text(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Option<RuledText> {
     let essence = content_type?.split([';', ',']).next()?.trim();

@@ -29,10 +29,10 @@ pub trait Resolver: Send + Sync {
 /// and port add up.
 ///
 /// ```
-/// use webloom::fetch::resolve::ResolveOverride;
+/// use webloom::internals::fetch::resolve::ResolveOverride;
 /// let own: ResolveOverride = "www.example.org:443:[2001:db8::1]".parse()?;
 /// assert_eq!(own.address, "2001:db8::1".parse::<std::net::IpAddr>().unwrap());
-/// # Ok::<(), webloom::fetch::resolve::OverrideError>(())
+/// # Ok::<(), webloom::internals::fetch::resolve::OverrideError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolveOverride {

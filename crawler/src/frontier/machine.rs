@@ -119,11 +119,11 @@ pub enum Next {
     Drained,
 }
 
-/// The frontier. See the [module documentation](super).
+/// The frontier: what is fetched next, and when.
 ///
 /// ```
 /// use std::{num::NonZeroUsize, time::Duration};
-/// use webloom::{candidate::{Hop, Ticket}, frontier::*, time::Moment, url::WebUrl};
+/// use webloom::internals::{candidate::{Hop, Ticket}, frontier::*, time::Moment, url::WebUrl};
 /// let mut frontier = Frontier::new(FrontierLimits::default());
 /// let url = WebUrl::parse("http://h/")?;
 /// let host = frontier.add_host(HostStart::new(url.origin(), Duration::from_secs(1)));
@@ -133,7 +133,7 @@ pub enum Next {
 /// let met = Outcome::Met { until: now + Duration::from_secs(86_400) };
 /// frontier.complete(robots, met, Asked::Yes, now);
 /// assert_eq!(frontier.next(now), Next::WaitUntil(now + Duration::from_secs(1)));
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug)]
 pub struct Frontier {

@@ -10,7 +10,7 @@ const PLOT: [f64; 4] = [50.0, 20.0, 780.0, 270.0];
 /// Freshness over time: a curve from 0 to 1, with the half of the time marked from which it is judged.
 ///
 /// ```
-/// use webloom::{observe::chart, revisit::Point, time::Moment};
+/// use webloom::internals::{observe::chart, revisit::Point, time::Moment};
 /// let points = [0, 1, 2].map(|hour| Point { until: Moment::from_millis(hour * 3_600_000), freshness: 0.5 });
 /// assert!(chart::curve(&points).starts_with("<svg "));
 /// ```

@@ -14,7 +14,7 @@ use serde::Serialize;
 /// Text on one line: each character that misleads as an escape, such as `\u{1b}`. No other is changed.
 ///
 /// ```
-/// use webloom::observe::escape;
+/// use webloom::internals::observe::escape;
 /// assert_eq!(escape::text("a\u{1b}[2Jb\tc"), "a\\u{1b}[2Jb\\tc");
 /// assert_eq!(escape::text("größer"), "größer");
 /// ```
@@ -30,7 +30,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 /// JSON on one line, in which each character that misleads is an escape of JSON's own: it reads back as what it was.
 ///
 /// ```
-/// use webloom::observe::escape;
+/// use webloom::internals::observe::escape;
 /// let shown = escape::json(&"\u{1b}\u{202e}");
 /// assert_eq!(shown, r#""\u001b\u202e""#);
 /// assert_eq!(serde_json::from_str::<String>(&shown)?, "\u{1b}\u{202e}");
@@ -58,7 +58,7 @@ pub(super) fn written_json(whole: &str) -> Cow<'_, str> {
 /// Injection"); a number is none.
 ///
 /// ```
-/// use webloom::observe::escape;
+/// use webloom::internals::observe::escape;
 /// assert_eq!(escape::csv("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
 /// assert_eq!((escape::csv("-3.5"), escape::csv("a,b")), ("-3.5".to_owned(), "\"a,b\"".to_owned()));
 /// ```

@@ -18,7 +18,7 @@ const AFTER_COMMAND: &str = "   ";
 /// Breaks the lines of a text that are wider than so many columns.
 ///
 /// ```
-/// use webloom::observe::fold;
+/// use webloom::internals::observe::fold;
 /// let lines = "kept in     docs\nnext        webloom crawl -d docs --again   crawls the site again\n";
 /// assert_eq!(fold::lines(lines, 80), lines);
 /// assert_eq!(fold::lines(lines, 50), "kept in     docs\nnext        webloom crawl -d docs --again\n            crawls the site again\n");

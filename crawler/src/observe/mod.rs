@@ -5,14 +5,17 @@
 //!
 //! Does not know: how figures come about.
 
+#[cfg(feature = "program")]
 pub mod aligned;
 pub mod chart;
 pub mod escape;
 pub mod figures;
 pub mod fold;
+#[cfg(feature = "program")]
 pub mod logs;
 pub mod pace;
 pub mod process;
+#[cfg(feature = "program")]
 pub mod progress;
 pub mod summary;
 pub mod terminal;

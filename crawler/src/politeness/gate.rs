@@ -41,7 +41,7 @@ pub enum Turn {
 ///
 /// ```
 /// use std::time::{Duration, Instant};
-/// use webloom::politeness::{Gate, Limits, Member, Place, Terms, Turn};
+/// use webloom::internals::politeness::{Gate, Limits, Member, Place, Terms, Turn};
 /// let (mut gate, now) = (Gate::new(Limits::default()), Instant::now());
 /// let terms = Terms { pause: Duration::from_secs(1), slots: 1 };
 /// let host = || vec![Place::Host("docs.example.org".into())];
@@ -194,6 +194,7 @@ impl Gate {
     }
 
     /// Places of which something is kept.
+    #[cfg(test)]
     pub fn places(&self) -> usize {
         self.lines.len()
     }

@@ -13,11 +13,11 @@ const MOST_A_DAY: f64 = 1e9;
 /// Visits in a time, shared by all pages.
 ///
 /// ```
-/// use webloom::revisit::Budget;
+/// use webloom::internals::revisit::Budget;
 /// let budget: Budget = "48/day".parse()?;
 /// assert_eq!(budget, "2/hour".parse()?);
 /// assert!((budget.pause() - 1800.0).abs() < 1e-9);
-/// # Ok::<(), webloom::revisit::BadBudget>(())
+/// # Ok::<(), webloom::internals::revisit::BadBudget>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {

@@ -18,7 +18,7 @@ pub enum Availability {
 /// status of a final answer.
 ///
 /// ```
-/// use webloom::robots::{Availability, availability};
+/// use webloom::internals::robots::{Availability, availability};
 /// assert_eq!(availability(200), Availability::Parse);
 /// assert_eq!(availability(404), Availability::AllowAll);
 /// assert_eq!(availability(503), Availability::Unreachable);

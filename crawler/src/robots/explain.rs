@@ -34,13 +34,13 @@ pub struct Explanation {
 /// Judges a URL by a robots.txt answer, as a crawl would.
 ///
 /// ```
-/// use webloom::robots::{ProductToken, Question, explain};
+/// use webloom::internals::robots::{ProductToken, Question, explain};
 /// let agent = ProductToken::new("webloom")?;
 /// let robots = b"User-agent: webloom\nDisallow: /a";
 /// let answer = explain(&Question { status: 200, robots, agent: &agent, url: "https://example.org/a/b" });
 /// assert_eq!(answer.rule.as_deref(), Some("Disallow: /a"));
 /// assert!(explain(&Question { status: 404, robots, agent: &agent, url: "/a/b" }).allowed);
-/// # Ok::<(), webloom::robots::TokenError>(())
+/// # Ok::<(), webloom::internals::robots::TokenError>(())
 /// ```
 pub fn explain(question: &Question<'_>) -> Explanation {
     let robots = Robots::of_answer(question.status, question.robots, question.agent);

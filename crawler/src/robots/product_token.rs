@@ -8,10 +8,10 @@ use thiserror::Error;
 /// files address. `*` means a crawler that no file names.
 ///
 /// ```
-/// use webloom::robots::ProductToken;
+/// use webloom::internals::robots::ProductToken;
 /// assert_eq!(ProductToken::new("webloom")?.as_str(), "webloom");
 /// assert!(ProductToken::new("webloom/1.0 (+https://example.org)").is_err());
-/// # Ok::<(), webloom::robots::TokenError>(())
+/// # Ok::<(), webloom::internals::robots::TokenError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProductToken(Box<str>);

@@ -16,13 +16,13 @@ pub const MAX_CRAWL_DELAY: Duration = Duration::from_hours(24);
 /// The rules of one robots.txt that apply to one [`ProductToken`], its crawl delay, and the file's sitemaps.
 ///
 /// ```
-/// use webloom::robots::{ProductToken, Robots};
+/// use webloom::internals::robots::{ProductToken, Robots};
 /// let file = b"User-agent: *\nDisallow: /private\nAllow: /private/open$\nCrawl-delay: 1.5\n";
 /// let robots = Robots::parse(file, &ProductToken::new("webloom")?);
 /// assert!(robots.decide("/private/open").allowed);
 /// assert_eq!(robots.decide("/private/x?y=1").rule, Some("Disallow: /private"));
 /// assert_eq!(robots.crawl_delay(), Some(std::time::Duration::from_millis(1500)));
-/// # Ok::<(), webloom::robots::TokenError>(())
+/// # Ok::<(), webloom::internals::robots::TokenError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Robots {

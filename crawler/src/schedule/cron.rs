@@ -23,11 +23,11 @@ const ANY_DAY: Moment = Moment::from_millis(946_684_800_000);
 /// seconds runs whenever clocks show such a time.
 ///
 /// ```
-/// use webloom::{schedule::{CronLine, Zone}, time::Moment};
+/// use webloom::internals::{schedule::{CronLine, Zone}, time::Moment};
 /// let line = CronLine::parse("0 3 * * *")?;
 /// let next = line.next_after(Moment::EPOCH, &Zone::parse("UTC")?);
 /// assert_eq!(next, Moment::from_millis(3 * 3_600_000));
-/// # Ok::<(), webloom::schedule::ScheduleError>(())
+/// # Ok::<(), webloom::internals::schedule::ScheduleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CronLine(Vec<Cron>);

@@ -8,12 +8,12 @@ use crate::time::Moment;
 /// A single time: one that holds everywhere, as RFC 3339 has it, or one that clocks in the zone of the schedule show.
 ///
 /// ```
-/// use webloom::{schedule::{Once, Zone}, time::Moment};
+/// use webloom::internals::{schedule::{Once, Zone}, time::Moment};
 /// let zone = Zone::parse("Europe/Berlin")?;
 /// let five_hours = Moment::from_millis(5 * 3_600_000);
 /// assert_eq!(Once::parse("1970-01-01T05:00:00Z")?.moment(&zone), five_hours);
 /// assert_eq!(Once::parse("1970-01-01 06:00")?.moment(&zone), five_hours);
-/// # Ok::<(), webloom::schedule::ScheduleError>(())
+/// # Ok::<(), webloom::internals::schedule::ScheduleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Once {

@@ -9,12 +9,12 @@ use crate::time::Moment;
 ///
 /// ```
 /// use std::time::Duration;
-/// use webloom::{schedule::{Rhythm, Schedule, Zone}, time::Moment};
+/// use webloom::internals::{schedule::{Rhythm, Schedule, Zone}, time::Moment};
 /// let every = Rhythm::one_of(Some(Duration::from_secs(60)), None)?;
 /// let schedule = Schedule::new(every, Zone::parse("UTC")?);
 /// assert_eq!(schedule.next_after(Moment::EPOCH).millis(), 60_000);
 /// assert_eq!(schedule.missed(Moment::EPOCH, Moment::from_millis(59_999)), None);
-/// # Ok::<(), webloom::schedule::ScheduleError>(())
+/// # Ok::<(), webloom::internals::schedule::ScheduleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {

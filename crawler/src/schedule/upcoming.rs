@@ -7,7 +7,7 @@ use crate::time::Moment;
 ///
 /// ```
 /// use std::time::Duration;
-/// use webloom::{schedule::{Due, Rhythm, Schedule, Upcoming, Zone}, time::Moment};
+/// use webloom::internals::{schedule::{Due, Rhythm, Schedule, Upcoming, Zone}, time::Moment};
 /// let every = Rhythm::one_of(Some(Duration::from_secs(60)), None)?;
 /// let schedule = Schedule::new(every, Zone::parse("UTC")?);
 /// let mut upcoming = Upcoming::after(Moment::EPOCH);
@@ -16,7 +16,7 @@ use crate::time::Moment;
 /// // Two were missed: one start makes up for them.
 /// assert_eq!(upcoming.due(&schedule, minutes(2)), Due::Now);
 /// assert_eq!(upcoming.due(&schedule, minutes(2)), Due::At(minutes(3)));
-/// # Ok::<(), webloom::schedule::ScheduleError>(())
+/// # Ok::<(), webloom::internals::schedule::ScheduleError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upcoming {

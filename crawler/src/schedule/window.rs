@@ -22,11 +22,11 @@ const DAYS: [(&str, Weekday); 7] = [
 /// day after.
 ///
 /// ```
-/// use webloom::schedule::Window;
+/// use webloom::internals::schedule::Window;
 /// Window::parse("mon-fri 22:00-06:00")?;
 /// Window::parse("sat,sun 00:00-24:00")?;
 /// Window::parse("01:00-05:30")?;
-/// # Ok::<(), webloom::schedule::ScheduleError>(())
+/// # Ok::<(), webloom::internals::schedule::ScheduleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {

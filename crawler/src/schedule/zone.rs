@@ -12,10 +12,10 @@ use crate::time::Moment;
 /// A time zone.
 ///
 /// ```
-/// use webloom::{schedule::Zone, time::Moment};
+/// use webloom::internals::{schedule::Zone, time::Moment};
 /// let zone = Zone::parse("Europe/Berlin")?;
 /// assert_eq!(zone.local(Moment::EPOCH).to_string(), "1970-01-01T01:00:00+01:00[Europe/Berlin]");
-/// # Ok::<(), webloom::schedule::ScheduleError>(())
+/// # Ok::<(), webloom::internals::schedule::ScheduleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Zone(TimeZone);

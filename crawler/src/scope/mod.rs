@@ -92,13 +92,13 @@ impl Refusal {
 /// The area of the crawl.
 ///
 /// ```
-/// use webloom::{scope::*, url::WebUrl};
+/// use webloom::internals::{scope::*, url::WebUrl};
 /// let rules = ScopeRules { reach: Reach::Prefix, include: vec![], exclude: vec![], max_url_length: 2048 };
 /// let mut scope = Scope::new(rules);
 /// scope.widen(&WebUrl::parse("https://h/docs/index.html")?);
 /// assert_eq!(scope.judge(&WebUrl::parse("https://h/docs/a/b")?), Ok(()));
 /// assert_eq!(scope.judge(&WebUrl::parse("https://h/blog/")?), Err(Refusal::Scope));
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scope {

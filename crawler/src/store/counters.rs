@@ -88,11 +88,6 @@ impl Counters {
         let urls = urls as u64;
         Self { duplicate: urls, forgotten: urls, ..Self::default() }
     }
-
-    /// Counts one refused candidate.
-    pub fn refuse(&mut self, reason: &str) {
-        *self.refused.entry(reason.to_owned()).or_default() += 1;
-    }
 }
 
 fn add_all<K: Ord + Clone>(sums: &mut BTreeMap<K, u64>, step: &BTreeMap<K, u64>) {
@@ -113,7 +108,7 @@ mod tests {
     fn adds_up_and_keeps_the_later_level() {
         let mut sum = Counters { requests: 1, expected_lost: 0.1, ..Counters::default() };
         let mut step = Counters { requests: 2, expected_lost: 0.2, ..Counters::default() };
-        step.refuse("scope");
+        step.refused.insert("scope".to_owned(), 1);
         step.by_status.insert(200, 2);
         sum.add(&step);
         sum.add(&step);

@@ -36,7 +36,7 @@ const MOST_BYTES: usize = 256 << 20;
 /// Packs the links of one page.
 ///
 /// ```
-/// use webloom::{extract::{Element, Label}, store::{LabelPacker, Labels}};
+/// use webloom::internals::{extract::{Element, Label}, store::{LabelPacker, Labels}};
 /// let mut packer = LabelPacker::default();
 /// packer.keep(Label { element: Element::Anchor, rel: "", text: "next page" });
 /// let labels = Labels::read(&packer.finish()).ok_or("not packed by us")?;

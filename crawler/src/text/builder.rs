@@ -8,7 +8,7 @@ const WAITING: usize = 4 * LONGEST_LINE;
 /// Makes a text from pieces of it. A piece may end anywhere, within a character too; what is not UTF-8 becomes U+FFFD.
 ///
 /// ```
-/// use webloom::text::TextBuilder;
+/// use webloom::internals::text::TextBuilder;
 /// let mut builder = TextBuilder::default();
 /// builder.push(b"gr\xc3");
 /// builder.push(b"\xbcn  und\n");

@@ -24,7 +24,7 @@ pub const MOST_BYTES: usize = 1024 * 1024;
 /// A text in lines. Two texts are equal if their lines are.
 ///
 /// ```
-/// use webloom::text::Text;
+/// use webloom::internals::text::Text;
 /// let text = Text::from_lines(["  A   head ", "", "and\twords"]);
 /// assert_eq!(text.lines().collect::<Vec<_>>(), ["A head", "and words"]);
 /// assert_eq!(text.words(), 4);

@@ -8,11 +8,10 @@ use super::Text;
 /// compared only if their rules are equal.
 ///
 /// ```
-/// use webloom::text::TextRule;
+/// use webloom::internals::text::TextRule;
 /// let plain = TextRule::new(1, []);
 /// assert_eq!(TextRule::new(1, ["nav", ".ad"]), TextRule::new(1, [".ad", "nav", "nav"]));
 /// assert!(plain != TextRule::new(2, []) && plain != TextRule::new(1, ["nav"]));
-/// assert_eq!(TextRule::from_number(plain.number()), plain);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TextRule(u64);
@@ -45,11 +44,6 @@ impl TextRule {
     /// Its number, the same in every release: at most `i64::MAX`.
     pub fn number(self) -> u64 {
         self.0
-    }
-
-    /// The rule of this number.
-    pub fn from_number(number: u64) -> Self {
-        Self(number)
     }
 }
 

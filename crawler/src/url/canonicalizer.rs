@@ -11,13 +11,13 @@ use super::{Fingerprint, FingerprintSeed, Key, WebUrl};
 /// Path case, query order and a trailing slash are kept.
 ///
 /// ```
-/// use webloom::url::{Canonicalizer, WebUrl};
+/// use webloom::internals::url::{Canonicalizer, WebUrl};
 /// let rules = Canonicalizer::default();
 /// let one = rules.key(&WebUrl::parse("http://EXAMPLE.org:80/a/./b#x")?);
 /// let two = rules.key(&WebUrl::parse("http://example.org/a/b")?);
 /// assert_eq!(one, two);
 /// assert_eq!(Canonicalizer::named(rules.name()), Ok(rules));
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Canonicalizer(());

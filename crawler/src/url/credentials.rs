@@ -8,11 +8,11 @@ use url::Url;
 /// User name and password as a URL writes them (percent-encoded). They never print.
 ///
 /// ```
-/// use webloom::url::{Credentials, WebUrl};
+/// use webloom::internals::url::{Credentials, WebUrl};
 /// let (url, credentials) = WebUrl::parse("http://bob:secret@h/a")?.split_credentials();
 /// assert_eq!(url.as_str(), "http://h/a");
 /// assert_eq!(format!("{credentials:?}"), "Some(Credentials(secret))");
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Credentials {

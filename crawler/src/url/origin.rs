@@ -8,11 +8,11 @@ use super::{UrlError, WebUrl};
 /// Clones share the text.
 ///
 /// ```
-/// use webloom::url::WebUrl;
+/// use webloom::internals::url::WebUrl;
 /// let origin = WebUrl::parse("http://u:p@Example.org:8080/a?b")?.origin();
 /// assert_eq!(origin.as_str(), "http://example.org:8080");
 /// assert_eq!(origin.robots_txt().as_str(), "http://example.org:8080/robots.txt");
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin(Arc<str>);

@@ -10,12 +10,12 @@ use super::{Credentials, Origin};
 /// An absolute `http` or `https` URL without a fragment, parsed and serialised by the WHATWG URL standard.
 ///
 /// ```
-/// use webloom::url::WebUrl;
+/// use webloom::internals::url::WebUrl;
 /// let base = WebUrl::parse("http://example.org/a/b.html#top")?;
 /// assert_eq!(base.as_str(), "http://example.org/a/b.html");
 /// assert_eq!(base.join("../c?q=1#x")?.as_str(), "http://example.org/c?q=1");
 /// assert!(base.join("mailto:me@example.org").is_err());
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WebUrl(Url);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result};
 use data_encoding::BASE64;
 use serde_json::Value;
-use webloom::{
+use webloom::internals::{
     extract::{MetaRobots, PageReferences, everything, links},
     url::WebUrl,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use webloom::robots::{ProductToken, Question, Robots, explain};
+use webloom::internals::robots::{ProductToken, Question, Robots, explain};
 use webloom_tests::{conformance::ConformanceSet, shared};
 
 #[test]

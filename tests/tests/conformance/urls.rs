@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::Value;
-use webloom::url::WebUrl;
+use webloom::internals::url::WebUrl;
 use webloom_tests::{conformance::ConformanceSet, shared};
 
 #[test]

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Result;
 use tokio::sync::watch;
-use webloom::{
+use webloom::internals::{
     clock::Clock,
     config::Layers,
     engine::{self, End, Launch, Progress, StopSignal, WriterThread},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use webloom::config::reference;
+use webloom::internals::config::reference;
 
 use crate::{
     program::help,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs::File, os::unix::fs::FileExt, path::Path};
 
 use rusqlite::Connection;
-use webloom::store::sqlite::invariants;
+use webloom::internals::store::sqlite::invariants;
 
 use super::crawled::{checked, sql};
 

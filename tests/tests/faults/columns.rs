@@ -11,7 +11,7 @@ use std::{
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use webloom::store::{LinkQuery, PageFilter, ReadError, ReadSide, Since, StoreError, sqlite::Records};
+use webloom::internals::store::{LinkQuery, PageFilter, ReadError, ReadSide, Since, StoreError, sqlite::Records};
 use webloom_tests::webloom::Webloom;
 
 use super::filled::{self, Filled};

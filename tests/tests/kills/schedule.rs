@@ -1,7 +1,7 @@
 //! When crawls are killed: half at named moments, half at random ones.
 
 use anyhow::{Result, ensure};
-use webloom::store::sqlite::FailPoint;
+use webloom::internals::store::sqlite::FailPoint;
 use webloom_practice::Shape;
 use webloom_tests::webloom::REDISCOVER;
 

@@ -16,7 +16,7 @@ use anyhow::{Result, ensure};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use webloom::url::{Canonicalizer, FingerprintSeed, WebUrl};
+use webloom::internals::url::{Canonicalizer, FingerprintSeed, WebUrl};
 use webloom_tests::webloom::Webloom;
 
 /// Queued URLs of each host.

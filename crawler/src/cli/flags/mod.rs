@@ -32,7 +32,7 @@ const USER_AGENT_LONG_HELP: &str = "Name and contact address that servers see \
 ///
 /// ```
 /// use clap::Parser;
-/// use webloom::{cli::flags::CrawlFlags, config::Layers};
+/// use webloom::{cli::flags::CrawlFlags, internals::config::Layers};
 ///
 /// #[derive(Parser)]
 /// struct Crawl {
@@ -43,7 +43,7 @@ const USER_AGENT_LONG_HELP: &str = "Name and contact address that servers see \
 /// let crawl = Crawl::parse_from(["crawl", "--delay", "0", "--max-pages", "100"]);
 /// let resolved = Layers::new().flags(&crawl.flags.overlay()).resolve()?;
 /// assert!(resolved.settings.politeness.delay.is_zero());
-/// # Ok::<(), webloom::config::ConfigFaults>(())
+/// # Ok::<(), webloom::internals::config::ConfigFaults>(())
 /// ```
 #[derive(Debug, Clone, Args)]
 pub struct CrawlFlags {

@@ -33,7 +33,7 @@ use super::{Layers, reader::KeyReader};
 /// All settings of a crawl, checked. Hand each component its own part, not the whole.
 ///
 /// ```
-/// let settings = webloom::config::Settings::default();
+/// let settings = webloom::internals::config::Settings::default();
 /// assert_eq!(settings.politeness.delay.as_secs(), 1);
 /// ```
 #[derive(Debug, Clone)]
@@ -69,11 +69,6 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether texts of pages are asked for outright.
-    pub fn keeps_texts(&self) -> bool {
-        self.change.text == TextChoice::On
-    }
-
     /// Reads every key, in the order of `default.toml`.
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {

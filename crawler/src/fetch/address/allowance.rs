@@ -12,10 +12,10 @@ use crate::url::WebUrl;
 /// `CIDR`, `ADDR`, `NAME`, `NAME:PORT` or `ADDR:PORT`: what may be fetched though it is not on the public internet.
 ///
 /// ```
-/// use webloom::fetch::address::Allowance;
+/// use webloom::internals::fetch::address::Allowance;
 /// assert_eq!("10.1.2.3/8".parse::<Allowance>()?, "10.0.0.0/8".parse()?);
 /// assert!("http://intranet/".parse::<Allowance>().is_err());
-/// # Ok::<(), webloom::fetch::address::AllowanceError>(())
+/// # Ok::<(), webloom::internals::fetch::address::AllowanceError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Allowance {

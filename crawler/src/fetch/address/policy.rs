@@ -8,14 +8,14 @@ use crate::url::WebUrl;
 /// Decides which addresses a URL may be fetched from.
 ///
 /// ```
-/// use webloom::fetch::address::{AddressPolicy, Trust};
-/// use webloom::url::WebUrl;
+/// use webloom::internals::fetch::address::{AddressPolicy, Trust};
+/// use webloom::internals::url::WebUrl;
 /// let start = WebUrl::parse("http://127.0.0.1:8000/")?;
 /// let policy = AddressPolicy::new([&start], vec![]);
 /// assert_eq!(policy.judge(&WebUrl::parse("http://127.0.0.1:9000/")?), Ok(Trust::Host));
 /// assert_eq!(policy.judge(&WebUrl::parse("http://10.0.0.1/")?), Err([10, 0, 0, 1].into()));
 /// assert_eq!(policy.judge(&WebUrl::parse("http://example.org/")?), Ok(Trust::Address));
-/// # Ok::<(), webloom::url::UrlError>(())
+/// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AddressPolicy {

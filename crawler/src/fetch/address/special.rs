@@ -61,7 +61,7 @@ const SIX_TO_FOUR: Block<Ipv6Addr> = v6(0x2002, 0, 0, 16, "6to4");
 /// (mapped, NAT64, 6to4) are what that address is.
 ///
 /// ```
-/// use webloom::fetch::address::special_use;
+/// use webloom::internals::fetch::address::special_use;
 /// assert_eq!(special_use("169.254.169.254".parse().unwrap()), Some("link-local"));
 /// assert_eq!(special_use("::ffff:10.0.0.1".parse().unwrap()), Some("private"));
 /// assert_eq!(special_use("9.9.9.9".parse().unwrap()), None);

@@ -43,13 +43,13 @@ pub struct BodyLimits {
 /// Undoes the content codings of one body.
 ///
 /// ```
-/// use webloom::fetch::decode::{BodyDecoder, BodyLimits};
+/// use webloom::internals::fetch::decode::{BodyDecoder, BodyLimits};
 /// let limits = BodyLimits { max_body: 1000, max_expansion: 100 };
 /// let mut decoder = BodyDecoder::new([b"identity".as_slice()], limits)?;
 /// assert!(decoder.push(b"hello")?.is_continue());
 /// let decoded = decoder.finish();
 /// assert_eq!((decoded.body.as_slice(), decoded.wire_bytes, decoded.complete), (b"hello".as_slice(), 5, true));
-/// # Ok::<(), webloom::fetch::decode::DecodeError>(())
+/// # Ok::<(), webloom::internals::fetch::decode::DecodeError>(())
 /// ```
 pub struct BodyDecoder {
     stages: Vec<Stage>,

@@ -51,10 +51,10 @@ pub use self::settings::{FetchSettings, SetupError};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use webloom::fetch::dns::SystemResolver;
-/// use webloom::fetch::http::{FetchSettings, HttpFetcher};
-/// use webloom::fetch::{FetchError, FetchRequest, Fetcher};
-/// use webloom::url::WebUrl;
+/// use webloom::internals::fetch::dns::SystemResolver;
+/// use webloom::internals::fetch::http::{FetchSettings, HttpFetcher};
+/// use webloom::internals::fetch::{FetchError, FetchRequest, Fetcher};
+/// use webloom::internals::url::WebUrl;
 ///
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
 /// let settings = FetchSettings::new("examplebot/1.0 (+https://example.org/bot)");

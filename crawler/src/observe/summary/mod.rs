@@ -28,6 +28,7 @@ mod verdict;
 
 /// A summary for people.
 pub struct Lines {
+    /// With a line break at its end.
     pub text: String,
     /// How the sequence ended.
     pub tone: Tone,
@@ -35,6 +36,7 @@ pub struct Lines {
 
 /// How a summary is shown to people.
 pub struct View<'a> {
+    /// The crawl directory.
     pub dir: &'a Path,
     /// How the run ended, where it has just done so.
     pub ended: Option<End>,
