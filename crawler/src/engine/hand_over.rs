@@ -4,7 +4,7 @@
 //!
 //! Invariants: messages are sent in the order in which they were given; a question is sent after all steps before it. What
 //! was given but is not committed is [`MOST_UNCOMMITTED`] steps at most; what is not written yet has no more rows than
-//! [`MOST_ROWS`] and those of one step.
+//! [`MOST_ROWS`] and those of one step, and no more bytes for takers than [`MOST_KIB`] and those of one step.
 //!
 //! Does not know: what a step means.
 
@@ -37,6 +37,12 @@ const BATCH_ROWS: usize = 1_000;
 /// with more takes all the room.
 const MOST_ROWS: usize = 5_000;
 
+/// Bytes for takers that are sent together; a step with more is sent alone.
+const BATCH_BYTES: usize = 1024 * 1024;
+
+/// The same on their way to the writer, in KiB. A step with more takes all the room.
+const MOST_KIB: usize = 16 * 1024;
+
 /// Messages in the channel: questions among them, and batches of one step.
 const MOST_MESSAGES: usize = 64;
 
@@ -46,10 +52,12 @@ pub(super) struct HandOver {
     /// Room for steps that are sent and not yet written.
     sent: Arc<Semaphore>,
     room: Arc<Semaphore>,
+    kib: Arc<Semaphore>,
     most: usize,
     #[expect(clippy::vec_box, reason = "a step is large, and is a box before and after")]
     steps: Vec<Box<Step>>,
     rows: usize,
+    bytes: usize,
     alarm: Pin<Box<Sleep>>,
 }
 
@@ -62,8 +70,9 @@ impl HandOver {
         let (writer, receiver) = mpsc::channel(MOST_MESSAGES);
         let sent = Arc::new(Semaphore::new(uncommitted - most));
         let room = Arc::new(Semaphore::new(MOST_ROWS - BATCH_ROWS));
+        let kib = Arc::new(Semaphore::new(MOST_KIB - BATCH_BYTES / 1024));
         let alarm = Box::pin(sleep_until(Instant::now()));
-        (Self { writer, sent, room, most, steps: Vec::new(), rows: 0, alarm }, receiver)
+        (Self { writer, sent, room, kib, most, steps: Vec::new(), rows: 0, bytes: 0, alarm }, receiver)
     }
 
     /// Gives a step, which is sent with others soon; waits while the writer is behind.
@@ -71,15 +80,17 @@ impl HandOver {
     /// # Errors
     /// [`EngineError::WriterGone`].
     pub(super) async fn step(&mut self, step: Box<Step>) -> Result<(), EngineError> {
-        if self.rows + step.rows.len() > BATCH_ROWS {
+        let bytes = step.kept_bytes();
+        if self.rows + step.rows.len() > BATCH_ROWS || self.bytes + bytes > BATCH_BYTES {
             self.flush().await?;
         }
         if self.steps.is_empty() {
             self.alarm.as_mut().reset(Instant::now() + PATIENCE);
         }
         self.rows += step.rows.len();
+        self.bytes += bytes;
         self.steps.push(step);
-        if self.steps.len() < self.most && self.rows <= BATCH_ROWS {
+        if self.steps.len() < self.most && self.rows <= BATCH_ROWS && self.bytes <= BATCH_BYTES {
             return Ok(());
         }
         self.flush().await
@@ -91,7 +102,7 @@ impl HandOver {
     /// [`EngineError::WriterGone`].
     pub(super) async fn propose(&mut self, step: Box<Step>, reply: Reply<Confirmed>) -> Result<(), EngineError> {
         self.flush().await?;
-        let room = self.room_for(1, step.rows.len()).await?;
+        let room = self.room_for(1, step.rows.len(), step.kept_bytes()).await?;
         self.send(Message::Propose(step, room, reply)).await
     }
 
@@ -124,19 +135,21 @@ impl HandOver {
         if self.steps.is_empty() {
             return Ok(());
         }
-        let room = self.room_for(self.steps.len(), self.rows).await?;
-        self.rows = 0;
+        let room = self.room_for(self.steps.len(), self.rows, self.bytes).await?;
+        (self.rows, self.bytes) = (0, 0);
         let next = Vec::with_capacity(self.most);
         let steps = std::mem::replace(&mut self.steps, next);
         self.send(Message::Steps(steps, room)).await
     }
 
-    async fn room_for(&self, steps: usize, rows: usize) -> Result<Room, EngineError> {
-        let [steps, rows] = [steps, rows.clamp(1, MOST_ROWS - BATCH_ROWS)]
+    async fn room_for(&self, steps: usize, rows: usize, bytes: usize) -> Result<Room, EngineError> {
+        let kib = bytes.div_ceil(1024).min(MOST_KIB - BATCH_BYTES / 1024);
+        let [steps, rows, kib] = [steps, rows.clamp(1, MOST_ROWS - BATCH_ROWS), kib]
             .map(|number| u32::try_from(number).expect("it is a small number"));
         let room = async {
             let steps = Arc::clone(&self.sent).acquire_many_owned(steps).await;
-            (steps, Arc::clone(&self.room).acquire_many_owned(rows).await)
+            let rows = Arc::clone(&self.room).acquire_many_owned(rows).await;
+            (steps, rows, Arc::clone(&self.kib).acquire_many_owned(kib).await)
         };
         tokio::select! {
             room = room => Ok(Box::new(room)),
@@ -152,7 +165,11 @@ impl HandOver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{candidate::HostId, store::Counters};
+    use crate::{
+        candidate::{HostId, Ticket},
+        store::{Counters, KeptPart, VisitOutcome, VisitRow},
+        time::Moment,
+    };
 
     fn step(number: u64) -> Box<Step> {
         Box::new(Step { counters: Counters { candidates: number, ..Counters::default() }, ..Step::default() })
@@ -195,6 +212,37 @@ mod tests {
             assert!(!numbers(&receiver.recv().await.unwrap()).is_empty());
             tokio::time::timeout(patience, hand_over.flush()).await.unwrap().unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn bytes_for_takers_are_bounded_and_the_largest_goes_alone() {
+        const KIB: usize = 600;
+        let kept = |bytes| {
+            let visit = VisitRow {
+                kept: vec![None, Some(KeptPart::new((), bytes))],
+                ..VisitRow::new(Ticket(1), Moment::EPOCH, VisitOutcome::Failed, None)
+            };
+            Box::new(Step { visit: Some(visit), ..Step::default() })
+        };
+        let patience = Duration::from_millis(50);
+        let (mut hand_over, mut receiver) = HandOver::new(100);
+        let mut given = 0;
+        while tokio::time::timeout(patience, hand_over.step(kept(KIB * 1024))).await.is_ok() {
+            given += 1;
+        }
+        assert!(given > 10 && given * KIB <= MOST_KIB, "{given} steps");
+        let Message::Steps(steps, room) = receiver.recv().await.unwrap() else { panic!("no steps") };
+        assert_eq!(steps.len(), 1, "two of them are more than goes together");
+        drop(room);
+        tokio::time::timeout(patience, hand_over.flush()).await.unwrap().unwrap();
+        let (mut hand_over, mut receiver) = HandOver::new(100);
+        hand_over.step(kept(1)).await.unwrap();
+        // It has all the room once what was sent before it is written.
+        let large = tokio::time::timeout(patience, hand_over.step(kept(100 * MOST_KIB * 1024)));
+        let mut written = async || matches!(receiver.recv().await, Some(Message::Steps(steps, _)) if steps.len() == 1);
+        let (sent, first) = tokio::join!(large, written());
+        sent.unwrap().unwrap();
+        assert!(first && written().await);
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use crate::{
     fetch::{FetchError, Truncation},
     frontier::{Asked, Lease},
     queue::Validators,
-    store::TextRow,
+    store::{KeptPart, TextRow},
     time::Moment,
     url::WebUrl,
 };
@@ -68,6 +68,15 @@ pub(super) struct KeptResponse {
     pub(super) wire_bytes: u64,
     pub(super) truncated: Option<Truncation>,
     pub(super) content: Content,
+    /// What was made of it for each taker.
+    pub(super) kept: Vec<Option<KeptPart>>,
+}
+
+impl KeptResponse {
+    /// Bytes that it has for takers.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.kept.iter().flatten().map(KeptPart::bytes).sum()
+    }
 }
 
 /// What was found in a response.

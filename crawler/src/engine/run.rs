@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use super::{
-    Between, End, EngineError, Progress, StopSignal, VisitEvents, WriterHost,
+    Between, End, EngineError, Preparers, Progress, StopSignal, VisitEvents, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
@@ -55,6 +55,8 @@ pub struct Launch<F, S, H> {
     pub progress: watch::Sender<Progress>,
     /// What hands events to whoever follows the crawl, if anybody does.
     pub events: Option<VisitEvents>,
+    /// What makes of an answer what takers of visits keep of it.
+    pub preparers: Preparers,
     /// Which URLs belong to the crawl, beside what the settings say.
     pub filter: Option<UrlFilter>,
     /// Which pages are visited after the sequence, if any are.
@@ -190,7 +192,8 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
     let clock = launch.clock;
     let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
-    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), events: launch.events, ..visitor };
+    let visitor = Visitor { omitted, now: Box::new(move || clock.now()), ..visitor };
+    let visitor = Visitor { events: launch.events, preparers: launch.preparers, ..visitor };
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
     let (resumed, filter) = (launch.resumed, launch.filter);
@@ -242,6 +245,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         labels: settings.store.links == LinksChoice::Full,
         now: Box::new(|| Moment::EPOCH),
         events: None,
+        preparers: Preparers::default(),
     }
 }
 

@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     judge::Memo,
+    preparing::{Preparers, apart_if},
     report::{Content, Judging, KeptResponse, Page, VisitLinks, shortened},
     sending,
     visit_events::{EventKind, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
@@ -113,6 +114,8 @@ pub(super) struct Visitor<F> {
     pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
     /// What hands events to whoever follows the crawl, if anybody does.
     pub(super) events: Option<VisitEvents>,
+    /// What makes of an answer what takers keep of it.
+    pub(super) preparers: Preparers,
 }
 
 /// How a page is read.
@@ -120,6 +123,8 @@ struct PageReading {
     judging: Judging,
     copy: Option<Arc<KnownCopy>>,
     followed: Option<Followed>,
+    /// The request says which copy is known.
+    is_conditional: bool,
 }
 
 /// What a request came to.
@@ -146,8 +151,9 @@ impl<F: Fetcher> Visitor<F> {
         let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             Task::Page(url, validators) => {
-                let request = FetchRequest { validators, ..get(url, self.max_body) };
-                self.page(request, PageReading { judging, copy, followed }).await
+                let keep = self.preparers.keeps();
+                let request = FetchRequest { validators, keep, ..get(url, self.max_body) };
+                self.page(request, PageReading { judging, copy, followed, is_conditional: false }).await
             }
             Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
             Task::Check(url) => {
@@ -169,30 +175,27 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn page(&self, first: FetchRequest, mut reading: PageReading) -> Visited {
-        let has_copy = first.validators != Validators::default();
+        reading.is_conditional = first.validators != Validators::default();
         let url = first.url.clone();
-        let (purpose, pause) = (first.purpose, first.pause);
+        let (purpose, pause, keep) = (first.purpose, first.pause, first.keep);
         let Fetched { mut requests, mut result } = self.fetch(first).await;
-        if let Ok(response) = &result
-            && has_copy
-            && response.status == NOT_MODIFIED
-        {
-            let result = Ok(self.kept(response, Content::NotModified(kept_validators(response))));
-            self.hand(reading.followed.take(), EventKind::Unchanged(None)).await;
-            return Visited { requests, result, failed: None };
-        }
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
-            let again = FetchRequest { purpose, pause, ..FetchRequest::get(itself, self.max_body) };
+            let again = FetchRequest { keep, purpose, pause, ..FetchRequest::get(itself, self.max_body) };
             let second = self.fetch(again).await;
             requests += second.requests;
             result = second.result;
+            reading.is_conditional = false;
         }
         let result = match result {
-            Ok(response) => Ok(self.read(url, response, &mut reading).await),
+            Ok(response) => {
+                let (response, kept) = self.preparers.prepare(&url, response).await;
+                let answer = self.read(url, response, &mut reading).await;
+                Ok(KeptResponse { kept, ..answer })
+            }
             Err(error) => Err(error),
         };
         let failed = match (&self.events, reading.followed.filter(|followed| !followed.is_rescue)) {
@@ -215,6 +218,11 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     async fn read(&self, url: WebUrl, response: FetchResponse, how: &mut PageReading) -> KeptResponse {
+        if how.is_conditional && response.status == NOT_MODIFIED {
+            let answer = self.kept(&response, Content::NotModified(kept_validators(&response)));
+            self.hand(how.followed.take(), EventKind::Unchanged(None)).await;
+            return answer;
+        }
         if let Some(target) = redirect_target(&url, &response).filter(|target| !self.is_same(target, &url)) {
             let answer = self.kept(&response, Content::Redirect(target.clone()));
             drop(response);
@@ -314,23 +322,13 @@ impl<F: Fetcher> Visitor<F> {
             wire_bytes: response.wire_bytes,
             truncated: response.truncated,
             content,
+            kept: Vec::new(),
         }
     }
 
     /// Whether two URLs are one page.
     fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
-    }
-}
-
-/// Does heavy work on another thread, so that others are not kept waiting.
-async fn apart_if<T: Send + 'static>(heavy: bool, work: impl FnOnce() -> T + Send + 'static) -> T {
-    if !heavy {
-        return work();
-    }
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
     }
 }
 

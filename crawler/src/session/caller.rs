@@ -4,7 +4,11 @@ use std::path::Path;
 
 use tokio::sync::watch;
 
-use super::{Failure, access::Standard};
+use super::{
+    Failure,
+    access::Standard,
+    takers::{self, VisitTaker},
+};
 use crate::{
     config::Settings,
     engine::{End, Progress, StopSignal, VisitEvents, WriterHost},
@@ -53,6 +57,11 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     /// What hands events to whoever follows the crawl, if anybody does.
     fn events(&self) -> Option<VisitEvents> {
         None
+    }
+
+    /// What takes each visit, beside the URL table.
+    fn takers(&self, dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
+        takers::of(dir, settings)
     }
 
     /// Which URLs belong to the crawl, beside what the settings say.

@@ -8,7 +8,7 @@ use crate::{
     store::{ReadSide, StoreError, StoredSummary, sqlite},
 };
 
-pub(crate) use sqlite::{BadFailPoint, Beginning, CrawlDirectory, DirectoryLock};
+pub(crate) use sqlite::{BadFailPoint, Beginning, CrawlDirectory, DirectoryLock, Taker, Takers};
 
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";

@@ -6,12 +6,13 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
     Caller, Ended, Failure, Round, Session, Visited,
-    directory::CrawlDirectory,
+    directory::{CrawlDirectory, Takers},
     prepare::{Begun, Prepared, PreparedRun},
+    takers::VisitTaker,
 };
 use crate::{
     clock::Clock,
-    engine::{self, Between, Launch, Progress, StopSignal},
+    engine::{self, Between, Launch, Preparers, Progress, StopSignal},
 };
 
 /// What a session of this caller is launched with.
@@ -90,9 +91,15 @@ impl<C: Caller> Session<C> {
         let PreparedRun { directory, resumed, starts, settings, texts, fetcher } = run;
         let writer = self.caller.writer();
         let is_over = self.round == Round::Between;
+        let takers = self
+            .caller
+            .takers(&self.dir, &settings)
+            .into_iter()
+            .map(|VisitTaker { preparer, taker }| (preparer, taker));
+        let (preparers, takers) = takers.unzip();
         let between = (self.watched && !is_over).then(|| Between::new(&settings, clock.now()));
         Launch {
-            directory,
+            directory: directory.with(Takers::new(takers)),
             resumed,
             starts,
             settings,
@@ -103,6 +110,7 @@ impl<C: Caller> Session<C> {
             stop,
             progress,
             events: self.caller.events(),
+            preparers: Preparers::new(preparers),
             filter: self.caller.filter(),
             between,
             is_over,

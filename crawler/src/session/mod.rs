@@ -15,6 +15,7 @@ pub(crate) mod no_start;
 pub(crate) mod open_files;
 mod prepare;
 pub(crate) mod starts;
+pub(crate) mod takers;
 
 use std::{collections::HashSet, path::PathBuf, sync::Arc};
 

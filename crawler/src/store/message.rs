@@ -1,8 +1,8 @@
 //! [`Message`]: what the core sends to the writer, in order.
 
 use super::{
-    Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, LostRow, RescueRow, RobotsRow, SequenceEnd,
-    SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
+    Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, KeptPart, LostRow, RescueRow, RobotsRow,
+    SequenceEnd, SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -45,6 +45,11 @@ pub struct Step {
 }
 
 impl Step {
+    /// Bytes that it has for takers.
+    pub fn kept_bytes(&self) -> usize {
+        self.visit.iter().flat_map(|visit| &visit.kept).flatten().map(KeptPart::bytes).sum()
+    }
+
     /// Whether the sequence goes on with it: a page was visited, or a URL admitted.
     pub fn goes_on(&self) -> bool {
         self.visit.is_some() || self.change.is_some() || !self.rows.is_empty()

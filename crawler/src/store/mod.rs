@@ -12,12 +12,14 @@ mod changes;
 mod counters;
 mod crawl;
 mod error;
+mod kept;
 mod labels;
 mod leb128;
 mod links;
 mod lost;
 mod message;
 mod pages;
+
 mod reading;
 mod resumed;
 mod revisits;
@@ -31,6 +33,7 @@ pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_o
 pub use counters::{Counters, UNJUDGED};
 pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};
+pub use kept::KeptPart;
 pub use labels::{LabelPacker, Labels, LinkLabel, RefusedLink};
 pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
 pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::TextRow;
+use super::{KeptPart, TextRow};
 use crate::{
     candidate::{Hop, HostId, Ticket},
     health::Cause,
@@ -227,6 +227,8 @@ pub struct VisitRow {
     pub labels: Option<Vec<u8>>,
     /// The copy that it is compared with, where the lease had one.
     pub copy: Option<Arc<KnownCopy>>,
+    /// What is kept of the answer for each taker; nothing where there are none.
+    pub kept: Vec<Option<KeptPart>>,
 }
 
 impl VisitRow {
@@ -254,6 +256,7 @@ impl VisitRow {
             links: Vec::new(),
             labels: None,
             copy: None,
+            kept: Vec::new(),
         }
     }
 

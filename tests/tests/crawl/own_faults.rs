@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use webloom::internals::{
     clock::Clock,
     config::Layers,
-    engine::{self, End, Launch, Progress, StopSignal, WriterThread},
+    engine::{self, End, Launch, Preparers, Progress, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     store::{AreaRow, AreaSource, NewCrawl, sqlite::CrawlDirectory},
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -68,6 +68,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
             stop: StopSignal::new(receiver, Duration::from_secs(1)),
             progress: watch::channel(Progress::default()).0,
             events: None,
+            preparers: Preparers::default(),
             filter: None,
             between: None,
             is_over: false,

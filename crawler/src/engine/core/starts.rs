@@ -3,7 +3,7 @@
 //! Owns: the scope, the starts without a final answer, those whose scheme is a guess, and the pages that are held back.
 //!
 //! Invariant: until the redirects of the starts are known, no link is judged: each may still make the scope wider. The wait ends
-//! after ten seconds, 64 pages or 100,000 links, so a start that hangs holds nobody back.
+//! after ten seconds, 64 pages, 100,000 links or 8 MiB for takers, so a start that hangs holds nobody back.
 //!
 //! Does not know: which URLs were seen.
 
@@ -17,7 +17,7 @@ use crate::{
     config::Settings,
     engine::{
         judge::{Batch, Judge, Proposals, Provenance, PureHalf},
-        report::{Judging, Report},
+        report::{Judging, KeptResponse, Report},
     },
     frontier::WorkItem,
     scope::Refusal,
@@ -34,6 +34,9 @@ pub(super) const MOST_HELD: usize = 64;
 
 /// Links of theirs that are held back, at most and no page more.
 const MOST_LINKS: usize = 100_000;
+
+/// Bytes for takers that they have, at most and no page more.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Starts as they are offered to the crawl.
 pub(super) struct Offered {
@@ -62,6 +65,8 @@ pub(super) struct Starts {
     held: Vec<(Report, Moment)>,
     /// Links of theirs that are still to be judged.
     links: usize,
+    /// Bytes for takers that they have.
+    bytes: usize,
 }
 
 impl Starts {
@@ -79,6 +84,7 @@ impl Starts {
             ends: now + LONGEST,
             held: Vec::new(),
             links: 0,
+            bytes: 0,
         }
     }
 
@@ -220,6 +226,7 @@ impl Starts {
     /// Holds a page back whose visit ended at `at`.
     pub(super) fn hold(&mut self, report: Report, at: Moment) {
         self.links += report.unjudged_links();
+        self.bytes += report.result.as_ref().map_or(0, KeptResponse::kept_bytes);
         self.held.push((report, at));
     }
 
@@ -236,13 +243,14 @@ impl Starts {
 
     /// The pages that need not wait any longer.
     pub(super) fn released(&mut self, now: Moment) -> Vec<(Report, Moment)> {
-        if now >= self.ends || self.held.len() >= MOST_HELD || self.links >= MOST_LINKS {
+        let full = self.held.len() >= MOST_HELD || self.links >= MOST_LINKS || self.bytes >= MOST_BYTES;
+        if now >= self.ends || full {
             self.give_up();
         }
         if self.holds() {
             return Vec::new();
         }
-        self.links = 0;
+        (self.links, self.bytes) = (0, 0);
         std::mem::take(&mut self.held)
     }
 }

@@ -8,14 +8,14 @@ use std::{
 use tokio::sync::watch;
 
 use super::{
-    Random,
+    Random, copies,
     disk::Disk,
     world::{Granted, WebFetcher, World},
 };
 use crate::{
     config::Settings,
     engine::{End, Gated, Pass, Progress, SharedGate, StopSignal},
-    session::{Caller, Failure, access::Standard},
+    session::{Caller, Failure, access::Standard, takers::VisitTaker},
 };
 
 /// A process in its world.
@@ -25,6 +25,8 @@ pub(super) struct Simulated {
     pub(super) disk: Disk,
     pub(super) random: Arc<Mutex<Random>>,
     pub(super) gate: Arc<SharedGate>,
+    /// Whether a taker gets the visits.
+    pub(super) copies: bool,
 }
 
 impl Caller for Simulated {
@@ -60,6 +62,10 @@ impl Caller for Simulated {
 
     fn random(&self) -> Result<u64, Failure> {
         Ok(self.random.lock().unwrap().next())
+    }
+
+    fn takers(&self, dir: &Path, _: &Settings) -> Vec<VisitTaker> {
+        if self.copies { vec![copies::taker(dir)] } else { Vec::new() }
     }
 
     fn note(&self, text: &str) {

@@ -70,6 +70,8 @@ pub(super) struct Crawl {
     pub(super) now: u64,
     pub(super) world: Arc<Mutex<World>>,
     disk: Disk,
+    /// Whether a taker gets the visits.
+    copies: bool,
     /// The number of the present run, from 1.
     pub(super) runs: u64,
     pub(super) past: Vec<Past>,
@@ -112,6 +114,7 @@ impl Crawl {
         Self {
             world: Arc::new(Mutex::new(World::new(web.clone(), servers))),
             disk: process::disk(disk),
+            copies: false,
             web,
             requests: Vec::new(),
             folder: folder.unwrap(),
@@ -159,6 +162,7 @@ impl Crawl {
         let further = if self.random.percent(25) { 1 + self.random.below(2) } else { 0 };
         self.again = Some((plan, further));
         // Draws of their own, so that a seed stays what it was.
+        self.copies = self.separate(1).percent(30);
         let mut separate = self.separate(0);
         let between = separate.percent(30).then(|| between(&mut separate));
         let length = separate.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
@@ -413,6 +417,7 @@ impl Crawl {
             disk: self.disk.clone(),
             random: Arc::new(Mutex::new(Random::new(self.random.next()))),
             gate: Arc::new(SharedGate::new(Limits::default())),
+            copies: self.copies,
         };
         Session {
             dir: self.folder.path().to_owned(),

@@ -19,6 +19,7 @@
 
 mod between;
 mod caller;
+mod copies;
 mod crawl;
 mod disk;
 mod faults;

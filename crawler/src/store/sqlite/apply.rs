@@ -46,9 +46,17 @@ pub(super) enum Rows {
     Proposed,
 }
 
-/// Writes the rows of a step; its counters are the writer's. Returns the URLs that were admitted already, of which nothing
-/// is written.
-pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -> Result<Vec<Ticket>> {
+/// What was written of a step.
+#[derive(Debug, Default)]
+pub(super) struct Applied {
+    /// The URLs that were admitted already, of which nothing is written.
+    pub(super) known: Vec<Ticket>,
+    /// The rows of the URL that was visited, and of its visit.
+    pub(super) visit: Option<(u64, i64)>,
+}
+
+/// Writes the rows of a step; its counters are the writer's.
+pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -> Result<Applied> {
     let current = context.current;
     let mut tickets = Tickets::new(connection, context);
     let copy = step.visit.as_ref().map(|visit| tickets.copy(visit)).transpose()?.flatten();
@@ -60,10 +68,12 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
             known.push(row.id);
         }
     }
-    let visit = match &step.visit {
-        Some(row) => Some(visits::write(connection, row, (tickets.url(row.url)?, copy.as_deref()), current)?),
-        None => None,
-    };
+    let (mut visit, mut visited) = (None, None);
+    if let Some(row) = &step.visit {
+        let url = tickets.url(row.url)?;
+        let written = visits::write(connection, row, (url, copy.as_deref()), current)?;
+        (visit, visited) = (Some(written), written.visit.map(|visit| (url, visit)));
+    }
     if let Some((ticket, new)) = &step.change {
         change(connection, tickets.url(*ticket)?, new, visit, current)?;
     }
@@ -77,7 +87,7 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
     if let Some((id, why)) = step.closed {
         close(connection, id, why, current)?;
     }
-    Ok(known)
+    Ok(Applied { known, visit: visited })
 }
 
 fn host(connection: &Connection, row: &HostRow) -> Result<()> {

@@ -13,7 +13,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{FailPoint, again, error::database_error, resume, schema};
+use super::{FailPoint, again, error::database_error, resume, schema, takers::Takers};
 use crate::{
     store::{AreaRow, LastSequence, StoreError},
     url::{Canonicalizer, FingerprintSeed},
@@ -62,6 +62,7 @@ pub struct CrawlDirectory {
     pub(super) connection: Connection,
     lock: DirectoryLock,
     fail_point: Option<FailPoint>,
+    pub(super) takers: Takers,
 }
 
 impl CrawlDirectory {
@@ -102,13 +103,19 @@ impl CrawlDirectory {
         // Before anything is written that other rules would not understand.
         resume::key_rules(&connection).map_err(failed())?;
         again::keep_past(&connection).map_err(failed())?;
-        Ok(Self { path: path.clone(), connection, lock, fail_point: None })
+        Ok(Self { path: path.clone(), connection, lock, fail_point: None, takers: Takers::default() })
     }
 
     /// Has the process die at this moment, in tests of kill and resume.
     #[must_use]
     pub fn dying_at(self, fail_point: Option<FailPoint>) -> Self {
         Self { fail_point, ..self }
+    }
+
+    /// Has these take the visits that are written.
+    #[must_use]
+    pub fn with(self, takers: Takers) -> Self {
+        Self { takers, ..self }
     }
 
     /// Has what takes long before the first message to its writer end, with [`StoreError::Interrupted`], once this is so. What is not

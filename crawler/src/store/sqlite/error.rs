@@ -21,6 +21,9 @@ pub(crate) enum Fault {
     /// A temporary file cannot be written or read.
     #[error(transparent)]
     Temporary(#[from] io::Error),
+    /// A taker of visits cannot go on.
+    #[error(transparent)]
+    Taker(#[from] StoreError),
 }
 
 impl Fault {
@@ -28,6 +31,7 @@ impl Fault {
     pub(super) fn of(self, database: &Path) -> StoreError {
         match self {
             Self::Database(source) => database_error(database)(source),
+            Self::Taker(error) => error,
             Self::Temporary(source) if source.kind() == io::ErrorKind::StorageFull => {
                 StoreError::Full { path: database.to_owned() }
             }
@@ -44,6 +48,7 @@ impl From<Fault> for ReadError {
         match fault {
             Fault::Database(error) => error.into(),
             Fault::Temporary(error) => Self::Temporary(error.into()),
+            Fault::Taker(error) => Self::Database(error.into()),
         }
     }
 }

@@ -27,6 +27,7 @@ use super::{
     error::Fault,
     freshness, lost, prepare, prune, refill, revisits,
     sweep::LinkSweep,
+    takers::Taken,
 };
 use crate::{
     candidate::Ticket,
@@ -48,7 +49,7 @@ impl Store for CrawlDirectory {
 
     fn writer(self, settings: WriterSettings, now: Instant) -> Result<Writer, StoreError> {
         let database = self.path().join(DATABASE);
-        Writer::new(self, settings, now).map_err(|fault| Fault::from(fault).of(&database))
+        Writer::new(self, settings, now).map_err(|fault| fault.of(&database))
     }
 }
 
@@ -102,11 +103,10 @@ enum Durability {
 }
 
 impl Writer {
-    fn new(directory: CrawlDirectory, settings: WriterSettings, now: Instant) -> rusqlite::Result<Self> {
-        #[cfg(test)]
-        let mut directory = directory;
+    fn new(mut directory: CrawlDirectory, settings: WriterSettings, now: Instant) -> Result<Self, Fault> {
         let current = Current::of(&directory.connection, settings.sequence)?;
         let context = StepContext::of(&directory.connection, current, Rows::New)?;
+        directory.takers.resume(&directory.connection)?;
         directory.connection.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(Self {
             #[cfg(test)]
@@ -205,7 +205,7 @@ impl Writer {
         Ok(swept)
     }
 
-    fn step(&mut self, step: &Step, rows: Rows) -> rusqlite::Result<Vec<Ticket>> {
+    fn step(&mut self, step: &Step, rows: Rows) -> Result<Vec<Ticket>, Fault> {
         self.pass("before_step");
         if self.group.is_none() {
             self.begin()?;
@@ -216,9 +216,14 @@ impl Writer {
         let context = StepContext { rows, ..self.context };
         #[cfg(test)]
         self.statements.take();
-        let known = apply::step(self.connection(), step, context)?;
+        let applied = apply::step(self.connection(), step, context)?;
         #[cfg(test)]
         self.statements.expect_few(step, context);
+        if let (Some((url, visit)), Some(row)) = (applied.visit, &step.visit) {
+            let CrawlDirectory { takers, connection, .. } = &mut self.directory;
+            takers.take(&Taken { visit, url, row, kept: None }, connection)?;
+        }
+        let known = applied.known;
         self.context.lost |= !step.lost.is_empty();
         self.pass("inside_step");
         self.settings.counters.add(&step.counters);
@@ -256,9 +261,12 @@ impl Writer {
     }
 
     /// Ends the open transaction, if there is one.
-    fn commit(&mut self) -> rusqlite::Result<()> {
+    fn commit(&mut self) -> Result<(), Fault> {
         let Some(group) = self.group.take() else { return Ok(()) };
         self.write_counters()?;
+        if group.durability == Durability::PowerLoss {
+            self.directory.takers.sync()?;
+        }
         self.pass("before_commit");
         self.connection().execute_batch("COMMIT")?;
         self.pass("after_commit");
@@ -279,7 +287,8 @@ impl Writer {
         update.execute(params![counters, self.settings.sequence]).map(|_| ())
     }
 
-    fn checkpoint(&mut self, mode: &str) -> rusqlite::Result<()> {
+    fn checkpoint(&mut self, mode: &str) -> Result<(), Fault> {
+        self.directory.takers.sync()?;
         self.pass("before_checkpoint");
         self.connection().query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");

@@ -126,6 +126,7 @@ impl PageFates {
         visit.wire_bytes = answer.wire_bytes;
         visit.steady = answer.steady.filter(|_| is_stored);
         visit.truncated = answer.truncated.map(Truncation::name);
+        visit.kept = std::mem::take(&mut answer.kept);
         match &mut answer.content {
             Content::Redirect(to) => visit.redirect = Some(shortened(to.as_str(), self.max_url_length).into()),
             Content::Page(page) | Content::Other(page) => keep(page, visit),

@@ -11,12 +11,13 @@ mod rows;
 
 pub(super) use ends::justify;
 
-use super::crawl::Crawl;
+use super::{copies, crawl::Crawl};
 use crate::store::{ReadSide, sqlite::Records};
 
 /// Judges a sequence that is complete.
 pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
     rows::judge(crawl)?;
+    copies::judge(crawl.folder.path())?;
     requests::judge(crawl)?;
     bounds::judge(crawl)
 }
