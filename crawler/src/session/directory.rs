@@ -8,7 +8,7 @@ use crate::{
     store::{ReadSide, StoreError, StoredSummary, sqlite},
 };
 
-pub(crate) use sqlite::{BadFailPoint, Beginning, CrawlDirectory, DirectoryLock, Taker, Takers};
+pub(crate) use sqlite::{BadFailPoint, Beginning, CrawlDirectory, DirectoryLock, takers};
 
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";

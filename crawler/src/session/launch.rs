@@ -6,7 +6,7 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
     Caller, Ended, Failure, Round, Session, Visited,
-    directory::{CrawlDirectory, Takers},
+    directory::{CrawlDirectory, takers::Takers},
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
 };

@@ -4,7 +4,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::directory::Taker;
+use super::directory::takers::Taker;
 use crate::{config::Settings, engine::Preparer};
 
 /// Its two halves.

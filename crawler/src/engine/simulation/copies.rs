@@ -16,7 +16,10 @@ use crate::{
     session::takers::VisitTaker,
     store::{
         KeptPart, StoreError,
-        sqlite::{Records, Taken, Taker},
+        sqlite::{
+            Records,
+            takers::{Taken, Taker},
+        },
     },
     url::WebUrl,
 };
