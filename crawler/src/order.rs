@@ -9,8 +9,6 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::queue::WorkItem;
-
 /// Bits of a rank that hold a depth.
 const DEPTH_BITS: u32 = 32;
 
@@ -133,13 +131,6 @@ impl Ranking {
 impl From<Order> for Ranking {
     fn from(order: Order) -> Self {
         Self::new(order, Vec::new())
-    }
-}
-
-impl WorkItem {
-    /// Its weight, where ranks are of this order.
-    pub fn weight(&self, order: Order) -> Weight {
-        order.weight(self.rank, self.depth)
     }
 }
 

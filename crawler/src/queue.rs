@@ -9,7 +9,7 @@ use std::{num::NonZeroU64, sync::Arc};
 
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    order::Order,
+    order::{Order, Weight},
     purpose::Purpose,
     time::Moment,
     url::WebUrl,
@@ -139,6 +139,11 @@ impl WorkItem {
     /// Its place in its host's queue.
     pub fn place(&self) -> Place {
         Place { rank: self.rank, id: self.id }
+    }
+
+    /// Its weight, where ranks are of this order.
+    pub fn weight(&self, order: Order) -> Weight {
+        order.weight(self.rank, self.depth)
     }
 }
 
