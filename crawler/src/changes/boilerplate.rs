@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::changed_lines::hash;
+use super::line_hash::hash;
 use crate::text::Text;
 
 /// A line is boilerplate where it is on more than this share of the sampled pages, in percent: far more than a word

@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Boilerplate, Edit};
-
-/// What tells a line that was removed from one that was added.
-const REMOVED: u64 = 1;
-
-/// The end of an edit in the kept form.
-const END: u64 = 0;
+use super::{
+    Boilerplate, Edit,
+    line_hash::{END, REMOVED, hash},
+};
 
 /// The lines that edits removed and added. Each is the hash of the line, its last bit saying whether it was removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,9 +77,4 @@ impl ChangedLines {
         let edits = numbers[usize::from(cut)..].split_inclusive(|number| *number == END);
         Self { edits: edits.map(|edit| edit.strip_suffix(&[END]).unwrap_or(edit).to_vec()).collect(), cut }
     }
-}
-
-/// Of a line; never that of the end, and never with the last bit.
-pub(super) fn hash(line: &str) -> u64 {
-    (xxh3_64(line.as_bytes()) & !REMOVED).max(2)
 }

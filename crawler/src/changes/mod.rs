@@ -16,6 +16,7 @@ mod boilerplate;
 mod changed_lines;
 mod edit;
 mod ignore;
+mod line_hash;
 mod look;
 mod pattern;
 mod rotating;
