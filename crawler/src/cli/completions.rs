@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{Failure, help, outcome};
+use super::{Failure, outcome};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
@@ -15,9 +15,9 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &CompletionsArgs, mut program: Command) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut help::command(), "webloom", &mut script);
+    clap_complete::generate(args.shell, &mut program, "webloom", &mut script);
     outcome::print_bytes(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,9 +7,7 @@
 //!
 //! Does not know: what a flag means (its own help says it).
 
-use clap::{Arg, ArgAction, Command, CommandFactory};
-
-use super::Cli;
+use clap::{Arg, ArgAction, Command};
 
 /// Characters of a line of `-h` at most.
 const WIDTH: usize = 80;
@@ -99,11 +97,11 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
     ("man", &["webloom man man1"]),
 ];
 
-/// The program's arguments, with a short help and with examples.
-pub(super) fn command() -> Command {
+/// The arguments of the program, with a short help and with examples.
+pub(super) fn command(program: Command) -> Command {
     let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
     let version = version.help("Print the version").hide_short_help(true);
-    with_help(Cli::command().disable_version_flag(true).arg(version), "")
+    with_help(program.disable_version_flag(true).arg(version), "")
 }
 
 /// A command and those below it with their help; `path` is the words after `webloom`.
@@ -178,7 +176,7 @@ fn examples(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::program, *};
 
     /// Lines of a screen.
     const SCREEN: usize = 24;
@@ -191,7 +189,7 @@ mod tests {
     }
 
     fn at_width(columns: usize) -> Vec<(String, Command)> {
-        let mut program = command().term_width(columns).max_term_width(110);
+        let mut program = program().term_width(columns).max_term_width(110);
         program.build();
         all(&program, "").into_iter().map(|(path, command)| (path, command.term_width(columns))).collect()
     }

@@ -9,7 +9,7 @@ use std::{
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::{Failure, help, outcome};
+use super::{Failure, outcome};
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -18,10 +18,10 @@ pub(super) struct ManArgs {
     dir: PathBuf,
 }
 
-pub(super) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &ManArgs, program: Command) -> Result<ExitCode, Failure> {
     fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder for the manual pages"))?;
     // Help has no page of its own: each command's page is its help.
-    let program = help::command().disable_help_subcommand(true);
+    let program = program.disable_help_subcommand(true);
     let mut program = program.mut_subcommands(|command| command.disable_help_subcommand(true));
     program.build();
     let pages = write(&program, &args.dir)?;

@@ -31,7 +31,7 @@ mod watch;
 
 use std::{borrow::Cow, process::ExitCode};
 
-use clap::{FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     observe::{escape, summary},
@@ -98,7 +98,7 @@ enum Command {
 
 /// Runs the command that the program's arguments ask for; on failure says why on stderr.
 pub fn start() -> ExitCode {
-    let parsed = help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = program().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = parsed.unwrap_or_else(|error| refuse(&error));
     let quiet = cli.command.is_quiet();
     run(cli).unwrap_or_else(|failure| {
@@ -106,6 +106,11 @@ pub fn start() -> ExitCode {
         outcome::tell(&if quiet { shortened(&why) } else { why });
         failure.exit_code()
     })
+}
+
+/// All arguments, with their help.
+fn program() -> clap::Command {
+    help::command(Cli::command())
 }
 
 /// Help, or what is wrong with the arguments: these are repeated, and may be anybody's.
@@ -141,8 +146,8 @@ fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Config(command) => config_command::run(command),
         Command::Explain(command) => explain::run(&command),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => manual::run(&args),
+        Command::Completions(args) => completions::run(&args, program()),
+        Command::Man(args) => manual::run(&args, program()),
     }
 }
 
