@@ -35,13 +35,50 @@ const MOST_REPEATED: usize = 208;
 /// Time between two looks at a running crawl.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// The chapters, with what they showed.
+#[derive(Debug)]
+pub(super) struct Story {
+    pub(super) chapters: Vec<Chapter>,
+}
+
+impl Story {
+    /// Whether every statement holds.
+    pub(super) fn holds(&self) -> bool {
+        self.wrong() == 0
+    }
+
+    /// How many statements do not.
+    pub(super) fn wrong(&self) -> usize {
+        self.chapters.iter().map(Chapter::wrong).sum()
+    }
+
+    /// How many there are.
+    pub(super) fn statements(&self) -> usize {
+        self.chapters.iter().map(Chapter::statements).sum()
+    }
+
+    /// How long it took.
+    pub(super) fn seconds(&self) -> f64 {
+        self.chapters.iter().map(Chapter::seconds).sum()
+    }
+}
+
+/// All of them, one after another.
+pub(super) async fn all(tour: &Tour) -> Result<Story, Failure> {
+    let url = tour.server().url();
+    tour.screen().text(&format!("A tour of webloom in five chapters, on a practice site at {url}"))?;
+    let chapters =
+        vec![crawl(tour).await?, tiny_filter(tour).await?, kill(tour).await?, change(tour).await?, outage(tour).await?];
+    Ok(Story { chapters })
+}
+
 /// A crawl of the site into the directory of this name.
 fn crawl_of<'a>(url: &'a str, dir: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["crawl", url, "-d", dir], &FAST[..], more].concat()
 }
 
 /// A whole crawl.
-pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
+async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("1. Crawl")?;
     tour.screen().text("It follows every link of the site once, obeys robots.txt, and names what is broken.")?;
     let mut chapter = Chapter::begin("crawl");
@@ -72,7 +109,7 @@ pub(super) async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// A filter that loses pages.
-pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
+async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("2. A filter that is far too small")?;
     tour.screen()
         .text("A full filter takes new URLs for seen ones: these are lost. The audit counts them during the crawl,")?;
@@ -115,7 +152,7 @@ pub(super) async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// A crawl that is killed, and goes on.
-pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
+async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("3. Kill it during the crawl")?;
     tour.screen().text("Everything that the crawl knows is in one SQLite file. The same command resumes the crawl.")?;
     let mut chapter = Chapter::begin("kill");
@@ -155,7 +192,7 @@ pub(super) async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// The site changes.
-pub(super) async fn change(tour: &Tour) -> Result<Chapter, Failure> {
+async fn change(tour: &Tour) -> Result<Chapter, Failure> {
     tour.screen().heading("4. The site changes")?;
     tour.screen()
         .text("Pages are edited, removed and added. --again asks for every known page and shows what has changed.")?;
@@ -199,7 +236,7 @@ fn excerpt_of_changes<'a>(tour: &Tour, output: &str, kinds: impl Iterator<Item =
 }
 
 /// The server is away for a while.
-pub(super) async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
+async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
     let seconds = OUTAGE.as_secs();
     tour.screen().heading("5. An outage")?;
     tour.screen().text(&format!(

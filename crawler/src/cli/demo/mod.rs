@@ -19,7 +19,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use webloom_practice::{PracticeServer, PracticeSite, Shape};
 
-use self::{folder::Folder, screen::Screen, tour::Tour};
+use self::{chapters::Story, folder::Folder, screen::Screen, tour::Tour};
 use super::{Failure, directory, flags::OutputFlags, outcome, session, signals, summary};
 
 /// Arguments of `demo`.
@@ -105,7 +105,7 @@ async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, Failure> {
     }
     let server = PracticeServer::start(site).await.map_err(Failure::system("cannot serve the practice site"))?;
     let tour = Tour::new(folder.path(), server, Screen::new(&args.output), &args.output)?;
-    let story = tour.all().await?;
+    let story = chapters::all(&tour).await?;
     folder.keep_site(tour.server())?;
     if args.output.json {
         outcome::document(&document(&story, args, folder, &tour)?)?;
@@ -115,7 +115,7 @@ async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, Failure> {
 }
 
 /// The summary of the first crawl, and the figures of the tour.
-fn document(story: &tour::Story, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<Value, Failure> {
+fn document(story: &Story, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<Value, Failure> {
     let figures = json!({
         "site": tour.server().url(), "directory": folder.path().display().to_string(),
         "kept": folder.stays(), "served": args.serve, "tour_seconds": story.seconds(), "holds": story.holds(),
@@ -129,7 +129,7 @@ fn document(story: &tour::Story, args: &DemoArgs, folder: &Folder, tour: &Tour) 
 }
 
 /// What held, and what to do next.
-fn closing(story: &tour::Story, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), Failure> {
+fn closing(story: &Story, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), Failure> {
     screen.gap()?;
     match story.wrong() {
         0 => screen.good(&format!(

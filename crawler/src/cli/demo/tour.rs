@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::process::Command;
 use webloom_practice::PracticeServer;
 
-use super::{chapter::Chapter, chapters, screen::Screen};
+use super::{chapter::Chapter, screen::Screen};
 use crate::{
     cli::{Failure, directory, flags::OutputFlags, summary},
     config::RawValue,
@@ -43,34 +43,6 @@ pub(super) struct Tour {
     is_verbose: bool,
 }
 
-/// The chapters, with what they showed.
-#[derive(Debug)]
-pub(super) struct Story {
-    pub(super) chapters: Vec<Chapter>,
-}
-
-impl Story {
-    /// Whether every statement holds.
-    pub(super) fn holds(&self) -> bool {
-        self.wrong() == 0
-    }
-
-    /// How many statements do not.
-    pub(super) fn wrong(&self) -> usize {
-        self.chapters.iter().map(Chapter::wrong).sum()
-    }
-
-    /// How many there are.
-    pub(super) fn statements(&self) -> usize {
-        self.chapters.iter().map(Chapter::statements).sum()
-    }
-
-    /// How long it took.
-    pub(super) fn seconds(&self) -> f64 {
-        self.chapters.iter().map(Chapter::seconds).sum()
-    }
-}
-
 impl Tour {
     /// A tour whose crawls lie in `folder`.
     pub(super) fn new(
@@ -94,20 +66,6 @@ impl Tour {
             variables: variables.collect(),
             is_verbose: output.verbose > 0,
         })
-    }
-
-    /// All chapters.
-    pub(super) async fn all(&self) -> Result<Story, Failure> {
-        let url = self.server.url();
-        self.screen.text(&format!("A tour of webloom in five chapters, on a practice site at {url}"))?;
-        let chapters = vec![
-            chapters::crawl(self).await?,
-            chapters::tiny_filter(self).await?,
-            chapters::kill(self).await?,
-            chapters::change(self).await?,
-            chapters::outage(self).await?,
-        ];
-        Ok(Story { chapters })
     }
 
     /// What serves the site.
