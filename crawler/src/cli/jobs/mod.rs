@@ -12,7 +12,6 @@ mod read;
 
 use std::{
     collections::HashMap,
-    num::NonZeroU64,
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -27,6 +26,8 @@ use tokio::{
 };
 use tracing::Instrument;
 
+pub(super) use self::read::AskedJobs;
+
 use self::read::{CrawlJob, Jobs};
 use super::{
     Failure,
@@ -35,22 +36,11 @@ use super::{
     outcome::{self, Voice},
     signals,
     watch::{
-        WatchFlags,
         rounds::{Order, Outside, no_timer},
         site::Given,
     },
 };
-use crate::{clock::SystemWall, engine::SharedGate, observe::logs, politeness::Member, store::Revisit};
-
-/// What was asked for, beside the file.
-pub(super) struct AskedJobs {
-    pub(super) file: PathBuf,
-    /// What holds for all jobs.
-    pub(super) flags: WatchFlags,
-    pub(super) revisit: Revisit,
-    /// How many sequences each may have.
-    pub(super) most: Option<NonZeroU64>,
-}
+use crate::{clock::SystemWall, engine::SharedGate, observe::logs, politeness::Member};
 
 /// Exit codes of jobs, the worst first: of several jobs the worst is the program's.
 const WORST_FIRST: [u8; 5] = [1, 2, 3, 4, 0];

@@ -2,17 +2,31 @@
 
 use std::{
     collections::HashMap,
+    num::NonZeroU64,
     path::{Component, Path, PathBuf},
 };
 
-use super::{
-    super::{Failure, among::Among, directory::CrawlDirectory, watch::site::Given},
-    AskedJobs,
+use super::super::{
+    Failure,
+    among::Among,
+    directory::CrawlDirectory,
+    watch::{flags::WatchFlags, site::Given},
 };
 use crate::{
     config::{JobEntry, JobsFile, LogSettings},
     politeness::Limits,
+    store::Revisit,
 };
+
+/// What was asked for, beside the file.
+pub(in crate::cli) struct AskedJobs {
+    pub(in crate::cli) file: PathBuf,
+    /// What holds for all jobs.
+    pub(in crate::cli) flags: WatchFlags,
+    pub(in crate::cli) revisit: Revisit,
+    /// How many sequences each may have.
+    pub(in crate::cli) most: Option<NonZeroU64>,
+}
 
 /// The jobs of a file.
 pub(super) struct Jobs {

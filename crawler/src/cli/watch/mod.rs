@@ -5,6 +5,7 @@
 //!
 //! Does not know: how a sequence is crawled, and how starts follow from a schedule.
 
+pub(super) mod flags;
 pub(super) mod plan;
 pub(super) mod rounds;
 pub(super) mod site;
@@ -16,6 +17,7 @@ use clap::Args;
 use tokio::sync::mpsc;
 
 use self::{
+    flags::WatchFlags,
     rounds::{Order, Outside, no_timer},
     site::{Given, Site},
 };
@@ -23,19 +25,14 @@ use super::{
     Failure,
     among::Among,
     crawl::RevisitChoice,
-    flags::{CrawlFlags, OutputFlags, ScheduleFlags},
     jobs, outcome, session,
     signals::{self, Asked},
 };
 use crate::{
     clock::{SystemWall, WallTime},
-    config::Layers,
     observe::logs,
     store::Revisit,
 };
-
-/// The profile where no other is given.
-pub(super) const PROFILE: &str = "revisit";
 
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
@@ -72,17 +69,6 @@ pub(super) struct WatchArgs {
     runs: Option<NonZeroU64>,
     #[command(flatten)]
     flags: WatchFlags,
-}
-
-/// What settings are read from, at the start and again on SIGHUP.
-#[derive(Debug, Clone, Args)]
-pub(super) struct WatchFlags {
-    #[command(flatten)]
-    pub(super) schedule: ScheduleFlags,
-    #[command(flatten)]
-    pub(super) crawl: CrawlFlags,
-    #[command(flatten)]
-    pub(super) output: OutputFlags,
 }
 
 impl WatchArgs {
@@ -148,16 +134,6 @@ fn orders(mut asked: mpsc::Receiver<Asked>, args: WatchArgs) -> mpsc::Receiver<O
         }
     });
     receiver
-}
-
-impl WatchFlags {
-    /// The layers of settings, with this profile and this file where there are any.
-    pub(super) fn layers(&self, profile: Option<&str>, config: Option<&PathBuf>) -> Layers {
-        let mut crawl = self.crawl.clone();
-        crawl.profile = profile.map(str::to_owned).or(crawl.profile).or_else(|| Some(PROFILE.to_owned()));
-        crawl.config = config.cloned().or(crawl.config);
-        session::layers(&crawl).flags(&self.schedule.overlay()).flags(&self.output.overlay())
-    }
 }
 
 #[cfg(test)]
