@@ -37,7 +37,7 @@ pub use schema::{
     RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawSchedule,
     RawScope, RawSettings, RawStore,
 };
-pub use secret::{SecretText, SecretValue};
+pub use secret::SecretText;
 pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits,
     FrontierSettings, HashSeed, Header, LinksChoice, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice,
@@ -45,4 +45,4 @@ pub use settings::{
     ScopeSettings, Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
-pub use value::RawValue;
+pub use value::{RawValue, SecretValue};

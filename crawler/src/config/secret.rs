@@ -2,33 +2,10 @@
 
 use std::{convert::Infallible, fmt, str::FromStr};
 
-use serde::{Deserialize, Serialize};
-
-use super::{RawSettings, RawValue};
-
-/// What is printed instead of a secret.
-const HIDDEN: &str = "(secret)";
+use super::{RawSettings, RawValue, SecretValue, value::HIDDEN};
 
 /// Parts of the names of headers whose values are secrets.
 const SECRET_HEADERS: [&str; 8] = ["auth", "cookie", "token", "secret", "pass", "key", "session", "credential"];
-
-/// A [`RawValue`] that may hold a secret: serialised as it is, never printed.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct SecretValue(RawValue);
-
-impl SecretValue {
-    /// Hides a value.
-    pub fn new(value: RawValue) -> Self {
-        Self(value)
-    }
-}
-
-impl fmt::Debug for SecretValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HIDDEN)
-    }
-}
 
 /// A text from the command line that may hold a secret: never printed.
 #[derive(Clone, PartialEq, Eq)]

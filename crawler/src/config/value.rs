@@ -1,8 +1,11 @@
-//! [`RawValue`]: a value as a file, a variable or a flag gives it.
+//! [`RawValue`]: a value as a file, a variable or a flag gives it; and [`SecretValue`], which hides one.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+/// What is printed instead of a secret.
+pub(super) const HIDDEN: &str = "(secret)";
 
 /// A value before anybody checked it. Flags and variables give text; files give what TOML has.
 ///
@@ -64,5 +67,23 @@ impl fmt::Display for RawValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = toml::Value::try_from(self).map_err(|_| fmt::Error)?;
         write!(f, "{value}")
+    }
+}
+
+/// A [`RawValue`] that may hold a secret: serialised as it is, never printed.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SecretValue(pub(super) RawValue);
+
+impl SecretValue {
+    /// Hides a value.
+    pub fn new(value: RawValue) -> Self {
+        Self(value)
+    }
+}
+
+impl fmt::Debug for SecretValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
     }
 }
