@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{RawValue, reference, secret};
+use super::{RawValue, names, secret};
 
 /// Where settings come from, the weakest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,8 +34,8 @@ impl Source {
     /// ```
     pub fn place(&self, key: &str) -> String {
         match self {
-            Self::Variables => reference::variable(key),
-            Self::Flags => reference::flag(key).map_or_else(|| key.to_owned(), |flag| format!("--{flag}")),
+            Self::Variables => names::variable(key),
+            Self::Flags => names::flag(key).map_or_else(|| key.to_owned(), |flag| format!("--{flag}")),
             Self::Job(place) => format!("{place}.{key}"),
             other => format!("{other}: {key}"),
         }

@@ -3,12 +3,13 @@
 use std::{ffi::OsString, path::Path};
 
 use super::{
-    ConfigFaults, Fault, RawSettings, RawValue, Settings, Source,
+    ConfigFaults, Fault, OrderChoice, RawSettings, RawValue, Settings, Source,
     document::{self, DROPPED, Document, PROFILES},
     fault::nearest,
+    names::variable,
     reader::{KeyRead, KeyReader, Layer},
-    reference::variable,
     schema::Flat,
+    settings::{ORDER, PRIORITIES},
 };
 
 /// The given settings, layer by layer. The order of calls does not matter: each layer has its place (see [`Source`]).
@@ -36,6 +37,13 @@ pub struct Resolved {
     pub effective: RawSettings,
     /// Where the value of each key came from, in the order of `default.toml`.
     pub(super) origins: Vec<(&'static str, Source)>,
+}
+
+impl Default for Settings {
+    /// What `default.toml` says.
+    fn default() -> Self {
+        Layers::new().resolve().expect("default.toml is valid").settings
+    }
 }
 
 impl Default for Layers {
@@ -150,6 +158,22 @@ impl Resolved {
         let origins = keys.iter().map(|read| (read.key, read.source.clone())).collect();
         let values = keys.into_iter().map(|read| (read.key.to_owned(), read.value)).collect();
         Self { settings, effective: RawSettings::from_flat(values), origins }
+    }
+
+    /// Refuses priorities that have no effect under the chosen order. Those that a stronger layer overrides by
+    /// another order, or that an earlier run was given, may stay.
+    ///
+    /// # Errors
+    /// A fault that says what to do.
+    pub fn refuse_idle_priorities(&self) -> Result<(), ConfigFaults> {
+        let frontier = &self.settings.frontier;
+        let source = |key| self.origins.iter().find(|(of, _)| *of == key).map(|(_, source)| source);
+        let is_idle = frontier.order != OrderChoice::Best && !frontier.priority.is_empty();
+        let given = source(PRIORITIES).filter(|source| !matches!(source, Source::Default | Source::Stored));
+        let problem = "priorities have an effect only with the order \"best\": set it (--order best, or order = \"best\" \
+                       in [frontier]), or leave the priorities out";
+        let fault = given.filter(|given| is_idle && source(ORDER).is_none_or(|order| order <= *given));
+        ConfigFaults::check(fault.map(|given| Fault::new(given.place(PRIORITIES), problem)).into_iter().collect())
     }
 }
 
@@ -274,5 +298,28 @@ mod tests {
         }
         let stored = "[log]\nlevel = \"trace\"";
         assert_eq!(Layers::new().stored(stored).resolve().unwrap().settings.log.level, "info");
+    }
+
+    #[test]
+    fn priorities_need_the_order_that_uses_them() {
+        let idle = "f: frontier.priority: priorities have an effect only with the order \"best\": set it (--order best, \
+                    or order = \"best\" in [frontier]), or leave the priorities out";
+        for order in ["", "order = \"depth\""] {
+            let file = format!("[frontier]\npriority = [\"a=2\"]\n{order}");
+            let given = Layers::new().file_text("f", &file).resolve().unwrap();
+            assert_eq!(given.refuse_idle_priorities().unwrap_err().to_string(), idle, "{order}");
+        }
+        let mut flags = RawSettings::default();
+        flags.frontier.order = Some(RawValue::text("breadth"));
+        let both = "[frontier]\norder = \"best\"\npriority = [\"a=2\"]";
+        let other_order = Layers::new().file_text("f", both).flags(&flags).resolve().unwrap();
+        other_order.refuse_idle_priorities().unwrap();
+        assert_eq!(other_order.settings.frontier.order, OrderChoice::Breadth);
+        let stored = Layers::new().stored(&other_order.effective.to_json());
+        let kept = stored.resolve().unwrap();
+        kept.refuse_idle_priorities().unwrap();
+        assert_eq!(kept.settings.frontier.priority.len(), 1);
+        let again = stored.file_text("f", "[frontier]\npriority = [\"a=2\"]").resolve().unwrap();
+        again.refuse_idle_priorities().unwrap_err();
     }
 }

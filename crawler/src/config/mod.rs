@@ -15,6 +15,7 @@ mod document;
 mod fault;
 mod jobs;
 mod layers;
+mod names;
 mod priority;
 mod reader;
 mod reference;

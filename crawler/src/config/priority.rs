@@ -1,12 +1,12 @@
-//! `[[priority]]`: the priorities of a file as an array of tables, each with `match` and `weight`; and what priorities need.
+//! `[[priority]]`: the priorities of a file as an array of tables, each with `match` and `weight`.
 
 use serde_json::{Map, Value};
 
 use super::{
-    ConfigFaults, Fault, OrderChoice, RawValue, Resolved, Source,
+    Fault, RawValue, Source,
     fault::nearest,
     schema,
-    settings::{ORDER, PRIORITIES, PriorityFault, as_entry, priority},
+    settings::{PriorityFault, as_entry, priority},
 };
 use crate::order::Priority;
 
@@ -53,51 +53,10 @@ fn rule(others: &[Priority], keys: &Map<String, Value>, place: &str) -> Result<P
     })
 }
 
-impl Resolved {
-    /// Refuses priorities that have no effect under the chosen order. Those that a stronger layer overrides by
-    /// another order, or that an earlier run was given, may stay.
-    ///
-    /// # Errors
-    /// A fault that says what to do.
-    pub fn refuse_idle_priorities(&self) -> Result<(), ConfigFaults> {
-        let frontier = &self.settings.frontier;
-        let source = |key| self.origins.iter().find(|(of, _)| *of == key).map(|(_, source)| source);
-        let is_idle = frontier.order != OrderChoice::Best && !frontier.priority.is_empty();
-        let given = source(PRIORITIES).filter(|source| !matches!(source, Source::Default | Source::Stored));
-        let problem = "priorities have an effect only with the order \"best\": set it (--order best, or order = \"best\" \
-                       in [frontier]), or leave the priorities out";
-        let fault = given.filter(|given| is_idle && source(ORDER).is_none_or(|order| order <= *given));
-        ConfigFaults::check(fault.map(|given| Fault::new(given.place(PRIORITIES), problem)).into_iter().collect())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Fault, OrderChoice, RawValue};
-    use crate::config::{Layers, RawSettings};
-
-    #[test]
-    fn priorities_need_the_order_that_uses_them() {
-        let idle = "f: frontier.priority: priorities have an effect only with the order \"best\": set it (--order best, \
-                    or order = \"best\" in [frontier]), or leave the priorities out";
-        for order in ["", "order = \"depth\""] {
-            let file = format!("[frontier]\npriority = [\"a=2\"]\n{order}");
-            let given = Layers::new().file_text("f", &file).resolve().unwrap();
-            assert_eq!(given.refuse_idle_priorities().unwrap_err().to_string(), idle, "{order}");
-        }
-        let mut flags = RawSettings::default();
-        flags.frontier.order = Some(RawValue::text("breadth"));
-        let both = "[frontier]\norder = \"best\"\npriority = [\"a=2\"]";
-        let other_order = Layers::new().file_text("f", both).flags(&flags).resolve().unwrap();
-        other_order.refuse_idle_priorities().unwrap();
-        assert_eq!(other_order.settings.frontier.order, OrderChoice::Breadth);
-        let stored = Layers::new().stored(&other_order.effective.to_json());
-        let kept = stored.resolve().unwrap();
-        kept.refuse_idle_priorities().unwrap();
-        assert_eq!(kept.settings.frontier.priority.len(), 1);
-        let again = stored.file_text("f", "[frontier]\npriority = [\"a=2\"]").resolve().unwrap();
-        again.refuse_idle_priorities().unwrap_err();
-    }
+    use super::Fault;
+    use crate::config::Layers;
 
     fn resolve(file: &str) -> Result<Vec<String>, Vec<String>> {
         let layers = Layers::new().file_text("f", &format!("frontier.order = \"best\"\n{file}"));

@@ -28,7 +28,7 @@ pub(super) use schedule::{CRON, EVERY};
 pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
 
-use super::{Layers, reader::KeyReader};
+use super::reader::KeyReader;
 
 /// All settings of a crawl, checked. Hand each component its own part, not the whole.
 ///
@@ -87,13 +87,6 @@ impl Settings {
             store: StoreSettings::read(reader),
             log: LogSettings::read(reader),
         }
-    }
-}
-
-impl Default for Settings {
-    /// What `default.toml` says.
-    fn default() -> Self {
-        Layers::new().resolve().expect("default.toml is valid").settings
     }
 }
 

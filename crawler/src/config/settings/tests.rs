@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::config::reference;
+use crate::config::{Layers, reference};
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
 const RANGES: [(&str, [&str; 4]); 52] = [
