@@ -7,8 +7,9 @@
 
 use super::{
     base::{Base, BaseHashes},
+    element::Element,
     labels::Label,
-    references::{LinkLimits, Marks, References},
+    references::{LinkLimits, Marks, ReferenceSeed, References, trailing_half},
 };
 use crate::url::WebUrl;
 
@@ -16,21 +17,6 @@ use crate::url::WebUrl;
 /// (It is a hash of 128 bits under a secret seed.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReferenceHash(u128);
-
-/// The secret under which links are hashed: hashes of different seeds say nothing of each other.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct ReferenceSeed(u64);
-
-/// The element that a link was found in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Element {
-    /// `a`
-    Anchor,
-    /// `area`
-    Area,
-    /// Any other, in lists that hold no links to pages.
-    Other,
-}
 
 /// One link of a page: all occurrences of one reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +42,7 @@ pub struct RawLinks {
 impl RawLinks {
     pub(super) fn new(mut references: References, base: Base) -> Self {
         references.close();
-        Self { hashes: base.hashes(references.seed().0), references, base }
+        Self { hashes: base.hashes(references.seed().value()), references, base }
     }
 
     /// None yet, of a page there.
@@ -137,28 +123,5 @@ impl ReferenceHash {
     /// Two hashes that are independent of each other.
     pub fn halves(self) -> [u64; 2] {
         [(self.0 >> 64) as u64, trailing_half(self.0)]
-    }
-}
-
-/// The trailing 64 bits.
-pub(super) fn trailing_half(hash: u128) -> u64 {
-    (hash << 64 >> 64) as u64
-}
-
-impl ReferenceSeed {
-    /// One that nobody can know.
-    pub fn random() -> Self {
-        use std::hash::BuildHasher;
-        Self(std::collections::hash_map::RandomState::new().hash_one(0))
-    }
-
-    pub(super) fn value(self) -> u64 {
-        self.0
-    }
-}
-
-impl std::fmt::Debug for ReferenceSeed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ReferenceSeed(secret)")
     }
 }

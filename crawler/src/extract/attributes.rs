@@ -110,6 +110,16 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r')
 }
 
+/// Whether a link with this `rel` is not to be followed.
+pub(super) fn is_nofollow(rel: &[u8]) -> bool {
+    has_token(rel, b"nofollow")
+}
+
+/// Whether a space-separated attribute value has this token, in any case.
+pub(super) fn has_token(value: &[u8], token: &[u8]) -> bool {
+    value.split(|byte| byte.is_ascii_whitespace() || *byte == b',').any(|one| one.eq_ignore_ascii_case(token))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,6 @@
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::collector::Collected;
 use crate::url::WebUrl;
 
 /// The longest base a page may set, in bytes: each of its links may become that long.
@@ -26,8 +25,8 @@ pub(super) struct BaseHashes {
 
 impl Base {
     /// A base that cannot be parsed, and one that is `data:` or `javascript:`, is as if it were not there.
-    pub(super) fn of(found: &Collected, page: &WebUrl) -> Self {
-        let Some(href) = found.base.as_deref().map(String::from_utf8_lossy) else {
+    pub(super) fn of(href: Option<&[u8]>, page: &WebUrl) -> Self {
+        let Some(href) = href.map(String::from_utf8_lossy) else {
             return Self { url: page.clone(), off_web: false };
         };
         match page.join(&href) {

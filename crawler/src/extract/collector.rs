@@ -9,38 +9,21 @@ use html5gum::{Emitter, Error, Reader, State, Tokenizer};
 
 use super::{
     anchor_text,
-    arena::{Element, ReferenceSeed},
     attention::{Attention, Region},
+    attributes::{has_token, is_nofollow},
+    collected::Collected,
     directives::MetaRobots,
+    element::Element,
     foreign::Foreign,
     lines::{Deaf, Lines, Listener, is_shown_raw},
     reader::PageReader,
-    references::{LinkLimits, References},
+    references::{LinkLimits, ReferenceSeed, References},
     tags::{Name, Slot, Tag, Values, Wanted},
 };
 use crate::text::Text;
 
 /// How many bytes of a title are kept.
 const LONGEST_TITLE: usize = 4096;
-
-/// What was found on a page, as written there.
-#[derive(Debug, Default)]
-pub(super) struct Collected {
-    /// `href` of `a` and `area`.
-    pub(super) links: References,
-    /// What the page loads: images, scripts, styles, media.
-    pub(super) requisites: References,
-    /// `src` of frames.
-    pub(super) frames: References,
-    /// `link rel=alternate`.
-    pub(super) alternates: References,
-    /// `href` of the first `base` that has one.
-    pub(super) base: Option<Vec<u8>>,
-    /// Text of the first `title`.
-    pub(super) title: Option<Vec<u8>>,
-    /// From the meta tags.
-    pub(super) robots: MetaRobots,
-}
 
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly); its links go into `links`.
 pub(super) fn collect(html: &[u8], wanted: Wanted, links: References) -> Collected {
@@ -204,7 +187,7 @@ impl<'a, L: Listener> Collector<'a, L> {
     fn take_anchor(&self, html: bool, found: &mut Collected) {
         let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
         let rel = self.values.get(Slot::Kind);
-        let element = element(self.name.as_bytes());
+        let element = Element::of_link(self.name.as_bytes());
         let offered = self.values.get(Slot::Url).or(other);
         let number = found.links.offer(offered, element, rel.is_some_and(is_nofollow));
         let Some(number) = number.filter(|number| found.links.wants_label(*number)) else { return };
@@ -241,21 +224,6 @@ impl<'a, L: Listener> Collector<'a, L> {
             found.requisites.offer_loaded(self.values.get(slot));
         }
     }
-}
-
-/// The element of a link, by its tag's name.
-pub(super) fn element(name: &[u8]) -> Element {
-    if name.len() == 1 { Element::Anchor } else { Element::Area }
-}
-
-/// Whether a link with this `rel` is not to be followed.
-pub(super) fn is_nofollow(rel: &[u8]) -> bool {
-    has_token(rel, b"nofollow")
-}
-
-/// Whether a space-separated attribute value has this token, in any case.
-fn has_token(value: &[u8], token: &[u8]) -> bool {
-    value.split(|byte| byte.is_ascii_whitespace() || *byte == b',').any(|one| one.eq_ignore_ascii_case(token))
 }
 
 impl<L: Listener> Emitter for Collector<'_, L> {

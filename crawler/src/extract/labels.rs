@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::arena::Element;
+use super::element::Element;
 
 /// How many bytes of a relation are kept.
 const LONGEST_REL: usize = 100;

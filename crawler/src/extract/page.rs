@@ -5,14 +5,15 @@ use std::{borrow::Cow, collections::hash_map::RandomState, hash::BuildHasher};
 use hashbrown::HashTable;
 
 use super::{
-    arena::{RawLinks, ReferenceSeed},
+    arena::RawLinks,
     base::Base,
     charset::{DecodedText, decode},
-    collector::{Collected, collect, collect_with_text},
+    collected::Collected,
+    collector::{collect, collect_with_text},
     directives::MetaRobots,
     omitted::whole,
     reading::Reading,
-    references::{LinkLimits, Marks, References},
+    references::{LinkLimits, Marks, ReferenceSeed, References},
     tags::Wanted,
 };
 use crate::{
@@ -99,7 +100,7 @@ pub struct ScannedPage {
 pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Reading) -> ScannedPage {
     let DecodedText { html, charset } = decode(body, content_type, url);
     let (found, text) = read(&html, reading);
-    let (title, base) = (title(&found), Base::of(&found, url));
+    let (title, base) = (title(&found), Base::of(found.base.as_deref(), url));
     ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
 }
 
@@ -176,7 +177,7 @@ pub fn decoded<'a>(body: &'a [u8], content_type: Option<&str>, url: &WebUrl) -> 
 pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageReferences {
     let DecodedText { html, charset } = decode(body, content_type, url);
     let found = collect(&html, Wanted::Everything, References::default());
-    let base = Base::of(&found, url);
+    let base = Base::of(found.base.as_deref(), url);
     let urls = |references| base.resolve(references, |url, _| url);
     let links = base.resolve(&found.links, |url, marks| (url, marks));
     PageReferences {

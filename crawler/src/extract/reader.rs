@@ -14,10 +14,10 @@ use memchr::memchr;
 
 use super::{
     anchor_text,
-    arena::Element,
     attention::{Attention, Region},
-    attributes::{Attributes, name_end, tag_end},
-    collector::{Collected, element, is_nofollow},
+    attributes::{Attributes, is_nofollow, name_end, tag_end},
+    collected::Collected,
+    element::Element,
     foreign::may_change_namespace,
     references::References,
     tags::{Tag, Wanted},
@@ -184,7 +184,7 @@ fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
         return None;
     }
     let mut attributes = Attributes::new(html, end);
-    let element = element(&html[1..end]);
+    let element = Element::of_link(&html[1..end]);
     let (mut href, mut rel) = (None, None);
     let mut alt = None;
     for attribute in &mut attributes {

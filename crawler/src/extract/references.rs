@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{
-    arena::{Element, ReferenceSeed, trailing_half},
+    element::Element,
     labels::{Label, Labels},
 };
 
@@ -49,6 +49,10 @@ impl LinkLimits {
         Self { links, bytes: links.saturating_mul(BYTES_EACH).max(BYTES_OF_FEW) }
     }
 }
+
+/// The secret under which links are hashed: hashes of different seeds say nothing of each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ReferenceSeed(u64);
 
 /// A reference as it was first seen.
 #[derive(Debug, Clone, Copy)]
@@ -201,6 +205,29 @@ impl References {
     pub(super) fn most_bytes(&self) -> usize {
         self.limits.bytes
     }
+}
+
+impl ReferenceSeed {
+    /// One that nobody can know.
+    pub fn random() -> Self {
+        use std::hash::BuildHasher;
+        Self(std::collections::hash_map::RandomState::new().hash_one(0))
+    }
+
+    pub(super) fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Debug for ReferenceSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReferenceSeed(secret)")
+    }
+}
+
+/// The trailing 64 bits.
+pub(super) fn trailing_half(hash: u128) -> u64 {
+    (hash << 64 >> 64) as u64
 }
 
 /// The largest number and end there may be.

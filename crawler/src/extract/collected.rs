@@ -1,0 +1,22 @@
+//! [`Collected`]: what was found on a page.
+
+use super::{directives::MetaRobots, references::References};
+
+/// What was found on a page, as written there.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    /// `href` of `a` and `area`.
+    pub(super) links: References,
+    /// What the page loads: images, scripts, styles, media.
+    pub(super) requisites: References,
+    /// `src` of frames.
+    pub(super) frames: References,
+    /// `link rel=alternate`.
+    pub(super) alternates: References,
+    /// `href` of the first `base` that has one.
+    pub(super) base: Option<Vec<u8>>,
+    /// Text of the first `title`.
+    pub(super) title: Option<Vec<u8>>,
+    /// From the meta tags.
+    pub(super) robots: MetaRobots,
+}
