@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::DecodeError;
+use thiserror::Error;
 
 /// A content coding (RFC 9110 8.4.1, RFC 7932, RFC 8878).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,17 @@ pub enum Coding {
 
 /// Codings on one body; real servers stack two by mistake.
 pub const MAX_CODINGS: usize = 3;
+
+/// Why a body cannot be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum DecodeError {
+    /// The bytes are not what the coding allows.
+    #[error("the {0} stream is corrupt")]
+    Corrupt(Coding),
+    /// More codings than [`MAX_CODINGS`].
+    #[error("more than {MAX_CODINGS} content codings")]
+    TooManyCodings,
+}
 
 /// The codings to undo, the one applied last first, up to the first that is not ours.
 pub(super) fn to_undo<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Coding>, DecodeError> {

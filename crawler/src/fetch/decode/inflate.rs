@@ -3,7 +3,7 @@
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::Coding;
-use super::stage::{Corrupt, StageStep};
+use super::step::{Corrupt, StageStep};
 
 /// The largest window of deflate: 2^15 bytes.
 const WINDOW_BITS: u8 = 15;

@@ -20,25 +20,17 @@ mod coding;
 mod inflate;
 mod sink;
 mod stage;
+mod step;
 
 use std::ops::ControlFlow;
 
-use thiserror::Error;
-
 use self::sink::Sink;
 use self::stage::Stage;
+use self::step::DecodeStop;
 use super::Truncation;
 
-pub use self::coding::{Coding, MAX_CODINGS};
-
-/// How much may come out of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BodyLimits {
-    /// Bytes of decoded body that are kept.
-    pub max_body: u64,
-    /// Decoded bytes for each received one, beyond [`BodyLimits::FREE_EXPANSION`].
-    pub max_expansion: u32,
-}
+pub use self::coding::{Coding, DecodeError, MAX_CODINGS};
+pub use self::sink::BodyLimits;
 
 /// Undoes the content codings of one body.
 ///
@@ -67,31 +59,8 @@ pub struct Decoded {
     pub complete: bool,
 }
 
-/// Why a body cannot be decoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum DecodeError {
-    /// The bytes are not what the coding allows.
-    #[error("the {0} stream is corrupt")]
-    Corrupt(Coding),
-    /// More codings than [`MAX_CODINGS`].
-    #[error("more than {MAX_CODINGS} content codings")]
-    TooManyCodings,
-}
-
-/// Why decoding stopped before the input ended.
-#[derive(Debug, PartialEq, Eq)]
-enum Stop {
-    Limit(Truncation),
-    Corrupt(Coding),
-}
-
 /// Bytes that a coding yields between two looks at the limits.
 const BLOCK: usize = 16 * 1024;
-
-impl BodyLimits {
-    /// Decoded bytes that need no justification by received ones: small pages compress well.
-    pub const FREE_EXPANSION: u64 = 1 << 20;
-}
 
 impl BodyDecoder {
     /// A decoder for a body with these `Content-Encoding` values, each of which may be a list.
@@ -117,8 +86,8 @@ impl BodyDecoder {
         let pumped = self.sink.receive(received.len(), self.stages.is_empty());
         match pumped.and_then(|()| pump(&mut self.stages, received, &mut self.sink)) {
             Ok(()) => Ok(ControlFlow::Continue(())),
-            Err(Stop::Limit(reason)) => Ok(ControlFlow::Break(reason)),
-            Err(Stop::Corrupt(coding)) => Err(DecodeError::Corrupt(coding)),
+            Err(DecodeStop::Limit(reason)) => Ok(ControlFlow::Break(reason)),
+            Err(DecodeStop::Corrupt(coding)) => Err(DecodeError::Corrupt(coding)),
         }
     }
 
@@ -146,7 +115,7 @@ impl BodyDecoder {
 }
 
 /// Passes bytes through the first coding, and what it yields through the rest.
-fn pump(stages: &mut [Stage], mut input: &[u8], sink: &mut Sink) -> Result<(), Stop> {
+fn pump(stages: &mut [Stage], mut input: &[u8], sink: &mut Sink) -> Result<(), DecodeStop> {
     let Some((stage, rest)) = stages.split_first_mut() else {
         return sink.keep(input);
     };

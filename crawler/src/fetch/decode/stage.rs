@@ -4,8 +4,9 @@ use brotli::enc::StandardAlloc;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
+use super::Coding;
 use super::inflate::Inflate;
-use super::{Coding, Stop};
+use super::step::{Corrupt, DecodeStop, StageStep};
 
 /// Largest zstd window: 2^23 bytes, what RFC 9659 lets a server assume of a client.
 const ZSTD_WINDOW_LOG: u32 = 23;
@@ -15,16 +16,6 @@ pub(super) struct Stage {
     codec: Codec,
     yielded: u64,
 }
-
-/// Progress of one step; none at all means: wants more input, or ignores what follows its end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct StageStep {
-    pub(super) read: usize,
-    pub(super) written: usize,
-}
-
-/// Broken input.
-pub(super) struct Corrupt;
 
 enum Codec {
     Inflate(Inflate),
@@ -57,13 +48,13 @@ impl Stage {
     }
 
     /// Decodes from `input` into `block`.
-    pub(super) fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, Stop> {
+    pub(super) fn step(&mut self, input: &[u8], block: &mut [u8]) -> Result<StageStep, DecodeStop> {
         let step = match &mut self.codec {
             Codec::Inflate(inflate) => inflate.step(input, block),
             Codec::Brotli(brotli) => brotli.step(input, block),
             Codec::Zstd(zstd) => zstd.step(input, block),
         };
-        let step = step.map_err(|Corrupt| Stop::Corrupt(self.coding()))?;
+        let step = step.map_err(|Corrupt| DecodeStop::Corrupt(self.coding()))?;
         self.yielded += step.written as u64;
         Ok(step)
     }
