@@ -480,7 +480,7 @@ impl HostQueue {
             return;
         }
         let rows = AnsweredRows { rows: answer.rows, more: answer.more };
-        let (heads, cursor) = refill.merge(from, rows, self.leased_pages());
+        let (heads, cursor) = refill.merge(from, rows, |id| self.leased_pages().iter().any(|page| page.id == id));
         self.active().head.extend(heads);
         self.cursor = cursor;
         self.evict(limit);

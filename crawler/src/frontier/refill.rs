@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Place, RefillKind, WorkItem, active::LeasedPage, rows::Rows};
+use super::{Place, RefillKind, WorkItem, rows::Rows};
 use crate::candidate::Ticket;
 
 /// What happens to a host queue between a request and its answer: the answer shows the rows as they were at the request.
@@ -39,11 +39,11 @@ impl PendingRefill {
         self.offered.len()
     }
 
-    /// The rows to keep in memory, and the new cursor. `rows` are all rows of the answer; those of `leased` are not queued any more.
-    pub(super) fn merge(self, from: Place, rows: AnsweredRows, leased: &[LeasedPage]) -> (Rows, Place) {
+    /// The rows to keep in memory, and the new cursor. `rows` are all rows of the answer; those that are leased are not queued any more.
+    pub(super) fn merge(self, from: Place, rows: AnsweredRows, is_leased: impl Fn(Ticket) -> bool) -> (Rows, Place) {
         let last = rows.rows.last().map_or(from, WorkItem::place);
         let reach = if rows.more { last } else { Place::LAST };
-        let unleased = |id: Ticket| leased.iter().all(|page| page.id != id) && !self.settled.contains(&id);
+        let unleased = |id: Ticket| !is_leased(id) && !self.settled.contains(&id);
         let mut merged = self.offered;
         merged.extend(rows.rows.into_iter().filter(|queued| unleased(queued.id)).map(Box::new));
         merged.retain(|row| row.place() <= reach && self.dropped.is_none_or(|dropped| row.place() < dropped));
