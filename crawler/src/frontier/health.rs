@@ -13,7 +13,7 @@
 
 use std::{collections::VecDeque, ops::RangeInclusive, time::Duration};
 
-use super::{BackOffPolicy, HostHealth, Purpose, WorkItem};
+use super::{BackOffPolicy, Purpose, WorkItem};
 use crate::{
     health::{Cause, HealthRow, Wait},
     time::Moment,
@@ -60,6 +60,19 @@ pub enum Fault {
     Unknown,
     /// The URL: its failure before was its own. It has one attempt less.
     Url,
+}
+
+/// A host's health as it is known at a start.
+#[derive(Debug, Clone, Default)]
+pub struct HostHealth {
+    /// Whether it ever gave an answer that could be used.
+    pub answers: bool,
+    /// What is wrong with it.
+    pub stored: Option<HealthRow>,
+    /// A URL that had an answer.
+    pub known_good: Option<Box<str>>,
+    /// Whether its robots.txt is to be fetched before anything else.
+    pub needs_robots: bool,
 }
 
 /// A host's health. There may be very many hosts, and most never fail: what those have that did is on the heap.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    FrontierLimits, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    FrontierLimits, HostStart, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem,
     active::{Active, LeasedPage},
     extras::Extras,
     health::Health,
@@ -72,7 +72,7 @@ pub(super) struct HostQueue {
 }
 
 impl HostQueue {
-    pub(super) fn new(id: HostId, start: super::HostStart, health: Health) -> Self {
+    pub(super) fn new(id: HostId, start: HostStart, health: Health) -> Self {
         Self {
             id,
             origin: start.origin,

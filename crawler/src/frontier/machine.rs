@@ -1,104 +1,17 @@
 //! [`Frontier`]: the host queues together.
 
-use std::{collections::BTreeSet, num::NonZeroU64, num::NonZeroUsize, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    BackOffPolicy, Counts, Lease, Order, RefillAnswer, RefillRequest, WorkItem,
+    Counts, FrontierLimits, HostStart, Lease, RefillAnswer, RefillRequest, WorkItem,
     agenda::HostAgenda,
     health::Health,
     host_queue::{Eligible, HostQueue},
     levels::Levels,
-    memory::Sharing,
     prerequisite::Prerequisite,
+    sharing::Sharing,
 };
-use crate::{candidate::HostId, health::HealthRow, order::Weight, time::Moment, url::Origin};
-
-/// What the frontier keeps to.
-#[derive(Debug, Clone)]
-pub struct FrontierLimits {
-    /// Rows that memory holds at most, over all hosts.
-    pub heads: NonZeroUsize,
-    /// Rows of one host that memory holds at most; fewer where many hosts share the memory.
-    pub heads_per_host: NonZeroUsize,
-    /// Leases of one host at a time.
-    pub per_host: NonZeroUsize,
-    /// Which URL of a host is best.
-    pub order: Order,
-    /// URLs deeper than this stay queued and are not leased.
-    pub max_depth: Option<u32>,
-    /// A host with so many stored pages is not asked for more.
-    pub max_pages_per_host: Option<NonZeroU64>,
-    /// How long hosts that do not answer are left alone.
-    pub back_off: BackOffPolicy,
-    /// Whether queued rows are leased, and not only what waits beside them.
-    pub rows: bool,
-}
-
-/// What is known of a host when it enters the frontier; all zero for one never seen.
-#[derive(Debug)]
-pub struct HostStart {
-    /// The host.
-    pub origin: Origin,
-    /// Not asked before this moment.
-    pub ready_at: Moment,
-    /// Pause between the end of a request and the next.
-    pub delay: Duration,
-    /// Whether it ever answered, and what is wrong with it.
-    pub health: HostHealth,
-    /// Until when its robots.txt is good; the epoch if it is to be fetched.
-    pub robots_until: Moment,
-    /// Rows queued in the table up to the depth limit, without a due time.
-    pub plain: u64,
-    /// Rows queued in the table up to the depth limit, with a due time.
-    pub waiting: u64,
-    /// Those of them that cost an attempt.
-    pub tried: u64,
-    /// Rows queued in the table beyond the depth limit.
-    pub held: u64,
-    /// The earliest of those due times.
-    pub next_due: Option<Moment>,
-    /// Pages stored in this sequence.
-    pub stored: u64,
-    /// URLs with a final answer in this sequence.
-    pub fetched: u64,
-    /// Queued rows by depth, up to the depth limit; empty where there is none.
-    pub by_depth: Vec<(u32, u64)>,
-}
-
-/// A host's health as it is known at a start.
-#[derive(Debug, Clone, Default)]
-pub struct HostHealth {
-    /// Whether it ever gave an answer that could be used.
-    pub answers: bool,
-    /// What is wrong with it.
-    pub stored: Option<HealthRow>,
-    /// A URL that had an answer.
-    pub known_good: Option<Box<str>>,
-    /// Whether its robots.txt is to be fetched before anything else.
-    pub needs_robots: bool,
-}
-
-impl HostStart {
-    /// A host never seen before.
-    pub fn new(origin: Origin, delay: Duration) -> Self {
-        let (next_due, by_depth) = (None, Vec::new());
-        Self {
-            origin,
-            ready_at: Moment::EPOCH,
-            delay,
-            health: HostHealth::default(),
-            robots_until: Moment::EPOCH,
-            plain: 0,
-            waiting: 0,
-            tried: 0,
-            held: 0,
-            next_due,
-            stored: 0,
-            fetched: 0,
-            by_depth,
-        }
-    }
-}
+use crate::{candidate::HostId, order::Weight, time::Moment, url::Origin};
 
 /// What can be done now.
 #[derive(Debug, PartialEq, Eq)]
@@ -418,22 +331,5 @@ impl Frontier {
     pub(super) fn plan(&mut self, host: HostId) {
         self.agenda.enter(host, self.turn(host), self.weight(host), self.now);
         self.share();
-    }
-}
-
-impl Default for FrontierLimits {
-    /// One request to a host at a time, breadth first, no limits but memory's.
-    fn default() -> Self {
-        let [heads, heads_per_host] = [100_000, 1_000].map(|rows| NonZeroUsize::new(rows).unwrap_or(NonZeroUsize::MIN));
-        Self {
-            heads,
-            heads_per_host,
-            per_host: NonZeroUsize::MIN,
-            order: Order::Breadth,
-            max_depth: None,
-            max_pages_per_host: None,
-            back_off: BackOffPolicy::default(),
-            rows: true,
-        }
     }
 }

@@ -12,24 +12,8 @@ use crate::candidate::HostId;
 /// Room is made where memory is over its ceiling by one part in so many.
 const SLACK: usize = 8;
 
-/// How many hosts share the memory, and when room was made.
-#[derive(Debug, Default)]
-pub(super) struct Sharing {
-    /// What one host may have at most.
-    per_host: usize,
-    hosts: usize,
-    /// Rows that were left when room was made last.
-    left: usize,
-}
-
 /// Where more hosts than these have a turn, what is admitted on them is left to the table until theirs comes.
 const MANY_HOSTS: usize = 10_000;
-
-impl Sharing {
-    pub(super) fn new(per_host: NonZeroUsize) -> Self {
-        Self { per_host: per_host.get(), hosts: 1, left: 0 }
-    }
-}
 
 impl Frontier {
     /// Rows of one host that memory holds of those that are offered.

@@ -19,12 +19,15 @@
 mod active;
 mod agenda;
 mod back_off;
+mod beside_rows;
 mod completion;
 mod extras;
 mod health;
 mod host_queue;
+mod host_start;
 mod lease;
 mod levels;
+mod limits;
 mod machine;
 mod memory;
 mod nearer;
@@ -32,6 +35,7 @@ mod prerequisite;
 mod refill;
 mod retries;
 mod rows;
+mod sharing;
 #[cfg(test)]
 mod sites;
 #[cfg(test)]
@@ -44,6 +48,8 @@ pub use crate::{
     queue::{Counts, DepthLimit, Nearer, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
 pub use back_off::BackOffPolicy;
-pub use health::{Failure, Fault};
+pub use health::{Failure, Fault, HostHealth};
+pub use host_start::HostStart;
 pub use lease::{Asked, Lease, Outcome};
-pub use machine::{Frontier, FrontierLimits, HostHealth, HostStart, Next};
+pub use limits::FrontierLimits;
+pub use machine::{Frontier, Next};
