@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Member, Place, Terms, line::Line, turns::Turns};
+use super::{Member, Place, Terms, Ticket, Turn, line::Line, turns::Turns};
 
 /// Places that are looked through before any is forgotten.
 const FEW_PLACES: usize = 64;
@@ -20,21 +20,6 @@ pub struct Limits {
     pub max_bandwidth: Option<NonZeroU64>,
     /// Requests at once.
     pub concurrency: Option<NonZeroU32>,
-}
-
-/// A request that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(u64);
-
-/// Whether a request may be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// It may; it is under way from now on.
-    Go,
-    /// Not before this moment, if nothing happens meanwhile.
-    At(Instant),
-    /// Not before something happens.
-    Waits,
 }
 
 /// A gate that several crawls share.

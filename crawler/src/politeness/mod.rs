@@ -12,10 +12,12 @@
 mod gate;
 mod line;
 mod rate;
+mod ticket;
 mod turns;
 
-pub use gate::{Gate, Limits, Ticket, Turn};
+pub use gate::{Gate, Limits};
 pub use line::{Member, Place, Terms};
+pub use ticket::{Ticket, Turn};
 
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,6 @@ use crate::{
 
 /// Circles that there are: the folder, and its files without their end. A smaller one is no fault.
 const KNOWN: &[(&str, &str)] = &[
-    ("/politeness", "gate line turns"),
     ("/robots", "reader rules"),
     ("/session", "directory failure"),
     (
