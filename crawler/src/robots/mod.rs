@@ -28,4 +28,5 @@ pub use availability::{Availability, availability};
 pub use explain::{Explanation, Question, explain};
 pub use lines::MAX_BYTES;
 pub use product_token::{ProductToken, TokenError};
-pub use rules::{MAX_CRAWL_DELAY, Robots, RuleDecision};
+pub use reader::MAX_CRAWL_DELAY;
+pub use rules::{Robots, RuleDecision};

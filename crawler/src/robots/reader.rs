@@ -3,11 +3,14 @@
 use std::{collections::HashSet, time::Duration};
 
 use super::{
-    MAX_CRAWL_DELAY, ProductToken,
+    ProductToken,
     lines::{Field, RobotsLine},
     product_token::is_anyone,
     table::{RuleEffect, RuleTable},
 };
+
+/// The longest crawl delay that is believed; a longer one counts as this.
+pub const MAX_CRAWL_DELAY: Duration = Duration::from_hours(24);
 
 /// What was read so far, and where in the file's groups the reader is.
 #[derive(Debug)]

@@ -10,9 +10,6 @@ use super::{
     table::{RuleEffect, RuleTable},
 };
 
-/// The longest crawl delay that is believed; a longer one counts as this.
-pub const MAX_CRAWL_DELAY: Duration = Duration::from_hours(24);
-
 /// The rules of one robots.txt that apply to one [`ProductToken`], its crawl delay, and the file's sitemaps.
 ///
 /// ```

@@ -13,7 +13,6 @@ use crate::{
 
 /// Circles that there are: the folder, and its files without their end. A smaller one is no fault.
 const KNOWN: &[(&str, &str)] = &[
-    ("/robots", "reader rules"),
     ("/session", "directory failure"),
     (
         "/store/sqlite",
