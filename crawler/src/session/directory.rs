@@ -8,7 +8,7 @@ use crate::{
     store::{ReadSide, StoreError, StoredSummary, sqlite},
 };
 
-pub(crate) use sqlite::{BadFailPoint, Beginning, CrawlDirectory, DirectoryLock, takers};
+pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, takers};
 
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";
@@ -45,7 +45,8 @@ pub(crate) fn summary(dir: &Path) -> Result<StoredSummary, Failure> {
 /// may have it die at some moment.
 pub(crate) fn open(dir: &Path, kept: Option<&DirectoryLock>) -> Result<CrawlDirectory, Failure> {
     let given = std::env::var("WEBLOOM_FAILPOINT").ok();
-    let fail_point = given.map(|text| text.parse()).transpose()?;
+    let fail_point = given.map(|text| text.parse()).transpose();
+    let fail_point = fail_point.map_err(|error: sqlite::BadFailPoint| Failure::Usage(error.to_string()))?;
     let directory = match kept {
         Some(lock) => CrawlDirectory::open_locked(lock.clone())?,
         None => CrawlDirectory::open(dir)?,

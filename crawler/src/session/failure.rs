@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
-use super::directory::BadFailPoint;
 use crate::{
     config::ConfigFaults,
     engine::EngineError,
@@ -27,9 +26,6 @@ pub enum Failure {
     /// The fetcher cannot be set up.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The fail point is none.
-    #[error(transparent)]
-    FailPoint(#[from] BadFailPoint),
     /// A run that had begun failed.
     #[error(transparent)]
     Run(#[from] EngineError),
@@ -58,12 +54,7 @@ impl Failure {
     /// The same as a number.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Usage(_)
-            | Self::Config(_)
-            | Self::Store(_)
-            | Self::Setup(_)
-            | Self::FailPoint(_)
-            | Self::Run(EngineError::Setup(_)) => 2,
+            Self::Usage(_) | Self::Config(_) | Self::Store(_) | Self::Setup(_) | Self::Run(EngineError::Setup(_)) => 2,
             Self::Interrupted(signal) => 128 + u8::try_from(*signal).unwrap_or_default(),
             Self::Run(_) | Self::System { .. } | Self::Read(_) => 1,
         }

@@ -13,7 +13,6 @@ use crate::{
 
 /// Circles that there are: the folder, and its files without their end. A smaller one is no fault.
 const KNOWN: &[(&str, &str)] = &[
-    ("/session", "directory failure"),
     (
         "/store/sqlite",
         "again apply changes/judged changes/looks changes/mass changes/mod changes/moves changes/orphans changes/robots \
