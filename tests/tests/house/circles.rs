@@ -19,7 +19,6 @@ const KNOWN: &[(&str, &str)] = &[
          changes/reported changes/samples changes/texts directory freshness lost refill resume revisits/looks revisits/mod revisits/weights runs \
          visits",
     ),
-    ("/store/sqlite", "check check/labels check/links check/urls"),
     ("/url", "origin web_url"),
 ];
 

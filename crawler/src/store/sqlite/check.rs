@@ -3,45 +3,40 @@
 //! Invariant: memory does not grow with the crawl. Rules are answered row by row, and what must be compared whole is
 //! sorted in temporary files: in the crawl directory, or where that cannot be written in the system's folder for them.
 
+mod checked_database;
 mod columns;
 mod labels;
 mod links;
 mod references;
 mod rules;
+mod sequences;
 mod tables;
 mod urls;
 
-use std::path::PathBuf;
-
-use rusqlite::{Connection, Result, Row};
+use rusqlite::{Connection, Result};
 
 use self::{
+    checked_database::CheckedDatabase,
     columns::{ALLOWED, READABLE},
+    labels::LABELS,
     links::KeptLinks,
     references::REFERENCES,
     rules::{LOST_RULES, RULES, STAND},
+    sequences::{Sequence, sequences},
+    urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
 use super::{
     error::{Fault, is_of_wrong_type},
     prune,
-    runs::{self, Sorter},
 };
 use crate::{
     queue::Counts,
     store::{CheckReport, Counters, Finding},
 };
 
-/// Memory for one sort.
-const MEMORY: usize = 4 << 20;
-
 const WHOLE: &str = "the database file is whole";
 const SUMS: &str = "candidates = admitted + duplicate + refused, and pages stored are counted";
-const IS_URL: &str = "a URL is an http(s) URL";
-const OWN_HOST: &str = "a URL's host is the host it names";
-const FINGERPRINT: &str = "a fingerprint is the hash of its key";
-const ONCE: &str = "a key is admitted once";
 const KEPT: &str = "with an exact cache, every kept link has a row";
-const LABELS: &str = "the kept links of a page can be read, and their number is right";
 const RECORDED: &str = "after a sweep, every kept link has a row or is recorded as lost";
 
 /// Every invariant that `webloom check` can find broken.
@@ -75,23 +70,6 @@ fn single_values(connection: &Connection, findings: &mut Vec<Finding>) -> Result
     Ok(())
 }
 
-/// What is compared whole is read from here, and sorted there.
-struct Source<'c> {
-    connection: &'c Connection,
-    folders: Vec<PathBuf>,
-}
-
-impl<'c> Source<'c> {
-    fn new(connection: &'c Connection) -> Self {
-        Self { connection, folders: runs::folders(connection) }
-    }
-
-    fn sorter(&self) -> Sorter {
-        let folders: Vec<_> = self.folders.iter().map(PathBuf::as_path).collect();
-        Sorter::new(&folders, MEMORY)
-    }
-}
-
 /// What is wrong with the file itself. Indices are compared with their tables: a URL that is missing in one would never
 /// be fetched.
 fn damage(connection: &Connection) -> Option<Finding> {
@@ -117,7 +95,7 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
         findings.extend(rule(connection, invariant, broken)?);
     }
-    let source = Source::new(connection);
+    let source = CheckedDatabase::new(connection);
     let mut counts = Counts::default();
     let mut kept = KeptLinks::default();
     for sequence in sequences(connection)? {
@@ -139,35 +117,6 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let links = kept.links;
     let links_without_row = kept.without_row;
     Ok(CheckReport { counts, visits, links, links_without_row, lost, lost_admitted, findings })
-}
-
-/// What a sequence says of itself.
-struct Sequence {
-    number: u32,
-    counters: String,
-    exact: bool,
-    /// Whether it began with what was known, and another came after it: what it admitted cannot be known any more.
-    is_past_known: bool,
-    /// Whether a sweep proves it.
-    swept: bool,
-}
-
-/// All of them, the last one last.
-fn sequences(connection: &Connection) -> Result<Vec<Sequence>> {
-    let mut select = connection.prepare(
-        "SELECT n, counters, exact, swept IS NOT NULL, revisit IS NOT NULL AND n < (SELECT max(n) FROM sequence)
-         FROM sequence ORDER BY n",
-    )?;
-    let sequence = |row: &Row<'_>| {
-        Ok(Sequence {
-            number: row.get(0)?,
-            counters: row.get(1)?,
-            exact: row.get(2)?,
-            swept: row.get(3)?,
-            is_past_known: row.get(4)?,
-        })
-    };
-    select.query_map([], sequence)?.collect()
 }
 
 fn rule(connection: &Connection, invariant: &'static str, broken: &str) -> Result<Option<Finding>> {

@@ -2,8 +2,10 @@
 
 use rusqlite::{Connection, Result};
 
-use super::{Finding, LABELS};
-use crate::store::Labels;
+use crate::store::{Finding, Labels};
+
+/// What is checked.
+pub(super) const LABELS: &str = "the kept links of a page can be read, and their number is right";
 
 /// Each is unpacked, one at a time.
 pub(super) fn finding(connection: &Connection) -> Result<Option<Finding>> {

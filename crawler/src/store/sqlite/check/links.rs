@@ -2,11 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{Fault, Sequence, Source};
+use super::{checked_database::CheckedDatabase, sequences::Sequence};
 use crate::store::{
     Counters,
     sqlite::{
         again::{Current, OF_SEQUENCE},
+        error::Fault,
         runs,
     },
 };
@@ -37,7 +38,7 @@ struct KeptLink {
 }
 
 impl KeptLinks {
-    pub(super) fn read(&mut self, source: &Source<'_>, sequence: &Sequence) -> Result<(), Fault> {
+    pub(super) fn read(&mut self, source: &CheckedDatabase<'_>, sequence: &Sequence) -> Result<(), Fault> {
         let (mut links, mut admitted) = (source.sorter(), source.sorter());
         self.visits += each_link(source.connection, sequence, |kept| {
             self.links += 1;
@@ -53,7 +54,7 @@ impl KeptLinks {
     }
 
     /// Counts the links without a row, each as often as it is kept; they are given in order.
-    fn find(&mut self, source: &Source<'_>, sequence: &Sequence, missing: &[u64]) -> Result<(), Fault> {
+    fn find(&mut self, source: &CheckedDatabase<'_>, sequence: &Sequence, missing: &[u64]) -> Result<(), Fault> {
         if missing.is_empty() {
             return Ok(());
         }

@@ -2,14 +2,21 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::{FINGERPRINT, Fault, IS_URL, ONCE, OWN_HOST, Source};
+use super::checked_database::CheckedDatabase;
 use crate::{
     store::{
         Finding,
-        sqlite::{resume, runs::Sorter},
+        sqlite::{error::Fault, resume, runs::Sorter},
     },
     url::{Canonicalizer, FingerprintSeed, Origin, WebUrl},
 };
+
+/// What is checked of each row,
+pub(super) const IS_URL: &str = "a URL is an http(s) URL";
+pub(super) const OWN_HOST: &str = "a URL's host is the host it names";
+pub(super) const FINGERPRINT: &str = "a fingerprint is the hash of its key";
+/// and of all together.
+pub(super) const ONCE: &str = "a key is admitted once";
 
 /// One of the rows whose key is there before.
 const TWICE: &str = "SELECT id, coalesce(key, url) FROM url WHERE substr(fingerprint, 1, 8) IN (
@@ -17,7 +24,7 @@ const TWICE: &str = "SELECT id, coalesce(key, url) FROM url WHERE substr(fingerp
     ORDER BY substr(fingerprint, 1, 8), id LIMIT 1 OFFSET 1";
 
 /// What is wrong with it.
-pub(super) fn findings(source: &Source<'_>) -> Result<Vec<Finding>, Fault> {
+pub(super) fn findings(source: &CheckedDatabase<'_>) -> Result<Vec<Finding>, Fault> {
     let seed: Option<i64> =
         source.connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).optional()?;
     let seed = FingerprintSeed::new(seed.unwrap_or_default().cast_unsigned());
