@@ -12,15 +12,7 @@ use crate::{
 };
 
 /// Circles that there are: the folder, and its files without their end. A smaller one is no fault.
-const KNOWN: &[(&str, &str)] = &[
-    (
-        "/store/sqlite",
-        "again apply changes/judged changes/looks changes/mass changes/mod changes/moves changes/orphans changes/robots \
-         changes/reported changes/samples changes/texts directory freshness lost refill resume revisits/looks revisits/mod revisits/weights runs \
-         visits",
-    ),
-    ("/url", "origin web_url"),
-];
+const KNOWN: &[(&str, &str)] = &[("/url", "origin web_url")];
 
 /// The same of the practice site.
 const KNOWN_OF_PRACTICE: &[(&str, &str)] =

@@ -6,8 +6,10 @@
 use rusqlite::{Connection, Result, params};
 
 use super::{
-    again::{self, Current, Tickets},
+    again::{self, Tickets},
+    current::Current,
     lost,
+    step_context::{Rows, StepContext},
     visits::{self, Written},
 };
 use crate::{
@@ -16,34 +18,12 @@ use crate::{
     store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow},
 };
 
-/// Where a step is written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct StepContext {
-    /// The sequence.
-    pub(super) current: Current,
-    /// What it is said to admit.
-    pub(super) rows: Rows,
-    /// Whether a row may have the number of a later admission.
-    pub(super) readmits: bool,
-    /// Whether any URL is known to be lost, and may be found.
-    pub(super) lost: bool,
-}
-
 impl StepContext {
     /// That of a crawl as it is.
     pub(super) fn of(connection: &Connection, current: Current, rows: Rows) -> Result<Self> {
         let readmits = again::readmits(connection, current)?;
         Ok(Self { current, rows, readmits, lost: lost::any(connection)? })
     }
-}
-
-/// Whether a step's rows are sure to be new to the sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rows {
-    /// They are.
-    New,
-    /// The URL cache forgets: some may be admitted already.
-    Proposed,
 }
 
 /// What was written of a step.

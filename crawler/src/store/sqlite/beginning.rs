@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{Connection, Result, Row, Statement, Transaction, params};
 
-use super::{CrawlDirectory, again::Current, resume};
+use super::{CrawlDirectory, current::Current, resume};
 use crate::{
     candidate::Ticket,
     health::Wait,

@@ -11,9 +11,10 @@ use std::sync::{
 use rusqlite::Connection;
 
 use super::{
-    again::{self, Current},
-    apply::{self, Rows, StepContext},
+    again, apply,
+    current::Current,
     refill, schema,
+    step_context::{Rows, StepContext},
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},

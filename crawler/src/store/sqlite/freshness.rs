@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Result, Row};
 
-use super::{again::Current, revisits};
+use super::{current::Current, revisits};
 use crate::{
     revisit::{Found, Look, PageRates, SiteLooks, Span},
     store::Counters,

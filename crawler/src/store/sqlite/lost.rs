@@ -2,10 +2,7 @@
 
 use rusqlite::{Connection, Result, Row, params};
 
-use super::{
-    again::{Current, Tickets},
-    freshness,
-};
+use super::{again::Tickets, current::Current, freshness};
 use crate::{
     candidate::Ticket,
     store::{

@@ -16,6 +16,7 @@ mod changes;
 mod check;
 #[cfg(test)]
 mod costs;
+mod current;
 mod directory;
 mod error;
 mod failpoint;
@@ -33,6 +34,7 @@ mod resume;
 mod revisits;
 mod runs;
 mod schema;
+mod step_context;
 mod summary;
 mod sweep;
 pub mod takers;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, Result, Row, types::ToSql};
 
 use super::{
-    again::{OF_SEQUENCE, STATE_IN_SEQUENCE},
     batches::{self, BATCH},
+    current::{OF_SEQUENCE, STATE_IN_SEQUENCE},
     moment::of_one_moment,
     summary,
     words::{word, word_or_none},

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
 
-use super::again::Current;
+use super::current::Current;
 use crate::{
     candidate::{HostId, Ticket},
     purpose::Purpose,

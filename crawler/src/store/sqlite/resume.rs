@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result};
 
-use super::again::{Current, OF_SEQUENCE, STATE_IN_SEQUENCE};
+use super::current::{Current, OF_SEQUENCE, STATE_IN_SEQUENCE};
 use crate::{
     candidate::HostId,
     health::{HealthRow, Wait},

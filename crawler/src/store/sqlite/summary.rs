@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::{again::Current, changes, freshness, lost, resume};
+use super::{changes, current::Current, freshness, lost, resume};
 use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},

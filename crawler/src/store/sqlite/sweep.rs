@@ -19,7 +19,8 @@ use std::{
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    again::{self, Current},
+    again,
+    current::Current,
     error::Fault,
     runs::{self, Sorter},
 };
@@ -193,7 +194,7 @@ impl<'a> LinkSweep<'a> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::apply::{Rows, StepContext},
+        super::step_context::{Rows, StepContext},
         *,
     };
     use crate::{

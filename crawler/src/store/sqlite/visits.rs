@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use rusqlite::{Connection, Result, ToSql, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{again::Current, changes};
+use super::{changes, current::Current};
 use crate::{
     queue::KnownCopy,
     store::{VisitOutcome, VisitRow},

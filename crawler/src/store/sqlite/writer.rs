@@ -19,13 +19,13 @@ use rusqlite::{Connection, params};
 #[cfg(test)]
 use super::costs::statements::Statements;
 use super::{
-    CrawlDirectory,
-    again::Current,
-    apply::{self, Rows, StepContext},
+    CrawlDirectory, apply,
     changes::Finder,
+    current::Current,
     directory::DATABASE,
     error::Fault,
     freshness, lost, prepare, prune, refill, revisits,
+    step_context::{Rows, StepContext},
     sweep::LinkSweep,
     takers::Taken,
 };

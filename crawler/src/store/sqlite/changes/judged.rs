@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Result, params};
 
-use super::{
-    Finder, looks,
-    texts::{self, Sections},
-};
+use super::{Finder, looks, sections::Sections, texts};
 use crate::changes::{ChangedLines, Difference, Look, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.

@@ -5,9 +5,12 @@ use std::{path::Path, process::Command, time::Instant};
 
 use rusqlite::{Connection, Result, params};
 
-use super::{super::schema, *};
+use super::{
+    super::{current::Current, schema},
+    *,
+};
 use crate::{
-    store::TextRow,
+    store::{ChangeRules, TextRow},
     text::{RuledText, Text, TextRule},
 };
 

@@ -1,4 +1,4 @@
-//! [`Finder`]: what has changed since changes were reported last.
+//! What has changed since changes were reported last.
 //!
 //! Owns: the visits that are looked at, and the order of the steps: what each look found, which edits many pages share, which
 //! texts stand in the place of many pages, where too much changed at once; then what is reported of each page.
@@ -8,6 +8,7 @@
 //!
 //! Does not know: how a page is compared, and when a change is reported: the pure core does.
 
+mod finder;
 mod judged;
 #[cfg(test)]
 mod large;
@@ -19,29 +20,17 @@ mod read;
 mod reported;
 mod robots;
 mod samples;
+mod sections;
 mod standings;
 mod texts;
 
-use std::path::Path;
+use rusqlite::OptionalExtension;
 
-use rusqlite::{Connection, OptionalExtension};
-
+pub(super) use finder::Finder;
 pub(super) use read::{changes, count_pending, kept_texts, pending};
 pub(super) use texts::insert as insert_text;
 
-use super::{again::Current, error::Fault};
-use crate::store::ChangeRules;
-
-/// Looks at what was visited.
-pub(super) struct Finder<'a> {
-    pub(super) connection: &'a Connection,
-    /// For temporary files.
-    pub(super) folder: &'a Path,
-    pub(super) rules: &'a ChangeRules,
-    pub(super) current: Current,
-    /// Whether every page of the sequence was looked at.
-    pub(super) complete: bool,
-}
+use super::error::Fault;
 
 impl Finder<'_> {
     /// Reports what has changed.
@@ -64,7 +53,7 @@ impl Finder<'_> {
         }
         looks::prepare(self.connection)?;
         looks::gather(self, from, to)?;
-        let sections = texts::boilerplate(self)?;
+        let sections = sections::boilerplate(self)?;
         judged::judge(self, &sections)?;
         mass::mark(self, (from, to))?;
         moves::find(self, &sections)?;

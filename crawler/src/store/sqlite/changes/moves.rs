@@ -3,10 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{
-    Finder, looks, standings,
-    texts::{self, Sections},
-};
+use super::{Finder, looks, sections::Sections, standings, texts};
 use crate::{
     changes::{Boilerplate, Difference, Look, SimHash, Standing},
     text::Text,

@@ -1,12 +1,9 @@
 //! The texts of pages.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::{Finder, samples};
+use super::Finder;
 use crate::{
-    changes::{Boilerplate, BoilerplateSample},
     store::{TextRow, text_of},
     text::Text,
 };
@@ -40,30 +37,4 @@ pub(super) fn prune(finder: &Finder<'_>) -> Result<()> {
          AND id NOT IN (SELECT text FROM visit JOIN page_state ON visit.id IN (good, earlier)
                         WHERE page_state.url IN (SELECT url FROM temp.look) AND text IS NOT NULL)";
     finder.connection.execute(prune, [finder.rules.texts]).map(|_| ())
-}
-
-/// The boilerplate of sections.
-pub(super) type Sections = HashMap<i64, Boilerplate>;
-
-/// That of the sections in which a text is another, or a page is new or not found, from the copies before.
-pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
-    let mut found = HashMap::new();
-    for (section, pages) in samples::of_looks(finder)? {
-        let mut sample = BoilerplateSample::default();
-        for url in pages {
-            if let Some((_, text)) = load(finder.connection, before(finder.connection, url)?)? {
-                sample.add(&finder.rules.ignore.apply(&text));
-            }
-        }
-        found.insert(section, sample.boilerplate());
-    }
-    Ok(found)
-}
-
-/// The text of a page before it was looked at.
-fn before(connection: &Connection, url: i64) -> Result<Option<i64>> {
-    let text = "SELECT text FROM visit WHERE id = coalesce(
-            (SELECT good FROM page_state WHERE page_state.url = ?1),
-            (SELECT coalesce(before, id) FROM visit WHERE id = (SELECT coalesce(copy, visit) FROM url WHERE url.id = ?1)))";
-    connection.prepare_cached(text)?.query_row([url], |row| row.get(0)).optional().map(Option::flatten)
 }

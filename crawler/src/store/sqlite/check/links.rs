@@ -6,7 +6,7 @@ use super::{checked_database::CheckedDatabase, sequences::Sequence};
 use crate::store::{
     Counters,
     sqlite::{
-        again::{Current, OF_SEQUENCE},
+        current::{Current, OF_SEQUENCE},
         error::Fault,
         runs,
     },

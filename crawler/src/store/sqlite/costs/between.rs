@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Connection, params};
 
 use super::{
-    super::{again::Current, changes::Finder, freshness, revisits, schema},
+    super::{changes::Finder, current::Current, freshness, revisits, schema},
     instructions,
 };
 use crate::{

@@ -15,9 +15,10 @@ use rusqlite::{
 };
 
 use super::super::{
-    again::{self, Current},
-    apply::{self, Rows, StepContext},
+    again, apply,
+    current::Current,
     refill, schema,
+    step_context::{Rows, StepContext},
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},

@@ -20,7 +20,7 @@ use self::{
     targets::{LinkTarget, Which},
 };
 use super::{
-    again::Current,
+    current::Current,
     error::Fault,
     moment::of_one_moment,
     resume,

@@ -3,9 +3,11 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::{Current, item};
 use crate::{
-    store::{DuePages, SecondLooks},
+    store::{
+        DuePages, SecondLooks,
+        sqlite::{current::Current, refill},
+    },
     time::Moment,
 };
 
@@ -43,7 +45,7 @@ pub(super) fn hand_out(
             break;
         }
         hand.execute(params![page, due.millis()])?;
-        let Some(item) = item(connection, page, current)? else { continue };
+        let Some(item) = refill::due_again(connection, page, current.sequence)? else { continue };
         if found.items.iter().all(|other| other.id != item.id) {
             found.items.push(item);
         }

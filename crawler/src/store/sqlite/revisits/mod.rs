@@ -27,7 +27,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Result, Transaction, TransactionBehavior, params};
 
 use self::book::Book;
-use super::{CrawlDirectory, again::Current, directory::DATABASE, error::Fault, refill, resume, schema};
+use super::{CrawlDirectory, current::Current, directory::DATABASE, error::Fault, refill, resume, schema};
 use crate::{
     queue::WorkItem,
     revisit::SectionPath,
@@ -113,7 +113,7 @@ fn planned(book: &mut Book<'_>, order: &RevisitOrder, current: Current) -> Resul
 /// Hands out a page at this moment, and has it be the last of its class until it was visited. One that is not to be had (its
 /// robots.txt or its own sequence has left it out since) leaves the plan until it is visited again.
 fn one(book: &mut Book<'_>, url: i64, (current, at): (Current, Moment)) -> Result<Option<WorkItem>> {
-    let item = item(book.connection, url, current)?;
+    let item = refill::due_again(book.connection, url, current.sequence)?;
     if item.is_some() || !is_abandoned(book.connection, url, current)? {
         let mut wait = book.connection.prepare_cached("UPDATE revisit SET visited_at = ? WHERE url = ?")?;
         wait.execute(params![at.millis(), url])?;
@@ -123,11 +123,6 @@ fn one(book: &mut Book<'_>, url: i64, (current, at): (Current, Moment)) -> Resul
         book.remove(&page, &path)?;
     }
     Ok(item)
-}
-
-/// A page as it is visited once more; `None` where the sequence has no answer of it.
-fn item(connection: &Connection, url: i64, current: Current) -> Result<Option<WorkItem>> {
-    refill::due_again(connection, url, current.sequence)
 }
 
 /// Whether the sequence has left a page out.
