@@ -17,16 +17,19 @@ use super::{UrlError, WebUrl};
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin(Arc<str>);
 
-impl Origin {
-    pub(super) fn of(url: &WebUrl) -> Self {
-        let start = url.before_path();
-        let scheme = url.scheme();
-        if start.len() == scheme.len() + 3 + url.authority().len() {
-            return Self(start.into());
+impl WebUrl {
+    /// Scheme, host and port.
+    pub fn origin(&self) -> Origin {
+        let start = self.before_path();
+        let scheme = self.scheme();
+        if start.len() == scheme.len() + 3 + self.authority().len() {
+            return Origin(start.into());
         }
-        Self(format!("{scheme}://{}", url.authority()).into())
+        Origin(format!("{scheme}://{}", self.authority()).into())
     }
+}
 
+impl Origin {
     /// Reads an origin as [`Origin::as_str`] gives it.
     ///
     /// # Errors

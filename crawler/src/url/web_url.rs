@@ -5,7 +5,7 @@ use std::fmt;
 use thiserror::Error;
 use url::{ParseError, Url};
 
-use super::{Credentials, Origin};
+use super::Credentials;
 
 /// An absolute `http` or `https` URL without a fragment, parsed and serialised by the WHATWG URL standard.
 ///
@@ -101,11 +101,6 @@ impl WebUrl {
     /// Path, and `?query` where there is one: what a request line and robots rules see.
     pub fn path_and_query(&self) -> &str {
         &self.0[url::Position::BeforePath..url::Position::AfterQuery]
-    }
-
-    /// Scheme, host and port.
-    pub fn origin(&self) -> Origin {
-        Origin::of(self)
     }
 
     /// The part before the path: `http://user@host:port`.

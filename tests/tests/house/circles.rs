@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Circles that there are: the folder, and its files without their end. A smaller one is no fault.
-const KNOWN: &[(&str, &str)] = &[("/url", "origin web_url")];
+const KNOWN: &[(&str, &str)] = &[];
 
 /// The same of the practice site.
 const KNOWN_OF_PRACTICE: &[(&str, &str)] =
