@@ -3,9 +3,10 @@
 use encoding_rs::WINDOWS_1252;
 
 use super::{
-    HIDDEN, PracticeSite, articles,
+    PracticeSite, articles,
+    file_kind::FileKind,
     hard_pages::{Charset, HardPage},
-    resource::{self, FileKind, Resource},
+    resource::{self, HIDDEN, Resource},
     spelling::{Anchor, mix},
     versions,
 };
@@ -42,8 +43,14 @@ const WORDS: [&str; 16] = [
     "scope", "queue", "filter", "answer",
 ];
 
-/// The answer to a request for `path`.
-pub(super) fn of(site: &PracticeSite, path: &str) -> Answer {
+impl PracticeSite {
+    /// What the site answers to a request for this path and query, whatever was asked before.
+    pub fn answer(&self, path_and_query: &str) -> Answer {
+        of(self, path_and_query)
+    }
+}
+
+fn of(site: &PracticeSite, path: &str) -> Answer {
     let resource = resource::at(site, path);
     match &resource {
         Resource::Article(number) => article(site, *number, &resource::anchors(site, &resource)),

@@ -3,8 +3,8 @@
 
 use super::{
     PracticeSite,
-    resource::{FileKind, plain_number},
-    spelling::{Anchor, Speller, mix},
+    file_kind::FileKind,
+    spelling::{Anchor, Speller, mix, plain_number},
 };
 
 /// Children of a page in the tree.

@@ -3,7 +3,7 @@
 //! The lists are by the WHATWG HTML and URL standards. A page names `/found/…` where a crawl must look, and `/hidden/…`
 //! where it must not.
 
-use super::resource::Lead;
+use super::spelling::Lead;
 
 /// One page written by hand.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The redirects: of every status, in chains, in a loop, to a fragment, to errors, to forbidden pages and to other
 //! hosts.
 
-use super::{PracticeSite, articles, resource::plain_number};
+use super::{PracticeSite, articles, spelling::plain_number};
 
 /// One redirect.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,11 +2,16 @@
 
 use super::{
     PracticeSite, articles,
+    file_kind::FileKind,
     hard_pages::{self, HardPage},
     hops::{self, Hop},
-    spelling::Anchor,
+    spelling::{Anchor, Lead, plain_number},
     versions,
 };
+
+/// Everything under this path is named only where a crawler must not look or must not follow: a request for it is a
+/// fault.
+pub const HIDDEN: &str = "/hidden/";
 
 /// What a path names. Everything that is not named is [`Resource::Broken`].
 #[derive(Debug)]
@@ -37,36 +42,6 @@ pub(super) enum Resource {
     Sitemap,
     /// An error status: 404 or 410.
     Broken(u16),
-}
-
-/// The types of [`Resource::File`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileKind {
-    Css,
-    Png,
-    Text,
-    Pdf,
-}
-
-/// A link to follow: where to, and whether it carries `rel=nofollow`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Lead {
-    pub(super) target: String,
-    pub(super) rel_nofollow: bool,
-}
-
-impl FileKind {
-    pub(super) const ALL: [Self; 4] = [Self::Css, Self::Png, Self::Text, Self::Pdf];
-
-    /// The ending of its paths, with the dot.
-    pub(super) fn ending(self) -> &'static str {
-        match self {
-            Self::Css => ".css",
-            Self::Png => ".png",
-            Self::Text => ".txt",
-            Self::Pdf => ".pdf",
-        }
-    }
 }
 
 /// What lies at `path`.
@@ -156,13 +131,8 @@ fn numbered(site: &PracticeSite, path: &str) -> Option<Resource> {
     plain_number(name.strip_suffix(kind.ending())?).map(|_| Resource::File(kind))
 }
 
-/// A number as the site writes it: no sign, no leading zero.
-pub(super) fn plain_number(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|number: &u32| number.to_string() == text)
-}
-
 fn by_folder(path: &str) -> Resource {
-    let leaves = ["/found/", "/private/", "/search", super::HIDDEN];
+    let leaves = ["/found/", "/private/", "/search", HIDDEN];
     if leaves.iter().any(|folder| path.starts_with(folder)) {
         return Resource::Leaf;
     }

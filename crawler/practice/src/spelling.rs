@@ -1,4 +1,4 @@
-//! The many ways to write one link.
+//! Links: what is to be followed, and the many ways to write it.
 
 use std::hash::Hasher;
 
@@ -18,6 +18,13 @@ impl Anchor {
     pub(super) fn plain(path: &str) -> Self {
         Self { href: path.to_owned(), target: Some(path.to_owned()) }
     }
+}
+
+/// A link to follow: where to, and whether it carries `rel=nofollow`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Lead {
+    pub(super) target: String,
+    pub(super) rel_nofollow: bool,
 }
 
 /// Writes the links of one page, each in a form of its own.
@@ -64,6 +71,11 @@ pub(super) fn mix(seed: u64, number: u32, use_for: u32) -> u32 {
     hash.write(&number.to_le_bytes());
     hash.write(&use_for.to_le_bytes());
     (hash.finish() >> 32) as u32
+}
+
+/// A number as the site writes it: no sign, no leading zero.
+pub(super) fn plain_number(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number: &u32| number.to_string() == text)
 }
 
 /// `target` as seen from `folder`.

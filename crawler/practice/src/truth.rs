@@ -40,8 +40,14 @@ enum RelNofollow {
     Obey,
 }
 
-/// The truth about `site`.
-pub(super) fn walk(site: &PracticeSite) -> Truth {
+impl PracticeSite {
+    /// What a complete crawl from `/` must store, find broken, see redirected, and leave alone.
+    pub fn truth(&self) -> Truth {
+        walk(self)
+    }
+}
+
+fn walk(site: &PracticeSite) -> Truth {
     let mut truth = walk_as(site, RelNofollow::Follow);
     let obedient = walk_as(site, RelNofollow::Obey);
     truth.only_by_rel_nofollow =

@@ -5,8 +5,6 @@
 //!
 //! Does not know: how a page is written, or served.
 
-use std::collections::BTreeSet;
-
 use super::{PracticeSite, articles, spelling::mix};
 
 /// New pages of a version.
@@ -17,17 +15,6 @@ const EDITED_OF: u32 = 30;
 
 /// Of the pages that may be removed, one in so many is removed with a version.
 const REMOVED_OF: u32 = 25;
-
-/// What a complete crawl finds changed between two versions, by path and query.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SiteChanges {
-    /// Stored in both, with another body.
-    pub changed: BTreeSet<String>,
-    /// Stored in the earlier version, and broken in the later one.
-    pub gone: BTreeSet<String>,
-    /// Stored in the later version alone.
-    pub new: BTreeSet<String>,
-}
 
 /// The pages `/news/1` to `/news/N` that this version has.
 pub(super) fn stories(site: &PracticeSite) -> u32 {
@@ -48,40 +35,10 @@ pub(super) fn is_removed(site: &PracticeSite, number: u32) -> bool {
     is_leaf && (2..=site.version).any(removed) && articles::sights(site, number).is_empty()
 }
 
-/// What differs between complete crawls of two versions.
-pub(super) fn compare(before: &PracticeSite, after: &PracticeSite) -> SiteChanges {
-    let earlier = before.truth();
-    let later = after.truth();
-    let mut changes = SiteChanges::default();
-    for path in later.stored.into_keys() {
-        if !earlier.stored.contains_key(&path) {
-            changes.new.insert(path);
-        } else if before.answer(&path).body != after.answer(&path).body {
-            changes.changed.insert(path);
-        }
-    }
-    changes.gone = earlier.stored.into_keys().filter(|path| later.broken.contains_key(path)).collect();
-    changes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Shape;
-
-    #[test]
-    fn a_version_edits_removes_and_adds_and_the_rest_stays() {
-        let first = PracticeSite::new(Shape::demo());
-        let second = first.clone().in_version(2);
-        let changes = second.changes_since(&first);
-        assert!((5..=25).contains(&changes.changed.len()), "{changes:?}");
-        assert!((3..=20).contains(&changes.gone.len()), "{changes:?}");
-        assert_eq!(changes.new.len(), 6, "five stories and the page that lists them");
-        let stored = first.truth().stored.len() - changes.gone.len() + changes.new.len();
-        assert_eq!(second.truth().stored.len(), stored, "nothing else has become unreachable");
-        assert!(changes.gone.iter().all(|path| second.answer(path).status == 410));
-        assert_eq!(first.changes_since(&first), SiteChanges::default());
-    }
 
     #[test]
     fn what_is_removed_stays_removed() {
