@@ -11,12 +11,6 @@ use crate::{
     source::{Source, below, shipped},
 };
 
-/// Circles that there are: the folder, and its files without their end. A smaller one is no fault.
-const KNOWN: &[(&str, &str)] = &[];
-
-/// The same of the practice site.
-const KNOWN_OF_PRACTICE: &[(&str, &str)] = &[];
-
 /// Names that lead to names, at most.
 const MOST_STEPS: usize = 8;
 
@@ -24,25 +18,11 @@ type Files<'a> = BTreeMap<Vec<String>, &'a Source>;
 
 #[test]
 fn files_do_not_know_each_other_in_a_circle() {
-    check("crawler/src", KNOWN);
-    check("crawler/practice/src", KNOWN_OF_PRACTICE);
-}
-
-fn check(sources: &str, known: &[(&str, &str)]) {
-    let known: Vec<BTreeSet<String>> =
-        known.iter().map(|(folder, files)| spelled(&format!("{sources}{folder}"), files)).collect();
-    let sources = shipped(below(&[sources]));
-    let circles = circles(&sources);
-    let is_known = |circle: &[&str]| known.iter().any(|known| circle.iter().all(|file| known.contains(*file)));
-    let stray = circles.iter().filter(|circle| !is_known(circle)).map(|circle| circle.join(" "));
-    assert_none("circles", &stray.collect::<Vec<_>>());
-    let in_circles: BTreeSet<&str> = circles.iter().flatten().copied().collect();
-    let gone = known.iter().flatten().filter(|file| !in_circles.contains(&***file));
-    assert_none("is in no circle any more: take it from KNOWN of this test", &gone.cloned().collect::<Vec<_>>());
-}
-
-fn spelled(folder: &str, files: &str) -> BTreeSet<String> {
-    files.split_whitespace().map(|file| format!("{folder}/{file}.rs")).collect()
+    for sources in ["crawler/src", "crawler/practice/src"] {
+        let sources = shipped(below(&[sources]));
+        let found: Vec<_> = circles(&sources).iter().map(|circle| circle.join(" ")).collect();
+        assert_none("circles", &found);
+    }
 }
 
 /// Files each of which is known to all others of its circle, maybe by way of others.
