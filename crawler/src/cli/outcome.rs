@@ -11,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{Failure, flags::ColorChoice, summary::Lines};
 use crate::{
-    engine::End,
+    engine::RunEnd,
     observe::{
         escape,
         fold::{self, WIDTH},
@@ -46,18 +46,18 @@ pub(super) fn tell(text: &str) {
 }
 
 /// The exit code of a run.
-pub(super) fn exit_code(end: End) -> ExitCode {
+pub(super) fn exit_code(end: RunEnd) -> ExitCode {
     ExitCode::from(code(end))
 }
 
 /// The same as a number.
-pub(super) fn code(end: End) -> u8 {
+pub(super) fn code(end: RunEnd) -> u8 {
     match end {
-        End::Drained | End::Aged { .. } | End::Budget => 0,
-        End::Failed => 1,
-        End::Unreachable => 4,
-        End::Loss | End::Restart => 3,
-        End::Signal(signal) => signal_code(signal),
+        RunEnd::Drained | RunEnd::Aged { .. } | RunEnd::Budget => 0,
+        RunEnd::Failed => 1,
+        RunEnd::Unreachable => 4,
+        RunEnd::Loss | RunEnd::Restart => 3,
+        RunEnd::Signal(signal) => signal_code(signal),
     }
 }
 

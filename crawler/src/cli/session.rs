@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, Settings},
-    engine::{End, Gated, Progress, StopSignal, WriterThread},
+    engine::{Gated, Progress, RunEnd, StopSignal, WriterThread},
     observe::{
         logs, progress,
         summary::{self, View},
@@ -87,9 +87,9 @@ impl Session {
 }
 
 impl Program {
-    fn show_summary(&self, dir: &Path, end: End, logged_in: bool) -> Result<(), Failure> {
+    fn show_summary(&self, dir: &Path, end: RunEnd, logged_in: bool) -> Result<(), Failure> {
         let summary = directory::summary(dir)?;
-        let no_start = (end == End::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
+        let no_start = (end == RunEnd::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         if self.output.json {
             self.among.voice.document(summary::document(&summary))?;
         } else if !self.output.quiet {
@@ -101,7 +101,7 @@ impl Program {
             self.complain(&format!("no start URL could be fetched: {}", no_start.why));
         }
         // The summary for people says it in its first line.
-        if end == End::Unreachable && (self.output.quiet || self.output.json) {
+        if end == RunEnd::Unreachable && (self.output.quiet || self.output.json) {
             let hosts = summary::silent_hosts(&summary, 5);
             self.complain(&format!("only hosts that do not answer are left: {hosts}; the next start asks them again"));
         }
@@ -161,7 +161,7 @@ impl Caller for Program {
         progress::show(figures, stop, self.among.progress(self.output.progress_style()))
     }
 
-    fn has_ended(&self, dir: &Path, end: End) -> Result<(), Failure> {
+    fn has_ended(&self, dir: &Path, end: RunEnd) -> Result<(), Failure> {
         match self.shown {
             Shown::Last => Ok(()),
             // One that failed has no other follow.

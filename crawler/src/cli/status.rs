@@ -12,7 +12,7 @@ use super::{
     summary::{self, View},
 };
 use crate::{
-    engine::End,
+    engine::RunEnd,
     observe::{escape, figures, summary::freshness},
     store::{ReadSide, SequenceLosses},
 };
@@ -39,7 +39,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
         outcome::document(&summary::document(&summary))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let failed = summary.end.as_deref() == Some(End::Failed.as_str());
+    let failed = summary.end.as_deref() == Some(RunEnd::Failed.as_str());
     let no_start = failed.then(|| no_start::why(&args.dir, false)).transpose()?;
     let missing = no_start.as_ref().and_then(|found| found.flag);
     let mut lines = summary::lines(&summary, &View { dir: &args.dir, ended: None, next: true, missing });

@@ -1,6 +1,6 @@
 //! How the core's questions become messages to the store, and the answers events.
 
-use super::core::{End, Filling, Question, StoreAnswer};
+use super::core::{Filling, RunEnd, StoreAnswer, StoreQuestion};
 use crate::{
     store::{Message, Replay, ReplayedUrl, Reply, SequenceEnd, Standing},
     url::Fingerprint,
@@ -14,22 +14,24 @@ pub(super) trait Answers {
 
 /// The message that asks a question; `standing` has the figures of a sequence that is to be recorded.
 pub(super) fn asking(
-    question: Question,
+    question: StoreQuestion,
     answers: &impl Answers,
-    standing: impl FnOnce(Option<End>) -> SequenceEnd,
+    standing: impl FnOnce(Option<RunEnd>) -> SequenceEnd,
 ) -> Message {
     match question {
-        Question::Rows(request) => {
+        StoreQuestion::Rows(request) => {
             Message::Refill(request, answers.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
         }
-        Question::Robots(host) => Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body))),
-        Question::Sweep(request) => Message::Sweep(request, answers.reply(StoreAnswer::Swept)),
-        Question::Due(request) => Message::Due(request, answers.reply(StoreAnswer::Due)),
-        Question::Fill(filling) => {
+        StoreQuestion::Robots(host) => {
+            Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body)))
+        }
+        StoreQuestion::Sweep(request) => Message::Sweep(request, answers.reply(StoreAnswer::Swept)),
+        StoreQuestion::Due(request) => Message::Due(request, answers.reply(StoreAnswer::Due)),
+        StoreQuestion::Fill(filling) => {
             let reply = answers.reply(StoreAnswer::Filled);
             Message::Replay(Box::new(Replaying { filling, reply }))
         }
-        Question::Record(end) => Message::End(Box::new(standing(end)), answers.reply(|()| StoreAnswer::Recorded)),
+        StoreQuestion::Record(end) => Message::End(Box::new(standing(end)), answers.reply(|()| StoreAnswer::Recorded)),
     }
 }
 

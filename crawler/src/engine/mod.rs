@@ -31,12 +31,12 @@ mod writer_thread;
 
 use core::{ranking as ranking_of, scope as scope_of};
 
-pub use core::{Between, CacheFailure, End};
+pub use core::{Between, CacheFailure, RunEnd};
 pub use error::EngineError;
 pub use gated::{Gated, Others, Pass, SharedGate};
 pub use preparing::{Preparer, Preparers};
 pub use progress::Progress;
-pub use run::{Crawl, Ended, Launch, Left, check, run, take_up};
+pub use run::{EndedRun, Launch, Left, RevisitingCrawl, check, run, take_up};
 pub use stop::StopSignal;
 pub use visit_events::{EventKind, FetchedPage, Handed, Steering, VisitEvent, VisitEvents};
 pub use writer_thread::{WriterHost, WriterThread};

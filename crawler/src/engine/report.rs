@@ -31,7 +31,7 @@ pub(super) enum Judging {
 
 /// A lease whose request has ended, or was not made.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct EndedLease {
     pub(super) lease: Lease,
     pub(super) asked: Asked,
     pub(super) at: Moment,
@@ -90,18 +90,18 @@ pub(super) enum Content {
         location: Option<WebUrl>,
     },
     /// A 2xx.
-    Page(Box<Page>),
+    Page(Box<BodyRecord>),
     /// The copy is still good; what tells of it now, as far as the answer says.
     NotModified(Validators),
     /// A 3xx with a usable target.
     Redirect(WebUrl),
     /// Anything else.
-    Other(Box<Page>),
+    Other(Box<BodyRecord>),
 }
 
 /// The record of a body.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct BodyRecord {
     pub(super) content_type: Option<Box<str>>,
     pub(super) html: bool,
     pub(super) bytes: u64,

@@ -11,11 +11,11 @@ use tokio::{
 };
 
 use super::{
-    Between, End, EngineError, Preparers, Progress, StopSignal, VisitEvents, WriterHost,
+    Between, EngineError, Preparers, Progress, RunEnd, StopSignal, VisitEvents, WriterHost,
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
-    shell::{Outside, Rest, Shell},
+    shell::{Rest, RunControl, Shell},
     visit::Visitor,
 };
 use crate::{
@@ -75,25 +75,25 @@ pub fn check(settings: &Settings, admitted_before: Option<u64>) -> Result<(), En
 }
 
 /// A crawl whose sequence has come to its end, and which visits the pages that are due after that.
-pub struct Crawl<F> {
+pub struct RevisitingCrawl<F> {
     shell: Shell<F>,
     written: Written,
     between: Between,
 }
 
-/// How a crawl ended.
-pub struct Ended<F> {
+/// How a run ended.
+pub struct EndedRun<F> {
     /// How its sequence did.
-    pub end: End,
+    pub end: RunEnd,
     /// What is kept of it where pages may be due; everything is committed otherwise.
-    pub crawl: Option<Crawl<F>>,
+    pub crawl: Option<RevisitingCrawl<F>>,
 }
 
 /// How visits between sequences ended.
 #[derive(Debug)]
 pub struct Left {
     /// How the sequence ended by that, if it did.
-    pub end: Option<End>,
+    pub end: Option<RunEnd>,
     /// The visits that are still to come.
     pub between: Between,
 }
@@ -107,16 +107,16 @@ type Written = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
 /// [`EngineError`]; what was committed before stays.
 pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(
     launch: Launch<F, S, H>,
-) -> Result<Ended<F>, EngineError> {
+) -> Result<EndedRun<F>, EngineError> {
     let (starts, between) = (launch.starts, launch.between);
     let (mut shell, written) = begin(Launch { starts: Vec::new(), between: None, ..launch })?;
     let ended = drive(&mut shell, starts).await;
     match (ended, between) {
         (Ok(end), Some(between)) if end.is_followed_by_visits() => {
             let between = between.after(shell.clock.now());
-            Ok(Ended { end, crawl: Some(Crawl { shell, written, between }) })
+            Ok(EndedRun { end, crawl: Some(RevisitingCrawl { shell, written, between }) })
         }
-        (ended, _) => close(shell, written, ended).await.map(|end| Ended { end, crawl: None }),
+        (ended, _) => close(shell, written, ended).await.map(|end| EndedRun { end, crawl: None }),
     }
 }
 
@@ -127,15 +127,15 @@ pub async fn run<F: Fetcher + 'static, S: Store, H: WriterHost>(
 pub async fn take_up<F: Fetcher + 'static, S: Store, H: WriterHost>(
     launch: Launch<F, S, H>,
     between: Between,
-) -> Result<Crawl<F>, EngineError> {
+) -> Result<RevisitingCrawl<F>, EngineError> {
     let (mut shell, written) = begin(launch)?;
     match shell.begin(Vec::new()).await {
-        Ok(()) => Ok(Crawl { shell, written, between }),
+        Ok(()) => Ok(RevisitingCrawl { shell, written, between }),
         Err(error) => close(shell, written, Err(error)).await,
     }
 }
 
-impl<F: Fetcher + 'static> Crawl<F> {
+impl<F: Fetcher + 'static> RevisitingCrawl<F> {
     /// Visits the pages that are due, until nothing is for long or they are to finish; everything is committed then.
     ///
     /// # Errors
@@ -204,19 +204,19 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
     launch.directory.begin_run(RunStart { cache, audit_sample, forgets, text_rule, is_over })?;
     let writer = launch.directory.writer(writer_settings, Instant::now().into_std())?;
     let written = Box::pin(launch.writer.run(writer, receiver)?);
-    let outside = Outside { stop: launch.stop, progress: launch.progress };
-    Ok((Shell::new(core, visitor, launch.clock, hand_over, outside), written))
+    let control = RunControl { stop: launch.stop, progress: launch.progress };
+    Ok((Shell::new(core, visitor, launch.clock, hand_over, control), written))
 }
 
 /// Runs a sequence to its end, and has that recorded.
-async fn drive<F: Fetcher + 'static>(shell: &mut Shell<F>, starts: Vec<Box<str>>) -> Result<End, EngineError> {
+async fn drive<F: Fetcher + 'static>(shell: &mut Shell<F>, starts: Vec<Box<str>>) -> Result<RunEnd, EngineError> {
     shell.begin(starts).await?;
     let end = match shell.run().await {
-        Ok(End::Drained) if !shell.core.has_pages() => Ok(End::Failed),
+        Ok(RunEnd::Drained) if !shell.core.has_pages() => Ok(RunEnd::Failed),
         Err(EngineError::WriterGone) => return Err(EngineError::WriterGone),
         end => end,
     };
-    shell.end(end.as_ref().map_or(End::Failed, |end| *end), true).await?;
+    shell.end(end.as_ref().map_or(RunEnd::Failed, |end| *end), true).await?;
     end
 }
 

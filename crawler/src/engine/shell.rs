@@ -12,13 +12,13 @@ use tracing::Instrument;
 use super::{
     Between, EngineError, Progress, StopSignal,
     asking::{Answers, asking},
-    core::{Core, Effect, End, Event, MOST_QUESTIONS, StoreAnswer, Then},
+    core::{Core, CoreEvent, Effect, MOST_QUESTIONS, RunEnd, StoreAnswer, Then},
     hand_over::HandOver,
     report::Judging,
     stop::Stop,
     visit::{Job, Visitor},
     visit_events::Followed,
-    visits::{Ended, Visits},
+    visits::{VisitEnd, Visits},
 };
 use crate::{
     clock::Clock,
@@ -60,7 +60,7 @@ struct Recorded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The run ended.
-    End(End),
+    End(RunEnd),
     /// Nothing was due for long.
     Idle,
     /// Somebody wants it to end.
@@ -68,7 +68,7 @@ pub(super) enum Rest {
 }
 
 /// How a run is watched and stopped.
-pub(super) struct Outside {
+pub(super) struct RunControl {
     pub(super) stop: StopSignal,
     pub(super) progress: watch::Sender<Progress>,
 }
@@ -80,8 +80,8 @@ struct Slots {
 }
 
 impl<F: Fetcher + 'static> Shell<F> {
-    pub(super) fn new(core: Core, visitor: Visitor<F>, clock: Clock, writer: HandOver, outside: Outside) -> Self {
-        let Outside { stop, progress } = outside;
+    pub(super) fn new(core: Core, visitor: Visitor<F>, clock: Clock, writer: HandOver, control: RunControl) -> Self {
+        let RunControl { stop, progress } = control;
         // The core fills the URL cache whatever else it asks.
         let (sender, receiver) = mpsc::channel(MOST_QUESTIONS + 1);
         let recorded = Recorded { at: clock.now(), cpu_seconds: process::cpu_seconds() };
@@ -101,11 +101,11 @@ impl<F: Fetcher + 'static> Shell<F> {
 
     /// Begins with these starts.
     pub(super) async fn begin(&mut self, starts: Vec<Box<str>>) -> Result<(), EngineError> {
-        self.tell(Event::Begin(starts)).await
+        self.tell(CoreEvent::Begin(starts)).await
     }
 
     /// Runs until the sequence has come to its end.
-    pub(super) async fn run(&mut self) -> Result<End, EngineError> {
+    pub(super) async fn run(&mut self) -> Result<RunEnd, EngineError> {
         match self.go_on(pending(), TICK).await? {
             Rest::End(end) => Ok(end),
             Rest::Idle | Rest::Finished => unreachable!("only what is between sequences rests"),
@@ -118,7 +118,7 @@ impl<F: Fetcher + 'static> Shell<F> {
         between: Between,
         finish: impl Future<Output = ()>,
     ) -> Result<Rest, EngineError> {
-        self.tell(Event::Between(Box::new(between))).await?;
+        self.tell(CoreEvent::Between(Box::new(between))).await?;
         self.go_on(finish, LONG_TICK).await
     }
 
@@ -138,7 +138,7 @@ impl<F: Fetcher + 'static> Shell<F> {
             let event = tokio::select! {
                 biased;
                 stop = self.stop.next() => match stop {
-                    Stop::Begin(signal) => Some(Event::Stop(signal)),
+                    Stop::Begin(signal) => Some(CoreEvent::Stop(signal)),
                     Stop::Abort => {
                         self.visits.abort();
                         None
@@ -146,11 +146,11 @@ impl<F: Fetcher + 'static> Shell<F> {
                 },
                 () = &mut finish, if !finishes => {
                     finishes = true;
-                    Some(Event::Finish)
+                    Some(CoreEvent::Finish)
                 }
                 Some(ended) = self.visits.next() => Some(event(ended)),
-                leases = gone.next() => Some(Event::Gone(leases)),
-                Some(answer) = self.answers.receiver.recv() => Some(Event::Answered(answer)),
+                leases = gone.next() => Some(CoreEvent::Gone(leases)),
+                Some(answer) = self.answers.receiver.recv() => Some(CoreEvent::Answered(answer)),
                 due = self.writer.due() => {
                     due?;
                     self.writer.flush().await?;
@@ -162,7 +162,7 @@ impl<F: Fetcher + 'static> Shell<F> {
                 }
                 () = sleep_until(self.clock, until), if until.is_some() => None,
             };
-            let answered = matches!(event, Some(Event::Answered(_)));
+            let answered = matches!(event, Some(CoreEvent::Answered(_)));
             if let Some(event) = event {
                 self.tell(event).await?;
             }
@@ -174,7 +174,7 @@ impl<F: Fetcher + 'static> Shell<F> {
     }
 
     /// Tells the core what has just happened.
-    async fn tell(&mut self, event: Event) -> Result<(), EngineError> {
+    async fn tell(&mut self, event: CoreEvent) -> Result<(), EngineError> {
         self.core.handle(event, self.clock.now(), &mut self.effects)?;
         self.carry_out().await
     }
@@ -185,7 +185,7 @@ impl<F: Fetcher + 'static> Shell<F> {
         while let Some(ended) = self.visits.next_ended() {
             self.tell(event(ended)).await?;
         }
-        let then = self.core.handle(Event::Turn, self.clock.reached(), &mut self.effects)?;
+        let then = self.core.handle(CoreEvent::Turn, self.clock.reached(), &mut self.effects)?;
         self.carry_out().await?;
         Ok(then)
     }
@@ -236,7 +236,7 @@ impl<F: Fetcher + 'static> Shell<F> {
     }
 
     /// Has the writer record the state of the sequence, after all that was sent before. A run ends with its first end.
-    pub(super) async fn end(&mut self, end: End, is_run: bool) -> Result<(), EngineError> {
+    pub(super) async fn end(&mut self, end: RunEnd, is_run: bool) -> Result<(), EngineError> {
         self.publish();
         let counters = Counters { expected_lost: self.core.expected_lost(), ..Counters::default() };
         self.writer.step(Box::new(Step { counters, ..Step::default() })).await?;
@@ -265,25 +265,25 @@ impl Answers for Slots {
 }
 
 /// The state of a sequence, with what it has taken since it was recorded last.
-fn standing(core: &Core, clock: Clock, recorded: &mut Recorded, end: Option<End>, is_run: bool) -> SequenceEnd {
+fn standing(core: &Core, clock: Clock, recorded: &mut Recorded, end: Option<RunEnd>, is_run: bool) -> SequenceEnd {
     let now = Recorded { at: clock.now(), cpu_seconds: process::cpu_seconds() };
     let before = std::mem::replace(recorded, now);
     SequenceEnd {
-        end: end.map(End::as_str),
+        end: end.map(RunEnd::as_str),
         at: recorded.at,
         is_run,
         seconds: recorded.at.since(before.at).as_secs_f64(),
         cpu_seconds: recorded.cpu_seconds - before.cpu_seconds,
         peak_memory: process::peak_memory(),
         cache: core.cache_figures().to_string(),
-        tells: !matches!(end, Some(End::Signal(_))),
+        tells: !matches!(end, Some(RunEnd::Signal(_))),
     }
 }
 
-fn event(ended: Ended) -> Event {
+fn event(ended: VisitEnd) -> CoreEvent {
     match ended {
-        Ended::Came(report) => Event::Visited(report),
-        Ended::GivenUp(requests) => Event::GivenUp(requests),
+        VisitEnd::Came(report) => CoreEvent::Visited(report),
+        VisitEnd::GivenUp(requests) => CoreEvent::GivenUp(requests),
     }
 }
 

@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use super::{
     judge::Memo,
     preparing::{Preparers, apart_if},
-    report::{Content, Judging, KeptResponse, Page, VisitLinks, shortened},
+    report::{BodyRecord, Content, Judging, KeptResponse, VisitLinks, shortened},
     sending,
     visit_events::{EventKind, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
 };
@@ -56,7 +56,7 @@ const FEW_LINKS: usize = 500;
 /// What is to be done with a lease.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) task: Task,
+    pub(super) task: FetchTask,
     /// What it is for.
     pub(super) purpose: Purpose,
     /// The pause that the host has between requests.
@@ -69,7 +69,7 @@ pub(super) struct Job {
 
 /// What is to be fetched.
 #[derive(Debug, Clone)]
-pub(super) enum Task {
+pub(super) enum FetchTask {
     /// Fetch and read a page, or hear that the copy is still good which these tell of.
     Page(WebUrl, Validators),
     /// Fetch a robots.txt.
@@ -83,9 +83,9 @@ impl Job {
     pub(super) fn of(lease: &Lease) -> Self {
         let url = lease.url().clone();
         let task = match lease.purpose().row().body {
-            Body::Robots => Task::Robots(url),
-            Body::FirstByte => Task::Check(url),
-            Body::Page => Task::Page(url, lease.item().validators().cloned().unwrap_or_default()),
+            Body::Robots => FetchTask::Robots(url),
+            Body::FirstByte => FetchTask::Check(url),
+            Body::Page => FetchTask::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
         let copy = lease.item().copy.clone();
         Self { task, purpose: lease.purpose(), pause: lease.delay(), copy, followed: None }
@@ -150,13 +150,13 @@ impl<F: Fetcher> Visitor<F> {
         let Job { task, purpose, pause, copy, followed } = job;
         let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
         match task {
-            Task::Page(url, validators) => {
+            FetchTask::Page(url, validators) => {
                 let keep = self.preparers.keeps();
                 let request = FetchRequest { validators, keep, ..get(url, self.max_body) };
                 self.page(request, PageReading { judging, copy, followed, is_conditional: false }).await
             }
-            Task::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
-            Task::Check(url) => {
+            FetchTask::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
+            FetchTask::Check(url) => {
                 let rule = Some(HeadRule::new(first_byte_of_a_success));
                 self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
             }
@@ -231,7 +231,7 @@ impl<F: Fetcher> Visitor<F> {
         }
         if !(200..300).contains(&response.status) {
             let leads_to_itself = redirect_target(&url, &response).is_some();
-            return self.kept(&response, Content::Other(Box::new(Page { leads_to_itself, ..record(&response) })));
+            return self.kept(&response, Content::Other(Box::new(BodyRecord { leads_to_itself, ..record(&response) })));
         }
         let agent = Arc::clone(&self.agent);
         let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };
@@ -254,7 +254,12 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     /// Hands a page to whoever follows the crawl; with the answer the memory of its body, which nobody needs any more then.
-    async fn hand_page(&self, how: &mut PageReading, mut response: FetchResponse, page: &Page) -> (Steering, BodyRoom) {
+    async fn hand_page(
+        &self,
+        how: &mut PageReading,
+        mut response: FetchResponse,
+        page: &BodyRecord,
+    ) -> (Steering, BodyRoom) {
         let room = std::mem::take(&mut response.room);
         let copy = how.copy.as_ref();
         let fetched = || {
@@ -277,7 +282,7 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     /// Does with the links of a page as whoever follows the crawl says.
-    fn steer(&self, url: &WebUrl, page: &mut Page, links: &mut Option<RawLinks>, steering: &Steering) {
+    fn steer(&self, url: &WebUrl, page: &mut BodyRecord, links: &mut Option<RawLinks>, steering: &Steering) {
         let none = || RawLinks::none(url, self.links, self.seed, self.labels);
         if let Some(links) = links.as_mut().filter(|_| steering.skips_links) {
             *links = none();
@@ -294,7 +299,7 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     /// A page with its links: judged, unless that is to be done later.
-    async fn judge(&self, mut page: Page, raw: RawLinks, judging: Judging) -> Page {
+    async fn judge(&self, mut page: BodyRecord, raw: RawLinks, judging: Judging) -> BodyRecord {
         let (follows, links) = (page.follows, raw.len());
         if links > FEW_LINKS {
             let room = u32::try_from(links).unwrap_or(u32::MAX);
@@ -338,7 +343,7 @@ fn page(
     response: &FetchResponse,
     agent: &str,
     (reading, known): (&Reading, Option<KnownText>),
-) -> (Page, Option<RawLinks>) {
+) -> (BodyRecord, Option<RawLinks>) {
     let mut page = record(response);
     page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
@@ -362,12 +367,12 @@ fn kept_validators(response: &FetchResponse) -> Validators {
     Validators { etag: short(etag), last_modified: short(last_modified) }
 }
 
-fn record(response: &FetchResponse) -> Page {
-    Page {
+fn record(response: &FetchResponse) -> BodyRecord {
+    BodyRecord {
         content_type: response.content_type().map(|text| shortened(text, LONGEST_TYPE).into()),
         html: extract::is_html(response.content_type(), &response.body),
         bytes: response.body.len() as u64,
-        ..Page::default()
+        ..BodyRecord::default()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{fetch::FetchError, frontier::Lease};
 
 /// How a visit ended.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(super) enum VisitEnd {
     /// With what it came to.
     Came(Box<Report>),
     /// It was given up, with so many requests sent or under way.
@@ -40,18 +40,18 @@ impl Visits {
     }
 
     /// The next visit that ends; `None` when there is none.
-    pub(super) async fn next(&mut self) -> Option<Ended> {
+    pub(super) async fn next(&mut self) -> Option<VisitEnd> {
         let joined = self.tasks.join_next_with_id().await?;
         Some(self.ended(joined))
     }
 
     /// One that has ended by now.
-    pub(super) fn next_ended(&mut self) -> Option<Ended> {
+    pub(super) fn next_ended(&mut self) -> Option<VisitEnd> {
         let joined = self.tasks.try_join_next_with_id()?;
         Some(self.ended(joined))
     }
 
-    fn ended(&mut self, joined: Result<(Id, Visited), JoinError>) -> Ended {
+    fn ended(&mut self, joined: Result<(Id, Visited), JoinError>) -> VisitEnd {
         let (task, visited) = match joined {
             Ok((task, visited)) => (task, Ok(visited)),
             Err(error) => (error.id(), Err(error)),
@@ -59,7 +59,7 @@ impl Visits {
         let (lease, sending) = self.leases.remove(&task).expect("each task has a lease");
         match visited {
             Ok(Visited { requests, result, failed }) => {
-                Ended::Came(Box::new(Report { lease, requests, result, failed }))
+                VisitEnd::Came(Box::new(Report { lease, requests, result, failed }))
             }
             Err(error) => broken_off(lease, sending.requests(), error),
         }
@@ -77,11 +77,11 @@ impl Visits {
 }
 
 /// A fault of ours in a visit is the outcome of that visit: the crawl goes on without the page.
-fn broken_off(lease: Lease, requests: u64, error: JoinError) -> Ended {
-    let Ok(panic) = error.try_into_panic() else { return Ended::GivenUp(requests) };
+fn broken_off(lease: Lease, requests: u64, error: JoinError) -> VisitEnd {
+    let Ok(panic) = error.try_into_panic() else { return VisitEnd::GivenUp(requests) };
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let panic = text.as_deref().unwrap_or("it does not say why");
     tracing::error!(url = %lease.url(), panic, "a bug in Webloom: the URL counts as failed; please report it");
-    Ended::Came(Box::new(Report { lease, requests, result: Err(FetchError::Internal), failed: None }))
+    VisitEnd::Came(Box::new(Report { lease, requests, result: Err(FetchError::Internal), failed: None }))
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    engine::{End, Handed, StopSignal, VisitEvents},
+    engine::{Handed, RunEnd, StopSignal, VisitEvents},
     session::{Failure, Round, Session, Start, directory::CrawlDirectory, starts},
     store::Revisit,
     url::Credentials,
@@ -228,7 +228,7 @@ impl<F: Fetcher + 'static> CrawlRun<F> {
         let (dir, end) = match session.sequences(Clock::start(), stop).await {
             Ok(ended) => (ended.lock.directory().map_err(Failure::from)?, ended.end),
             // It is as it was.
-            Err(Failure::Interrupted(signal)) if CrawlDirectory::exists(&dir) => (dir, End::Signal(signal)),
+            Err(Failure::Interrupted(signal)) if CrawlDirectory::exists(&dir) => (dir, RunEnd::Signal(signal)),
             Err(failure) => return Err(failure.into()),
         };
         Ok(Summary::read(&dir, end, logged_in)?)

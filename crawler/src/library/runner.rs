@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use super::ProgressHandle;
 use crate::{
     config::Settings,
-    engine::{End, Gated, Pass, Progress, SharedGate, StopSignal, VisitEvents, WriterThread},
+    engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     scope::UrlFilter,
     session::{self, Caller, Failure, access::Standard},
@@ -122,7 +122,7 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
         self.progress.set(figures);
     }
 
-    fn has_ended(&self, _: &Path, _: End) -> Result<(), Failure> {
+    fn has_ended(&self, _: &Path, _: RunEnd) -> Result<(), Failure> {
         Ok(())
     }
 }

@@ -107,9 +107,9 @@ pub struct Summary {
 
 impl Summary {
     /// That of a directory whose crawl has just ended so.
-    pub(super) fn read(dir: &Path, end: engine::End, logged_in: bool) -> Result<Self, Failure> {
+    pub(super) fn read(dir: &Path, end: engine::RunEnd, logged_in: bool) -> Result<Self, Failure> {
         let stored = directory::summary(dir)?;
-        let failed = (end == engine::End::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
+        let failed = (end == engine::RunEnd::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false, missing: None }).text;
         let text = fold::lines(&text, fold::WIDTH);
         let document = summary::document(&stored);
@@ -154,14 +154,14 @@ impl fmt::Display for Summary {
 }
 
 impl End {
-    fn of(end: engine::End) -> Self {
+    fn of(end: engine::RunEnd) -> Self {
         match end {
-            engine::End::Drained | engine::End::Aged { drained: true } => Self::Drained,
-            engine::End::Budget | engine::End::Aged { drained: false } => Self::Budget,
-            engine::End::Unreachable => Self::Unreachable,
-            engine::End::Loss | engine::End::Restart => Self::Loss,
-            engine::End::Signal(_) => Self::Stopped,
-            engine::End::Failed => Self::Failed,
+            engine::RunEnd::Drained | engine::RunEnd::Aged { drained: true } => Self::Drained,
+            engine::RunEnd::Budget | engine::RunEnd::Aged { drained: false } => Self::Budget,
+            engine::RunEnd::Unreachable => Self::Unreachable,
+            engine::RunEnd::Loss | engine::RunEnd::Restart => Self::Loss,
+            engine::RunEnd::Signal(_) => Self::Stopped,
+            engine::RunEnd::Failed => Self::Failed,
         }
     }
 }

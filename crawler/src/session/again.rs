@@ -3,7 +3,7 @@
 use super::{Caller, Ended, Failure, Round, Session, directory};
 use crate::{
     clock::Clock,
-    engine::{End, StopSignal},
+    engine::{RunEnd, StopSignal},
 };
 
 impl<C: Caller> Session<C> {
@@ -40,19 +40,19 @@ impl<C: Caller> Session<C> {
         let first = Self { round: Round::GoOn, ..self.clone() };
         let ended = Box::pin(first.crawl(clock, stop.clone())).await?;
         let why = match ended.end {
-            End::Drained => {
+            RunEnd::Drained => {
                 self.dir = ended.lock.directory()?;
                 self.caller.has_ended(&self.dir, ended.end)?;
                 (self.lock, self.announced) = (Some(ended.lock), true);
                 return Ok(None);
             }
             // Another one follows it anyway.
-            End::Restart | End::Aged { .. } => return Ok(Some(ended)),
-            End::Signal(_) => "was stopped by a signal",
-            End::Budget => "has reached a budget",
-            End::Unreachable => "waits for hosts that do not answer",
-            End::Loss => "was stopped by the loss policy",
-            End::Failed => "gave no page",
+            RunEnd::Restart | RunEnd::Aged { .. } => return Ok(Some(ended)),
+            RunEnd::Signal(_) => "was stopped by a signal",
+            RunEnd::Budget => "has reached a budget",
+            RunEnd::Unreachable => "waits for hosts that do not answer",
+            RunEnd::Loss => "was stopped by the loss policy",
+            RunEnd::Failed => "gave no page",
         };
         self.caller.tell(&format!("{dir}: sequence {next} does not begin: sequence {number} {why}"));
         Ok(Some(ended))

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    engine::{End, Progress, StopSignal, VisitEvents, WriterHost},
+    engine::{Progress, RunEnd, StopSignal, VisitEvents, WriterHost},
     fetch::Fetcher,
     scope::UrlFilter,
 };
@@ -85,5 +85,5 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// When its summary cannot be read or shown.
-    fn has_ended(&self, dir: &Path, end: End) -> Result<(), Failure>;
+    fn has_ended(&self, dir: &Path, end: RunEnd) -> Result<(), Failure>;
 }

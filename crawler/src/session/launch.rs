@@ -78,7 +78,7 @@ impl<C: Caller> Session<C> {
         let view = self.caller.show(shown, stop.clone());
         let ended = Box::pin(engine::run(self.launching(run, clock, stop, progress))).await;
         drop(view);
-        ended.map(|engine::Ended { end, crawl }| Ended { end, lock, crawl }).map_err(Failure::from)
+        ended.map(|engine::EndedRun { end, crawl }| Ended { end, lock, crawl }).map_err(Failure::from)
     }
 
     fn launching(

@@ -28,7 +28,7 @@ use self::directory::{CrawlDirectory, DirectoryLock};
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, changed_keys, resume_check},
-    engine::{self, Crawl, End, Left, StopSignal},
+    engine::{self, Left, RevisitingCrawl, RunEnd, StopSignal},
     observe::escape,
     store::{AreaRow, Revisit},
     time::Moment,
@@ -82,11 +82,11 @@ pub(crate) struct Session<C> {
 
 /// How a session ended.
 pub(crate) struct Ended<F> {
-    pub(crate) end: End,
+    pub(crate) end: RunEnd,
     /// What keeps the directory.
     pub(crate) lock: DirectoryLock,
     /// What visits pages that are due after that, where the crawl is watched.
-    pub(crate) crawl: Option<Crawl<F>>,
+    pub(crate) crawl: Option<RevisitingCrawl<F>>,
 }
 
 /// How visits between sequences ended.
@@ -105,13 +105,13 @@ impl<C: Caller> Session<C> {
             None => Box::pin(self.clone().crawl(clock, stop.clone())).await?,
         };
         let mut admitted = 0;
-        while matches!(ended.end, End::Restart | End::Aged { .. }) {
+        while matches!(ended.end, RunEnd::Restart | RunEnd::Aged { .. }) {
             self.dir = ended.lock.directory()?;
             let before = std::mem::replace(&mut admitted, directory::summary(&self.dir)?.counts.admitted);
-            if ended.end == End::Restart && admitted <= before {
+            if ended.end == RunEnd::Restart && admitted <= before {
                 let why = "the new URL cache was full with no more URLs than the old one: allow more memory (--max-cache-memory) or more losses (--max-lost-urls)";
                 self.caller.complain(why);
-                ended.end = End::Loss;
+                ended.end = RunEnd::Loss;
                 break;
             }
             self.caller.has_ended(&self.dir, ended.end)?;

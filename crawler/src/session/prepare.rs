@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     config::{ChangedKey, Layers, Settings, SweepChoice, TextChoice},
-    engine::{self, End, StopSignal},
+    engine::{self, RunEnd, StopSignal},
     store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
@@ -44,7 +44,7 @@ struct Wanted<'a> {
 /// What is to be done.
 pub(super) enum Prepared<F> {
     /// Nothing: the sequence is complete.
-    Complete(End, DirectoryLock),
+    Complete(RunEnd, DirectoryLock),
     /// A run.
     Run(Box<PreparedRun<F>>),
 }
@@ -111,7 +111,7 @@ impl<C: Caller> Session<C> {
         if !is_over && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
-            let end = if resumed.counters.stored == 0 { End::Failed } else { End::Drained };
+            let end = if resumed.counters.stored == 0 { RunEnd::Failed } else { RunEnd::Drained };
             return Ok(Prepared::Complete(end, lock));
         }
         if is_public {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use webloom::internals::{
     clock::Clock,
     config::Layers,
-    engine::{self, End, Launch, Preparers, Progress, StopSignal, WriterThread},
+    engine::{self, Launch, Preparers, Progress, RunEnd, StopSignal, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     store::{AreaRow, AreaSource, NewCrawl, sqlite::CrawlDirectory},
     url::{Canonicalizer, FingerprintSeed, WebUrl},
@@ -75,7 +75,7 @@ fn a_panic_in_a_visit_is_the_end_of_that_visit_alone() -> Result<()> {
         };
         anyhow::Ok(engine::run(launch).await?.end)
     })?;
-    assert_eq!(end, End::Drained);
+    assert_eq!(end, RunEnd::Drained);
     assert_clean(&folder.crawl());
     let pages = pages(&folder.crawl());
     assert_eq!(pages.values().filter(|page| page["outcome"] == "stored").count(), 5);

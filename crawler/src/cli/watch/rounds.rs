@@ -17,7 +17,7 @@ use super::{
 use crate::{
     clock::WallTime,
     config::Overlap,
-    engine::{End, StopSignal},
+    engine::{RunEnd, StopSignal},
     schedule::{Due, Upcoming},
     store::Revisit,
     time::Moment,
@@ -83,17 +83,17 @@ impl<S: Subject> Rounds<S> {
     pub(in crate::cli) async fn run<T: WallTime>(
         &mut self,
         outside: &mut Outside<S::Given, T>,
-    ) -> Result<End, Failure> {
+    ) -> Result<RunEnd, Failure> {
         let ended = self.go_on(outside).await;
         let closed = self.subject.close().await;
         ended.and_then(|end| closed.map(|()| end))
     }
 
-    async fn go_on<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
+    async fn go_on<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, Failure> {
         let now = outside.time.now();
         tokio::select! {
             biased;
-            signal = outside.stop.asked() => return Ok(End::Signal(signal)),
+            signal = outside.stop.asked() => return Ok(RunEnd::Signal(signal)),
             looked = self.subject.look_ahead(now) => looked?,
         }
         loop {
@@ -103,7 +103,7 @@ impl<S: Subject> Rounds<S> {
             let end = self.sequence(outside).await?;
             self.done += 1;
             let is_last = self.most.is_some_and(|most| self.done >= most.get());
-            if is_last || matches!(end, End::Signal(_) | End::Loss) {
+            if is_last || matches!(end, RunEnd::Signal(_) | RunEnd::Loss) {
                 return Ok(end);
             }
             self.round = Round::Next(self.revisit);
@@ -111,7 +111,7 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Until the next sequence is due, with the visits that are due before; or until a signal comes.
-    async fn wait<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<End>, Failure> {
+    async fn wait<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<RunEnd>, Failure> {
         let mut visiting = None;
         let ended = self.wait_and_visit(outside, &mut visiting).await?;
         let visited = self.finish_visits(&mut visiting).await?;
@@ -122,7 +122,7 @@ impl<S: Subject> Rounds<S> {
         &mut self,
         outside: &mut Outside<S::Given, T>,
         visiting: &mut Option<Visiting<S::Visited>>,
-    ) -> Result<Option<End>, Failure> {
+    ) -> Result<Option<RunEnd>, Failure> {
         let mut printed = None;
         loop {
             if self.plan.paused {
@@ -160,7 +160,7 @@ impl<S: Subject> Rounds<S> {
                     }
                 }
                 // Visits hear it themselves.
-                signal = outside.stop.asked(), if visiting.is_none() => return Ok(Some(End::Signal(signal))),
+                signal = outside.stop.asked(), if visiting.is_none() => return Ok(Some(RunEnd::Signal(signal))),
                 Some(order) = outside.orders.recv() => self.obey(order),
                 woken = outside.time.until(visits.map_or(due, |visits| visits.min(due))) => woken.map_err(no_timer())?,
             }
@@ -168,7 +168,7 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Ends the visits that are made; how the crawl ended by that, if it did.
-    async fn finish_visits(&mut self, visiting: &mut Option<Visiting<S::Visited>>) -> Result<Option<End>, Failure> {
+    async fn finish_visits(&mut self, visiting: &mut Option<Visiting<S::Visited>>) -> Result<Option<RunEnd>, Failure> {
         let Some(Visiting { running, finish }) = visiting.take() else { return Ok(None) };
         // They may have ended by themselves.
         let _ = finish.send(());
@@ -177,9 +177,9 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Visits ended; how the crawl ended by that, if it did.
-    fn has_visited(&mut self, visited: S::Visited) -> Option<End> {
+    fn has_visited(&mut self, visited: S::Visited) -> Option<RunEnd> {
         let end = self.subject.has_visited(visited)?;
-        if matches!(end, End::Restart | End::Aged { .. }) {
+        if matches!(end, RunEnd::Restart | RunEnd::Aged { .. }) {
             // Its URL cache was full, or too old: the next sequence begins now, and fills one by links again.
             (self.round, self.asked) = (Round::Next(Revisit::Rediscover), true);
             return None;
@@ -188,12 +188,12 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Until nobody holds the crawl back any more, or a signal comes.
-    async fn wait_for_the_pause_to_end<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Option<End> {
+    async fn wait_for_the_pause_to_end<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Option<RunEnd> {
         self.subject.tell("paused: nothing begins until schedule.pause is \"off\"");
         while self.plan.paused {
             tokio::select! {
                 biased;
-                signal = outside.stop.asked() => return Some(End::Signal(signal)),
+                signal = outside.stop.asked() => return Some(RunEnd::Signal(signal)),
                 Some(order) = outside.orders.recv() => self.obey(order),
             }
         }
@@ -205,7 +205,7 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Runs a sequence, and those that its reset policy has follow it.
-    async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<End, Failure> {
+    async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, Failure> {
         let next = self.next(outside.time.now());
         let until = (self.plan.overlap == Overlap::Restart).then_some(next);
         let work = Work { round: self.round, until };

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::{Layers, SecretText},
-    engine::{self, Between, End, StopSignal},
+    engine::{self, Between, RunEnd, StopSignal},
     schedule::Upcoming,
     session::{Caller, Start},
     store::{LastSequence, Revisit},
@@ -63,7 +63,7 @@ pub(in crate::cli) struct Site {
     /// What the last sequence was begun with: the pages that are due after it are visited like this.
     begun: Session,
     /// The crawl of that sequence, as long as nothing is visited after it.
-    crawl: Option<engine::Crawl<<Program as Caller>::Fetcher>>,
+    crawl: Option<engine::RevisitingCrawl<<Program as Caller>::Fetcher>>,
     /// The visits that are still to come, where no crawl is there for them.
     between: Option<Between>,
 }
@@ -196,7 +196,7 @@ impl Subject for Site {
         }))
     }
 
-    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<End, Failure> {
+    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, Failure> {
         self.session.dir = ended.lock.directory()?;
         self.session.show_summary(&ended)?;
         let Ended { end, lock, crawl } = ended;
@@ -245,7 +245,7 @@ impl Subject for Site {
         Visiting { running, finish }
     }
 
-    fn has_visited(&mut self, visited: Visited) -> Option<End> {
+    fn has_visited(&mut self, visited: Visited) -> Option<RunEnd> {
         self.session.lock = Some(visited.lock);
         self.between = Some(visited.left.between);
         visited.left.end

@@ -9,7 +9,7 @@ use super::{
     plan::Plan,
 };
 use crate::{
-    engine::{End, StopSignal},
+    engine::{RunEnd, StopSignal},
     time::Moment,
 };
 
@@ -49,7 +49,7 @@ pub(in crate::cli) trait Subject: Send {
     ///
     /// # Errors
     /// When they cannot be read.
-    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<End, Failure>;
+    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, Failure>;
 
     /// Looks when the first page is due, where that is not known.
     ///
@@ -64,7 +64,7 @@ pub(in crate::cli) trait Subject: Send {
     fn visit_due(&mut self, stop: StopSignal) -> Visiting<Self::Visited>;
 
     /// These visits ended; how the sequence ended by that, if it did.
-    fn has_visited(&mut self, visited: Self::Visited) -> Option<End>;
+    fn has_visited(&mut self, visited: Self::Visited) -> Option<RunEnd>;
 
     /// Nothing is to be visited any more.
     ///

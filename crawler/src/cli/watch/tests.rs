@@ -19,7 +19,7 @@ use crate::{
     cli::{Failure, session::Round, signals},
     clock::WallTime,
     config::{Layers, Pause},
-    engine::{End, StopSignal},
+    engine::{RunEnd, StopSignal},
     schedule::{Upcoming, Zone},
     store::Revisit,
     time::Moment,
@@ -55,7 +55,7 @@ struct World {
     sets: u64,
     lasts: u64,
     /// How the next visits between sequences end that nobody stops, if any are made: after ten minutes.
-    visits: Vec<Option<End>>,
+    visits: Vec<Option<RunEnd>>,
     /// Steady times at which something happens.
     awaited: Vec<u64>,
     /// When sequences began, and what they were.
@@ -110,19 +110,19 @@ struct Fake(Virtual);
 
 impl Fake {
     /// So long, but no longer than until a moment.
-    fn running(&self, until: Option<Moment>, mut stop: StopSignal) -> Running<End> {
+    fn running(&self, until: Option<Moment>, mut stop: StopSignal) -> Running<RunEnd> {
         let world = self.0.world();
         let left = until.map(|until| until.millis().saturating_sub(world.wall));
         let (lasts, end) = match left.filter(|left| *left < world.lasts) {
-            Some(left) => (left, End::Budget),
-            None => (world.lasts, End::Drained),
+            Some(left) => (left, RunEnd::Budget),
+            None => (world.lasts, RunEnd::Drained),
         };
         drop(world);
         let sleep = self.0.sleep(lasts);
         Box::pin(async move {
             tokio::select! {
                 biased;
-                signal = stop.asked() => Ok(End::Signal(signal)),
+                signal = stop.asked() => Ok(RunEnd::Signal(signal)),
                 () = sleep => Ok(end),
             }
         })
@@ -131,16 +131,16 @@ impl Fake {
 
 impl Subject for Fake {
     type Given = &'static str;
-    type Ended = End;
-    type Visited = Option<End>;
+    type Ended = RunEnd;
+    type Visited = Option<RunEnd>;
 
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<End>, Failure> {
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<RunEnd>, Failure> {
         let now = self.0.now();
         self.0.world().begun.push((now, work.round));
         Ok(self.running(work.until, stop))
     }
 
-    fn has_crawled(&mut self, ended: End, _: Moment) -> Result<End, Failure> {
+    fn has_crawled(&mut self, ended: RunEnd, _: Moment) -> Result<RunEnd, Failure> {
         self.tell(&format!("ended: {}", ended.as_str()));
         Ok(ended)
     }
@@ -153,14 +153,14 @@ impl Subject for Fake {
         self.0.world().visits.first().map(|_| Moment::EPOCH)
     }
 
-    fn visit_due(&mut self, mut stop: StopSignal) -> Visiting<Option<End>> {
+    fn visit_due(&mut self, mut stop: StopSignal) -> Visiting<Option<RunEnd>> {
         let (finish, finished) = oneshot::channel();
         let end = self.0.world().visits.pop().flatten();
         let sleep = self.0.sleep(10 * MINUTE);
         let running = Box::pin(async move {
             tokio::select! {
                 biased;
-                signal = stop.asked() => Ok(Some(End::Signal(signal))),
+                signal = stop.asked() => Ok(Some(RunEnd::Signal(signal))),
                 _ = finished => Ok(None),
                 () = sleep => Ok(end),
             }
@@ -168,7 +168,7 @@ impl Subject for Fake {
         Visiting { running, finish }
     }
 
-    fn has_visited(&mut self, visited: Option<End>) -> Option<End> {
+    fn has_visited(&mut self, visited: Option<RunEnd>) -> Option<RunEnd> {
         visited
     }
 
@@ -209,7 +209,7 @@ fn moment(text: &str) -> Moment {
 struct Came {
     begun: Vec<(Moment, Round)>,
     lines: Vec<String>,
-    end: End,
+    end: RunEnd,
 }
 
 impl Came {
@@ -287,7 +287,7 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 #[test]
 fn half_past_two_comes_once_on_each_day_of_a_year() {
     let came = watched("cron = \"30 2 * * *\"\ntz = \"Europe/Berlin\"", "2026-01-01T12:00:00Z", 365, &[]);
-    assert_eq!((came.begun.len(), came.end), (366, End::Signal(15)), "and the one at the beginning");
+    assert_eq!((came.begun.len(), came.end), (366, RunEnd::Signal(15)), "and the one at the beginning");
     let days = came.shown("Europe/Berlin", "%m-%d");
     let mut once = days.clone();
     once.dedup();
@@ -369,7 +369,7 @@ fn a_pause_holds_all_back_and_what_it_missed_is_made_up_for_once() {
     assert_eq!(came.shown("UTC", "%H:%M")[..5], ["00:00", "01:00", "02:00", "10:30", "11:00"]);
     assert_eq!((came.has("paused: nothing begins"), came.has("paused: no sequence begins")), (1, 1));
     let all = watched("every = \"1h\"\npause = \"on\"", "2026-01-01T00:00:00Z", 30, &[]);
-    assert_eq!((all.begun.len(), all.end), (0, End::Signal(15)));
+    assert_eq!((all.begun.len(), all.end), (0, RunEnd::Signal(15)));
     let first = [(5 * HOUR, Deed::Settings("every = \"1h\""))];
     let late = watched("every = \"1h\"\npause = \"on\"", "2026-01-01T00:00:00Z", 1, &first);
     assert_eq!(late.shown("UTC", "%H:%M")[..2], ["05:00", "06:00"]);
@@ -415,7 +415,7 @@ fn visits_that_end_with_a_url_cache_that_is_full_or_too_old_have_the_next_sequen
     let known = Round::Next(Revisit::KnownFirst);
     assert_eq!(begins(None, &[]), ("06:00 12:00".to_owned(), known));
     let anew = Round::Next(Revisit::Rediscover);
-    for end in [End::Restart, End::Aged { drained: true }, End::Aged { drained: false }] {
+    for end in [RunEnd::Restart, RunEnd::Aged { drained: true }, RunEnd::Aged { drained: false }] {
         assert_eq!(begins(Some(end), &[]), ("00:10 06:10".to_owned(), anew), "{end:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! [`End`]: how a run ended.
+//! [`RunEnd`]: how a run ended.
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// Nothing is queued or leased.
     Drained,
     /// A budget stops leasing.
@@ -24,7 +24,7 @@ pub enum End {
     Failed,
 }
 
-impl End {
+impl RunEnd {
     /// How a sequence has ended after which pages may be due, by the word in the database.
     pub(super) fn of_word(word: &str) -> Option<Self> {
         [Self::Drained, Self::Budget, Self::Unreachable].into_iter().find(|end| end.as_str() == word)

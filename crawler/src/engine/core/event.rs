@@ -7,7 +7,7 @@ use super::{
     },
     admission::Filling,
     between::Between,
-    end::End,
+    end::RunEnd,
 };
 use crate::{
     candidate::HostId,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What happened.
-pub(in crate::engine) enum Event {
+pub(in crate::engine) enum CoreEvent {
     /// The run begins, with these starts that are not in the URL table.
     Begin(Vec<Box<str>>),
     /// The sequence has come to its end, and pages are visited that are due after that.
@@ -40,7 +40,7 @@ pub(in crate::engine) enum Event {
 }
 
 /// What the core asks the store.
-pub(in crate::engine) enum Question {
+pub(in crate::engine) enum StoreQuestion {
     /// Queued rows of a host.
     Rows(RefillRequest),
     /// The body of a host's robots.txt.
@@ -52,7 +52,7 @@ pub(in crate::engine) enum Question {
     /// Which pages are due.
     Due(Box<DueRequest>),
     /// To record the state of the sequence.
-    Record(Option<End>),
+    Record(Option<RunEnd>),
 }
 
 /// What the store answers.
@@ -75,7 +75,7 @@ pub(in crate::engine) enum StoreAnswer {
 
 /// What the shell is to do, in this order.
 pub(in crate::engine) enum Effect {
-    /// Carry a lease out; it comes back with [`Event::Visited`].
+    /// Carry a lease out; it comes back with [`CoreEvent::Visited`].
     Fetch(Box<Lease>, Judging),
     /// Write a step.
     Write(Box<Step>),
@@ -84,18 +84,18 @@ pub(in crate::engine) enum Effect {
     /// Hand out that a URL has failed for good, and why.
     HandFailed(Box<FailedVisit>, Option<Box<str>>),
     /// Ask the store, after all that was written before.
-    Ask(Question),
+    Ask(StoreQuestion),
 }
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Then {
-    /// Another [`Event::Turn`], once other events were looked at.
+    /// Another [`CoreEvent::Turn`], once other events were looked at.
     Turn,
     /// Nothing before an event, or this moment.
     Wait(Option<Moment>),
     /// Nothing for so long that the core is not needed.
     Idle,
     /// Nothing any more.
-    End(End),
+    End(RunEnd),
 }

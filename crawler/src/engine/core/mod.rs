@@ -29,16 +29,16 @@ pub use admission::CacheFailure;
 pub(super) use admission::Filling;
 use admission::{Admission, CacheEnding, Readiness, SeenCache};
 pub use between::Between;
-pub use end::End;
-pub(super) use event::{Effect, Event, Question, StoreAnswer, Then};
-use limits::{Allowance, Limits, Work};
+pub use end::RunEnd;
+pub(super) use event::{CoreEvent, Effect, StoreAnswer, StoreQuestion, Then};
+use limits::{LeaseAllowance, Limits, Workload};
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
 use pages::{Again, Fate, PageFates, Revisits, Unfinished};
-use robots::{Permission, Reading, Robots};
+use robots::{KnownRobots, Permission, RobotsAnswer};
 pub(super) use setup::{Setup, cache_check, ranking, scope};
 use starts::{Offered, Starts};
-use sweep::{AtDrain, Found, Sweep};
+use sweep::{AtDrain, RefetchedPage, Sweep};
 use task::Task;
 
 use crate::{config::Settings, frontier::Frontier, time::Moment};
@@ -48,7 +48,7 @@ pub(super) struct Core {
     settings: Arc<Settings>,
     frontier: Frontier,
     admission: Admission,
-    robots: Robots,
+    robots: KnownRobots,
     starts: Starts,
     sweep: Sweep,
     limits: Limits,
@@ -57,9 +57,9 @@ pub(super) struct Core {
     intake: VecDeque<Task>,
     outbox: Outbox,
     /// How the run ends, once what is in flight has ended.
-    stopped: Option<End>,
+    stopped: Option<RunEnd>,
     /// How the sequence has ended, where pages are visited after that.
-    ended: Option<End>,
+    ended: Option<RunEnd>,
     /// Which pages those are.
     between: Option<Box<Between>>,
 }
@@ -71,12 +71,12 @@ impl Core {
     /// [`CacheFailure`] when the URL cache cannot go on.
     pub(super) fn handle(
         &mut self,
-        event: Event,
+        event: CoreEvent,
         now: Moment,
         effects: &mut Vec<Effect>,
     ) -> Result<Then, CacheFailure> {
         let then = match event {
-            Event::Turn => self.turn(now)?,
+            CoreEvent::Turn => self.turn(now)?,
             happened => {
                 self.happened(happened, now);
                 Then::Turn

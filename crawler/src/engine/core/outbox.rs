@@ -8,8 +8,8 @@
 //! heard of, because answers come in the order of the questions.
 
 use super::{
-    end::End,
-    event::{Effect, Question},
+    end::RunEnd,
+    event::{Effect, StoreQuestion},
 };
 use crate::{
     engine::{report::Judging, visit_events::FailedVisit},
@@ -30,7 +30,7 @@ pub(super) struct Outbox {
     /// Whether a page was written since the sequence was recorded.
     changed: bool,
     /// How it ended, as it was recorded last.
-    recorded: Option<End>,
+    recorded: Option<RunEnd>,
 }
 
 impl Outbox {
@@ -62,24 +62,24 @@ impl Outbox {
     }
 
     /// Asks the store. There must be [room](Self::has_room).
-    pub(super) fn ask(&mut self, question: Question) {
+    pub(super) fn ask(&mut self, question: StoreQuestion) {
         self.questions += 1;
         self.effects.push(Effect::Ask(question));
     }
 
     /// Has the store know the state of the sequence. There must be [room](Self::has_room).
-    pub(super) fn record(&mut self, end: Option<End>) {
+    pub(super) fn record(&mut self, end: Option<RunEnd>) {
         self.is_recorded(end);
-        self.ask(Question::Record(end));
+        self.ask(StoreQuestion::Record(end));
     }
 
     /// The sequence is recorded to have ended so.
-    pub(super) fn is_recorded(&mut self, end: Option<End>) {
+    pub(super) fn is_recorded(&mut self, end: Option<RunEnd>) {
         (self.changed, self.recorded) = (false, end);
     }
 
     /// Whether it need not be recorded that the sequence ended so.
-    pub(super) fn has_recorded(&self, end: End) -> bool {
+    pub(super) fn has_recorded(&self, end: RunEnd) -> bool {
         !self.changed && self.recorded == Some(end)
     }
 

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, End, Limits, Outbox, PageFates, Revisits, Robots, SeenCache, Starts, Sweep,
+    Admission, Core, KnownRobots, Limits, Outbox, PageFates, Revisits, RunEnd, SeenCache, Starts, Sweep,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -53,10 +53,10 @@ impl Setup {
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
         let Self { mut resumed, settings, filter, started, now } = self;
-        let ended = resumed.end.as_deref().and_then(End::of_word);
+        let ended = resumed.end.as_deref().and_then(RunEnd::of_word);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
-        let robots = Robots::new(settings.robots.clone(), agent);
+        let robots = KnownRobots::new(settings.robots.clone(), agent);
         // There may be very many areas: what was read of them is gone before the cache takes memory.
         let areas = std::mem::take(&mut resumed.areas);
         let scope = scope(&settings, &areas)?.filtered(filter);
@@ -250,7 +250,12 @@ fn audit(settings: &Settings, resumed: &Resumed) -> Option<Audit> {
 }
 
 /// A host from the crawl directory: after a start it is not asked before its delay has passed.
-fn host_start(host: HostState, settings: &Settings, robots: &Robots, now: Moment) -> Result<HostStart, EngineError> {
+fn host_start(
+    host: HostState,
+    settings: &Settings,
+    robots: &KnownRobots,
+    now: Moment,
+) -> Result<HostStart, EngineError> {
     let asked_for = Duration::from_millis(host.crawl_delay.unwrap_or(0)).min(settings.politeness.max_delay);
     let delay = settings.politeness.delay.max(asked_for);
     let text = Arc::clone(&host.origin);

@@ -58,7 +58,7 @@ pub(super) enum AtDrain {
 }
 
 /// What a page that was fetched again still leads to.
-pub(super) struct Found {
+pub(super) struct RefetchedPage {
     pub(super) parent: WorkItem,
     /// Of its links, what is wanted.
     pub(super) batch: Batch,
@@ -118,7 +118,7 @@ impl Sweep {
         result: Result<KeptResponse, FetchError>,
         scope: &PureHalf,
         at: Moment,
-    ) -> Found {
+    ) -> RefetchedPage {
         let answer = what_it_is(&result);
         let (mut proposals, hop) = match result.map(|answer| answer.content) {
             Ok(Content::Redirect(target)) => (scope.one(target), Hop::Redirect),
@@ -130,7 +130,7 @@ impl Sweep {
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
         let found = Provenance::on(&parent, hop, Judge::Lost, at);
-        Found { parent, batch: Batch::new(found, proposals), answer }
+        RefetchedPage { parent, batch: Batch::new(found, proposals), answer }
     }
 
     /// The lost URLs that a page is fetched again for and that were not found on another meanwhile.

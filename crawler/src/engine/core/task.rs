@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Found, Unfinished};
+use super::{RefetchedPage, Unfinished};
 use crate::{engine::report::Report, store::Step, time::Moment};
 
 /// Something to be taken in.
@@ -18,5 +18,5 @@ pub(super) enum Task {
     /// A page whose links are being admitted.
     Links(Box<Unfinished>),
     /// A page fetched again, whose lost links are to be admitted, and what is to be written of it.
-    Rescued(Box<Found>, Box<Step>),
+    Rescued(Box<RefetchedPage>, Box<Step>),
 }

@@ -9,12 +9,12 @@ use super::{
     settings::Stage,
     web::{Given, Host, Page, Robots, Web},
 };
-use crate::engine::End;
+use crate::engine::RunEnd;
 
 const ORIGIN: &str = "http://h0.test";
 
 /// A crawl of a chain of ten pages that goes on for so long after its sequence, with these settings of revisits and others.
-fn crawled(between: u64, revisit: &str, settings: &str) -> (Crawl, Option<End>) {
+fn crawled(between: u64, revisit: &str, settings: &str) -> (Crawl, Option<RunEnd>) {
     let path = |page: u64| format!("/{page}");
     let pages = (0..10).map(|page| (path(page), Page::Links(vec![ORIGIN.to_owned() + &path(page + 1)]))).collect();
     let (outages, robots_outages) = Default::default();
@@ -44,7 +44,7 @@ const HOURLY: &str = "sections = [\"/=1h\"]\n";
 fn pages_are_visited_after_a_sequence_however_it_ended() {
     for (limit, pages) in [("", 10), ("[budget]\nmax_depth = 3\n", 4), ("[budget]\nmax_pages = 5\n", 5)] {
         let (crawl, end) = crawled(5 * HOUR + MINUTE, HOURLY, limit);
-        assert_eq!(end == Some(End::Drained), pages == 10, "{limit}: {end:?}");
+        assert_eq!(end == Some(RunEnd::Drained), pages == 10, "{limit}: {end:?}");
         let visits = visits(&crawl);
         assert!(visits.len() == pages && visits.values().all(|times| *times == 5), "{limit}: {visits:?}");
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    engine::{End, Gated, Pass, Progress, SharedGate, StopSignal},
+    engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal},
     session::{Caller, Failure, access::Standard, takers::VisitTaker},
 };
 
@@ -82,7 +82,7 @@ impl Caller for Simulated {
 
     fn show(&self, _: watch::Receiver<Progress>, _: StopSignal) {}
 
-    fn has_ended(&self, _: &Path, end: End) -> Result<(), Failure> {
+    fn has_ended(&self, _: &Path, end: RunEnd) -> Result<(), Failure> {
         tracing::info!(?end, "a sequence ended, and the next begins");
         self.world.lock().unwrap().begin_sequence();
         Ok(())

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     config::Settings,
-    engine::{End, SharedGate},
+    engine::{RunEnd, SharedGate},
     politeness::Limits,
     session::{Failure, Round, Session, Start},
     store::{
@@ -43,7 +43,7 @@ const MOST_RUNS: u64 = 150;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Past {
     pub(super) began: u64,
-    pub(super) end: Option<End>,
+    pub(super) end: Option<RunEnd>,
     /// The delay that was set for it: the next may have another.
     pub(super) delay: Duration,
 }
@@ -213,25 +213,26 @@ impl Crawl {
             oracle::justify(self, end)?;
             match end {
                 // What was not added or left out yet is so now.
-                Some(End::Drained) if self.has_more_to_say() => self.now += SECOND,
-                Some(End::Drained) if !self.was_abandoned() => {
+                Some(RunEnd::Drained) if self.has_more_to_say() => self.now += SECOND,
+                Some(RunEnd::Drained) if !self.was_abandoned() => {
                     oracle::judge_sequence(self)?;
                     if !self.begin_again() {
                         return oracle::judge(self);
                     }
                 }
-                Some(End::Signal(1..)) | None => {
+                Some(RunEnd::Signal(1..)) | None => {
                     let most = self.random.pick(&[10, 500, 60_000]);
                     self.now += 1 + self.random.below(most);
                 }
                 // Each time longer: a host may have asked for a month.
-                Some(End::Drained | End::Unreachable | End::Failed | End::Signal(_)) => {
-                    let waits =
-                        |past: &&Past| !matches!(past.end, None | Some(End::Signal(1..) | End::Budget | End::Loss));
+                Some(RunEnd::Drained | RunEnd::Unreachable | RunEnd::Failed | RunEnd::Signal(_)) => {
+                    let waits = |past: &&Past| {
+                        !matches!(past.end, None | Some(RunEnd::Signal(1..) | RunEnd::Budget | RunEnd::Loss))
+                    };
                     let times = 1 << self.past.iter().rev().take_while(waits).count().min(16);
                     self.now += 1_000 + self.random.below(200_000) * times;
                 }
-                Some(End::Budget | End::Loss) => self.raise(end)?,
+                Some(RunEnd::Budget | RunEnd::Loss) => self.raise(end)?,
                 Some(other) => return Err(format!("ended with {other:?}")),
             }
             if self.runs > MOST_RUNS {
@@ -289,7 +290,7 @@ impl Crawl {
     }
 
     /// Goes on with the next settings.
-    fn raise(&mut self, end: Option<End>) -> Result<(), String> {
+    fn raise(&mut self, end: Option<RunEnd>) -> Result<(), String> {
         if self.later.is_empty() {
             return Err(format!("ended with {end:?}"));
         }
@@ -335,7 +336,7 @@ impl Crawl {
     }
 
     /// One process, from its start to its end; `None` when it was killed.
-    pub(super) fn run(&mut self) -> Result<Option<End>, String> {
+    pub(super) fn run(&mut self) -> Result<Option<RunEnd>, String> {
         let outside = Outside {
             interruption: self.interruption(),
             grace: Duration::from_millis(self.random.pick(&[10, 5_000, 60_000])),
@@ -358,8 +359,10 @@ impl Crawl {
         self.requests.append(&mut self.world.lock().unwrap().requests);
         match ended? {
             // Visits after it may have found pages, or come to an end with those that were left.
-            Ended::By(End::Drained | End::Unreachable) if self.has_ended_as("budget") => Ok(Some(End::Signal(0))),
-            Ended::By(End::Unreachable) if self.has_ended_as("drained") => Ok(Some(End::Drained)),
+            Ended::By(RunEnd::Drained | RunEnd::Unreachable) if self.has_ended_as("budget") => {
+                Ok(Some(RunEnd::Signal(0)))
+            }
+            Ended::By(RunEnd::Unreachable) if self.has_ended_as("drained") => Ok(Some(RunEnd::Drained)),
             Ended::By(end) => Ok(Some(end)),
             // Who is asked to stop while starting leaves what a kill does.
             Ended::Killed | Ended::Failed(Failure::Interrupted(_)) => Ok(None),

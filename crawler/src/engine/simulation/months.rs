@@ -12,7 +12,7 @@ use super::{
     web::{Given, Host, Page, Robots, Web},
 };
 use crate::{
-    engine::{Between, End},
+    engine::{Between, RunEnd},
     revisit::{Class, PageState, Span, chance::Chance},
     store::{
         ReadSide, Revisit,
@@ -140,7 +140,7 @@ impl<'a> Truth<'a> {
 
 fn run(crawl: &mut Crawl) {
     let end = crawl.run();
-    assert_eq!(end, Ok(Some(End::Drained)), "at {}", crawl.now);
+    assert_eq!(end, Ok(Some(RunEnd::Drained)), "at {}", crawl.now);
     crawl.forget_the_writer();
     crawl.runs += 1;
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    engine::{End, Left, StopSignal},
+    engine::{Left, RunEnd, StopSignal},
     session::{Caller as _, Failure, Round, Session},
     store::Revisit,
     time::Moment,
@@ -62,7 +62,7 @@ pub(super) struct Outside {
 /// How it ended.
 pub(super) enum Ended {
     /// By itself.
-    By(End),
+    By(RunEnd),
     Killed,
     /// It could not go on.
     Failed(Failure),
@@ -99,7 +99,7 @@ async fn crawl(
     clock: Clock,
     stop: StopSignal,
     between: Option<u64>,
-) -> Result<End, Failure> {
+) -> Result<RunEnd, Failure> {
     let mut session = session;
     loop {
         let ended = Box::pin(session.clone().sequences(clock, stop.clone())).await?;
@@ -109,7 +109,7 @@ async fn crawl(
         let left = Box::pin(crawl.visit_due(time::until(until))).await?;
         match visit_on(&session, clock, &stop, left, until).await? {
             None => return Ok(ended.end),
-            Some(end @ (End::Restart | End::Aged { .. })) => {
+            Some(end @ (RunEnd::Restart | RunEnd::Aged { .. })) => {
                 session.caller.has_ended(&session.dir, end)?;
                 session.round = Round::Next(Revisit::Rediscover);
             }
@@ -125,7 +125,7 @@ async fn visit_on(
     stop: &StopSignal,
     mut left: Left,
     until: u64,
-) -> Result<Option<End>, Failure> {
+) -> Result<Option<RunEnd>, Failure> {
     while left.end.is_none() && time::now() < until {
         let next = left.between.next_due().map_or(u64::MAX, |next| next.millis().saturating_sub(BEGIN));
         time::until(next.min(until)).await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     config::Layers,
-    engine::End,
+    engine::RunEnd,
     health::Wait,
     observe::{
         escape,
@@ -39,7 +39,7 @@ pub struct View<'a> {
     /// The crawl directory.
     pub dir: &'a Path,
     /// How the run ended, where it has just done so.
-    pub ended: Option<End>,
+    pub ended: Option<RunEnd>,
     /// Whether it says what to do next.
     pub next: bool,
     /// The flag that is missing where no start gave a page.

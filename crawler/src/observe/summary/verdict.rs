@@ -8,7 +8,7 @@ use urlcache::Strategy;
 
 use crate::{
     config::{Overlap, Settings},
-    engine::End,
+    engine::RunEnd,
     observe::{
         escape,
         figures::{count, counted, size, time, whole_time},
@@ -23,7 +23,7 @@ pub(super) struct Ending<'a> {
     pub(super) summary: &'a StoredSummary,
     pub(super) settings: Option<&'a Settings>,
     /// How the run ended, where it has just done so.
-    pub(super) ended: Option<End>,
+    pub(super) ended: Option<RunEnd>,
     pub(super) now: Moment,
 }
 
@@ -165,9 +165,9 @@ impl Ending<'_> {
 
     fn signal(&self) -> &'static str {
         match self.ended {
-            Some(End::Signal(0)) => "the program",
-            Some(End::Signal(2)) => "Ctrl-C",
-            Some(End::Signal(15)) => "SIGTERM",
+            Some(RunEnd::Signal(0)) => "the program",
+            Some(RunEnd::Signal(2)) => "Ctrl-C",
+            Some(RunEnd::Signal(15)) => "SIGTERM",
             _ => "a signal",
         }
     }

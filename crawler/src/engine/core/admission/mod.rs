@@ -19,7 +19,7 @@ use urlcache::{Answer, Observation, ResetPolicy, Standing};
 
 pub(in crate::engine) use origins::Origins;
 pub use seen_cache::CacheFailure;
-use seen_cache::Room;
+use seen_cache::CacheRoom;
 pub(in crate::engine) use seen_cache::{Filling, SeenCache};
 
 use crate::{
@@ -205,18 +205,18 @@ impl Admission {
         }
         let mut growths = 0;
         match self.cache.make_room(answers, now)? {
-            Room::Enough => return Ok(Readiness::Yes),
-            Room::Fill(filling) => {
+            CacheRoom::Enough => return Ok(Readiness::Yes),
+            CacheRoom::Fill(filling) => {
                 self.is_filling = true;
                 return Ok(Readiness::Fill(filling));
             }
-            Room::Aged => {
+            CacheRoom::Aged => {
                 self.ending = CacheEnding::CompleteThenNext;
                 return Ok(Readiness::Yes);
             }
-            Room::Grown { times } => growths = times,
-            Room::Spent if self.policy.reset == ResetPolicy::Restart => self.ending = CacheEnding::Next,
-            Room::Spent => self.ending = CacheEnding::Stop,
+            CacheRoom::Grown { times } => growths = times,
+            CacheRoom::Spent if self.policy.reset == ResetPolicy::Restart => self.ending = CacheEnding::Next,
+            CacheRoom::Spent => self.ending = CacheEnding::Stop,
         }
         let counters = Counters { growths, expected_lost: self.cache.expected_lost(), ..Counters::default() };
         Ok(if self.ending == CacheEnding::Stop { Readiness::No(counters) } else { Readiness::Changed(counters) })

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What was done to have room for the next answers.
-pub(in crate::engine) enum Room {
+pub(in crate::engine) enum CacheRoom {
     /// Nothing: there is room, or there is to be none.
     Enough,
     /// A cache was made anew: once it is [filled](SeenCache::filled) there is room.
@@ -114,16 +114,16 @@ impl SeenCache {
 
     /// Sees to it that so many more answers keep the budget, as the reset policy says. A cache that is made anew has room
     /// for them afterwards.
-    pub(in crate::engine) fn make_room(&mut self, answers: usize, now: Moment) -> Result<Room, CacheFailure> {
+    pub(in crate::engine) fn make_room(&mut self, answers: usize, now: Moment) -> Result<CacheRoom, CacheFailure> {
         let held = self.occupancy();
         let room = match self.cache.make_room(answers)? {
             urlcache::Room::Enough if self.is_too_old(now) => self.replace(answers)?,
-            urlcache::Room::Enough => return Ok(Room::Enough),
+            urlcache::Room::Enough => return Ok(CacheRoom::Enough),
             urlcache::Room::Refill(refill) => self.fill(refill, &held),
             urlcache::Room::Grown { times, enough } => self.grown(times, enough),
             urlcache::Room::Spent(trigger) => {
                 self.tell_spent(trigger, held.items);
-                Room::Spent
+                CacheRoom::Spent
             }
         };
         self.since = now;
@@ -149,12 +149,12 @@ impl SeenCache {
     }
 
     /// What is done with a cache that has reached its age limit.
-    fn replace(&mut self, answers: usize) -> Result<Room, CacheFailure> {
+    fn replace(&mut self, answers: usize) -> Result<CacheRoom, CacheFailure> {
         match self.cache.config().reset {
-            ResetPolicy::None => Ok(Room::Enough),
+            ResetPolicy::None => Ok(CacheRoom::Enough),
             ResetPolicy::Rotate => {
                 self.cache.rotate();
-                Ok(Room::Enough)
+                Ok(CacheRoom::Enough)
             }
             ResetPolicy::Grow | ResetPolicy::Rebuild => {
                 let held = self.occupancy();
@@ -163,11 +163,11 @@ impl SeenCache {
             }
             ResetPolicy::Restart => {
                 tracing::info!("the URL cache is old: the next sequence begins when nothing is left to fetch");
-                Ok(Room::Aged)
+                Ok(CacheRoom::Aged)
             }
             ResetPolicy::Stop => {
                 tracing::warn!("the URL cache has reached its age limit (cache.reset_every)");
-                Ok(Room::Spent)
+                Ok(CacheRoom::Spent)
             }
         }
     }
@@ -209,16 +209,16 @@ impl SeenCache {
     }
 
     /// A larger cache is filled from the URL table, when all that was sent is committed.
-    fn fill(&self, cache: Refill, old: &Occupancy) -> Room {
+    fn fill(&self, cache: Refill, old: &Occupancy) -> CacheRoom {
         let (generation, trigger) = (self.generation(), cache.trigger().map_or("age", Trigger::name));
         let (items, rate) = (old.items, rounded(old.expected_rate));
         let bits = cache.bits();
         tracing::info!(trigger, generation, items, rate, bits, "rebuilding the URL cache");
         self.tell_ceiling();
-        Room::Fill(Filling { cache, audit: None, rebuilt: true })
+        CacheRoom::Fill(Filling { cache, audit: None, rebuilt: true })
     }
 
-    fn grown(&self, times: u32, enough: bool) -> Room {
+    fn grown(&self, times: u32, enough: bool) -> CacheRoom {
         let now = self.occupancy();
         let (items, bits) = (now.items, now.bits);
         let expected_lost = rounded(self.expected_lost());
@@ -232,7 +232,7 @@ impl SeenCache {
                 "growing keeps the false-positive rate, but the expected losses exceed the loss budget"
             );
         }
-        Room::Grown { times: times.into() }
+        CacheRoom::Grown { times: times.into() }
     }
 
     /// Says so when the memory ceiling makes the filter smaller than the budget asks.

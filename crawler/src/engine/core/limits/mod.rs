@@ -29,7 +29,7 @@ const SHARE: u32 = 100;
 
 /// Whether a lease may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Allowance {
+pub(super) enum LeaseAllowance {
     /// Now.
     Yes,
     /// Not before this moment, or before something ends.
@@ -39,7 +39,7 @@ pub(super) enum Allowance {
 }
 
 /// What a crawl has done, and what it still has to do.
-pub(super) struct Work<'a> {
+pub(super) struct Workload<'a> {
     /// The sums of the sequence.
     pub(super) counters: &'a Counters,
     /// URLs that had an answer.
@@ -89,25 +89,25 @@ impl Limits {
     }
 
     /// Whether a lease may be granted.
-    pub(super) fn allow(&self, work: &Work<'_>, now: Moment) -> Allowance {
+    pub(super) fn allow(&self, work: &Workload<'_>, now: Moment) -> LeaseAllowance {
         if work.is_left && self.is_spent(work, now) {
-            return Allowance::Spent;
+            return LeaseAllowance::Spent;
         }
         self.room(work, now)
     }
 
     /// Whether another lease can be carried out, whatever the budgets say.
-    pub(super) fn room(&self, work: &Work<'_>, now: Moment) -> Allowance {
+    pub(super) fn room(&self, work: &Workload<'_>, now: Moment) -> LeaseAllowance {
         let most = self.own_trouble.most(self.concurrency, now);
         if self.in_flight + work.waiting >= most || self.unsent >= self.most_unsent {
-            return Allowance::NotYet(None);
+            return LeaseAllowance::NotYet(None);
         }
-        self.waits(now).map_or(Allowance::Yes, |until| Allowance::NotYet(Some(until)))
+        self.waits(now).map_or(LeaseAllowance::Yes, |until| LeaseAllowance::NotYet(Some(until)))
     }
 
     /// Whether a budget is spent.
-    pub(super) fn is_spent(&self, work: &Work<'_>, now: Moment) -> bool {
-        let Work { counters, fetched, .. } = work;
+    pub(super) fn is_spent(&self, work: &Workload<'_>, now: Moment) -> bool {
+        let Workload { counters, fetched, .. } = work;
         let pages = counters.stored + self.pages_in_flight;
         self.budget.max_pages.is_some_and(|most| pages >= most.get())
             || self.has_fetched_too_much(*fetched)

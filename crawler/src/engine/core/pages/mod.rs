@@ -16,7 +16,7 @@ use crate::{
     config::{RetrySettings, Settings},
     engine::{
         outcome::{Decision, decide, held},
-        report::{Content, KeptResponse, Page, shortened},
+        report::{BodyRecord, Content, KeptResponse, shortened},
     },
     fetch::{FetchError, Truncation},
     frontier::{Fault, Outcome, WorkItem},
@@ -138,7 +138,7 @@ impl PageFates {
     }
 }
 
-fn keep(page: &mut Page, visit: &mut VisitRow) {
+fn keep(page: &mut BodyRecord, visit: &mut VisitRow) {
     let is_stored = visit.outcome == VisitOutcome::Stored;
     visit.content_type = page.content_type.take();
     visit.html = page.html;

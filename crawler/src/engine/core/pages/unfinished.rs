@@ -9,7 +9,7 @@ use crate::{
     candidate::Ticket,
     engine::{
         judge::{Batch, Proposals, Provenance},
-        report::Ended,
+        report::EndedLease,
     },
     store::{Step, VisitOutcome, VisitRow},
     url::Origin,
@@ -23,7 +23,7 @@ const LINKS: &str = "links";
 
 /// A page whose candidates are being admitted.
 pub(in crate::engine::core) struct Unfinished {
-    pub(in crate::engine::core) ended: Ended,
+    pub(in crate::engine::core) ended: EndedLease,
     pub(in crate::engine::core) visit: VisitRow,
     /// What was not sent yet.
     pub(in crate::engine::core) step: Step,
@@ -40,7 +40,7 @@ pub(in crate::engine::core) struct Unfinished {
 impl Unfinished {
     /// What a page with this record proposes.
     pub(in crate::engine::core) fn new(
-        ended: Ended,
+        ended: EndedLease,
         mut visit: VisitRow,
         found: Provenance,
         mut proposals: Proposals,

@@ -1,4 +1,4 @@
-//! [`Robots`]: what each host's robots.txt allows, and what its answer means.
+//! [`KnownRobots`]: what each host's robots.txt allows, and what its answer means.
 //!
 //! Owns: the rules in memory, and the leases that wait for rules that are not.
 //!
@@ -32,7 +32,7 @@ const MOST_REDIRECTS: u32 = 5;
 
 /// The parsed robots.txt of the hosts asked last, and who waits for that of another.
 #[derive(Debug)]
-pub(super) struct Robots {
+pub(super) struct KnownRobots {
     settings: RobotsSettings,
     agent: ProductToken,
     rules: RulesInMemory,
@@ -52,7 +52,7 @@ pub(super) enum Permission {
 
 /// What the answer to a robots.txt request means.
 #[derive(Debug)]
-pub(super) enum Reading {
+pub(super) enum RobotsAnswer {
     /// The host may be visited as the rules allow.
     Met {
         /// What is kept of it.
@@ -78,7 +78,7 @@ pub(super) enum Reading {
     },
 }
 
-impl Robots {
+impl KnownRobots {
     pub(super) fn new(settings: RobotsSettings, agent: ProductToken) -> Self {
         Self { settings, agent, rules: RulesInMemory::new(), waiting: Waiting::default() }
     }
@@ -98,7 +98,7 @@ impl Robots {
     }
 
     /// The host is visited without rules.
-    pub(super) fn ignore(&mut self, host: HostId, now: Moment) -> Reading {
+    pub(super) fn ignore(&mut self, host: HostId, now: Moment) -> RobotsAnswer {
         self.met(host, robots::Robots::allow_all(), RobotsRow { fetched: now, ..RobotsRow::default() }, now)
     }
 
@@ -157,11 +157,11 @@ impl Robots {
         lease: &Lease,
         result: Result<KeptResponse, FetchError>,
         now: Moment,
-    ) -> Reading {
+    ) -> RobotsAnswer {
         match self.meaning(host, lease.item().redirects, result, now) {
             // The target of a redirect is at fault, and not who sent it.
-            Reading::Refused { row } if host != lease.host() => {
-                Reading::Unreachable { row, failure: Failure { cause: Cause::Address, retry_after: None } }
+            RobotsAnswer::Refused { row } if host != lease.host() => {
+                RobotsAnswer::Unreachable { row, failure: Failure { cause: Cause::Address, retry_after: None } }
             }
             reading => reading,
         }
@@ -173,20 +173,20 @@ impl Robots {
         redirects: u32,
         result: Result<KeptResponse, FetchError>,
         now: Moment,
-    ) -> Reading {
+    ) -> RobotsAnswer {
         let row = RobotsRow { fetched: now, ..RobotsRow::default() };
         let answer = match result {
             Ok(answer) => answer,
-            Err(FetchError::AddressRefused(_)) => return Reading::Refused { row: failed(row) },
+            Err(FetchError::AddressRefused(_)) => return RobotsAnswer::Refused { row: failed(row) },
             Err(error) => {
                 let failure = Failure { cause: error.cause().unwrap_or(Cause::Closed), retry_after: None };
-                return Reading::Unreachable { row: failed(row), failure };
+                return RobotsAnswer::Unreachable { row: failed(row), failure };
             }
         };
         let row = RobotsRow { status: Some(answer.status), ..row };
         let unreachable = |cut| {
             let failure = failure(row.status, cut, answer.retry_after);
-            Reading::Unreachable { row: failed(row.clone()), failure }
+            RobotsAnswer::Unreachable { row: failed(row.clone()), failure }
         };
         let (body, location) = match answer.content {
             Content::Robots { body, location } => (body, location),
@@ -194,7 +194,7 @@ impl Robots {
         };
         if (300..400).contains(&answer.status) {
             return match location.filter(|_| redirects < MOST_REDIRECTS) {
-                Some(to) => Reading::Redirected(to),
+                Some(to) => RobotsAnswer::Redirected(to),
                 None => self.met(host, robots::Robots::allow_all(), row, now),
             };
         }
@@ -212,11 +212,15 @@ impl Robots {
         }
     }
 
-    fn met(&mut self, host: HostId, rules: robots::Robots, row: RobotsRow, now: Moment) -> Reading {
+    fn met(&mut self, host: HostId, rules: robots::Robots, row: RobotsRow, now: Moment) -> RobotsAnswer {
         let crawl_delay = rules.crawl_delay();
         let crawl_delay_millis = crawl_delay.and_then(|delay| delay.as_millis().try_into().ok());
         self.rules.insert(host, rules);
-        Reading::Met { row: RobotsRow { crawl_delay_millis, ..row }, crawl_delay, until: now + self.settings.max_age }
+        RobotsAnswer::Met {
+            row: RobotsRow { crawl_delay_millis, ..row },
+            crawl_delay,
+            until: now + self.settings.max_age,
+        }
     }
 }
 

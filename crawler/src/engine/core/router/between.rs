@@ -1,8 +1,8 @@
 //! Pages that are due after a sequence has come to its end.
 
-use super::super::{Again, CacheEnding, Core, End, Limits, Question, Then};
+use super::super::{Again, CacheEnding, Core, Limits, RunEnd, StoreQuestion, Then};
 use crate::{
-    engine::{Between, report::Ended},
+    engine::{Between, report::EndedLease},
     frontier::{Next, Outcome, WorkItem},
     purpose::Purpose,
     queue::NOT_MODIFIED,
@@ -17,7 +17,7 @@ impl Core {
         let ended = self.stopped.take().or(self.ended);
         between.resume(now);
         self.outbox.is_recorded(ended);
-        if ended != Some(End::Budget) {
+        if ended != Some(RunEnd::Budget) {
             self.limits.forget_time();
         }
         self.ended = ended;
@@ -31,26 +31,26 @@ impl Core {
     }
 
     /// The state of the sequence where visits end, by an end of its own or without; `None` where that was recorded.
-    pub(in crate::engine) fn end_between(&mut self, end: Option<End>, now: Moment) -> Option<End> {
+    pub(in crate::engine) fn end_between(&mut self, end: Option<RunEnd>, now: Moment) -> Option<RunEnd> {
         // What has come to its end stays so when a signal comes.
-        let is_open = self.is_left() && self.ended != Some(End::Budget);
-        let own = end.filter(|end| is_open || !matches!(end, End::Signal(_)));
+        let is_open = self.is_left() && self.ended != Some(RunEnd::Budget);
+        let own = end.filter(|end| is_open || !matches!(end, RunEnd::Signal(_)));
         if let Some(between) = &mut self.between {
             between.tell_visits();
         }
         // What is due in memory waits for nobody.
         self.frontier.drop_all_extras();
-        let may_go_on = self.ended == Some(End::Unreachable) && self.frontier.next(now) != Next::Unreachable;
+        let may_go_on = self.ended == Some(RunEnd::Unreachable) && self.frontier.next(now) != Next::Unreachable;
         // The next sequence stops it, as a budget of time would.
-        let state = own.or(self.state_by_fetches().filter(|_| !may_go_on)).unwrap_or(End::Budget);
+        let state = own.or(self.state_by_fetches().filter(|_| !may_go_on)).unwrap_or(RunEnd::Budget);
         (own.is_some() || !self.outbox.has_recorded(state)).then_some(state)
     }
 
     /// How the sequence has ended, by what was fetched since; `None` where something is still to be fetched.
-    fn state_by_fetches(&self) -> Option<End> {
+    fn state_by_fetches(&self) -> Option<RunEnd> {
         match self.ended {
-            Some(End::Drained) if self.is_left() => None,
-            Some(End::Unreachable) if !self.is_left() => None,
+            Some(RunEnd::Drained) if self.is_left() => None,
+            Some(RunEnd::Unreachable) if !self.is_left() => None,
             ended => ended,
         }
     }
@@ -79,7 +79,7 @@ impl Core {
             for item in between.kept().map(|but| self.frontier.drop_due(but)).unwrap_or_default() {
                 between.is_out_no_more(item.id, false, now);
             }
-            self.outbox.ask(Question::Due(Box::new(request)));
+            self.outbox.ask(StoreQuestion::Due(Box::new(request)));
         } else if self.outbox.is_changed() && between.records(now) {
             self.record(now);
         }
@@ -124,7 +124,7 @@ impl Core {
     }
 
     /// A page that is due is fetched again, or whole.
-    pub(super) fn put_off_due(&mut self, ended: Ended, again: &Again, step: Step, now: Moment) {
+    pub(super) fn put_off_due(&mut self, ended: EndedLease, again: &Again, step: Step, now: Moment) {
         let (item, host) = (ended.lease.item().clone(), ended.lease.host());
         let is_checked = &*again.reason == NOT_MODIFIED;
         let outcome = again.outcome();
@@ -148,14 +148,14 @@ impl Core {
     /// Nothing can be leased by now: what comes next.
     pub(super) fn wait_between(&mut self, left: &Next, now: Moment) -> Then {
         match self.admission.ending() {
-            CacheEnding::Next => return Then::End(End::Restart),
+            CacheEnding::Next => return Then::End(RunEnd::Restart),
             CacheEnding::CompleteThenNext => {
-                return Then::End(End::Aged { drained: self.frontier.counts().queued == 0 });
+                return Then::End(RunEnd::Aged { drained: self.frontier.counts().queued == 0 });
             }
             CacheEnding::Complete | CacheEnding::Stop => {}
         }
         if *left == Next::Drained
-            && matches!(self.ended, Some(End::Unreachable | End::Budget))
+            && matches!(self.ended, Some(RunEnd::Unreachable | RunEnd::Budget))
             && let Some(then) = self.complete_between(now)
         {
             return then;
@@ -176,7 +176,7 @@ impl Core {
 
     /// What was left when the sequence ended has been fetched since: it is complete once all links were compared.
     fn complete_between(&mut self, now: Moment) -> Option<Then> {
-        match self.swept_then(End::Drained, now) {
+        match self.swept_then(RunEnd::Drained, now) {
             Then::End(end) => {
                 self.ended = Some(end);
                 self.outbox.change();

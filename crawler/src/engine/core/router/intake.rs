@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{
-    super::{CacheFailure, Core, Filling, Question, Readiness, Task},
+    super::{CacheFailure, Core, Filling, Readiness, StoreQuestion, Task},
     Ready,
 };
 use crate::{
@@ -45,7 +45,7 @@ impl Core {
     fn carry_on(&mut self, task: Task, now: Moment) -> Result<Option<Task>, CacheFailure> {
         match task {
             Task::Restore => {
-                self.outbox.ask(Question::Fill(self.admission.refill()));
+                self.outbox.ask(StoreQuestion::Fill(self.admission.refill()));
                 Ok(None)
             }
             Task::Starts(starts) => self.starts_entered(starts, now),
@@ -132,7 +132,7 @@ impl Core {
                 Ready::Yes
             }
             Readiness::Fill(filling) => {
-                self.outbox.ask(Question::Fill(filling));
+                self.outbox.ask(StoreQuestion::Fill(filling));
                 Ready::NotYet
             }
             Readiness::No(counters) => {

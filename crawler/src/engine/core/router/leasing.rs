@@ -1,6 +1,6 @@
 //! What is leased next, and when a run ends.
 
-use super::super::{Allowance, AtDrain, CacheEnding, Core, End, Permission, Question, Then, Work};
+use super::super::{AtDrain, CacheEnding, Core, LeaseAllowance, Permission, RunEnd, StoreQuestion, Then, Workload};
 use crate::{
     frontier::{Asked, Lease, Next},
     store::Abandonment,
@@ -24,18 +24,18 @@ impl Core {
                 return self.wait_between(&Next::Blocked, now);
             }
             match self.allowance(now) {
-                Allowance::Yes => {}
-                Allowance::NotYet(until) => return Then::Wait(until),
+                LeaseAllowance::Yes => {}
+                LeaseAllowance::NotYet(until) => return Then::Wait(until),
                 // A page that is held back may turn out to be none.
-                Allowance::Spent if self.is_settled() => return self.end_by_budget(),
-                Allowance::Spent => return Then::Wait(None),
+                LeaseAllowance::Spent if self.is_settled() => return self.end_by_budget(),
+                LeaseAllowance::Spent => return Then::Wait(None),
             }
             if !self.outbox.has_room() || self.level_is_open() {
                 return Then::Wait(None);
             }
             match self.frontier.next(now) {
                 Next::Lease(lease) => self.begin_lease(lease, now),
-                Next::NeedsRefill(request) => self.outbox.ask(Question::Rows(request)),
+                Next::NeedsRefill(request) => self.outbox.ask(StoreQuestion::Rows(request)),
                 left if self.between.is_some() => return self.wait_between(&left, now),
                 Next::WaitUntil(moment) => return Then::Wait(Some(moment)),
                 Next::Blocked => return Then::Wait(None),
@@ -49,7 +49,7 @@ impl Core {
     }
 
     /// Whether one more lease may be granted. After the end of a sequence what is due may be fetched whatever the budgets say.
-    fn allowance(&mut self, now: Moment) -> Allowance {
+    fn allowance(&mut self, now: Moment) -> LeaseAllowance {
         if self.between.is_none() {
             return self.limits.allow(&self.work(), now);
         }
@@ -63,21 +63,21 @@ impl Core {
         let drained = *left == Next::Drained;
         match self.admission.ending() {
             // Also where a limit holds URLs back: what was left to the next sequence may be within it.
-            CacheEnding::Next => Then::End(End::Restart),
+            CacheEnding::Next => Then::End(RunEnd::Restart),
             _ if *left == Next::Unreachable => Then::End(self.unreachable()),
             // Pages on a host that has all that it may have are not fetched again either.
-            _ if !drained && self.frontier.extras() > 0 => Then::End(End::Budget),
-            CacheEnding::CompleteThenNext => self.swept_then(End::Aged { drained }, now),
-            CacheEnding::Complete | CacheEnding::Stop if drained => self.swept_then(End::Drained, now),
-            CacheEnding::Complete | CacheEnding::Stop => self.swept_then(End::Budget, now),
+            _ if !drained && self.frontier.extras() > 0 => Then::End(RunEnd::Budget),
+            CacheEnding::CompleteThenNext => self.swept_then(RunEnd::Aged { drained }, now),
+            CacheEnding::Complete | CacheEnding::Stop if drained => self.swept_then(RunEnd::Drained, now),
+            CacheEnding::Complete | CacheEnding::Stop => self.swept_then(RunEnd::Budget, now),
         }
     }
 
-    fn unreachable(&self) -> End {
+    fn unreachable(&self) -> RunEnd {
         let (counts, hosts) = (self.frontier.counts(), self.frontier.unhealthy());
         let waiting = counts.queued;
         tracing::warn!(hosts, waiting, "only hosts that do not answer are left; their URLs stay queued");
-        End::Unreachable
+        RunEnd::Unreachable
     }
 
     /// Begins a lease whose robots.txt was read; until when it must wait, if it must.
@@ -103,10 +103,10 @@ impl Core {
     }
 
     /// Ends when the sweep has nothing more to do.
-    pub(super) fn swept_then(&mut self, end: End, now: Moment) -> Then {
+    pub(super) fn swept_then(&mut self, end: RunEnd, now: Moment) -> Then {
         match self.sweep.drained(self.frontier.depth_limit(), now) {
             AtDrain::Ask(request) => {
-                self.outbox.ask(Question::Sweep(request));
+                self.outbox.ask(StoreQuestion::Sweep(request));
                 Then::Wait(None)
             }
             AtDrain::Wait => Then::Wait(None),
@@ -115,9 +115,9 @@ impl Core {
     }
 
     /// What is done, and what is still to do.
-    fn work(&self) -> Work<'_> {
+    fn work(&self) -> Workload<'_> {
         let counts = self.frontier.counts();
-        Work {
+        Workload {
             counters: self.outbox.counters(),
             fetched: self.frontier.fetched(),
             is_left: counts.queued + counts.leased + self.frontier.extras() > 0,
@@ -135,10 +135,10 @@ impl Core {
             let (pages, urls) = (self.outbox.counters().stored, self.frontier.fetched());
             tracing::warn!(pages, urls, "--max-pages ends the crawl, although few of the fetched URLs are pages");
             if pages == 0 {
-                return Then::End(End::Failed);
+                return Then::End(RunEnd::Failed);
             }
         }
-        Then::End(End::Budget)
+        Then::End(RunEnd::Budget)
     }
 
     /// Begins a lease, unless it can be answered without a request.
@@ -163,7 +163,7 @@ impl Core {
         let host = lease.host();
         if self.robots.wait_for(lease) {
             tracing::debug!(host = %self.frontier.origin(host), "reading its robots.txt from the database again");
-            self.outbox.ask(Question::Robots(host));
+            self.outbox.ask(StoreQuestion::Robots(host));
         }
     }
 

@@ -11,9 +11,9 @@ mod rescues;
 mod robots;
 mod starts;
 
-use super::{CacheEnding, CacheFailure, Core, Event, StoreAnswer, Task, Then};
+use super::{CacheEnding, CacheFailure, Core, CoreEvent, StoreAnswer, Task, Then};
 use crate::{
-    engine::{End, report::Report},
+    engine::{RunEnd, report::Report},
     frontier::Asked,
     time::Moment,
 };
@@ -31,26 +31,26 @@ enum Ready {
 
 impl Core {
     /// Takes in what happened.
-    pub(super) fn happened(&mut self, event: Event, now: Moment) {
+    pub(super) fn happened(&mut self, event: CoreEvent, now: Moment) {
         match event {
-            Event::Begin(starts) => self.begin(starts, now),
-            Event::Between(between) => self.begin_between(*between, now),
-            Event::Finish => self.finish_between(),
-            Event::Visited(report) => {
+            CoreEvent::Begin(starts) => self.begin(starts, now),
+            CoreEvent::Between(between) => self.begin_between(*between, now),
+            CoreEvent::Finish => self.finish_between(),
+            CoreEvent::Visited(report) => {
                 if self.limits.came_back(&report, now) {
                     self.intake.push_back(Task::Visit(report, now));
                 } else {
                     self.not_made(*report, now);
                 }
             }
-            Event::GivenUp(requests) => {
+            CoreEvent::GivenUp(requests) => {
                 self.limits.gave_up();
                 self.count_requests(requests);
             }
-            Event::Gone(leases) => self.limits.gone(leases),
-            Event::Answered(answer) => self.answered(answer, now),
-            Event::Stop(signal) => self.stopped = self.stopped.or(Some(End::Signal(signal))),
-            Event::Turn => {}
+            CoreEvent::Gone(leases) => self.limits.gone(leases),
+            CoreEvent::Answered(answer) => self.answered(answer, now),
+            CoreEvent::Stop(signal) => self.stopped = self.stopped.or(Some(RunEnd::Signal(signal))),
+            CoreEvent::Turn => {}
         }
     }
 
@@ -83,7 +83,7 @@ impl Core {
         // The start that was taken in may have been the last: what waited for it would be left out if nothing else is to be done.
         let more = self.release_held(now) || more;
         if self.admission.ending() == CacheEnding::Stop {
-            self.stopped = self.stopped.or(Some(End::Loss));
+            self.stopped = self.stopped.or(Some(RunEnd::Loss));
         }
         if let Some(end) = self.stopped {
             return Ok(self.stopping(end, more));
@@ -109,7 +109,7 @@ impl Core {
     }
 
     /// The run ends when nothing is in flight any more and all that came back is taken in.
-    fn stopping(&mut self, end: End, more: bool) -> Then {
+    fn stopping(&mut self, end: RunEnd, more: bool) -> Then {
         if more {
             return Then::Turn;
         }

@@ -10,7 +10,7 @@ use crate::{
     engine::{
         judge::{Judge, Proposals, Provenance},
         outcome::{asked, counted},
-        report::{Content, Ended, KeptResponse, Report},
+        report::{Content, EndedLease, KeptResponse, Report},
     },
     frontier::Outcome,
     store::{Step, UNJUDGED, UrlChange, VisitOutcome, VisitRow},
@@ -67,7 +67,7 @@ impl Core {
         now: Moment,
     ) -> Result<Option<Task>, CacheFailure> {
         let Report { lease, requests, result, failed } = report;
-        let ended = Ended { lease, asked: asked(requests, &result), at };
+        let ended = EndedLease { lease, asked: asked(requests, &result), at };
         let item = ended.lease.item();
         if result.is_ok() {
             self.starts.answered(&item.url);
@@ -104,7 +104,7 @@ impl Core {
     }
 
     /// A page that is fetched again.
-    fn put_off(&mut self, ended: Ended, again: Again, mut step: Step) {
+    fn put_off(&mut self, ended: EndedLease, again: Again, mut step: Step) {
         let lease = &ended.lease;
         if self.starts.is_guessed(&lease.url().origin()) && self.falls_back(lease.host()) {
             return self.give_up_guess(ended, step);
@@ -125,12 +125,12 @@ impl Core {
     }
 
     /// Gives a lease back to the frontier with what came of it.
-    pub(super) fn complete(&mut self, ended: Ended, outcome: Outcome) -> u64 {
+    pub(super) fn complete(&mut self, ended: EndedLease, outcome: Outcome) -> u64 {
         self.frontier.complete(ended.lease, outcome, ended.asked, ended.at)
     }
 
     /// What a final answer proposes, before it is admitted.
-    fn proposed(&mut self, ended: Ended, content: Content, visit: VisitRow, mut step: Step) -> Unfinished {
+    fn proposed(&mut self, ended: EndedLease, content: Content, visit: VisitRow, mut step: Step) -> Unfinished {
         let item = ended.lease.item();
         let (mut target, mut room) = (None, None);
         let (proposals, hop) = match content {
@@ -204,7 +204,7 @@ impl Core {
     }
 
     /// A page has its final answer.
-    fn finish(&mut self, ended: Ended, visit: VisitRow, mut step: Step) {
+    fn finish(&mut self, ended: EndedLease, visit: VisitRow, mut step: Step) {
         let stored = visit.outcome == VisitOutcome::Stored;
         // A page of the sequence counts once.
         let count = if ended.lease.purpose().is_counted() {

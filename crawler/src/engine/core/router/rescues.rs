@@ -1,7 +1,7 @@
 //! Pages that are fetched again for lost URLs.
 
 use super::{
-    super::{CacheFailure, Core, Fate, Found, Readiness, Task},
+    super::{CacheFailure, Core, Fate, Readiness, RefetchedPage, Task},
     Ready,
 };
 use crate::{
@@ -86,7 +86,7 @@ impl Core {
     /// Admits what a page that was fetched again still links to.
     pub(super) fn admit_rescued(
         &mut self,
-        found: Found,
+        found: RefetchedPage,
         mut step: Step,
         now: Moment,
     ) -> Result<Option<Task>, CacheFailure> {
@@ -102,7 +102,7 @@ impl Core {
                 return Ok(None);
             }
         }
-        let Found { parent, batch, answer } = found;
+        let RefetchedPage { parent, batch, answer } = found;
         let admitted = self.admit(batch, &mut step);
         step.rescue = self.sweep.settle(&parent, links.into_iter().zip(admitted).collect(), answer);
         self.send(step);

@@ -1,11 +1,11 @@
 //! The robots.txt of hosts.
 
-use super::super::{Core, Reading};
+use super::super::{Core, RobotsAnswer};
 use crate::{
     candidate::HostId,
     engine::{
         outcome::{Heard, counted, failure},
-        report::{Ended, Report},
+        report::{EndedLease, Report},
     },
     frontier::{Asked, Failure, Lease, Outcome},
     health::Cause,
@@ -25,7 +25,7 @@ impl Core {
     pub(super) fn ignore_robots(&mut self, lease: Lease, now: Moment) {
         let host = lease.host();
         let reading = self.robots.ignore(host, now);
-        let ended = Ended { lease, asked: Asked::No, at: now };
+        let ended = EndedLease { lease, asked: Asked::No, at: now };
         self.robots_read(ended, host, reading, Step::default());
     }
 
@@ -47,13 +47,13 @@ impl Core {
         let reading = self.robots.read(host, &lease, result, at);
         // An answer that cannot be used (one that is cut short) is none.
         let heard = match &reading {
-            Reading::Unreachable { failure, .. } => Heard::Nothing(*failure),
+            RobotsAnswer::Unreachable { failure, .. } => Heard::Nothing(*failure),
             // Whether the host can be visited is yet to be seen.
-            Reading::Redirected(_) => Heard::Neither,
+            RobotsAnswer::Redirected(_) => Heard::Neither,
             _ => heard,
         };
         let mut change = self.note_of_host(heard, &lease, at);
-        if let (Reading::Unreachable { failure, .. }, true) = (&reading, elsewhere) {
+        if let (RobotsAnswer::Unreachable { failure, .. }, true) = (&reading, elsewhere) {
             let failure = Failure { cause: Cause::RobotsRedirect, ..*failure };
             self.frontier.failed_elsewhere(host, failure, granted, at);
             if let Some(health) = self.frontier.health(host) {
@@ -62,24 +62,24 @@ impl Core {
             change.health.push((host, self.frontier.health(host)));
         }
         let step = Step { counters, health: change.health, ..Step::default() };
-        if matches!(reading, Reading::Unreachable { .. }) && guess && !elsewhere && self.falls_back(host) {
-            return self.give_up_guess(Ended { lease, asked: Asked::Yes, at }, step);
+        if matches!(reading, RobotsAnswer::Unreachable { .. }) && guess && !elsewhere && self.falls_back(host) {
+            return self.give_up_guess(EndedLease { lease, asked: Asked::Yes, at }, step);
         }
-        self.robots_read(Ended { lease, asked: Asked::Yes, at }, host, reading, step);
+        self.robots_read(EndedLease { lease, asked: Asked::Yes, at }, host, reading, step);
     }
 
-    fn robots_read(&mut self, ended: Ended, host: HostId, reading: Reading, mut step: Step) {
+    fn robots_read(&mut self, ended: EndedLease, host: HostId, reading: RobotsAnswer, mut step: Step) {
         let mut kept = |row: RobotsRow| step.robots = Some((host, row));
         let own = ended.lease.host() == host;
         let outcome = match reading {
-            Reading::Met { row, crawl_delay, until } => {
+            RobotsAnswer::Met { row, crawl_delay, until } => {
                 kept(row);
                 let polite = self.settings.politeness.delay;
                 let asked = crawl_delay.map_or(polite, |delay| delay.min(self.settings.politeness.max_delay));
                 self.frontier.set_delay(host, polite.max(asked), ended.at);
                 Outcome::Met { until }
             }
-            Reading::Unreachable { row, failure }
+            RobotsAnswer::Unreachable { row, failure }
                 if own && failure.cause == Cause::NoName && !self.frontier.answers(host) =>
             {
                 kept(row);
@@ -87,15 +87,15 @@ impl Core {
                 step.health = vec![(host, None)];
                 return self.close(ended, host, Abandonment::NoName, step);
             }
-            Reading::Unreachable { row, .. } => {
+            RobotsAnswer::Unreachable { row, .. } => {
                 kept(row);
                 Outcome::Retry { due: ended.at, attempts: 0, failed: ended.at }
             }
-            Reading::Redirected(to) => {
+            RobotsAnswer::Redirected(to) => {
                 let host = self.host(to.origin(), &mut step);
                 Outcome::Redirected { host, to }
             }
-            Reading::Refused { row } => {
+            RobotsAnswer::Refused { row } => {
                 kept(row);
                 return self.close(ended, host, Abandonment::Address, step);
             }

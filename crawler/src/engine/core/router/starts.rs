@@ -3,7 +3,7 @@
 use super::super::{Core, Offered, Task};
 use crate::{
     candidate::HostId,
-    engine::report::Ended,
+    engine::report::EndedLease,
     frontier::Outcome,
     health::Cause,
     purpose::Purpose,
@@ -56,14 +56,14 @@ impl Core {
     }
 
     /// A start that was only a guess has no answer: what it is to be instead is tried.
-    pub(super) fn give_up_guess(&mut self, ended: Ended, step: Step) {
+    pub(super) fn give_up_guess(&mut self, ended: EndedLease, step: Step) {
         let host = ended.lease.host();
         // It is no host of the crawl any more, well or not.
         self.close(ended, host, Abandonment::NoHttps, Step { health: vec![(host, None)], ..step });
     }
 
     /// Ends the lease that shows that nothing of a host is to be fetched.
-    pub(super) fn close(&mut self, ended: Ended, host: HostId, why: Abandonment, mut step: Step) {
+    pub(super) fn close(&mut self, ended: EndedLease, host: HostId, why: Abandonment, mut step: Step) {
         let at = ended.at;
         let origin = self.frontier.origin(host).clone();
         step.closed = Some((host, why));

@@ -8,7 +8,7 @@ use super::super::{
     web::split,
 };
 use crate::{
-    engine::End,
+    engine::RunEnd,
     purpose::Purpose,
     store::{ReadSide, sqlite::Records},
 };
@@ -34,7 +34,7 @@ pub(super) fn judge(crawl: &Crawl, stored: &BTreeSet<&str>, found: &BTreeSet<&st
 fn sent(crawl: &Crawl) -> BTreeMap<&str, &[String]> {
     let is_heard = |request: &&Request| {
         let end = crawl.past[usize::try_from(request.run - 1).expect("few runs")].end;
-        let was_dropped = end == Some(End::Loss) && was_asked_for_again(crawl, request);
+        let was_dropped = end == Some(RunEnd::Loss) && was_asked_for_again(crawl, request);
         request.sequence == crawl.sequence && end.is_some() && request.is_heard && !was_dropped
     };
     let mut pages: BTreeMap<&str, &[String]> = BTreeMap::new();

@@ -12,21 +12,21 @@ use super::{
     },
     depths,
 };
-use crate::{engine::End, queue::most_fetched, store::sqlite::Records};
+use crate::{engine::RunEnd, queue::most_fetched, store::sqlite::Records};
 
 /// Whether the last run may have ended so.
-pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<End>) -> Result<(), String> {
+pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<RunEnd>) -> Result<(), String> {
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let connection = records.connection();
     let count = |condition: &str| count(connection, crawl.sequence, condition);
     closed_for_nothing(crawl, connection)?;
     match end {
-        Some(End::Drained) => match count("state = 'queued'") {
+        Some(RunEnd::Drained) => match count("state = 'queued'") {
             0 => depths::judge(crawl, connection),
             queued => Err(format!("drained, and {queued} are queued")),
         },
-        Some(End::Budget) => budget(crawl, connection).and_then(|()| depths::judge(crawl, connection)),
-        Some(End::Unreachable) => unreachable(crawl, connection),
+        Some(RunEnd::Budget) => budget(crawl, connection).and_then(|()| depths::judge(crawl, connection)),
+        Some(RunEnd::Unreachable) => unreachable(crawl, connection),
         _ => Ok(()),
     }
 }

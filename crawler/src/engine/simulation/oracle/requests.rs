@@ -7,7 +7,7 @@ use super::super::{
     faults::{MINUTE, Outage, SECOND},
     web::{Permission, Robots},
 };
-use crate::{engine::End, purpose::Purpose};
+use crate::{engine::RunEnd, purpose::Purpose};
 
 /// Requests to an unhealthy host in the first half minute.
 const MOST_AT_FIRST: usize = 12;
@@ -184,7 +184,7 @@ fn once(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
     let checked = counted.iter().rposition(|request| request.purpose == Purpose::Audit).unwrap_or_default();
     let mut counted = counted.into_iter().skip(checked);
     // A run that was killed may have forgotten it; one that the loss policy ended, or was about to, had no room for its links.
-    let is_short = crawl.past.iter().any(|past| past.end == Some(End::Loss));
+    let is_short = crawl.past.iter().any(|past| past.end == Some(RunEnd::Loss));
     let kept = |request: &&&Request| {
         request.what == What::Final && request.is_heard && is_whole(crawl, request.run) && !is_short
     };

@@ -344,8 +344,8 @@ mod tests {
 
     #[test]
     fn every_end_is_a_word() {
-        use crate::engine::End;
-        for end in [End::Drained, End::Budget, End::Unreachable, End::Loss, End::Failed] {
+        use crate::engine::RunEnd;
+        for end in [RunEnd::Drained, RunEnd::Budget, RunEnd::Unreachable, RunEnd::Loss, RunEnd::Failed] {
             assert!(ENDS.contains(&end.as_str()));
         }
     }
