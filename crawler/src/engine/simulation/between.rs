@@ -4,25 +4,26 @@ use std::collections::BTreeMap;
 
 use super::{
     Random,
-    crawl::Crawl,
+    crawl::SimulatedCrawl,
     faults::{HOUR, MINUTE, SECOND},
     settings::Stage,
-    web::{Given, Host, Page, Robots, Web},
+    web::{Given, Host, SimulatedPage, SimulatedRobots, Web},
 };
 use crate::engine::RunEnd;
 
 const ORIGIN: &str = "http://h0.test";
 
 /// A crawl of a chain of ten pages that goes on for so long after its sequence, with these settings of revisits and others.
-fn crawled(between: u64, revisit: &str, settings: &str) -> (Crawl, Option<RunEnd>) {
+fn crawled(between: u64, revisit: &str, settings: &str) -> (SimulatedCrawl, Option<RunEnd>) {
     let path = |page: u64| format!("/{page}");
-    let pages = (0..10).map(|page| (path(page), Page::Links(vec![ORIGIN.to_owned() + &path(page + 1)]))).collect();
+    let pages =
+        (0..10).map(|page| (path(page), SimulatedPage::Links(vec![ORIGIN.to_owned() + &path(page + 1)]))).collect();
     let (outages, robots_outages) = Default::default();
-    let host = Host { pages, robots: Robots::Missing, outages, robots_outages, strain: None, is_given: true };
+    let host = Host { pages, robots: SimulatedRobots::Missing, outages, robots_outages, strain: None, is_given: true };
     let starts = vec![Given { url: ORIGIN.to_owned() + "/0", guessed: false, is_added: false }];
     let web = Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts };
     let settings = format!("[politeness]\ndelay = 0\n[revisit]\naudit_not_modified = 0\n{revisit}{settings}");
-    let mut crawl = Crawl::new(web, vec![Stage::new(&settings)], Random::new(1));
+    let mut crawl = SimulatedCrawl::new(web, vec![Stage::new(&settings)], Random::new(1));
     crawl.between = Some((between, String::new()));
     let end = crawl.run().expect("it ends");
     crawl.runs += 1;
@@ -30,7 +31,7 @@ fn crawled(between: u64, revisit: &str, settings: &str) -> (Crawl, Option<RunEnd
 }
 
 /// How often each page was visited after its sequence.
-fn visits(crawl: &Crawl) -> BTreeMap<&str, usize> {
+fn visits(crawl: &SimulatedCrawl) -> BTreeMap<&str, usize> {
     let mut visits = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.purpose.is_due()) {
         *visits.entry(&request.url[ORIGIN.len()..]).or_default() += 1;

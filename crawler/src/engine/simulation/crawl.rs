@@ -1,4 +1,4 @@
-//! [`Crawl`]: a crawl of a web over as many runs and sequences as it takes, with kills and restarts.
+//! [`SimulatedCrawl`]: a crawl of a web over as many runs and sequences as it takes, with kills and restarts.
 
 use std::{
     collections::BTreeSet,
@@ -12,9 +12,9 @@ use super::{
     caller::Simulated,
     disk::Disk,
     faults::{HOUR, MINUTE, SECOND},
-    grow::Plan,
+    grow::WebPlan,
     oracle,
-    process::{self, Asked, Ended, Interruption, Outside},
+    process::{self, Circumstances, Interruption, ProcessEnd, QuestionKind},
     settings::{Stage, layers},
     web::{Excluded, Given, Host, Web},
     world::World,
@@ -59,7 +59,7 @@ pub(super) enum NextRun {
 }
 
 /// A crawl of a web, over as many runs as it takes.
-pub(super) struct Crawl {
+pub(super) struct SimulatedCrawl {
     pub(super) web: Web,
     pub(super) requests: Vec<Request>,
     pub(super) folder: tempfile::TempDir,
@@ -85,7 +85,7 @@ pub(super) struct Crawl {
     /// Settings before those in use had a budget of a host: others went on to deeper levels meanwhile.
     pub(super) had_host_budget: bool,
     /// Sequences that are still to come, by the plan of their webs.
-    again: Option<(Plan, u64)>,
+    again: Option<(WebPlan, u64)>,
     /// What the next run is.
     pub(super) next: NextRun,
     /// How the sequence finds its URLs.
@@ -105,7 +105,7 @@ pub(super) struct Crawl {
     pub(super) added: Option<u64>,
 }
 
-impl Crawl {
+impl SimulatedCrawl {
     pub(super) fn new(web: Web, mut stages: Vec<Stage>, mut random: Random) -> Self {
         let shared = std::path::Path::new("/dev/shm");
         let folder = if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() };
@@ -143,14 +143,14 @@ impl Crawl {
     }
 
     /// The same with interruptions and further sequences as the seed has them.
-    pub(super) fn with_plan(mut self, plan: Plan) -> Self {
+    pub(super) fn with_plan(mut self, plan: WebPlan) -> Self {
         for _ in 0..self.random.below(4) {
             let (at, soon) = (self.random.below(90_000), self.random.below(6));
             let interruption = match self.random.below(10) {
                 0..5 => Interruption::Kill(at),
-                5 => Interruption::KillAt(Asked::Sweep, soon),
-                6 => Interruption::KillAt(Asked::Fill, soon),
-                7 => Interruption::KillAt(Asked::Rows, soon),
+                5 => Interruption::KillAt(QuestionKind::Sweep, soon),
+                6 => Interruption::KillAt(QuestionKind::Fill, soon),
+                7 => Interruption::KillAt(QuestionKind::Rows, soon),
                 _ => Interruption::Signal(at),
             };
             self.interruptions.push(interruption);
@@ -337,7 +337,7 @@ impl Crawl {
 
     /// One process, from its start to its end; `None` when it was killed.
     pub(super) fn run(&mut self) -> Result<Option<RunEnd>, String> {
-        let outside = Outside {
+        let outside = Circumstances {
             interruption: self.interruption(),
             grace: Duration::from_millis(self.random.pick(&[10, 5_000, 60_000])),
             suspend: self.suspended.take().map(|(pause, length)| (self.now + pause, length)),
@@ -359,15 +359,15 @@ impl Crawl {
         self.requests.append(&mut self.world.lock().unwrap().requests);
         match ended? {
             // Visits after it may have found pages, or come to an end with those that were left.
-            Ended::By(RunEnd::Drained | RunEnd::Unreachable) if self.has_ended_as("budget") => {
+            ProcessEnd::By(RunEnd::Drained | RunEnd::Unreachable) if self.has_ended_as("budget") => {
                 Ok(Some(RunEnd::Signal(0)))
             }
-            Ended::By(RunEnd::Unreachable) if self.has_ended_as("drained") => Ok(Some(RunEnd::Drained)),
-            Ended::By(end) => Ok(Some(end)),
+            ProcessEnd::By(RunEnd::Unreachable) if self.has_ended_as("drained") => Ok(Some(RunEnd::Drained)),
+            ProcessEnd::By(end) => Ok(Some(end)),
             // Who is asked to stop while starting leaves what a kill does.
-            Ended::Killed | Ended::Failed(Failure::Interrupted(_)) => Ok(None),
-            Ended::Failed(_) if self.disk.0.lock().unwrap().was_full => Ok(None),
-            Ended::Failed(failure) => Err(failure.to_string()),
+            ProcessEnd::Killed | ProcessEnd::Failed(Failure::Interrupted(_)) => Ok(None),
+            ProcessEnd::Failed(_) if self.disk.0.lock().unwrap().was_full => Ok(None),
+            ProcessEnd::Failed(failure) => Err(failure.to_string()),
         }
     }
 

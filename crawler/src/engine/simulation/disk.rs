@@ -15,7 +15,7 @@ use tokio::{
 use super::{
     super::{EngineError, WriterHost},
     Random,
-    process::Asked,
+    process::QuestionKind,
     time,
 };
 use crate::store::{Message, Next, StoreError, StoreWriter};
@@ -35,7 +35,7 @@ pub(super) struct State {
     /// Whether it was in this run.
     pub(super) was_full: bool,
     /// The first question of this kind has the process killed so many milliseconds later.
-    pub(super) kill_at: Option<(Asked, u64)>,
+    pub(super) kill_at: Option<(QuestionKind, u64)>,
     /// When it was at work, from and to, in order.
     pub(super) busy: Vec<(u64, u64)>,
     /// How often the URL cache was filled from the URL table.
@@ -66,9 +66,9 @@ impl State {
 
     fn sees(&mut self, message: &Message) {
         let asked = match message {
-            Message::Refill(..) => Asked::Rows,
-            Message::Sweep(..) => Asked::Sweep,
-            Message::Replay(_) => Asked::Fill,
+            Message::Refill(..) => QuestionKind::Rows,
+            Message::Sweep(..) => QuestionKind::Sweep,
+            Message::Replay(_) => QuestionKind::Fill,
             _ => {
                 self.asked_in_vain = 0;
                 return;
@@ -76,7 +76,7 @@ impl State {
         };
         self.asked_in_vain += 1;
         assert!(self.asked_in_vain < ENDLESSLY, "it asks again and again, and does nothing with the answers");
-        self.fillings += u64::from(asked == Asked::Fill);
+        self.fillings += u64::from(asked == QuestionKind::Fill);
         if let Some((_, pause)) = self.kill_at.take_if(|(kind, _)| *kind == asked) {
             self.kills.send_replace(Some(time::now() + pause));
         }

@@ -6,15 +6,15 @@ use super::{
     Random,
     faults::{MINUTE, SECOND, outages, storm},
     strain::{crash, strain},
-    web::{Given, Host, Later, MOST_REDIRECTS, Page, Robots, Web, endless},
+    web::{Given, Host, Later, MOST_REDIRECTS, SimulatedPage, SimulatedRobots, Web, endless},
 };
 
 /// How a web is made.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
+pub(super) struct WebPlan {
     starts: Vec<StartKind>,
     /// A crawl may know them from the sequence before.
-    robots: Vec<Robots>,
+    robots: Vec<SimulatedRobots>,
     /// Pages that fail, lead elsewhere, or are slow.
     odd: bool,
     /// The first host has two pages with very many links, which its robots.txt forbids.
@@ -38,7 +38,7 @@ enum StartKind {
     Moving,
 }
 
-impl Plan {
+impl WebPlan {
     pub(super) fn new(random: &mut Random) -> Self {
         let calm = random.percent(12);
         let odd = random.percent(60) && !calm;
@@ -52,7 +52,7 @@ impl Plan {
         let crowd = random.percent(1);
         let mut robots: Vec<_> = (0..starts.len()).map(|number| robots(number, random)).collect();
         if crowd {
-            robots[0] = Robots::ForbidsPrivate;
+            robots[0] = SimulatedRobots::ForbidsPrivate;
         }
         let added = (starts.len() > 1 && random.percent(20)).then(|| starts.len() - 1);
         let turns = random.percent(if crowd { 60 } else { 15 }).then_some(8);
@@ -121,12 +121,14 @@ impl Plan {
             StartKind::Guessed => {
                 return web.starts.push(Given { url: first.replace("http:", "https:"), guessed: true, is_added });
             }
-            StartKind::Moved => Page::Redirect(first),
-            StartKind::Moving => Page::RedirectUntil(at + random.below(MINUTE), format!("{}/0", origin(0)), first),
+            StartKind::Moved => SimulatedPage::Redirect(first),
+            StartKind::Moving => {
+                SimulatedPage::RedirectUntil(at + random.below(MINUTE), format!("{}/0", origin(0)), first)
+            }
         };
         let host = Host {
             pages: BTreeMap::from([("/".to_owned(), page)]),
-            robots: Robots::Missing,
+            robots: SimulatedRobots::Missing,
             outages: outages(at, random),
             robots_outages: Vec::new(),
             strain: None,
@@ -153,14 +155,14 @@ impl Plan {
             let most = 1_000 + random.below(2_500);
             for part in ["a", "b"] {
                 let links = (0..most).map(|page| format!("{}/private/{part}{page}", origin(0)));
-                pages.insert(format!("/{part}"), Page::Links(links.collect()));
-                if let Some(Page::Links(links)) = pages.get_mut("/0") {
+                pages.insert(format!("/{part}"), SimulatedPage::Links(links.collect()));
+                if let Some(SimulatedPage::Links(links)) = pages.get_mut("/0") {
                     links.push(format!("{}/{part}", origin(0)));
                 }
             }
         }
         for hop in 0..=MOST_REDIRECTS {
-            pages.insert(format!("/endless/{hop}"), Page::Endless(hop));
+            pages.insert(format!("/endless/{hop}"), SimulatedPage::Endless(hop));
         }
         let robots = self.robots[number].clone();
         Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), strain: None, is_given: true }
@@ -174,7 +176,7 @@ fn islands(number: usize, web: &mut Web) {
         for links in host.pages.values_mut().filter_map(links_of).step_by(2) {
             let path = format!("/island/{}", islands.len());
             links.push(origin(number) + &path);
-            islands.insert(path, Page::Links(Vec::new()));
+            islands.insert(path, SimulatedPage::Links(Vec::new()));
         }
     }
     if let Some(host) = web.hosts.get_mut(&origin(number)) {
@@ -182,14 +184,14 @@ fn islands(number: usize, web: &mut Web) {
     }
 }
 
-fn links_of(page: &mut Page) -> Option<&mut Vec<String>> {
-    if let Page::Links(links) = page { Some(links) } else { None }
+fn links_of(page: &mut SimulatedPage) -> Option<&mut Vec<String>> {
+    if let SimulatedPage::Links(links) = page { Some(links) } else { None }
 }
 
 /// Some pages have other links at another moment, or when they are asked for again.
-fn turn(pages: &mut BTreeMap<String, Page>, at: u64, share: u64, random: &mut Random) {
+fn turn(pages: &mut BTreeMap<String, SimulatedPage>, at: u64, share: u64, random: &mut Random) {
     for page in pages.values_mut() {
-        let Page::Links(links) = page else { continue };
+        let SimulatedPage::Links(links) = page else { continue };
         let mut links = links.clone();
         match random.below(share) {
             0 => {
@@ -197,27 +199,27 @@ fn turn(pages: &mut BTreeMap<String, Page>, at: u64, share: u64, random: &mut Ra
                 let other = links.split_off(links.len() - links.len().min(1));
                 let both = [&links[..], &other].concat();
                 let (one, other) = if random.percent(50) { (links, both) } else { (both, links) };
-                *page = Page::Grows(at + random.below(MINUTE), one, other);
+                *page = SimulatedPage::Grows(at + random.below(MINUTE), one, other);
             }
             1 => {
                 let later = [Later::Bare, Later::Missing, Later::Empty, Later::LogIn, Later::NoFollow, Later::Image];
-                *page = Page::Once(links, random.pick(&later));
+                *page = SimulatedPage::Once(links, random.pick(&later));
             }
             _ => {}
         }
     }
 }
 
-fn robots(number: usize, random: &mut Random) -> Robots {
+fn robots(number: usize, random: &mut Random) -> SimulatedRobots {
     match random.below(20) {
-        0..5 => Robots::ForbidsPrivate,
-        5..8 => Robots::CrawlDelay(2),
+        0..5 => SimulatedRobots::ForbidsPrivate,
+        5..8 => SimulatedRobots::CrawlDelay(2),
         // Longer than is waited for.
-        8 => Robots::CrawlDelay(1_000_000),
-        9 => Robots::Changes,
+        8 => SimulatedRobots::CrawlDelay(1_000_000),
+        9 => SimulatedRobots::Changes,
         // That of the first host is at itself: an endless redirect.
-        10 => Robots::At(origin(number.saturating_sub(1))),
-        _ => Robots::Missing,
+        10 => SimulatedRobots::At(origin(number.saturating_sub(1))),
+        _ => SimulatedRobots::Missing,
     }
 }
 
@@ -229,7 +231,7 @@ fn path(page: u64) -> String {
     if page % 11 == 7 { format!("/private/{page}") } else { format!("/{page}") }
 }
 
-fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random) -> Page {
+fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random) -> SimulatedPage {
     let mut links: Vec<String> = Vec::new();
     // A chain and a tree, so that every page can be reached.
     for next in [page + 1, 2 * page + 1] {
@@ -245,22 +247,22 @@ fn page_of(host: usize, page: u64, sizes: &[u64], odd: bool, random: &mut Random
     let itself = origin(host) + &path(page);
     let leads_on = |links: Vec<String>| links.into_iter().find(|link| *link != itself);
     match if odd { random.below(50) } else { 50 } {
-        0 => leads_on(links).map_or(Page::Missing, Page::Redirect),
-        1 => Page::Missing,
-        2 => Page::Hangs,
-        3 => Page::Broken,
-        4..7 => Page::Flaky(1 + u32::try_from(random.below(2)).expect("small"), links),
-        7 => Page::Panics,
-        8 | 9 => Page::Slow(SECOND + random.below(25 * SECOND), links),
-        10 => Page::RedirectToItself,
+        0 => leads_on(links).map_or(SimulatedPage::Missing, SimulatedPage::Redirect),
+        1 => SimulatedPage::Missing,
+        2 => SimulatedPage::Hangs,
+        3 => SimulatedPage::Broken,
+        4..7 => SimulatedPage::Flaky(1 + u32::try_from(random.below(2)).expect("small"), links),
+        7 => SimulatedPage::Panics,
+        8 | 9 => SimulatedPage::Slow(SECOND + random.below(25 * SECOND), links),
+        10 => SimulatedPage::RedirectToItself,
         11 => {
             links.push(endless(&origin(host), 0));
-            Page::Links(links)
+            SimulatedPage::Links(links)
         }
-        12 | 13 => Page::Cut(random.pick(&[1, 2]), links),
-        15 => Page::Crashes(crash(random), links),
+        12 | 13 => SimulatedPage::Cut(random.pick(&[1, 2]), links),
+        15 => SimulatedPage::Crashes(crash(random), links),
         // Out of the scope.
-        14 => Page::Redirect("http://elsewhere.test/".into()),
-        _ => Page::Links(links),
+        14 => SimulatedPage::Redirect("http://elsewhere.test/".into()),
+        _ => SimulatedPage::Links(links),
     }
 }

@@ -37,8 +37,8 @@ mod world;
 
 use std::{num::NonZero, sync::Mutex, thread};
 
-use crawl::Crawl;
-use grow::Plan;
+use crawl::SimulatedCrawl;
+use grow::WebPlan;
 use random::Random;
 
 /// Seeds that are run where nothing else is said.
@@ -84,8 +84,8 @@ fn every_seed_is_crawled_completely() {
 
 fn simulate(seed: u64) -> Result<(), String> {
     let mut random = Random::new(seed);
-    let plan = Plan::new(&mut random);
+    let plan = WebPlan::new(&mut random);
     let web = plan.web(0, &mut random);
     let stages = settings::stages(&plan, &mut random);
-    Crawl::new(web, stages, random).with_plan(plan).go_on_to_the_end()
+    SimulatedCrawl::new(web, stages, random).with_plan(plan).go_on_to_the_end()
 }

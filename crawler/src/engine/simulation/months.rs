@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Random,
-    crawl::{BEGIN, Crawl, NextRun, Request},
+    crawl::{BEGIN, NextRun, Request, SimulatedCrawl},
     settings::Stage,
-    web::{Given, Host, Page, Robots, Web},
+    web::{Given, Host, SimulatedPage, SimulatedRobots, Web},
 };
 use crate::{
     engine::{Between, RunEnd},
@@ -57,11 +57,12 @@ impl Site {
             let next = [2 * page + 1, 2 * page + 2].into_iter().filter(|next| *next < pages);
             next.map(|next| ORIGIN.to_owned() + &path(next)).collect()
         };
-        let living = |(page, times): (usize, &Arc<[u64]>)| (path(page), Page::Living(Arc::clone(times), links(page)));
+        let living =
+            |(page, times): (usize, &Arc<[u64]>)| (path(page), SimulatedPage::Living(Arc::clone(times), links(page)));
         let all = changes.iter().enumerate().map(living).collect();
         let host = Host {
             pages: all,
-            robots: Robots::Missing,
+            robots: SimulatedRobots::Missing,
             outages: Vec::new(),
             robots_outages: Vec::new(),
             strain: None,
@@ -71,8 +72,8 @@ impl Site {
         Self { web: Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts }, changes, rates }
     }
 
-    fn crawl(&self, settings: Stage) -> Crawl {
-        Crawl::new(self.web.clone(), vec![settings], Random::new(1))
+    fn crawl(&self, settings: Stage) -> SimulatedCrawl {
+        SimulatedCrawl::new(self.web.clone(), vec![settings], Random::new(1))
     }
 }
 
@@ -138,7 +139,7 @@ impl<'a> Truth<'a> {
     }
 }
 
-fn run(crawl: &mut Crawl) {
+fn run(crawl: &mut SimulatedCrawl) {
     let end = crawl.run();
     assert_eq!(end, Ok(Some(RunEnd::Drained)), "at {}", crawl.now);
     crawl.forget_the_writer();
@@ -146,7 +147,7 @@ fn run(crawl: &mut Crawl) {
 }
 
 /// Has the policy learn from all visits.
-fn learn(crawl: &Crawl) {
+fn learn(crawl: &SimulatedCrawl) {
     let mut directory = CrawlDirectory::open(crawl.folder.path()).unwrap();
     let now = Moment::from_millis(BEGIN + crawl.now);
     let request = Between::new(&crawl.settings, now).look_ahead(now);
@@ -154,7 +155,7 @@ fn learn(crawl: &Crawl) {
 }
 
 /// Bytes of the database.
-fn file_size(crawl: &Crawl) -> f64 {
+fn file_size(crawl: &SimulatedCrawl) -> f64 {
     std::fs::metadata(crawl.folder.path().join("webloom.sqlite")).unwrap().len() as f64
 }
 
@@ -221,7 +222,7 @@ fn two_hundred_sequences_tell_the_rates_and_take_no_more_room() {
 }
 
 /// The median error of the estimates of pages with 20 visits or more is 15 % at most.
-fn assert_rates(site: &Site, crawl: &Crawl) {
+fn assert_rates(site: &Site, crawl: &SimulatedCrawl) {
     let records = Records::open(crawl.folder.path()).unwrap();
     let query = "SELECT url.url, class, revisit.state FROM revisit JOIN url ON url.id = revisit.url";
     let mut select = records.connection().prepare(query).unwrap();
@@ -239,7 +240,7 @@ fn assert_rates(site: &Site, crawl: &Crawl) {
 }
 
 /// What the last sequence in which pages changed said of itself is the truth, as near as one rate for all pages comes to it.
-fn assert_figures(crawl: &Crawl, site: &Site) {
+fn assert_figures(crawl: &SimulatedCrawl, site: &Site) {
     let losses = Records::open(crawl.folder.path()).unwrap().losses(100).unwrap();
     let mut truth = Truth::new(site, 0);
     let mut sums = [Span::default(); 2];

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::{
     Random,
-    crawl::Crawl,
+    crawl::SimulatedCrawl,
     faults::{HOUR, MINUTE, Outage, Pause, SECOND, Trouble},
     process::Interruption,
     settings::Stage,
-    web::{Given, Host, Page, Robots, Web},
+    web::{Given, Host, SimulatedPage, SimulatedRobots, Web},
 };
 use crate::store::sqlite::Records;
 
@@ -47,10 +47,13 @@ fn web(hosts: usize, outage: Outage) -> Web {
             let next = [2 * page + 1, 2 * page + 2].into_iter().filter(|next| *next < PAGES);
             next.map(|next| format!("{origin}/{next}")).collect()
         };
-        let pages = (0..PAGES).map(|page| (format!("/{page}"), Page::Links(links(page))));
+        let pages = (0..PAGES).map(|page| (format!("/{page}"), SimulatedPage::Links(links(page))));
         let outages = if number == 0 { vec![outage] } else { Vec::new() };
         let (pages, robots_outages) = (pages.collect(), Vec::new());
-        (origin, Host { pages, robots: Robots::Missing, outages, robots_outages, strain: None, is_given: true })
+        (
+            origin,
+            Host { pages, robots: SimulatedRobots::Missing, outages, robots_outages, strain: None, is_given: true },
+        )
     };
     let hosts: BTreeMap<_, _> = origins.enumerate().map(host).collect();
     let starts =
@@ -62,7 +65,7 @@ fn web(hosts: usize, outage: Outage) -> Web {
 fn crawl(trouble: Trouble, length: u64, restart: Restart, (hosts, slots): (usize, u32)) -> Result<(), String> {
     let outage = Outage { from: BEGINS, to: BEGINS + length, trouble };
     let settings = Stage::new(&format!("[politeness]\ndelay = \"500ms\"\nper_host = {slots}\n"));
-    let mut crawl = Crawl::new(web(hosts, outage), vec![settings], Random::new(length));
+    let mut crawl = SimulatedCrawl::new(web(hosts, outage), vec![settings], Random::new(length));
     let middle = BEGINS + (length / 2).min(9 * MINUTE);
     crawl.interruptions = match restart {
         Restart::No => Vec::new(),

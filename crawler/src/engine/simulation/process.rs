@@ -34,14 +34,14 @@ pub(super) enum Interruption {
     /// It is killed at a moment.
     Kill(u64),
     /// It is killed within some milliseconds of the first question of a kind.
-    KillAt(Asked, u64),
+    KillAt(QuestionKind, u64),
     /// It is asked to end at a moment.
     Signal(u64),
 }
 
 /// A kind of question to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum QuestionKind {
     Rows,
     Sweep,
     Fill,
@@ -49,7 +49,7 @@ pub(super) enum Asked {
 
 /// What happens to a process from outside, in milliseconds from the beginning.
 #[derive(Debug, Default)]
-pub(super) struct Outside {
+pub(super) struct Circumstances {
     pub(super) interruption: Option<Interruption>,
     /// How long a signal leaves what is in flight.
     pub(super) grace: Duration,
@@ -60,7 +60,7 @@ pub(super) struct Outside {
 }
 
 /// How it ended.
-pub(super) enum Ended {
+pub(super) enum ProcessEnd {
     /// By itself.
     By(RunEnd),
     Killed,
@@ -69,7 +69,11 @@ pub(super) enum Ended {
 }
 
 /// Runs a session from a moment on; how it ended, and when.
-pub(super) fn run(session: Session<Simulated>, begins: u64, outside: &Outside) -> (Result<Ended, String>, u64) {
+pub(super) fn run(
+    session: Session<Simulated>,
+    begins: u64,
+    outside: &Circumstances,
+) -> (Result<ProcessEnd, String>, u64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let disk = session.caller.disk.clone();
     let (signals, stop) = watch::channel(None);
@@ -81,11 +85,11 @@ pub(super) fn run(session: Session<Simulated>, begins: u64, outside: &Outside) -
         let ended = tokio::select! {
             biased;
             () = suspension(outside.suspend) => Err("it is suspended for ever".to_owned()),
-            () = killed(kills) => Ok(Ended::Killed),
+            () = killed(kills) => Ok(ProcessEnd::Killed),
             () = signal(&signals, outside.interruption) => Err("it was asked to end for ever".to_owned()),
             ended = Box::pin(crawl(session, clock, stop, outside.between)) => Ok(match ended {
-                Ok(end) => Ended::By(end),
-                Err(failure) => Ended::Failed(failure),
+                Ok(end) => ProcessEnd::By(end),
+                Err(failure) => ProcessEnd::Failed(failure),
             }),
             () = time::until(begins + ENDLESS) => Err("it does not end".to_owned()),
         };

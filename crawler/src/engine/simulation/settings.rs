@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use super::{Random, grow::Plan, web::MOST_REDIRECTS};
+use super::{Random, grow::WebPlan, web::MOST_REDIRECTS};
 use crate::config::{Layers, Settings};
 
 const CACHES: [&str; 16] = [
@@ -42,7 +42,7 @@ impl Stage {
 
 /// The settings of a crawl, by stage: one whose budget is spent is gone on with in the next. Where there is a crowd, the URL cache
 /// is small, and stays so.
-pub(super) fn stages(plan: &Plan, random: &mut Random) -> Vec<Stage> {
+pub(super) fn stages(plan: &WebPlan, random: &mut Random) -> Vec<Stage> {
     let cache = if plan.has_crowd() { LOSES_MANY } else { random.pick(&CACHES) };
     let losses = random.pick(&[
         "",

@@ -15,7 +15,7 @@ pub(super) const MOST_REDIRECTS: u32 = 4;
 
 /// What a page is.
 #[derive(Debug, Clone)]
-pub(super) enum Page {
+pub(super) enum SimulatedPage {
     /// A page with links.
     Links(Vec<String>),
     /// The same, after so many milliseconds.
@@ -67,7 +67,7 @@ pub(super) enum Later {
     Image,
 }
 
-impl Page {
+impl SimulatedPage {
     /// The links that it has once it is there, whenever that is; `None` where it never is a page, or has no links that are sure.
     pub(super) fn links(&self) -> Option<&[String]> {
         match self {
@@ -93,8 +93,8 @@ impl Page {
 
 #[derive(Debug, Clone)]
 pub(super) struct Host {
-    pub(super) pages: BTreeMap<String, Page>,
-    pub(super) robots: Robots,
+    pub(super) pages: BTreeMap<String, SimulatedPage>,
+    pub(super) robots: SimulatedRobots,
     pub(super) outages: Vec<Outage>,
     /// Outages of its robots.txt alone.
     pub(super) robots_outages: Vec<Outage>,
@@ -105,7 +105,7 @@ pub(super) struct Host {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Robots {
+pub(super) enum SimulatedRobots {
     Missing,
     ForbidsPrivate,
     CrawlDelay(u64),
@@ -115,7 +115,7 @@ pub(super) enum Robots {
     At(String),
 }
 
-impl Robots {
+impl SimulatedRobots {
     /// Whether one that changes forbids what is private at a moment.
     pub(super) fn forbids_at(at: u64) -> bool {
         (at / MINUTE).is_multiple_of(2)
@@ -176,9 +176,9 @@ impl Web {
             return Permission::Given;
         };
         match &host.robots {
-            Robots::ForbidsPrivate => Permission::Refused,
-            Robots::Changes => Permission::Open,
-            Robots::At(there) if there != origin => self.permission(there, path),
+            SimulatedRobots::ForbidsPrivate => Permission::Refused,
+            SimulatedRobots::Changes => Permission::Open,
+            SimulatedRobots::At(there) if there != origin => self.permission(there, path),
             _ => Permission::Given,
         }
     }
@@ -186,8 +186,8 @@ impl Web {
     /// The pause that a host asks for in its robots.txt, in seconds.
     pub(super) fn crawl_delay(&self, origin: &str) -> u64 {
         match self.hosts.get(origin).map(|host| &host.robots) {
-            Some(Robots::CrawlDelay(seconds)) => *seconds,
-            Some(Robots::At(there)) if there != origin => self.crawl_delay(there),
+            Some(SimulatedRobots::CrawlDelay(seconds)) => *seconds,
+            Some(SimulatedRobots::At(there)) if there != origin => self.crawl_delay(there),
             _ => 0,
         }
     }
@@ -233,18 +233,22 @@ impl Web {
                 Some(page) if page.links().is_some() => {
                     open.extend(page.links().into_iter().flatten().filter(in_scope).cloned());
                 }
-                Some(Page::Grows(_, one, other)) if surely => {
+                Some(SimulatedPage::Grows(_, one, other)) if surely => {
                     open.extend(one.iter().filter(|link| other.contains(link)).filter(in_scope).cloned());
                 }
                 Some(page) if !surely && page.links_at_times().is_some() => {
                     open.extend(page.links_at_times().into_iter().flatten().cloned());
                 }
                 // A start takes the scope with it.
-                Some(Page::Redirect(to)) => {
+                Some(SimulatedPage::Redirect(to)) => {
                     open.extend(Some(to).filter(|to| in_scope(to) || self.is_start(&url)).cloned());
                 }
-                Some(Page::RedirectUntil(_, one, other)) if !surely => open.extend([one.clone(), other.clone()]),
-                Some(Page::Endless(number)) if *number < MOST_REDIRECTS => open.push(endless(origin, number + 1)),
+                Some(SimulatedPage::RedirectUntil(_, one, other)) if !surely => {
+                    open.extend([one.clone(), other.clone()]);
+                }
+                Some(SimulatedPage::Endless(number)) if *number < MOST_REDIRECTS => {
+                    open.push(endless(origin, number + 1));
+                }
                 _ => {}
             }
         }
@@ -258,8 +262,8 @@ impl Web {
                 && host.outages.is_empty()
                 && host.robots_outages.is_empty()
                 && host.strain.is_none()
-                && !matches!(host.robots, Robots::Changes | Robots::At(_))
-                && host.pages.values().all(|page| matches!(page, Page::Links(_) | Page::Endless(_)))
+                && !matches!(host.robots, SimulatedRobots::Changes | SimulatedRobots::At(_))
+                && host.pages.values().all(|page| matches!(page, SimulatedPage::Links(_) | SimulatedPage::Endless(_)))
         };
         self.hosts.values().all(sound) && self.starts.iter().all(|start| !start.guessed)
     }

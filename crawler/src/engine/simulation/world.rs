@@ -15,7 +15,7 @@ use super::{
     faults::{Outage, Trouble},
     strain::{Servers, Strain},
     time,
-    web::{Host, Later, Page, Robots, Web, endless, split},
+    web::{Host, Later, SimulatedPage, SimulatedRobots, Web, endless, split},
 };
 use crate::{
     engine::{Gated, StopSignal},
@@ -216,7 +216,7 @@ impl World {
             let (origin, path) = split(url)?;
             self.web.hosts.get(origin)?.pages.get(path)
         };
-        matches!(page(), Some(Page::RedirectToItself))
+        matches!(page(), Some(SimulatedPage::RedirectToItself))
     }
 
     /// What the answer holds, if it is a page.
@@ -276,7 +276,7 @@ impl World {
         self.page(url, origin, page)
     }
 
-    fn page(&mut self, url: &str, origin: &str, page: Page) -> Answer {
+    fn page(&mut self, url: &str, origin: &str, page: SimulatedPage) -> Answer {
         let mut had = || {
             let had = self.had.entry(url.to_owned()).or_default();
             *had += 1;
@@ -284,31 +284,31 @@ impl World {
         };
         let redirect = |to: String| response(301, Some(("location", to)), "");
         match page {
-            Page::Missing => Ok(response(404, None, "")),
-            Page::Living(changes, links) => {
+            SimulatedPage::Missing => Ok(response(404, None, "")),
+            SimulatedPage::Living(changes, links) => {
                 let mut page = self.html(links);
                 let times = changes.partition_point(|change| *change <= self.at);
                 page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
                 Ok(page)
             }
-            Page::Grows(at, one, other) => {
+            SimulatedPage::Grows(at, one, other) => {
                 let links = if self.at < at { one } else { other };
                 Ok(self.html(links))
             }
-            Page::Once(links, later) if had() > 1 => Ok(self.later(links, later)),
-            Page::Links(links) | Page::Once(links, _) => Ok(self.html(links)),
-            Page::Slow(took, links) => {
+            SimulatedPage::Once(links, later) if had() > 1 => Ok(self.later(links, later)),
+            SimulatedPage::Links(links) | SimulatedPage::Once(links, _) => Ok(self.html(links)),
+            SimulatedPage::Slow(took, links) => {
                 self.took = Some(took);
                 Ok(self.html(links))
             }
-            Page::Redirect(to) => Ok(redirect(to)),
-            Page::RedirectUntil(at, one, other) => Ok(redirect(if self.at < at { one } else { other })),
-            Page::RedirectToItself => Ok(redirect(url.to_owned())),
-            Page::Endless(number) => Ok(redirect(endless(origin, number + 1))),
-            Page::Broken => Ok(response(500, None, "")),
-            Page::Panics => Err(FetchError::Internal),
-            Page::Hangs => self.fail(Trouble::Hangs),
-            Page::Flaky(times, links) => {
+            SimulatedPage::Redirect(to) => Ok(redirect(to)),
+            SimulatedPage::RedirectUntil(at, one, other) => Ok(redirect(if self.at < at { one } else { other })),
+            SimulatedPage::RedirectToItself => Ok(redirect(url.to_owned())),
+            SimulatedPage::Endless(number) => Ok(redirect(endless(origin, number + 1))),
+            SimulatedPage::Broken => Ok(response(500, None, "")),
+            SimulatedPage::Panics => Err(FetchError::Internal),
+            SimulatedPage::Hangs => self.fail(Trouble::Hangs),
+            SimulatedPage::Flaky(times, links) => {
                 let had = had();
                 match (had <= times, had.is_multiple_of(2)) {
                     (true, true) => Err(FetchError::Closed(cause())),
@@ -316,7 +316,7 @@ impl World {
                     (false, _) => Ok(self.html(links)),
                 }
             }
-            Page::Crashes(crash, links) => {
+            SimulatedPage::Crashes(crash, links) => {
                 if had() > crash.times {
                     return Ok(self.html(links));
                 }
@@ -324,7 +324,7 @@ impl World {
                 // Who is connected sees the connection end.
                 self.fail(if crash.trouble == Trouble::Refused { Trouble::Closed } else { crash.trouble })
             }
-            Page::Cut(times, links) => {
+            SimulatedPage::Cut(times, links) => {
                 let had = had();
                 let mut whole = self.html(links);
                 if had <= times {
@@ -474,12 +474,12 @@ fn cause() -> Cause {
 fn robots(host: &Host, at: u64) -> FetchResponse {
     let file = |rules: &str| response(200, None, &format!("User-agent: *\n{rules}\n"));
     match &host.robots {
-        Robots::Missing => response(404, None, ""),
-        Robots::ForbidsPrivate => file("Disallow: /private"),
-        Robots::CrawlDelay(seconds) => file(&format!("Crawl-delay: {seconds}")),
-        Robots::Changes if Robots::forbids_at(at) => file("Disallow: /private"),
-        Robots::Changes => file("Disallow: /nothing"),
-        Robots::At(there) => response(302, Some(("location", format!("{there}/robots.txt"))), ""),
+        SimulatedRobots::Missing => response(404, None, ""),
+        SimulatedRobots::ForbidsPrivate => file("Disallow: /private"),
+        SimulatedRobots::CrawlDelay(seconds) => file(&format!("Crawl-delay: {seconds}")),
+        SimulatedRobots::Changes if SimulatedRobots::forbids_at(at) => file("Disallow: /private"),
+        SimulatedRobots::Changes => file("Disallow: /nothing"),
+        SimulatedRobots::At(there) => response(302, Some(("location", format!("{there}/robots.txt"))), ""),
     }
 }
 

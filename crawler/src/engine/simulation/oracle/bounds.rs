@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::super::{
-    crawl::{Arrival, Crawl, Request, What},
-    web::{Host, Page, Robots},
+    crawl::{Arrival, Request, SimulatedCrawl, What},
+    web::{Host, SimulatedPage, SimulatedRobots},
 };
 use crate::purpose::Purpose;
 
@@ -31,7 +31,7 @@ const MOST_REFUSED_AT_FIRST: usize = 16;
 const MOST_OF_A_ROBOTS: usize = 6;
 
 /// Judges the requests of the last sequence.
-pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     let mut runs: BTreeMap<u64, Vec<&Request>> = BTreeMap::new();
     for request in crawl.in_sequence() {
         runs.entry(request.run).or_default().push(request);
@@ -49,7 +49,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
 
 /// No URL is asked for without end, whatever its host does.
 fn each_url(host: &Host, requests: &[&Request]) -> Result<(), String> {
-    let crashes = |page: &&Page| matches!(page, Page::Crashes(..));
+    let crashes = |page: &&SimulatedPage| matches!(page, SimulatedPage::Crashes(..));
     let strains = host.pages.values().filter(crashes).count() + usize::from(host.strain.is_some());
     let most = MOST_SERVED + MOST_SERVED_UNDER_STRAIN * strains;
     let mut urls: BTreeMap<(&str, bool), usize> = BTreeMap::new();
@@ -65,7 +65,7 @@ fn each_url(host: &Host, requests: &[&Request]) -> Result<(), String> {
 }
 
 /// What a server refuses, what finds it down, and what asks whether it is well, follows from failures.
-fn of_a_host(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+fn of_a_host(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
     let count = |of: &dyn Fn(&Request) -> bool| requests.iter().filter(|request| of(request)).count();
     let served = count(&|request| request.reach == Arrival::Served);
     let refused = count(&|request| request.reach == Arrival::Refused);
@@ -80,7 +80,7 @@ fn of_a_host(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), S
     let checks = count(&|request| request.purpose == Purpose::Check);
     let failures = count(&|request| request.what == What::Trouble);
     // A run may begin with a host that was not well, and a robots.txt may fail elsewhere.
-    let elsewhere = matches!(crawl.web.hosts[origin].robots, Robots::At(_));
+    let elsewhere = matches!(crawl.web.hosts[origin].robots, SimulatedRobots::At(_));
     if checks > failures + 1 && !elsewhere {
         return Err(format!("{origin} was checked {checks} times after {failures} failures"));
     }
@@ -88,7 +88,7 @@ fn of_a_host(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), S
 }
 
 /// A robots.txt that was read is good for a request at least.
-fn robots(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
+fn robots(crawl: &SimulatedCrawl, requests: &[&Request]) -> Result<(), String> {
     let is_robots = |request: &Request| request.purpose == Purpose::Robots;
     let pages = requests.iter().filter(|request| !is_robots(request)).count();
     let read = requests.iter().filter(|request| is_robots(request) && request.what == What::Final).count();

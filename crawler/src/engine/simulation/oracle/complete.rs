@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{
-    crawl::{Crawl, Request, What},
+    crawl::{Request, SimulatedCrawl, What},
     web::split,
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Judges the last sequence, if it says so of itself.
-pub(super) fn judge(crawl: &Crawl, stored: &BTreeSet<&str>, found: &BTreeSet<&str>) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl, stored: &BTreeSet<&str>, found: &BTreeSet<&str>) -> Result<(), String> {
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let summary = records.summary().map_err(|_| "the summary cannot be read")?.ok_or("there is no summary")?;
     if !summary.is_proved() {
@@ -31,7 +31,7 @@ pub(super) fn judge(crawl: &Crawl, stored: &BTreeSet<&str>, found: &BTreeSet<&st
 
 /// The links of each page as it was sent last, as far as that says anything: an answer that is no page, or one whose links are not
 /// to be followed, says nothing of links that were there before.
-fn sent(crawl: &Crawl) -> BTreeMap<&str, &[String]> {
+fn sent(crawl: &SimulatedCrawl) -> BTreeMap<&str, &[String]> {
     let is_heard = |request: &&Request| {
         let end = crawl.past[usize::try_from(request.run - 1).expect("few runs")].end;
         let was_dropped = end == Some(RunEnd::Loss) && was_asked_for_again(crawl, request);
@@ -55,7 +55,7 @@ fn sent(crawl: &Crawl) -> BTreeMap<&str, &[String]> {
 }
 
 /// Whether the URL of a request was fetched in a later run as if it had not been: there was no room for its links.
-fn was_asked_for_again(crawl: &Crawl, request: &Request) -> bool {
+fn was_asked_for_again(crawl: &SimulatedCrawl, request: &Request) -> bool {
     let later = crawl.requests.iter().filter(|later| later.run > request.run && later.sequence == request.sequence);
     let is_first = |later: &Request| matches!(later.purpose, Purpose::Discover | Purpose::Retry);
     later.filter(|later| later.url == request.url).any(is_first)
@@ -66,7 +66,7 @@ fn fewer<'a>(known: &'a [String], now: &'a [String]) -> &'a [String] {
     if now.iter().all(|link| known.contains(link)) { now } else { known }
 }
 
-fn belongs(crawl: &Crawl, link: &str) -> bool {
+fn belongs(crawl: &SimulatedCrawl, link: &str) -> bool {
     let host = split(link).and_then(|(origin, _)| crawl.web.hosts.get(origin));
     host.is_some_and(|host| host.is_given) && !crawl.excluded.holds(link)
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use rusqlite::Connection;
 
 use super::super::{
-    crawl::{Crawl, Request, What},
-    web::{Page, split},
+    crawl::{Request, SimulatedCrawl, What},
+    web::{SimulatedPage, split},
 };
 use crate::config::SweepChoice;
 
@@ -20,11 +20,13 @@ struct Row {
 }
 
 /// Judges the last sequence, where it has a depth limit and all links were compared.
-pub(super) fn judge(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let Some(most) = crawl.settings.budget.max_depth else { return Ok(()) };
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
     // What a page has that is another each time is not known here.
-    let turns = |page: &Page| matches!(page, Page::Grows(..) | Page::Once(..) | Page::RedirectUntil(..));
+    let turns = |page: &SimulatedPage| {
+        matches!(page, SimulatedPage::Grows(..) | SimulatedPage::Once(..) | SimulatedPage::RedirectUntil(..))
+    };
     let knows = !crawl.web.hosts.values().flat_map(|host| host.pages.values()).any(turns);
     if !rescues || !knows || !is_swept(connection, crawl.sequence) {
         return Ok(());
@@ -56,7 +58,11 @@ enum Doubtful {
 }
 
 /// How far each URL is from a start, by what the servers have sent.
-fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, doubtful: Doubtful) -> BTreeMap<&'a str, u32> {
+fn distances<'a>(
+    crawl: &'a SimulatedCrawl,
+    rows: &'a BTreeMap<String, Row>,
+    doubtful: Doubtful,
+) -> BTreeMap<&'a str, u32> {
     // To what a page leads, and whether that is one link more.
     let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
@@ -85,7 +91,7 @@ fn distances<'a>(crawl: &'a Crawl, rows: &'a BTreeMap<String, Row>, doubtful: Do
 }
 
 /// Whether what a page leads to may have been refused when it was read.
-fn may_be_refused(crawl: &Crawl, request: &Request, to: &str) -> bool {
+fn may_be_refused(crawl: &SimulatedCrawl, request: &Request, to: &str) -> bool {
     let host = split(to).and_then(|(origin, _)| crawl.web.hosts.get(origin));
     let is_given = to.starts_with(&request.origin) || host.is_some_and(|host| host.is_given);
     // A start that leads elsewhere takes the scope with it.

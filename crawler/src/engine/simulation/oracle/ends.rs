@@ -6,16 +6,16 @@ use rusqlite::Connection;
 
 use super::{
     super::{
-        crawl::{Crawl, Request},
+        crawl::{Request, SimulatedCrawl},
         faults::{Outage, Trouble},
-        web::Robots,
+        web::SimulatedRobots,
     },
     depths,
 };
 use crate::{engine::RunEnd, queue::most_fetched, store::sqlite::Records};
 
 /// Whether the last run may have ended so.
-pub(in crate::engine::simulation) fn justify(crawl: &Crawl, end: Option<RunEnd>) -> Result<(), String> {
+pub(in crate::engine::simulation) fn justify(crawl: &SimulatedCrawl, end: Option<RunEnd>) -> Result<(), String> {
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let connection = records.connection();
     let count = |condition: &str| count(connection, crawl.sequence, condition);
@@ -43,7 +43,7 @@ fn count(connection: &Connection, sequence: u32, condition: &str) -> u64 {
 }
 
 /// No host is closed because its name has no address, which had one whenever it was asked.
-fn closed_for_nothing(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+fn closed_for_nothing(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let query = "SELECT DISTINCT origin FROM host JOIN url ON url.host = host.id
                  WHERE state = 'abandoned' AND reason = 'no_name' AND admitted_in = ?";
     let mut select = connection.prepare(query).unwrap();
@@ -63,7 +63,7 @@ fn closed_for_nothing(crawl: &Crawl, connection: &Connection) -> Result<(), Stri
 }
 
 /// A budget is reached, or all that is queued is beyond a depth or a host's budget.
-fn budget(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+fn budget(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let budget = &crawl.settings.budget;
     let count = |condition: &str| count(connection, crawl.sequence, condition);
     let Seen { pages, sent, bytes, requests } = seen(crawl);
@@ -106,7 +106,7 @@ struct Seen {
     requests: u64,
 }
 
-fn seen(crawl: &Crawl) -> Seen {
+fn seen(crawl: &SimulatedCrawl) -> Seen {
     let of = || crawl.requests.iter().filter(|request| request.sequence == crawl.sequence);
     let sent = || of().filter(|request| request.page.is_some());
     let urls = |of: &mut dyn Iterator<Item = &Request>| of.map(|request| &*request.url).collect::<BTreeSet<_>>().len();
@@ -119,7 +119,7 @@ fn seen(crawl: &Crawl) -> Seen {
 }
 
 /// Only hosts that did not answer are left.
-fn unreachable(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+fn unreachable(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let query = "SELECT origin, cause FROM host WHERE id IN (
              SELECT host FROM url WHERE (state = 'queued' AND admitted_in = ?1)
                  OR (admitted_in < ?1 AND (SELECT revisit IS NOT NULL FROM sequence WHERE n = ?1)))";
@@ -149,6 +149,6 @@ fn waits_for_rescue(connection: &Connection, sequence: u32) -> bool {
     connection.query_row(query, [sequence], |row| row.get(0)).unwrap()
 }
 
-fn is_elsewhere(crawl: &Crawl, origin: &str) -> bool {
-    crawl.web.hosts.get(origin).is_some_and(|host| matches!(host.robots, Robots::At(_)))
+fn is_elsewhere(crawl: &SimulatedCrawl, origin: &str) -> bool {
+    crawl.web.hosts.get(origin).is_some_and(|host| matches!(host.robots, SimulatedRobots::At(_)))
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::super::{
-    crawl::{Crawl, Request, What},
+    crawl::{Request, SimulatedCrawl, What},
     faults::SECOND,
-    web::{Page, split},
+    web::{SimulatedPage, split},
 };
 
 /// For so long a start holds pages back, and so many of them.
@@ -13,11 +13,11 @@ const LONGEST: u64 = 9 * SECOND;
 const MOST_PAGES: usize = 60;
 
 /// Judges the last sequence.
-pub(super) fn judge(crawl: &Crawl, found: &BTreeSet<&str>) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl, found: &BTreeSet<&str>) -> Result<(), String> {
     for start in &crawl.web.starts {
         let Some((origin, path)) = split(&start.url) else { continue };
         let page = crawl.web.hosts.get(origin).and_then(|host| host.pages.get(path));
-        let Some(Page::Redirect(target)) = page else { continue };
+        let Some(SimulatedPage::Redirect(target)) = page else { continue };
         let Some(answer) = answer(crawl, &start.url) else { continue };
         let began = crawl.past[usize::try_from(answer.run - 1).expect("few runs")].began;
         // What is found in pages that are due after the sequence is compared in the next one.
@@ -46,13 +46,13 @@ pub(super) fn judge(crawl: &Crawl, found: &BTreeSet<&str>) -> Result<(), String>
 }
 
 /// The first request for a start, if it had its answer in a run that was not broken off.
-fn answer<'a>(crawl: &'a Crawl, start: &str) -> Option<&'a Request> {
+fn answer<'a>(crawl: &'a SimulatedCrawl, start: &str) -> Option<&'a Request> {
     let mut all = crawl.requests.iter().filter(|request| request.url == start && request.sequence == crawl.sequence);
     all.next().filter(|first| first.what == What::Final && is_whole(crawl, first.run))
 }
 
 /// Whether a request brought a page of a run from this one on, whose links count.
-fn is_page(crawl: &Crawl, request: &Request, from: u64) -> bool {
+fn is_page(crawl: &SimulatedCrawl, request: &Request, from: u64) -> bool {
     request.run >= from
         && request.sequence == crawl.sequence
         && request.purpose.is_counted()
@@ -64,11 +64,11 @@ fn is_page(crawl: &Crawl, request: &Request, from: u64) -> bool {
 }
 
 /// Whether a page has the same links whenever it is asked for.
-fn stays(crawl: &Crawl, url: &str) -> bool {
+fn stays(crawl: &SimulatedCrawl, url: &str) -> bool {
     let page = split(url).and_then(|(origin, path)| crawl.web.hosts.get(origin)?.pages.get(path));
     page.is_some_and(|page| page.links().is_some())
 }
 
-fn is_whole(crawl: &Crawl, run: u64) -> bool {
+fn is_whole(crawl: &SimulatedCrawl, run: u64) -> bool {
     crawl.past[usize::try_from(run - 1).expect("few runs")].end.is_some()
 }

@@ -11,11 +11,11 @@ mod rows;
 
 pub(super) use ends::justify;
 
-use super::{copies, crawl::Crawl};
+use super::{copies, crawl::SimulatedCrawl};
 use crate::store::{ReadSide, sqlite::Records};
 
 /// Judges a sequence that is complete.
-pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
+pub(super) fn judge_sequence(crawl: &SimulatedCrawl) -> Result<(), String> {
     rows::judge(crawl)?;
     copies::judge(crawl.folder.path())?;
     requests::judge(crawl)?;
@@ -23,7 +23,7 @@ pub(super) fn judge_sequence(crawl: &Crawl) -> Result<(), String> {
 }
 
 /// Judges what is left in the crawl directory at the end.
-pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let report = records.check().map_err(|_| "check cannot read it".to_owned())?;
     if report.findings.is_empty() { Ok(()) } else { Err(format!("check finds {:?}", report.findings)) }

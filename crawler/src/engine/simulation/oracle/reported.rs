@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Result};
 
-use super::super::crawl::{Crawl, Request};
+use super::super::crawl::{Request, SimulatedCrawl};
 
 type Digest = Option<Vec<u8>>;
 
@@ -91,7 +91,7 @@ fn nothing_is_left_out(
 }
 
 /// Each copy that a page has is what its server sent last, and each change leads from one to another that it has sent.
-pub(super) fn copies(crawl: &Crawl, connection: &Connection) -> std::result::Result<(), String> {
+pub(super) fn copies(crawl: &SimulatedCrawl, connection: &Connection) -> std::result::Result<(), String> {
     let mut sent: BTreeMap<&str, Vec<[u8; 32]>> = BTreeMap::new();
     let is_kept = |request: &&Request| request.is_heard && (request.purpose.is_counted() || request.purpose.is_due());
     for request in crawl.requests.iter().filter(is_kept) {

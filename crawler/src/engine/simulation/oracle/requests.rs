@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::super::{
-    crawl::{Crawl, Request, What},
+    crawl::{Request, SimulatedCrawl, What},
     faults::{MINUTE, Outage, SECOND},
-    web::{Permission, Robots},
+    web::{Permission, SimulatedRobots},
 };
 use crate::{engine::RunEnd, purpose::Purpose};
 
@@ -13,7 +13,7 @@ use crate::{engine::RunEnd, purpose::Purpose};
 const MOST_AT_FIRST: usize = 12;
 
 /// Judges the requests of the last sequence.
-pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     rate(crawl)?;
     let mut hosts: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
     for request in crawl.in_sequence() {
@@ -25,7 +25,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
         asked_for(crawl, requests)?;
         if let Some(host) = crawl.web.hosts.get(*origin) {
             host.outages.iter().try_for_each(|outage| little(crawl, outage, requests))?;
-            if host.robots == Robots::Changes {
+            if host.robots == SimulatedRobots::Changes {
                 newest_rules(crawl, origin, requests)?;
             }
         }
@@ -39,7 +39,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
 }
 
 /// No more requests in any second than there may be.
-fn rate(crawl: &Crawl) -> Result<(), String> {
+fn rate(crawl: &SimulatedCrawl) -> Result<(), String> {
     let Some(most) = crawl.settings.politeness.max_rate.map(|most| most.get() as usize) else { return Ok(()) };
     for run in 1..=crawl.runs {
         let mut sent: Vec<u64> =
@@ -55,7 +55,7 @@ fn rate(crawl: &Crawl) -> Result<(), String> {
 }
 
 /// No more at a time than there are slots, and none before the delay has passed.
-fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
     let slots = crawl.settings.politeness.per_host.get() as usize;
     let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
     // What its robots.txt asks for holds once that was read: without a doubt when a page was asked for after it.
@@ -94,7 +94,7 @@ fn slots_and_delay(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result
 }
 
 /// After a start the delay holds too, for each host that the runs before could say was asked.
-fn after_a_start(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+fn after_a_start(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
     let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
     for (index, request) in requests.iter().enumerate().skip(1) {
         if requests[index - 1].run == request.run {
@@ -111,9 +111,9 @@ fn after_a_start(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(
 }
 
 /// What a robots.txt forbids that was read last in a run is not asked for after it.
-fn newest_rules(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
+fn newest_rules(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
     // That of another host may be read here too.
-    if crawl.web.hosts.values().any(|host| host.robots == Robots::At(origin.to_owned())) {
+    if crawl.web.hosts.values().any(|host| host.robots == SimulatedRobots::At(origin.to_owned())) {
         return Ok(());
     }
     for (index, request) in requests.iter().enumerate() {
@@ -123,7 +123,7 @@ fn newest_rules(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<()
         if request.purpose.is_of_a_page()
             && crawl.web.permission(origin, path) == Permission::Open
             && let Some(read) = read.rfind(is_file)
-            && Robots::forbids_at(read.from)
+            && SimulatedRobots::forbids_at(read.from)
         {
             return Err(format!("{request:?} is forbidden by what was read before: {read:?}"));
         }
@@ -132,7 +132,7 @@ fn newest_rules(crawl: &Crawl, origin: &str, requests: &[&Request]) -> Result<()
 }
 
 /// What a host asks for with `Retry-After` is kept, over a new start too; what is too long to be waited for all the more.
-fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
+fn asked_for(crawl: &SimulatedCrawl, requests: &[&Request]) -> Result<(), String> {
     for (index, request) in requests.iter().enumerate() {
         let Some(seconds) = request.pause else { continue };
         // A later start may find that it asked for too much.
@@ -150,12 +150,12 @@ fn asked_for(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
 }
 
 /// Whether all that a run did was written.
-fn is_whole(crawl: &Crawl, run: u64) -> bool {
+fn is_whole(crawl: &SimulatedCrawl, run: u64) -> bool {
     crawl.past[past(run)].end.is_some()
 }
 
 /// A host that does not serve is asked little.
-fn little(crawl: &Crawl, outage: &Outage, requests: &[&Request]) -> Result<(), String> {
+fn little(crawl: &SimulatedCrawl, outage: &Outage, requests: &[&Request]) -> Result<(), String> {
     let within = |from: u64, to: u64, run: u64| {
         let of = move |request: &&&Request| request.run == run && (from..to.min(outage.to)).contains(&request.from);
         requests.iter().filter(of)
@@ -178,7 +178,7 @@ fn little(crawl: &Crawl, outage: &Outage, requests: &[&Request]) -> Result<(), S
 
 /// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers. That it
 /// was not modified is no answer where that is checked.
-fn once(crawl: &Crawl, requests: &[&Request]) -> Result<(), String> {
+fn once(crawl: &SimulatedCrawl, requests: &[&Request]) -> Result<(), String> {
     let counted: Vec<_> =
         requests.iter().filter(|request| request.purpose.is_counted() && !request.is_second).collect();
     let checked = counted.iter().rposition(|request| request.purpose == Purpose::Audit).unwrap_or_default();
@@ -200,7 +200,7 @@ fn past(run: u64) -> usize {
     usize::try_from(run - 1).expect("few runs")
 }
 
-fn delay(crawl: &Crawl, run: u64) -> u64 {
+fn delay(crawl: &SimulatedCrawl, run: u64) -> u64 {
     millis(crawl.past[past(run)].delay)
 }
 

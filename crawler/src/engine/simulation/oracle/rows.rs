@@ -7,8 +7,8 @@ use urlcache::Strategy;
 
 use super::{
     super::{
-        crawl::{Crawl, What},
-        web::{Excluded, Page, Permission, split},
+        crawl::{SimulatedCrawl, What},
+        web::{Excluded, Permission, SimulatedPage, split},
     },
     complete, late_scope, reported,
 };
@@ -21,7 +21,7 @@ use crate::{
 type Rows = BTreeMap<String, (String, String)>;
 
 /// Each URL that can be reached has the answer that the web gives it.
-pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
+pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     let records = Records::open(crawl.folder.path()).map_err(|error| error.to_string())?;
     let connection = records.connection();
     let found = read(connection, crawl.sequence).map_err(|error| error.to_string())?;
@@ -62,7 +62,7 @@ pub(super) fn judge(crawl: &Crawl) -> Result<(), String> {
 }
 
 /// With a depth limit, each URL of a web without faults is found over the shortest way, if none was lost on it.
-fn levels(crawl: &Crawl, connection: &Connection) -> Result<(), String> {
+fn levels(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let limit = &crawl.settings.budget;
     let by_host = limit.max_pages_per_host.is_some() || crawl.had_host_budget;
     let by_level = crawl.settings.frontier.order != OrderChoice::Depth && !by_host;
@@ -99,7 +99,7 @@ fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<Rows> {
 }
 
 /// Whether nothing was known of the host of a URL but server errors: then it may as well be broken.
-fn is_a_broken_host(crawl: &Crawl, url: &str) -> bool {
+fn is_a_broken_host(crawl: &SimulatedCrawl, url: &str) -> bool {
     let (origin, _) = split(url).expect("a URL of the web");
     let requests = || crawl.in_sequence().filter(|request| request.origin == origin && request.purpose.is_of_a_page());
     let may_be = crawl.web.may_be_taken_for_broken(origin);
@@ -111,17 +111,19 @@ fn is_a_broken_host(crawl: &Crawl, url: &str) -> bool {
 }
 
 /// What may have become of a URL.
-fn expected(crawl: &Crawl, url: &str) -> Vec<(&'static str, &'static str)> {
+fn expected(crawl: &SimulatedCrawl, url: &str) -> Vec<(&'static str, &'static str)> {
     let (origin, path) = split(url).expect("a URL of the web");
     let Some(host) = crawl.web.hosts.get(origin) else { return vec![("abandoned", "no_https")] };
     let finished = match host.pages.get(path) {
         Some(page) if page.links().is_some() => vec![("finished", "stored")],
-        Some(Page::Grows(..)) => vec![("finished", "stored")],
+        Some(SimulatedPage::Grows(..)) => vec![("finished", "stored")],
         // It may have been asked twice.
-        Some(Page::Once(..)) => ["stored", "broken", "redirected"].map(|outcome| ("finished", outcome)).into(),
-        Some(Page::Redirect(_) | Page::RedirectUntil(..) | Page::Endless(_)) => vec![("finished", "redirected")],
+        Some(SimulatedPage::Once(..)) => ["stored", "broken", "redirected"].map(|outcome| ("finished", outcome)).into(),
+        Some(SimulatedPage::Redirect(_) | SimulatedPage::RedirectUntil(..) | SimulatedPage::Endless(_)) => {
+            vec![("finished", "redirected")]
+        }
         // What fails for ever may have its last attempt in an outage, or outside.
-        Some(Page::Hangs | Page::Panics | Page::Broken | Page::Crashes(..)) => {
+        Some(SimulatedPage::Hangs | SimulatedPage::Panics | SimulatedPage::Broken | SimulatedPage::Crashes(..)) => {
             vec![("finished", "failed"), ("finished", "broken")]
         }
         Some(_) | None => vec![("finished", "broken")],
@@ -137,7 +139,7 @@ fn expected(crawl: &Crawl, url: &str) -> Vec<(&'static str, &'static str)> {
 }
 
 /// Where lost URLs are reported and not fetched: each link of a page that was read has a row, or is among them.
-fn each_loss_is_named(crawl: &Crawl, connection: &Connection, found: &Rows) -> Result<(), String> {
+fn each_loss_is_named(crawl: &SimulatedCrawl, connection: &Connection, found: &Rows) -> Result<(), String> {
     let seed: i64 = connection.query_row("SELECT fingerprint_seed FROM crawl", [], |row| row.get(0)).unwrap();
     let seed = FingerprintSeed::new(seed.cast_unsigned());
     let mut select = connection.prepare("SELECT substr(fingerprint, 1, 8) FROM lost WHERE sequence = ?").unwrap();
@@ -146,7 +148,7 @@ fn each_loss_is_named(crawl: &Crawl, connection: &Connection, found: &Rows) -> R
     for url in found.iter().filter(|(_, (_, outcome))| outcome == "stored").map(|(url, _)| url) {
         let (origin, path) = split(url).expect("a URL of the web");
         let page = crawl.web.hosts.get(origin).and_then(|host| host.pages.get(path));
-        let Some(links) = page.and_then(Page::links) else { continue };
+        let Some(links) = page.and_then(SimulatedPage::links) else { continue };
         for link in links.iter().filter(|link| !found.contains_key(*link)) {
             let there = split(link).and_then(|(there, _)| crawl.web.hosts.get(there));
             let print = seed.fingerprint(&Canonicalizer::default().key(&WebUrl::parse(link).unwrap()));
