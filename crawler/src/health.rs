@@ -10,7 +10,7 @@ use crate::time::Moment;
 
 /// Why a host gives no answer that could be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub enum FailureCause {
     /// Its name has no address.
     NoName,
     /// Its name cannot be looked up.
@@ -38,7 +38,7 @@ pub enum Cause {
 #[error("unknown cause {0:?}")]
 pub struct UnknownCause(String);
 
-impl Cause {
+impl FailureCause {
     const WORDS: [(Self, &'static str); 9] = [
         (Self::NoName, "no_name"),
         (Self::LookUp, "look_up"),
@@ -70,7 +70,7 @@ impl Cause {
 }
 
 /// The word used in the database and in output.
-impl fmt::Display for Cause {
+impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status(status) => write!(f, "{status}"),
@@ -79,7 +79,7 @@ impl fmt::Display for Cause {
     }
 }
 
-impl FromStr for Cause {
+impl FromStr for FailureCause {
     type Err = UnknownCause;
 
     fn from_str(word: &str) -> Result<Self, UnknownCause> {
@@ -99,7 +99,7 @@ pub struct HealthRow {
     /// When the first of them was.
     pub since: Moment,
     /// Why the last of them was.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// It is not asked before this moment.
     pub not_before: Moment,
     /// Who chose that moment.
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn words_read_back() {
-        for cause in Cause::WORDS.map(|(cause, _)| cause).into_iter().chain([Cause::Status(503)]) {
+        for cause in FailureCause::WORDS.map(|(cause, _)| cause).into_iter().chain([FailureCause::Status(503)]) {
             assert_eq!(cause.to_string().parse(), Ok(cause));
             assert!(!cause.explained().is_empty());
         }
-        assert!("ill".parse::<Cause>().is_err());
+        assert!("ill".parse::<FailureCause>().is_err());
         for wait in [Wait::BackOff, Wait::Asked, Wait::Paused] {
             assert_eq!(Wait::from_word(wait.as_str()), wait);
         }

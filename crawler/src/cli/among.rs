@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use super::{Failure, access, outcome::Voice};
+use super::{CommandFailure, access, outcome::Voice};
 use crate::{
     config::Settings,
     engine::{Others, Pass, SharedGate, StopSignal},
@@ -46,7 +46,7 @@ impl Among {
     }
 
     /// What the crawl brings to the gate, if there is one.
-    pub(super) fn pass(&self, settings: &Settings, stop: &StopSignal) -> Result<Option<Pass>, Failure> {
+    pub(super) fn pass(&self, settings: &Settings, stop: &StopSignal) -> Result<Option<Pass>, CommandFailure> {
         let rate = settings.politeness.max_rate;
         let Some(Share { gate, member, .. }) = self.share.clone() else {
             return Ok(Pass::alone(&self.gate, rate, stop));

@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use regex::Regex;
 
 use super::{
-    Failure, directory,
+    CommandFailure, directory,
     listing::{self, FormatArg, Listing, one_of},
     outcome,
 };
@@ -89,7 +89,7 @@ const SUGGESTED: [Column; 5] = [
 /// What a table has on a terminal.
 const SHORT: [&str; 6] = ["at", "change", "count", "url", "to", DIFF];
 
-pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     if args.suggest_ignore {
@@ -128,20 +128,20 @@ pub(super) fn run(args: &ChangesArgs) -> Result<ExitCode, Failure> {
 
 impl ChangesArgs {
     /// From where on changes are listed, where `last` is the last sequence.
-    fn since(&self, last: u32) -> Result<Since, Failure> {
+    fn since(&self, last: u32) -> Result<Since, CommandFailure> {
         match self.since {
             None => Ok(Since::Ever),
             Some(Asked::Last) => Ok(Since::Sequence(last)),
             // The next one is what is waited for.
             Some(Asked::Since(Since::Sequence(asked))) if asked > last + 1 => {
                 let there = listing::sequences(last);
-                Err(Failure::Usage(format!("--since {asked}: {} has {there}", self.dir.display())))
+                Err(CommandFailure::Usage(format!("--since {asked}: {} has {there}", self.dir.display())))
             }
             Some(Asked::Since(since)) => Ok(since),
         }
     }
 
-    fn list_pending(&self, records: &impl ReadSide) -> Result<ExitCode, Failure> {
+    fn list_pending(&self, records: &impl ReadSide) -> Result<ExitCode, CommandFailure> {
         let mut listing = Listing::begin(&PENDING, &PENDING.map(|column| column.name), &self.format);
         let mut none = true;
         each_pending(records, |page| {
@@ -159,7 +159,7 @@ impl ChangesArgs {
     }
 
     /// A change that is not reported yet is still a change.
-    fn tell_of_pending(&self, records: &impl ReadSide) -> Result<(), Failure> {
+    fn tell_of_pending(&self, records: &impl ReadSide) -> Result<(), CommandFailure> {
         let mut pending = 0;
         each_pending(records, |page| {
             pending += u64::from(self.matching.as_ref().is_none_or(|pattern| pattern.is_match(&page.url)));
@@ -179,14 +179,14 @@ impl ChangesArgs {
 }
 
 /// Shows what waits for a second look, as the settings of the crawl have it.
-fn each_pending(records: &impl ReadSide, each: impl FnMut(PendingChange) -> bool) -> Result<(), Failure> {
+fn each_pending(records: &impl ReadSide, each: impl FnMut(PendingChange) -> bool) -> Result<(), CommandFailure> {
     let stored = records.settings()?.unwrap_or_default();
     let change = Layers::new().stored(&stored).resolve()?.settings.change;
     Ok(records.pending_changes(change.confirm, change.gone_after, each)?)
 }
 
 /// Lists rules for what rotates and is not ignored yet.
-fn suggest_ignore(records: &impl ReadSide, format: &FormatArg) -> Result<ExitCode, Failure> {
+fn suggest_ignore(records: &impl ReadSide, format: &FormatArg) -> Result<ExitCode, CommandFailure> {
     let stored = records.settings()?.unwrap_or_default();
     let ignore = Layers::new().stored(&stored).resolve()?.settings.change.ignored();
     let compared = |mut page: KeptTexts| {

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Failure, directory, outcome};
+use super::{CommandFailure, directory, outcome};
 use crate::{
     observe::escape,
     store::{CheckReport, Finding, ReadSide},
@@ -21,7 +21,7 @@ pub(super) struct CheckArgs {
     json: bool,
 }
 
-pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &CheckArgs) -> Result<ExitCode, CommandFailure> {
     let report = directory::records(&args.dir)?.check()?;
     if args.json {
         outcome::document(&document(&report))?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::{Failure, outcome};
+use super::{CommandFailure, outcome};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
@@ -15,7 +15,7 @@ pub(super) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(super) fn run(args: &CompletionsArgs, mut program: Command) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &CompletionsArgs, mut program: Command) -> Result<ExitCode, CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program, "webloom", &mut script);
     outcome::print_bytes(&script)?;

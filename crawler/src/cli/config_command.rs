@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::{Failure, flags::CrawlFlags, outcome, session};
+use super::{CommandFailure, flags::CrawlFlags, outcome, session};
 use crate::{config::DEFAULT_TOML, observe::escape};
 
 /// The commands under `config`.
@@ -25,7 +25,7 @@ pub(super) struct ShowArgs {
     flags: CrawlFlags,
 }
 
-pub(super) fn run(command: ConfigCommand) -> Result<ExitCode, Failure> {
+pub(super) fn run(command: ConfigCommand) -> Result<ExitCode, CommandFailure> {
     match command {
         ConfigCommand::Default => outcome::print(DEFAULT_TOML)?,
         ConfigCommand::Show(args) => {

@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, ValueEnum};
 
 use super::{
-    Failure, access,
+    CommandFailure, access,
     among::Among,
     directory::CRAWLS,
     flags::{CrawlFlags, OutputFlags},
@@ -78,7 +78,7 @@ impl RevisitChoice {
     }
 }
 
-pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
     starts::check_stdin(args.starts.iter().chain(&args.add))?;
     let (starts, added) = (starts::read(&args.starts)?, starts::read(&args.add)?);
     let dir = crawl_dir(args.dir.as_deref(), starts.first().or(added.first()))?;
@@ -103,11 +103,11 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The crawl directory that is meant. A number is more likely a depth, unless there is a directory of this name.
-pub(super) fn crawl_dir(given: Option<&Path>, first: Option<&Start>) -> Result<PathBuf, Failure> {
+pub(super) fn crawl_dir(given: Option<&Path>, first: Option<&Start>) -> Result<PathBuf, CommandFailure> {
     let Some(dir) = given else { return default_dir(first) };
     match dir.to_str().filter(|text| text.parse::<u32>().is_ok() && !dir.exists()) {
         None => Ok(dir.to_owned()),
-        Some(number) => Err(Failure::Usage(format!(
+        Some(number) => Err(CommandFailure::Usage(format!(
             "-d {number} is a crawl directory, and there is none of this name: give --max-depth {number} to limit the depth, or \
              -d ./{number} to make the directory"
         ))),
@@ -115,14 +115,17 @@ pub(super) fn crawl_dir(given: Option<&Path>, first: Option<&Start>) -> Result<P
 }
 
 /// A new folder directly below `crawls`, whatever the host is called.
-fn default_dir(first: Option<&Start>) -> Result<PathBuf, Failure> {
-    let first = first.ok_or_else(|| Failure::Usage("give a start URL, or --dir with a crawl to resume".to_owned()))?;
+fn default_dir(first: Option<&Start>) -> Result<PathBuf, CommandFailure> {
+    let first =
+        first.ok_or_else(|| CommandFailure::Usage("give a start URL, or --dir with a crawl to resume".to_owned()))?;
     let name = first.url.authority().replace(':', "_");
     let mut parts = Path::new(&name).components();
     let one = parts.next() == Some(Component::Normal(OsStr::new(&name))) && parts.next().is_none();
     if !one || name.chars().all(|c| c == '.') || name.contains(['\\', '%']) {
         let start = first.url.as_str();
-        return Err(Failure::Usage(format!("{start}: a crawl directory cannot have the name of its host; give --dir")));
+        return Err(CommandFailure::Usage(format!(
+            "{start}: a crawl directory cannot have the name of its host; give --dir"
+        )));
     }
     Ok(Path::new(CRAWLS).join(name))
 }

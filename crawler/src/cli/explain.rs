@@ -10,7 +10,7 @@ use data_encoding::BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Failure;
+use super::CommandFailure;
 use crate::{
     extract,
     observe::escape,
@@ -37,11 +37,11 @@ pub(super) enum ExplainCommand {
     Links,
 }
 
-pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, Failure> {
+pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, CommandFailure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut lines = io::stdin().lock();
     let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).map_err(Failure::system("cannot read stdin"))? > 0 {
+    while lines.read_until(b'\n', &mut line).map_err(CommandFailure::system("cannot read stdin"))? > 0 {
         let answer = match command {
             ExplainCommand::Url => answer(&line, |question: UrlQuestion| Ok(explain_url(&question))),
             ExplainCommand::Robots => answer(&line, explain_robots),
@@ -49,11 +49,11 @@ pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, Failure> {
         };
         match writeln!(out, "{}", escape::json(&answer)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
-            written => written.map_err(Failure::system("cannot write to stdout"))?,
+            written => written.map_err(CommandFailure::system("cannot write to stdout"))?,
         }
         line.clear();
     }
-    out.flush().map_err(Failure::system("cannot write to stdout"))?;
+    out.flush().map_err(CommandFailure::system("cannot write to stdout"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use super::{
-    Failure, directory,
+    CommandFailure, directory,
     listing::{FormatArg, Listing, without_login},
     outcome,
 };
@@ -71,7 +71,7 @@ const COLUMNS: [Column; 11] = [
 /// What a table has on a terminal.
 const SHORT: [&str; 4] = ["status", "to", "from", "text"];
 
-pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: args.dir.clone() })?;
     let query = args.question.query()?;
@@ -91,11 +91,11 @@ pub(super) fn run(args: &LinksArgs) -> Result<ExitCode, Failure> {
 }
 
 impl Question {
-    fn query(&self) -> Result<LinkQuery, Failure> {
+    fn query(&self) -> Result<LinkQuery, CommandFailure> {
         let url = |flag, text: &str| {
             let read = WebUrl::parse(text).map(WebUrl::without_credentials);
             read.map_err(|error| {
-                Failure::Usage(format!("{flag} {text:?}: {error}; give a URL such as https://example.org/page"))
+                CommandFailure::Usage(format!("{flag} {text:?}: {error}; give a URL such as https://example.org/page"))
             })
         };
         Ok(match (&self.to, &self.from) {
@@ -110,14 +110,14 @@ impl Question {
 
 impl LinksArgs {
     /// A URL that the crawl does not know is a slip.
-    fn unknown(&self, url: &WebUrl, read: LinksRead) -> Failure {
+    fn unknown(&self, url: &WebUrl, read: LinksRead) -> CommandFailure {
         let flag = if self.question.to.is_some() { "--to" } else { "--from" };
         let outside = if read.unlabelled > 0 && self.question.to.is_some() {
             " Webloom keeps links that leave the scope only if store.links is \"full\"."
         } else {
             ""
         };
-        Failure::Usage(format!(
+        CommandFailure::Usage(format!(
             "{flag} {url}: {} has no such URL. `webloom pages` lists those it has, and `webloom explain url` shows how Webloom \
              writes a URL.{outside}",
             self.dir.display()

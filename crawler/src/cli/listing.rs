@@ -16,7 +16,7 @@ use clap::{
 use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 
-use super::Failure;
+use super::CommandFailure;
 use crate::{
     observe::terminal,
     report::{self, Column, Format, RowWriter, Value},
@@ -89,10 +89,10 @@ impl Listing {
     }
 
     /// Ends. That nobody reads on is no failure.
-    pub(super) fn end(mut self) -> Result<ExitCode, Failure> {
+    pub(super) fn end(mut self) -> Result<ExitCode, CommandFailure> {
         match self.written.and_then(|()| self.writer.end()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::System { what: "cannot write to stdout", source: error })
+                Err(CommandFailure::System { what: "cannot write to stdout", source: error })
             }
             _ => Ok(ExitCode::SUCCESS),
         }

@@ -9,7 +9,7 @@ use std::{
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::{Failure, outcome};
+use super::{CommandFailure, outcome};
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
@@ -18,8 +18,8 @@ pub(super) struct ManArgs {
     dir: PathBuf,
 }
 
-pub(super) fn run(args: &ManArgs, program: Command) -> Result<ExitCode, Failure> {
-    fs::create_dir_all(&args.dir).map_err(Failure::system("cannot make the folder for the manual pages"))?;
+pub(super) fn run(args: &ManArgs, program: Command) -> Result<ExitCode, CommandFailure> {
+    fs::create_dir_all(&args.dir).map_err(CommandFailure::system("cannot make the folder for the manual pages"))?;
     // Help has no page of its own: each command's page is its help.
     let program = program.disable_help_subcommand(true);
     let mut program = program.mut_subcommands(|command| command.disable_help_subcommand(true));
@@ -30,12 +30,12 @@ pub(super) fn run(args: &ManArgs, program: Command) -> Result<ExitCode, Failure>
 }
 
 /// Writes the page of a command and those of its own commands; how many there are.
-fn write(command: &Command, dir: &Path) -> Result<usize, Failure> {
+fn write(command: &Command, dir: &Path) -> Result<usize, CommandFailure> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
     let mut page = Vec::new();
     let drawn = Man::new(command.clone()).title(name.to_uppercase()).render(&mut page);
     drawn
         .and_then(|()| fs::write(dir.join(format!("{name}.1")), page))
-        .map_err(Failure::system("cannot write a manual page"))?;
+        .map_err(CommandFailure::system("cannot write a manual page"))?;
     command.get_subcommands().try_fold(1, |pages, command| Ok(pages + write(command, dir)?))
 }

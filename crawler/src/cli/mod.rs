@@ -38,7 +38,7 @@ use crate::{
     session::{access, directory, no_start, open_files, starts},
 };
 
-pub use crate::session::Failure;
+pub use crate::session::CommandFailure;
 
 /// Lines on stderr at most, under `-q`, when a command is refused.
 const MOST_LINES: usize = 8;
@@ -133,7 +133,7 @@ fn shortened(text: &str) -> String {
     format!("{}\nand {} more", shown.join("\n"), more.len())
 }
 
-fn run(cli: Cli) -> Result<ExitCode, Failure> {
+fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
     match cli.command {
         Command::Crawl(args) => crawl::run(*args),
         Command::Watch(args) => watch::run(*args),

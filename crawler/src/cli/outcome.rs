@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use super::{Failure, flags::ColorChoice, summary::Lines};
+use super::{CommandFailure, flags::ColorChoice, summary::Lines};
 use crate::{
     engine::RunEnd,
     observe::{
@@ -20,23 +20,23 @@ use crate::{
 };
 
 /// Prints lines to stdout.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
+pub(super) fn print(text: &str) -> Result<(), CommandFailure> {
     print_bytes(escape::lines(text).as_bytes())
 }
 
 /// Prints what holds nothing of the network to stdout, as it is. A reader that has gone away (`| head`) is no failure.
-pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn print_bytes(bytes: &[u8]) -> Result<(), CommandFailure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::System { what: "cannot write to stdout", source: error })
+            Err(CommandFailure::System { what: "cannot write to stdout", source: error })
         }
         _ => Ok(()),
     }
 }
 
 /// Prints one JSON document to stdout.
-pub(super) fn document(document: &Value) -> Result<(), Failure> {
+pub(super) fn document(document: &Value) -> Result<(), CommandFailure> {
     print(&format!("{}\n", escape::json(document)))
 }
 
@@ -79,12 +79,12 @@ impl Voice {
     }
 
     /// Prints lines to stdout.
-    pub(super) fn print(&self, text: &str) -> Result<(), Failure> {
+    pub(super) fn print(&self, text: &str) -> Result<(), CommandFailure> {
         print(&self.marked(text))
     }
 
     /// Prints a summary, whose first words have its colour.
-    pub(super) fn print_summary(&self, summary: &Lines, color: ColorChoice) -> Result<(), Failure> {
+    pub(super) fn print_summary(&self, summary: &Lines, color: ColorChoice) -> Result<(), CommandFailure> {
         let width = WIDTH.saturating_sub(self.marked(" ").width() - 1);
         let marked = self.marked(&fold::lines(&escape::lines(&summary.text), width));
         let shown = escape::lines(&marked);
@@ -95,7 +95,7 @@ impl Voice {
     }
 
     /// Prints one JSON document to stdout.
-    pub(super) fn document(&self, mut document: Value) -> Result<(), Failure> {
+    pub(super) fn document(&self, mut document: Value) -> Result<(), CommandFailure> {
         if let Some(job) = &self.job {
             document["job"] = Value::from(&**job);
         }

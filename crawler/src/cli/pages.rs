@@ -9,7 +9,7 @@ use clap::{
 use regex::Regex;
 
 use super::{
-    Failure, directory,
+    CommandFailure, directory,
     listing::{self, FormatArg, Listing, one_of, without_login},
     outcome,
 };
@@ -134,7 +134,7 @@ const COLUMNS: [Column; 19] = [
     Column::plain("found_by"),
 ];
 
-pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, CommandFailure> {
     let records = directory::records(&args.dir)?;
     args.check(&records)?;
     if args.count {
@@ -157,7 +157,7 @@ pub(super) fn run(args: &PagesArgs) -> Result<ExitCode, Failure> {
 /// What is said where nothing passes the filters.
 const NONE: &str = "no URL matches";
 
-fn count(args: &PagesArgs, records: &impl ReadSide) -> Result<ExitCode, Failure> {
+fn count(args: &PagesArgs, records: &impl ReadSide) -> Result<ExitCode, CommandFailure> {
     let mut number = 0_u64;
     records.pages(&args.filter(), |_| {
         number += 1;
@@ -216,11 +216,11 @@ impl PagesArgs {
     }
 
     /// What the crawl does not have is a slip; that nothing of what it has passes all filters is an answer.
-    fn check(&self, records: &impl ReadSide) -> Result<(), Failure> {
+    fn check(&self, records: &impl ReadSide) -> Result<(), CommandFailure> {
         let last = records.last_sequence()?.ok_or_else(|| StoreError::Empty { path: self.dir.clone() })?;
         if let Some(asked) = self.sequence.filter(|asked| *asked > last) {
             let there = listing::sequences(last);
-            return Err(Failure::Usage(format!("--sequence {asked}: {} has {there}", self.dir.display())));
+            return Err(CommandFailure::Usage(format!("--sequence {asked}: {} has {there}", self.dir.display())));
         }
         if let Some(old) = self.sequence.filter(|_| !self.lost && !self.recovered)
             && records.is_pruned(old)?
@@ -235,7 +235,7 @@ impl PagesArgs {
             return Ok(());
         }
         let there = if types.others.is_empty() { "none".to_owned() } else { types.others.join(", ") };
-        Err(Failure::Usage(format!("--type {prefix:?}: no page has this type; the types are: {there}")))
+        Err(CommandFailure::Usage(format!("--type {prefix:?}: no page has this type; the types are: {there}")))
     }
 }
 

@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode};
 use tokio::sync::watch;
 
 use super::{
-    Failure,
+    CommandFailure,
     among::Among,
     flags::{CrawlFlags, OutputFlags},
     no_start, outcome, signals,
@@ -59,17 +59,17 @@ pub(super) fn layers(flags: &CrawlFlags) -> Layers {
 }
 
 /// A runtime for a crawl.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandFailure> {
     open_files::raise();
     // Visits are short: one thread for them and the core costs a fifth less CPU than two. Big pages and the writer
     // have threads of their own.
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    built.map_err(Failure::system("cannot start the runtime"))
+    built.map_err(CommandFailure::system("cannot start the runtime"))
 }
 
 impl Session {
     /// Runs the crawl and shows its summary.
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self) -> Result<ExitCode, CommandFailure> {
         let all = async {
             // One for all of them: the time of a run is counted from its start, and no signal is lost between two.
             let (clock, stop) = (Clock::start(), signals::stop_signal()?);
@@ -81,13 +81,13 @@ impl Session {
     }
 
     /// Shows the summary of the last sequence, which ended so.
-    pub(super) fn show_summary<F>(&self, ended: &Ended<F>) -> Result<(), Failure> {
+    pub(super) fn show_summary<F>(&self, ended: &Ended<F>) -> Result<(), CommandFailure> {
         self.caller.show_summary(&ended.lock.directory()?, ended.end, self.auth.is_some())
     }
 }
 
 impl Program {
-    fn show_summary(&self, dir: &Path, end: RunEnd, logged_in: bool) -> Result<(), Failure> {
+    fn show_summary(&self, dir: &Path, end: RunEnd, logged_in: bool) -> Result<(), CommandFailure> {
         let summary = directory::summary(dir)?;
         let no_start = (end == RunEnd::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         if self.output.json {
@@ -128,10 +128,10 @@ impl Caller for Program {
 
     fn fetcher(
         &self,
-        standard: impl FnOnce() -> Result<Standard, Failure>,
+        standard: impl FnOnce() -> Result<Standard, CommandFailure>,
         settings: &Settings,
         stop: &StopSignal,
-    ) -> Result<Self::Fetcher, Failure> {
+    ) -> Result<Self::Fetcher, CommandFailure> {
         Ok(Gated::new(standard()?, self.among.pass(settings, stop)?))
     }
 
@@ -139,7 +139,7 @@ impl Caller for Program {
         WriterThread
     }
 
-    fn random(&self) -> Result<u64, Failure> {
+    fn random(&self) -> Result<u64, CommandFailure> {
         session::random()
     }
 
@@ -161,7 +161,7 @@ impl Caller for Program {
         progress::show(figures, stop, self.among.progress(self.output.progress_style()))
     }
 
-    fn has_ended(&self, dir: &Path, end: RunEnd) -> Result<(), Failure> {
+    fn has_ended(&self, dir: &Path, end: RunEnd) -> Result<(), CommandFailure> {
         match self.shown {
             Shown::Last => Ok(()),
             // One that failed has no other follow.

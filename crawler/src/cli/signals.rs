@@ -8,7 +8,7 @@ use tokio::{
     sync::{mpsc, watch},
 };
 
-use super::Failure;
+use super::CommandFailure;
 use crate::engine::StopSignal;
 
 /// Time for what is in flight when a signal stops the run.
@@ -26,15 +26,15 @@ pub(super) enum Asked {
     Begin,
 }
 
-fn listen(kind: SignalKind) -> Result<Signal, Failure> {
-    signal(kind).map_err(Failure::system("cannot listen for signals"))
+fn listen(kind: SignalKind) -> Result<Signal, CommandFailure> {
+    signal(kind).map_err(CommandFailure::system("cannot listen for signals"))
 }
 
 /// SIGINT and SIGTERM; a second one exits at once, and what is committed stays. They have a thread of their own, so that nothing that
 /// takes long holds them up.
-pub(super) fn stop_signal() -> Result<StopSignal, Failure> {
+pub(super) fn stop_signal() -> Result<StopSignal, CommandFailure> {
     let (sender, receiver) = watch::channel(None);
-    let no_thread = || Failure::system("cannot start the thread for signals");
+    let no_thread = || CommandFailure::system("cannot start the thread for signals");
     let runtime = Builder::new_current_thread().enable_io().build().map_err(no_thread())?;
     let (mut interrupts, mut terminations) = {
         let _within = runtime.enter();
@@ -69,7 +69,7 @@ pub(super) fn termination() -> i32 {
 }
 
 /// SIGHUP and SIGUSR1, as they come.
-pub(super) fn asked() -> Result<mpsc::Receiver<Asked>, Failure> {
+pub(super) fn asked() -> Result<mpsc::Receiver<Asked>, CommandFailure> {
     let (sender, receiver) = mpsc::channel(MOST_ASKED);
     let (mut hangups, mut wishes) = (listen(SignalKind::hangup())?, listen(SignalKind::user_defined1())?);
     tokio::spawn(async move {

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Failure, outcome};
+use super::{CommandFailure, outcome};
 use crate::{
     observe::{chart, escape},
     revisit::{
@@ -75,7 +75,7 @@ impl PolicyName {
     }
 }
 
-pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &SimulateArgs) -> Result<ExitCode, CommandFailure> {
     let trace = Trace::read(&args.trace)?;
     let figures = replay(&trace.events, &trace.pages, &mut *args.policy.policy(), args.budget);
     if let Some(file) = &args.chart {
@@ -106,8 +106,8 @@ fn lines(figures: &Figures) -> String {
     )
 }
 
-fn unusable(file: &Path, why: &str, error: &dyn std::fmt::Display) -> Failure {
-    Failure::Usage(format!("{}: {why}: {error}", file.display()))
+fn unusable(file: &Path, why: &str, error: &dyn std::fmt::Display) -> CommandFailure {
+    CommandFailure::Usage(format!("{}: {why}: {error}", file.display()))
 }
 
 /// Pages by their number, and what happened to them, in ascending order of time.
@@ -136,20 +136,20 @@ enum Kind {
 }
 
 impl Trace {
-    fn read(file: &Path) -> Result<Self, Failure> {
+    fn read(file: &Path) -> Result<Self, CommandFailure> {
         let mut trace = Self::default();
         trace.take_in(open(file).map_err(|error| unusable(file, "cannot be opened", &error))?, file)?;
         if trace.broken > NAMED {
             outcome::tell(&format!("{}: {} broken lines in all", file.display(), trace.broken));
         }
         if trace.events.is_empty() {
-            return Err(Failure::Usage(format!("{}: has no events", file.display())));
+            return Err(CommandFailure::Usage(format!("{}: has no events", file.display())));
         }
         trace.events.sort_by_key(|event| event.at);
         Ok(trace)
     }
 
-    fn take_in(&mut self, mut lines: impl BufRead, file: &Path) -> Result<(), Failure> {
+    fn take_in(&mut self, mut lines: impl BufRead, file: &Path) -> Result<(), CommandFailure> {
         let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();

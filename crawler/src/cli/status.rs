@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use super::{
-    Failure, directory,
+    CommandFailure, directory,
     flags::ColorChoice,
     listing, no_start,
     outcome::{self, Voice},
@@ -33,7 +33,7 @@ pub(super) struct StatusArgs {
     color: ColorChoice,
 }
 
-pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, CommandFailure> {
     let summary = directory::summary(&args.dir)?;
     if args.json {
         outcome::document(&summary::document(&summary))?;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::{
-    ConfigFaults, Fault, RawSettings, RawValue, Source,
+    ConfigFault, ConfigFaults, RawSettings, RawValue, Source,
     fault::nearest,
     priority,
     schema::{self, Flat},
@@ -44,7 +44,7 @@ pub(super) fn short_name(key: &str) -> Option<&'static str> {
 /// What a text said: the usable values, and what is wrong with the rest.
 pub(super) struct Document {
     pub(super) values: Flat,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ConfigFault>,
 }
 
 impl Document {
@@ -60,8 +60,8 @@ impl Document {
             Ok(Value::Object(tables)) => {
                 tables.into_iter().for_each(|(name, value)| document.read_table(source, &name, value));
             }
-            Ok(_) => document.faults.push(Fault::new(source.to_string(), "not a table of settings")),
-            Err(problem) => document.faults.push(Fault::new(source.to_string(), problem)),
+            Ok(_) => document.faults.push(ConfigFault::new(source.to_string(), "not a table of settings")),
+            Err(problem) => document.faults.push(ConfigFault::new(source.to_string(), problem)),
         }
         document
     }
@@ -89,7 +89,7 @@ impl Document {
         let place = source.place(name);
         if self.values.insert(name.to_owned(), value).is_some() {
             let twice = if name == PRIORITIES { PRIORITIES_TWICE } else { "give it once: by its short name or here" };
-            self.faults.push(Fault::new(place, twice));
+            self.faults.push(ConfigFault::new(place, twice));
         }
     }
 
@@ -101,11 +101,13 @@ impl Document {
         let key = full_key(name);
         if !known.iter().any(|one| one == key) {
             let names = known.iter().cloned().chain([priority::TABLES.to_owned()]);
-            self.faults.push(Fault::unknown(source.place(key), "key", nearest(key, names)));
+            self.faults.push(ConfigFault::unknown(source.place(key), "key", nearest(key, names)));
         } else if !value.is_null() {
             match schema::read(value) {
                 Some(value) => self.set(source, key, value),
-                None => self.faults.push(Fault::new(source.place(key), "give a string, a number or a list of strings")),
+                None => self
+                    .faults
+                    .push(ConfigFault::new(source.place(key), "give a string, a number or a list of strings")),
             }
         }
     }

@@ -58,12 +58,12 @@ impl fmt::Display for Source {
 /// One thing wrong with the settings: its place, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
-pub struct Fault {
+pub struct ConfigFault {
     place: String,
     problem: String,
 }
 
-impl Fault {
+impl ConfigFault {
     pub(super) fn new(place: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { place: place.into(), problem: problem.into() }
     }
@@ -87,16 +87,16 @@ impl Fault {
 /// All that is wrong with the settings, one fault a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-pub struct ConfigFaults(Vec<Fault>);
+pub struct ConfigFaults(Vec<ConfigFault>);
 
 impl ConfigFaults {
     /// The faults as an error, when there are any.
-    pub(super) fn check(faults: Vec<Fault>) -> Result<(), Self> {
+    pub(super) fn check(faults: Vec<ConfigFault>) -> Result<(), Self> {
         if faults.is_empty() { Ok(()) } else { Err(Self(faults)) }
     }
 
     /// Every fault.
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[ConfigFault] {
         &self.0
     }
 }

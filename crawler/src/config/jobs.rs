@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    ConfigFaults, Fault, Layers, Source,
+    ConfigFault, ConfigFaults, Layers, Source,
     fault::nearest,
     rules::{Count, Rule, Size, Unless},
     schema,
@@ -83,7 +83,7 @@ impl JobsFile {
             Ok(_) => Map::new(),
             Err(error) => {
                 let line = error.span().map_or(1, |span| line_at(text, span.start));
-                ConfigFaults::check(vec![Fault::new(format!("{name}:{line}"), error.message())])?;
+                ConfigFaults::check(vec![ConfigFault::new(format!("{name}:{line}"), error.message())])?;
                 Map::new()
             }
         };
@@ -107,7 +107,7 @@ impl Layers {
 struct Reader<'a> {
     name: &'a str,
     text: &'a str,
-    faults: Vec<Fault>,
+    faults: Vec<ConfigFault>,
 }
 
 impl Reader<'_> {
@@ -119,7 +119,7 @@ impl Reader<'_> {
 
     fn fault(&mut self, path: &[&str], problem: impl Into<String>) {
         let place = self.place(path);
-        self.faults.push(Fault::new(place, problem));
+        self.faults.push(ConfigFault::new(place, problem));
     }
 
     fn check_keys(&mut self, path: &[&str], table: &Map<String, Value>, known: &[&str]) {

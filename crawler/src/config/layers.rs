@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::Path};
 
 use super::{
-    ConfigFaults, Fault, OrderChoice, RawSettings, RawValue, Settings, Source,
+    ConfigFault, ConfigFaults, OrderChoice, RawSettings, RawValue, Settings, Source,
     document::{self, DROPPED, Document, PROFILES},
     fault::nearest,
     names::variable,
@@ -25,7 +25,7 @@ use super::{
 #[derive(Clone)]
 pub struct Layers {
     layers: Vec<Layer>,
-    faults: Vec<Fault>,
+    faults: Vec<ConfigFault>,
 }
 
 /// Checked settings, and where each value came from.
@@ -68,7 +68,7 @@ impl Layers {
         }
         let names: Vec<_> = PROFILES.iter().map(|(name, _)| *name).collect();
         let problem = format!("unknown profile; this version has {}", names.join(", "));
-        self.faults.push(Fault::new(source.to_string(), problem));
+        self.faults.push(ConfigFault::new(source.to_string(), problem));
         self
     }
 
@@ -90,7 +90,7 @@ impl Layers {
         match std::fs::read_to_string(path) {
             Ok(text) => self.file_text(&name, &text),
             Err(error) => {
-                self.faults.push(Fault::new(name, format!("cannot read the settings: {error}")));
+                self.faults.push(ConfigFault::new(name, format!("cannot read the settings: {error}")));
                 self
             }
         }
@@ -114,7 +114,7 @@ impl Layers {
             match (RawSettings::keys().iter().find(is_key), value.into_string()) {
                 (Some(_), Ok(text)) if text.is_empty() => {}
                 (Some(key), Ok(text)) => drop(values.insert(key.clone(), RawValue::Text(text))),
-                (Some(_), Err(_)) => self.faults.push(Fault::new(name, "is not UTF-8")),
+                (Some(_), Err(_)) => self.faults.push(ConfigFault::new(name, "is not UTF-8")),
                 (None, _) => self.faults.extend(unknown_variable(name)),
             }
         }
@@ -173,12 +173,12 @@ impl Resolved {
         let problem = "priorities have an effect only with the order \"best\": set it (--order best, or order = \"best\" \
                        in [frontier]), or leave the priorities out";
         let fault = given.filter(|given| is_idle && source(ORDER).is_none_or(|order| order <= *given));
-        ConfigFaults::check(fault.map(|given| Fault::new(given.place(PRIORITIES), problem)).into_iter().collect())
+        ConfigFaults::check(fault.map(|given| ConfigFault::new(given.place(PRIORITIES), problem)).into_iter().collect())
     }
 }
 
 /// The fault of a variable that was meant to be a key's.
-fn unknown_variable(name: &str) -> Option<Fault> {
+fn unknown_variable(name: &str) -> Option<ConfigFault> {
     let keys = || RawSettings::keys().iter();
     let as_key = name.trim_start_matches("WEBLOOM_").to_ascii_lowercase();
     let near = nearest(&as_key, keys().map(|key| key.replace('.', "_")));
@@ -188,7 +188,7 @@ fn unknown_variable(name: &str) -> Option<Fault> {
     let bare = keys().find(|key| key.split_once('.').is_some_and(|(_, bare)| bare == as_key));
     let near = bare.cloned().or(near);
     let ours = (near.is_some() || keys().any(in_section)) && !DROPPED.iter().any(|key| variable(key) == name);
-    ours.then(|| Fault::unknown(name, "variable", near.map(|near| variable(&near))))
+    ours.then(|| ConfigFault::unknown(name, "variable", near.map(|near| variable(&near))))
 }
 
 #[cfg(test)]

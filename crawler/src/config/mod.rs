@@ -29,7 +29,7 @@ mod units;
 mod value;
 
 pub use document::{DEFAULT_TOML, PROFILES};
-pub use fault::{ConfigFaults, Fault, Source};
+pub use fault::{ConfigFault, ConfigFaults, Source};
 pub use jobs::{JobEntry, JobsFile, SharedLimits};
 pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};

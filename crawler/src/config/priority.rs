@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Fault, RawValue, Source,
+    ConfigFault, RawValue, Source,
     fault::nearest,
     schema,
     settings::{PriorityFault, as_entry, priority},
@@ -16,10 +16,10 @@ pub(super) const TABLES: &str = "priority";
 const KEYS: [&str; 2] = ["match", "weight"];
 
 /// The list that the tables are, or what is wrong with each.
-pub(super) fn read(source: &Source, value: Value) -> Result<RawValue, Vec<Fault>> {
+pub(super) fn read(source: &Source, value: Value) -> Result<RawValue, Vec<ConfigFault>> {
     let Value::Array(tables) = value else {
         let problem = "write [[priority]] with match and weight, once for each pattern";
-        return Err(vec![Fault::new(source.place(TABLES), problem)]);
+        return Err(vec![ConfigFault::new(source.place(TABLES), problem)]);
     };
     let (mut rules, mut faults) = (Vec::new(), Vec::new());
     for (at, table) in tables.into_iter().enumerate() {
@@ -29,38 +29,38 @@ pub(super) fn read(source: &Source, value: Value) -> Result<RawValue, Vec<Fault>
                 Ok(rule) => rules.push(rule),
                 Err(mut found) => faults.append(&mut found),
             },
-            _ => faults.push(Fault::new(place, "give a table with match and weight")),
+            _ => faults.push(ConfigFault::new(place, "give a table with match and weight")),
         }
     }
     if faults.is_empty() { Ok(RawValue::List(rules.iter().map(as_entry).collect())) } else { Err(faults) }
 }
 
-fn rule(others: &[Priority], keys: &Map<String, Value>, place: &str) -> Result<Priority, Vec<Fault>> {
+fn rule(others: &[Priority], keys: &Map<String, Value>, place: &str) -> Result<Priority, Vec<ConfigFault>> {
     let unknown = keys.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let faults: Vec<_> = unknown
-        .map(|key| Fault::unknown(format!("{place}: {key}"), "key", nearest(key, KEYS.map(str::to_owned))))
+        .map(|key| ConfigFault::unknown(format!("{place}: {key}"), "key", nearest(key, KEYS.map(str::to_owned))))
         .collect();
     if !faults.is_empty() {
         return Err(faults);
     }
     let Some(Value::String(regex)) = keys.get("match") else {
-        return Err(vec![Fault::new(format!("{place}: match"), "give a regular expression")]);
+        return Err(vec![ConfigFault::new(format!("{place}: match"), "give a regular expression")]);
     };
     let weight = keys.get("weight").cloned().and_then(schema::read);
     priority(others, regex.trim(), weight.as_ref().and_then(RawValue::as_number)).map_err(|fault| {
         let key = if fault == PriorityFault::Weight { "weight" } else { "match" };
-        vec![Fault::new(format!("{place}: {key}"), fault.to_string())]
+        vec![ConfigFault::new(format!("{place}: {key}"), fault.to_string())]
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Fault;
+    use super::ConfigFault;
     use crate::config::Layers;
 
     fn resolve(file: &str) -> Result<Vec<String>, Vec<String>> {
         let layers = Layers::new().file_text("f", &format!("frontier.order = \"best\"\n{file}"));
-        let shown = |fault: &Fault| fault.to_string();
+        let shown = |fault: &ConfigFault| fault.to_string();
         let rules = layers
             .resolve()
             .map_err(|faults| faults.faults().iter().map(shown).collect::<Vec<_>>())?

@@ -1,7 +1,7 @@
 //! [`KeyReader`]: takes each key's value from the strongest layer that has one, and checks all of them.
 
 use super::{
-    Fault, RawValue, Source,
+    ConfigFault, RawValue, Source,
     rules::{Checked, Rule},
     schema::Flat,
 };
@@ -25,7 +25,7 @@ pub(super) struct KeyRead {
 /// on.
 pub(super) struct KeyReader<'a> {
     layers: &'a [Layer],
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<ConfigFault>,
     pub(super) keys: Vec<KeyRead>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> KeyReader<'a> {
             let Some(raw) = layer.values.get(key) else { continue };
             match rule.check(raw) {
                 Ok(checked) => chosen = Some((checked, &layer.source)),
-                Err(reason) => self.faults.push(Fault::value(&layer.source, key, raw, &reason)),
+                Err(reason) => self.faults.push(ConfigFault::value(&layer.source, key, raw, &reason)),
             }
         }
         let (checked, source) = chosen.expect("default.toml has a valid value for every key");

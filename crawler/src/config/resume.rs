@@ -4,7 +4,7 @@
 //! let more in is refused within a sequence; the rest (delays, budgets, concurrency, a narrower scope) applies at once.
 //! A sequence that begins may be anything.
 
-use super::{ConfigFaults, Fault, NofollowChoice, Resolved, ScopeKind, Settings, secret};
+use super::{ConfigFault, ConfigFaults, NofollowChoice, Resolved, ScopeKind, Settings, secret};
 
 /// A key whose value differs from the stored one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,12 +74,12 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
     }
 }
 
-fn wider(place: &str, ChangedKey { before, after, .. }: &ChangedKey) -> Fault {
+fn wider(place: &str, ChangedKey { before, after, .. }: &ChangedKey) -> ConfigFault {
     let problem = format!(
         "{after} is a wider scope than the stored {before}, and the links of finished pages that were out of scope are \
          not kept: crawl the site again (--again), crawl into a new directory (--dir), or keep {before}"
     );
-    Fault::new(place, problem)
+    ConfigFault::new(place, problem)
 }
 
 #[cfg(test)]

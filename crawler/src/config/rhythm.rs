@@ -1,7 +1,7 @@
 //! `schedule.every` and `schedule.cron`: one of them counts, and a stronger layer chooses which. And what has a faster rhythm.
 
 use super::{
-    ConfigFaults, Fault, Layers, RawSettings, RawValue, Resolved, Source, print_duration,
+    ConfigFault, ConfigFaults, Layers, RawSettings, RawValue, Resolved, Source, print_duration,
     settings::{CRON, EVERY, SECTIONS},
 };
 
@@ -22,7 +22,7 @@ impl Resolved {
                  interval than that, or leave the entry out",
                 rule.pattern
             );
-            Fault::new(place.clone(), problem)
+            ConfigFault::new(place.clone(), problem)
         });
         ConfigFaults::check(slow.collect())
     }
@@ -49,7 +49,7 @@ impl Layers {
             std::cmp::Ordering::Equal => {
                 let place = every.unwrap_or(Source::Default).place(EVERY);
                 let problem = format!("{CRON} is set too: say how often or when, not both");
-                ConfigFaults::check(vec![Fault::new(place, problem)])?;
+                ConfigFaults::check(vec![ConfigFault::new(place, problem)])?;
             }
         }
         Ok(weaker)

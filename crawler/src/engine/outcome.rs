@@ -11,8 +11,8 @@ use super::report::{Content, KeptResponse};
 use crate::{
     config::RetrySettings,
     fetch::FetchError,
-    frontier::{Asked, Failure, Fault, WorkItem},
-    health::Cause,
+    frontier::{Asked, Blame, FailedFetch, WorkItem},
+    health::FailureCause,
     store::{Counters, VisitOutcome},
     time::Moment,
 };
@@ -44,7 +44,7 @@ pub(super) enum Heard {
     /// The host answers.
     Answer,
     /// There was no answer, or one for which the host may be to blame.
-    Nothing(Failure),
+    Nothing(FailedFetch),
     /// It says nothing of the host.
     Neither,
 }
@@ -54,12 +54,12 @@ pub(super) enum Heard {
 /// fetched `retry.attempts` times in any case.
 pub(super) fn decide(
     result: &Result<KeptResponse, FetchError>,
-    fault: Option<Fault>,
+    fault: Option<Blame>,
     failures: u32,
     retry: &RetrySettings,
 ) -> Decision {
     let again = |reason: &str, asked: Option<Duration>| {
-        let charged = matches!(fault, None | Some(Fault::Url));
+        let charged = matches!(fault, None | Some(Blame::Url));
         let attempts = failures + u32::from(charged);
         let most = if fault.is_some() { retry.attempts.saturating_sub(1).max(1) } else { retry.attempts };
         // Where the host may be to blame it is the host that is left alone for the pause it asks for.
@@ -93,12 +93,12 @@ pub(super) fn decide(
 }
 
 /// The failure that is held against a URL which failed `at` a moment, until it fails once more; the epoch where none is.
-pub(super) fn held(fault: Option<Fault>, item: &WorkItem, at: Moment) -> Moment {
+pub(super) fn held(fault: Option<Blame>, item: &WorkItem, at: Moment) -> Moment {
     match fault {
         // What is charged already is not charged once more.
         None => Moment::EPOCH,
-        Some(Fault::Host) => item.failed.unwrap_or_default(),
-        Some(Fault::Unknown | Fault::Url) => at,
+        Some(Blame::Host) => item.failed.unwrap_or_default(),
+        Some(Blame::Unknown | Blame::Url) => at,
     }
 }
 
@@ -106,11 +106,11 @@ pub(super) fn held(fault: Option<Fault>, item: &WorkItem, at: Moment) -> Moment 
 pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
     match result {
         Err(error) => match error.cause() {
-            Some(cause) => Heard::Nothing(Failure { cause, retry_after: None }),
+            Some(cause) => Heard::Nothing(FailedFetch { cause, retry_after: None }),
             None => Heard::Neither,
         },
         Ok(answer) if is_of_the_host(answer.status) => {
-            Heard::Nothing(Failure { cause: Cause::Status(answer.status), retry_after: answer.retry_after })
+            Heard::Nothing(FailedFetch { cause: FailureCause::Status(answer.status), retry_after: answer.retry_after })
         }
         Ok(_) => Heard::Answer,
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn passing_trouble_is_retried_to_a_stated_end() {
         let error = Err(FetchError::Refused(fetch::Cause::new("refused")));
-        let url = Some(Fault::Url);
+        let url = Some(Blame::Url);
         let pauses = [0, 1].map(|failures| pause(&decide(&error, url, failures, &RETRY)));
         assert_eq!(pauses, [Some(2), None], "the first of three attempts is charged with the second");
         let once = RetrySettings { attempts: 1, ..RETRY };
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn the_fault_of_a_host_costs_no_attempt() {
         for result in [Err(FetchError::Tls(fetch::Cause::new("expired"))), Ok(answer(429, None))] {
-            for fault in [Fault::Host, Fault::Unknown] {
+            for fault in [Blame::Host, Blame::Unknown] {
                 let decision = decide(&result, Some(fault), 2, &RETRY);
                 assert!(matches!(decision, Decision::Retry { attempts: 2, .. }), "{decision:?}");
             }

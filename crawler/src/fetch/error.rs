@@ -95,15 +95,15 @@ impl FetchError {
     }
 
     /// What is wrong with the host, where it may be to blame: it gave no answer at all.
-    pub fn cause(&self) -> Option<health::Cause> {
+    pub fn cause(&self) -> Option<health::FailureCause> {
         Some(match self {
-            Self::Resolve(_) => health::Cause::LookUp,
-            Self::NoName(_) => health::Cause::NoName,
-            Self::Refused(_) => health::Cause::Refused,
-            Self::NoRoute(_) | Self::Connect(_) => health::Cause::NoRoute,
-            Self::Tls(_) => health::Cause::Tls,
-            Self::TimedOut(_) => health::Cause::TimedOut,
-            Self::Closed(_) => health::Cause::Closed,
+            Self::Resolve(_) => health::FailureCause::LookUp,
+            Self::NoName(_) => health::FailureCause::NoName,
+            Self::Refused(_) => health::FailureCause::Refused,
+            Self::NoRoute(_) | Self::Connect(_) => health::FailureCause::NoRoute,
+            Self::Tls(_) => health::FailureCause::Tls,
+            Self::TimedOut(_) => health::FailureCause::TimedOut,
+            Self::Closed(_) => health::FailureCause::Closed,
             Self::AddressRefused(_)
             | Self::NotPinned
             | Self::Protocol(_)

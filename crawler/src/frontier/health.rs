@@ -15,7 +15,7 @@ use std::{collections::VecDeque, ops::RangeInclusive, time::Duration};
 
 use super::{BackOffPolicy, Purpose, WorkItem};
 use crate::{
-    health::{Cause, HealthRow, Wait},
+    health::{FailureCause, HealthRow, Wait},
     time::Moment,
     url::WebUrl,
 };
@@ -44,16 +44,16 @@ const MOST_TRUST: u32 = 5;
 
 /// A fetch that failed, as far as the host may be to blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failure {
+pub struct FailedFetch {
     /// What went wrong.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// The pause that the host asks for.
     pub retry_after: Option<Duration>,
 }
 
 /// Who is to blame for a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum Blame {
     /// The host: another URL failed before, and it has not answered since. Nothing is held against the URL.
     Host,
     /// Not known yet. Where the host answers, it was the URL's.
@@ -143,7 +143,7 @@ struct Down {
     since: Moment,
     /// The same, or when this run began.
     silent_since: Moment,
-    cause: Cause,
+    cause: FailureCause,
     not_before: Moment,
     wait: Wait,
     /// Whether the last failure was that of a robots.txt.
@@ -284,7 +284,7 @@ impl Health {
         let pause = granted.since(trouble.last);
         trouble.last = trouble.last.max(granted);
         // A robots.txt that lies there as a file says nothing of a program that is overloaded.
-        let by_file = |down: &Down| down.by_robots || !matches!(down.cause, Cause::Status(_));
+        let by_file = |down: &Down| down.by_robots || !matches!(down.cause, FailureCause::Status(_));
         if item.purpose == Purpose::Robots && !trouble.down.as_ref().is_some_and(by_file) {
             return false;
         }
@@ -295,14 +295,14 @@ impl Health {
     pub(super) fn failed(
         &mut self,
         item: &WorkItem,
-        failure: Failure,
+        failure: FailedFetch,
         granted: Moment,
         now: Moment,
         policy: &BackOffPolicy,
-    ) -> Fault {
+    ) -> Blame {
         let of_page = item.purpose.is_of_a_page();
         let trouble = self.trouble.get_or_insert_default();
-        let errs = of_page && matches!(failure.cause, Cause::Status(500..=502 | 504..));
+        let errs = of_page && matches!(failure.cause, FailureCause::Status(500..=502 | 504..));
         let refused = is_refusal(failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
         let own = of_page && item.held().is_some_and(|held| trouble.was_own(held) || (errs && self.good.is_empty()));
@@ -328,7 +328,7 @@ impl Health {
         if own && refused {
             silence.trial = Some(granted.since(trouble.last));
         }
-        silence.is_of_host |= item.purpose == Purpose::Check || !matches!(failure.cause, Cause::Status(_));
+        silence.is_of_host |= item.purpose == Purpose::Check || !matches!(failure.cause, FailureCause::Status(_));
         let asks = failure.retry_after.is_some_and(|pause| !pause.is_zero());
         if silence.failures > most || asks || trouble.down.is_some() {
             trouble.goes_down(failure, item.host.0, granted, now, policy);
@@ -339,16 +339,22 @@ impl Health {
         trouble.note_kind(refused, now);
         (trouble.bad, trouble.last) = (now, trouble.last.max(granted));
         match (charged, held) {
-            (true, _) => Fault::Url,
+            (true, _) => Blame::Url,
             // What is held against it already stays so.
-            (false, true) if refused && own && !was_refused => Fault::Host,
-            (false, true) => Fault::Unknown,
-            (false, false) => Fault::Host,
+            (false, true) if refused && own && !was_refused => Blame::Host,
+            (false, true) => Blame::Unknown,
+            (false, false) => Blame::Host,
         }
     }
 
     /// What it needs from another host could not be had.
-    pub(super) fn failed_elsewhere(&mut self, host: u32, failure: Failure, at: [Moment; 2], policy: &BackOffPolicy) {
+    pub(super) fn failed_elsewhere(
+        &mut self,
+        host: u32,
+        failure: FailedFetch,
+        at: [Moment; 2],
+        policy: &BackOffPolicy,
+    ) {
         let trouble = self.trouble.get_or_insert_default();
         trouble.goes_down(failure, host, at[0], at[1], policy);
         trouble.bad = at[1];
@@ -454,8 +460,8 @@ impl Trouble {
         down.is_some()
     }
 
-    fn goes_down(&mut self, failure: Failure, host: u32, granted: Moment, now: Moment, policy: &BackOffPolicy) {
-        let Failure { cause, retry_after } = failure;
+    fn goes_down(&mut self, failure: FailedFetch, host: u32, granted: Moment, now: Moment, policy: &BackOffPolicy) {
+        let FailedFetch { cause, retry_after } = failure;
         let down = self.down.get_or_insert(Down {
             failures: 0,
             since: now,
@@ -488,8 +494,8 @@ impl Trouble {
 }
 
 /// Whether the server says that it is overloaded.
-fn is_refusal(cause: Cause) -> bool {
-    matches!(cause, Cause::Status(429 | 503))
+fn is_refusal(cause: FailureCause) -> bool {
+    matches!(cause, FailureCause::Status(429 | 503))
 }
 
 #[cfg(test)]
@@ -536,14 +542,14 @@ mod tests {
             self.health.answered(&item, granted, &self.policy)
         }
 
-        fn fails(&mut self, number: usize, cause: Cause) -> Fault {
-            self.fails_so(number, Failure { cause, retry_after: None })
+        fn fails(&mut self, number: usize, cause: FailureCause) -> Blame {
+            self.fails_so(number, FailedFetch { cause, retry_after: None })
         }
 
-        fn fails_so(&mut self, number: usize, failure: Failure) -> Fault {
+        fn fails_so(&mut self, number: usize, failure: FailedFetch) -> Blame {
             let (item, granted) = (self.item(number), self.asks());
             let fault = self.health.failed(&item, failure, granted, self.now, &self.policy);
-            if fault != Fault::Host {
+            if fault != Blame::Host {
                 self.failed[number] = Some(self.now);
             }
             fault
@@ -558,37 +564,37 @@ mod tests {
 
     #[test]
     fn a_failure_is_charged_when_the_url_fails_once_more_after_an_answer() {
-        for cause in [Cause::Closed, Cause::TimedOut, Cause::Status(500)] {
+        for cause in [FailureCause::Closed, FailureCause::TimedOut, FailureCause::Status(500)] {
             let mut host = Host::new();
-            assert_eq!(host.fails(1, cause), Fault::Unknown);
-            assert_ne!(host.fails(1, cause), Fault::Url, "nothing was answered since");
+            assert_eq!(host.fails(1, cause), Blame::Unknown);
+            assert_ne!(host.fails(1, cause), Blame::Url, "nothing was answered since");
             host.answers(8);
-            assert_eq!(host.fails(1, cause), Fault::Url);
+            assert_eq!(host.fails(1, cause), Blame::Url);
         }
     }
 
     #[test]
     fn where_nothing_is_answered_the_first_url_alone_may_be_at_fault() {
         let mut host = Host::new();
-        assert_eq!([1, 2].map(|number| host.fails(number, Cause::Refused)), [Fault::Unknown, Fault::Host]);
+        assert_eq!([1, 2].map(|number| host.fails(number, FailureCause::Refused)), [Blame::Unknown, Blame::Host]);
         let mut host = Host::new();
-        let errors = [1, 2].map(|number| host.fails(number, Cause::Status(500)));
-        assert_eq!(errors, [Fault::Unknown; 2], "a server error is an answer");
+        let errors = [1, 2].map(|number| host.fails(number, FailureCause::Status(500)));
+        assert_eq!(errors, [Blame::Unknown; 2], "a server error is an answer");
     }
 
     #[test]
     fn a_first_server_error_keeps_the_host_up() {
         let mut host = Host::new();
-        host.fails(1, Cause::Status(500));
+        host.fails(1, FailureCause::Status(500));
         assert!(!host.health.is_down() && host.health.asks_singly());
-        host.fails(2, Cause::Status(500));
+        host.fails(2, FailureCause::Status(500));
         assert!(host.health.is_down());
     }
 
     #[test]
     fn the_pause_that_helps_what_was_refused_is_added_to_the_delay() {
         let mut host = Host::new();
-        host.fails(1, Cause::Status(429));
+        host.fails(1, FailureCause::Status(429));
         assert!(host.answers(2) && host.health.penalty(host.now).is_zero(), "the URL may always be refused");
         let helped = host.health.trial_at(host.failed[1].unwrap()).since(host.now - Duration::from_secs(1));
         host.answers(1);
@@ -604,49 +610,49 @@ mod tests {
         let mut host = Host::new();
         let mut faults = Vec::new();
         for _ in 0..6 {
-            faults.push(host.fails(1, Cause::Status(503)));
+            faults.push(host.fails(1, FailureCause::Status(503)));
             host.answers(8);
         }
-        assert_eq!(faults[..4], [Fault::Unknown; 4]);
-        assert_eq!(faults[4..], [Fault::Url; 2]);
+        assert_eq!(faults[..4], [Blame::Unknown; 4]);
+        assert_eq!(faults[4..], [Blame::Url; 2]);
         assert!(!host.health.is_down() && host.health.penalty(host.now).is_zero());
     }
 
     #[test]
     fn a_refusal_is_not_charged_to_a_url_that_fails_in_another_way() {
-        for cause in [Cause::Closed, Cause::Status(502)] {
+        for cause in [FailureCause::Closed, FailureCause::Status(502)] {
             let mut host = Host::new();
-            let refusals = [2, 1].map(|number| host.fails(number, Cause::Status(429)));
+            let refusals = [2, 1].map(|number| host.fails(number, FailureCause::Status(429)));
             host.answers(8);
-            assert_eq!(refusals, [Fault::Unknown; 2]);
+            assert_eq!(refusals, [Blame::Unknown; 2]);
             host.fails(3, cause);
             host.answers(8);
-            assert_eq!(host.fails(1, cause), Fault::Unknown, "pauses help against refusals");
+            assert_eq!(host.fails(1, cause), Blame::Unknown, "pauses help against refusals");
             host.answers(8);
-            assert_eq!(host.fails(1, Cause::Status(429)), Fault::Host, "it has failed by itself");
+            assert_eq!(host.fails(1, FailureCause::Status(429)), Blame::Host, "it has failed by itself");
             host.answers(8);
-            assert_eq!(host.fails(1, cause), Fault::Url);
+            assert_eq!(host.fails(1, cause), Blame::Url);
         }
     }
 
     #[test]
     fn an_outage_in_which_a_good_page_fails_is_held_against_nobody() {
         let mut host = Host::new();
-        host.fails(1, Cause::Closed);
+        host.fails(1, FailureCause::Closed);
         let (check, granted) = (WorkItem { purpose: Purpose::Check, ..host.item(8) }, host.asks());
-        let failure = Failure { cause: Cause::Refused, retry_after: None };
+        let failure = FailedFetch { cause: FailureCause::Refused, retry_after: None };
         host.health.failed(&check, failure, granted, host.now, &host.policy);
         host.answers(8);
-        assert_eq!(host.fails(1, Cause::Closed), Fault::Unknown);
+        assert_eq!(host.fails(1, FailureCause::Closed), Blame::Unknown);
         host.answers(8);
-        assert_eq!(host.fails(1, Cause::Closed), Fault::Url, "it failed alone since");
+        assert_eq!(host.fails(1, FailureCause::Closed), Blame::Url, "it failed alone since");
     }
 
     #[test]
     fn a_robots_txt_shows_that_a_host_is_up_where_it_had_failed_itself() {
         for needs_robots in [true, false] {
             let mut host = Host::new();
-            host.fails(1, Cause::Status(503));
+            host.fails(1, FailureCause::Status(503));
             let mut resumed = host.resumed(needs_robots);
             assert_eq!(resumed.answered(&host.robots(), host.asks(), &host.policy), needs_robots);
             assert!(resumed.answers, "it has answered, whatever is wrong with it");
@@ -655,29 +661,29 @@ mod tests {
 
     #[test]
     fn what_failed_in_an_earlier_run_is_charged_where_no_good_page_can_show_an_outage() {
-        for (has_good, fault) in [(true, Fault::Unknown), (false, Fault::Url)] {
+        for (has_good, fault) in [(true, Blame::Unknown), (false, Blame::Url)] {
             let mut host = Host::new();
             if !has_good {
                 host.health.forget_good(&host.item(8).url);
             }
-            host.fails(1, Cause::Closed);
+            host.fails(1, FailureCause::Closed);
             host.health = host.resumed(true);
             let (robots, granted) = (host.robots(), host.asks());
             host.health.answered(&robots, granted, &host.policy);
-            assert_eq!(host.fails(1, Cause::Closed), fault);
+            assert_eq!(host.fails(1, FailureCause::Closed), fault);
         }
     }
 
     #[test]
     fn nobody_is_given_up_who_was_not_asked_again() {
         let mut host = Host::new();
-        host.fails(1, Cause::Refused);
+        host.fails(1, FailureCause::Refused);
         assert_eq!(host.health.gives_up(&host.policy), None);
-        host.fails(1, Cause::Refused);
+        host.fails(1, FailureCause::Refused);
         assert!(host.health.gives_up(&host.policy).is_some());
         host.health = host.resumed(false);
         assert_eq!(host.health.gives_up(&host.policy), None);
-        host.fails(1, Cause::Refused);
+        host.fails(1, FailureCause::Refused);
         assert!(host.health.gives_up(&host.policy).is_some());
     }
 
@@ -685,7 +691,7 @@ mod tests {
     fn an_answer_to_what_was_asked_before_ends_no_pause() {
         let mut host = Host::new();
         let (slow, granted) = (host.item(3), host.asks());
-        host.fails(1, Cause::Status(503));
+        host.fails(1, FailureCause::Status(503));
         assert!(!host.health.answered(&slow, granted, &host.policy) && host.health.is_down());
         assert!(host.answers(3) && !host.health.is_down());
     }
@@ -693,8 +699,8 @@ mod tests {
     #[test]
     fn a_pause_that_is_shorter_than_the_back_off_is_kept_over_a_start_all_the_same() {
         let mut host = Host::new();
-        assert!((0..7).all(|_| host.fails(1, Cause::Refused) != Fault::Url));
-        host.fails_so(1, Failure { cause: Cause::Status(503), retry_after: Some(Duration::from_secs(5)) });
+        assert!((0..7).all(|_| host.fails(1, FailureCause::Refused) != Blame::Url));
+        host.fails_so(1, FailedFetch { cause: FailureCause::Status(503), retry_after: Some(Duration::from_secs(5)) });
         assert!(host.resumed(false).not_before() >= host.now + Duration::from_secs(5));
     }
 

@@ -48,7 +48,7 @@ pub use crate::{
     queue::{Counts, DepthLimit, Nearer, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
 pub use back_off::BackOffPolicy;
-pub use health::{Failure, Fault, HostHealth};
+pub use health::{Blame, FailedFetch, HostHealth};
 pub use host_start::HostStart;
 pub use lease::{Asked, Lease, Outcome};
 pub use limits::FrontierLimits;

@@ -12,7 +12,7 @@ use std::{
 use super::*;
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    health::{Cause, HealthRow},
+    health::{FailureCause, HealthRow},
     time::Moment,
     url::WebUrl,
 };
@@ -41,20 +41,20 @@ enum Reply {
 }
 
 impl Reply {
-    fn failure(self) -> Option<Failure> {
+    fn failure(self) -> Option<FailedFetch> {
         let cause = match self {
             Self::Page => return None,
-            Self::Refused => Cause::Refused,
-            Self::Closed => Cause::Closed,
-            Self::Hangs => Cause::TimedOut,
-            Self::NoName => Cause::NoName,
-            Self::Tls => Cause::Tls,
+            Self::Refused => FailureCause::Refused,
+            Self::Closed => FailureCause::Closed,
+            Self::Hangs => FailureCause::TimedOut,
+            Self::NoName => FailureCause::NoName,
+            Self::Tls => FailureCause::Tls,
             Self::Status(status, pause) => {
                 let retry_after = pause.map(Duration::from_secs);
-                return Some(Failure { cause: Cause::Status(status), retry_after });
+                return Some(FailedFetch { cause: FailureCause::Status(status), retry_after });
             }
         };
-        Some(Failure { cause, retry_after: None })
+        Some(FailedFetch { cause, retry_after: None })
     }
 }
 
@@ -290,7 +290,7 @@ impl Crawl {
     }
 
     /// What becomes of a lease that failed: as the core decides.
-    fn failed(&mut self, lease: &Lease, failure: Failure) -> Outcome {
+    fn failed(&mut self, lease: &Lease, failure: FailedFetch) -> Outcome {
         let now = self.moment();
         let fault = self.frontier.failed(lease, failure, now);
         let item = lease.item();
@@ -299,13 +299,13 @@ impl Crawl {
             Purpose::Check => return Outcome::Finished { stored: false },
             _ => {}
         }
-        let attempts = item.attempts + u32::from(fault == Fault::Url);
+        let attempts = item.attempts + u32::from(fault == Blame::Url);
         let row = self.rows.get_mut(&item.id.0).unwrap();
         if attempts >= ATTEMPTS - 1 {
             row.state = State::Lost;
             return Outcome::Finished { stored: false };
         }
-        let failed = if fault == Fault::Host { item.failed.unwrap_or_default() } else { now };
+        let failed = if fault == Blame::Host { item.failed.unwrap_or_default() } else { now };
         let pause = Duration::from_secs(2 << item.attempts.min(10)).max(failure.retry_after.unwrap_or_default());
         let due = now + pause.min(Duration::from_mins(2));
         row.item = WorkItem { attempts, due: Some(due), failed: Some(failed), purpose: Purpose::Retry, ..item.clone() };

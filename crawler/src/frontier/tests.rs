@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    health::Cause,
+    health::FailureCause,
     order::Weight,
     purpose::Queue,
     time::Moment,
@@ -20,7 +20,7 @@ use crate::{
 
 const DELAY: Duration = Duration::from_millis(10);
 const DAY: Duration = Duration::from_hours(24);
-const REFUSED: Failure = Failure { cause: Cause::Refused, retry_after: None };
+const REFUSED: FailedFetch = FailedFetch { cause: FailureCause::Refused, retry_after: None };
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum State {
@@ -337,7 +337,7 @@ impl Model {
         let closed = self.frontier.is_closed(host);
         let (outcome, state) = match how % 8 {
             0 => {
-                if how < 128 && self.frontier.failed(&lease, REFUSED, self.now) == Fault::Host {
+                if how < 128 && self.frontier.failed(&lease, REFUSED, self.now) == Blame::Host {
                     due = self.now + Duration::from_millis(1);
                 } else {
                     attempts += 1;

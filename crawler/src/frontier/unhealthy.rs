@@ -1,12 +1,12 @@
 //! Hosts that do not answer: who is to blame, whom that holds up, and when a run gives up.
 
-use super::{Asked, Failure, Fault, Frontier, Lease, Next, Outcome, levels::Levels};
+use super::{Asked, Blame, FailedFetch, Frontier, Lease, Next, Outcome, levels::Levels};
 use crate::{candidate::HostId, health::HealthRow, time::Moment, url::Origin};
 
 impl Frontier {
     /// A leased fetch failed in a way for which its host may be to blame. Call it before the lease is completed. What
     /// changed is in [`Self::health`].
-    pub fn failed(&mut self, lease: &Lease, failure: Failure, now: Moment) -> Fault {
+    pub fn failed(&mut self, lease: &Lease, failure: FailedFetch, now: Moment) -> Blame {
         let host = lease.item.host;
         let queue = &mut self.hosts[host.0 as usize];
         let fault = queue.health.failed(&lease.item, failure, lease.granted, now, &self.limits.back_off);
@@ -15,7 +15,7 @@ impl Frontier {
     }
 
     /// What `host` needs from elsewhere (its robots.txt, where that is redirected) could not be had.
-    pub fn failed_elsewhere(&mut self, host: HostId, failure: Failure, granted: Moment, now: Moment) {
+    pub fn failed_elsewhere(&mut self, host: HostId, failure: FailedFetch, granted: Moment, now: Moment) {
         let health = &mut self.hosts[host.0 as usize].health;
         health.failed_elsewhere(host.0, failure, [granted, now], &self.limits.back_off);
         self.health_changed(host);
@@ -122,7 +122,7 @@ mod tests {
     use crate::{
         candidate::{Hop, Ticket},
         frontier::{BackOffPolicy, FrontierLimits, HostStart, WorkItem},
-        health::Cause,
+        health::FailureCause,
         url::WebUrl,
     };
 
@@ -170,7 +170,7 @@ mod tests {
     fn a_run_goes_on_while_a_url_of_an_unhealthy_host_waits_for_its_own_time() {
         let mut frontier = frontier(&[url(1, None)], Duration::from_millis(1));
         let lease = lease(&mut frontier, NOW).expect("it may be asked for");
-        let failure = Failure { cause: Cause::Refused, retry_after: None };
+        let failure = FailedFetch { cause: FailureCause::Refused, retry_after: None };
         for _ in 0..2 {
             frontier.failed(&lease, failure, NOW);
         }

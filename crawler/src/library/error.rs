@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use crate::session::Failure;
+use crate::session::CommandFailure;
 
 /// Why a crawl could not be run, or broke off. What was committed before stays in its directory.
 ///
 /// That pages are missing, or that a server does not answer, is no error: the [`Summary`](crate::Summary) tells.
 #[derive(Debug, Error)]
 #[error(transparent)]
-pub struct CrawlError(#[from] Failure);
+pub struct CrawlError(#[from] CommandFailure);
 
 impl CrawlError {
     /// Whether the crawl was refused before its first request: a wrong setting or start, a directory that is in use or belongs

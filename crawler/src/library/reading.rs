@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::CrawlError;
 use crate::{
-    session::{Failure, directory},
+    session::{CommandFailure, directory},
     store::{
         ChangeLine, LinkLine, LinkQuery, PageChange, PageFilter, PageLine, PageOutcome, ReadError, ReadSide, Since,
         StoreError,
@@ -170,14 +170,14 @@ impl Changes {
 /// Those of a crawl that has begun.
 fn records(dir: &Path) -> Result<impl ReadSide, CrawlError> {
     let records = directory::records(dir)?;
-    match records.last_sequence().map_err(Failure::from)? {
+    match records.last_sequence().map_err(CommandFailure::from)? {
         Some(_) => Ok(records),
-        None => Err(Failure::from(StoreError::Empty { path: dir.to_owned() }).into()),
+        None => Err(CommandFailure::from(StoreError::Empty { path: dir.to_owned() }).into()),
     }
 }
 
 fn read(read: Result<(), ReadError>) -> Result<(), CrawlError> {
-    Ok(read.map_err(Failure::from)?)
+    Ok(read.map_err(CommandFailure::from)?)
 }
 
 fn collected<T>(each: impl FnOnce(&mut dyn FnMut(T) -> bool) -> Result<(), CrawlError>) -> Result<Vec<T>, CrawlError> {

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     clock::Clock,
     engine::{Handed, RunEnd, StopSignal, VisitEvents},
-    session::{Failure, Round, Session, Start, directory::CrawlDirectory, starts},
+    session::{CommandFailure, Round, Session, Start, directory::CrawlDirectory, starts},
     store::Revisit,
     url::Credentials,
 };
@@ -174,7 +174,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
         Ok(summary)
     }
 
-    fn running(self, events: VisitEvents) -> Result<CrawlRun<F>, Failure> {
+    fn running(self, events: VisitEvents) -> Result<CrawlRun<F>, CommandFailure> {
         let (dir, temporary) = self.place()?;
         let (stop, logged_in) = (self.stop.signal(), self.login.is_some());
         let session = self.session(&dir, events)?;
@@ -182,19 +182,19 @@ impl<F: Fetcher + 'static> Crawl<F> {
     }
 
     /// Where the crawl is kept; a temporary directory is removed with its owner.
-    fn place(&self) -> Result<(PathBuf, Option<TempDir>), Failure> {
+    fn place(&self) -> Result<(PathBuf, Option<TempDir>), CommandFailure> {
         if let Some(dir) = &self.dir {
             return Ok((dir.clone(), None));
         }
         let folder = tempfile::Builder::new().prefix("webloom-").tempdir();
-        let folder = folder.map_err(Failure::system("cannot make a temporary directory"))?;
+        let folder = folder.map_err(CommandFailure::system("cannot make a temporary directory"))?;
         Ok((folder.path().join("crawl"), Some(folder)))
     }
 
-    fn session(self, dir: &Path, events: VisitEvents) -> Result<Session<Runner<F>>, Failure> {
+    fn session(self, dir: &Path, events: VisitEvents) -> Result<Session<Runner<F>>, CommandFailure> {
         let starts: Vec<Start> = self.starts.iter().map(|start| starts::read_one(start)).collect::<Result<_, _>>()?;
         let auth = self.login.as_ref().map(|(user, password)| {
-            let wrong = || Failure::Usage("login: the user name must not be empty or have a colon".to_owned());
+            let wrong = || CommandFailure::Usage("login: the user name must not be empty or have a colon".to_owned());
             Credentials::typed(&format!("{user}:{password}")).filter(|_| !user.contains(':')).ok_or_else(wrong)
         });
         // Which sequence is run.
@@ -226,9 +226,9 @@ impl<F: Fetcher + 'static> CrawlRun<F> {
     async fn run(self) -> Result<Summary, CrawlError> {
         let Self { session, stop, dir, logged_in, _temporary } = self;
         let (dir, end) = match session.sequences(Clock::start(), stop).await {
-            Ok(ended) => (ended.lock.directory().map_err(Failure::from)?, ended.end),
+            Ok(ended) => (ended.lock.directory().map_err(CommandFailure::from)?, ended.end),
             // It is as it was.
-            Err(Failure::Interrupted(signal)) if CrawlDirectory::exists(&dir) => (dir, RunEnd::Signal(signal)),
+            Err(CommandFailure::Interrupted(signal)) if CrawlDirectory::exists(&dir) => (dir, RunEnd::Signal(signal)),
             Err(failure) => return Err(failure.into()),
         };
         Ok(Summary::read(&dir, end, logged_in)?)

@@ -10,7 +10,7 @@ use crate::{
     engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents, WriterThread},
     fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
     scope::UrlFilter,
-    session::{self, Caller, Failure, access::Standard},
+    session::{self, Caller, CommandFailure, access::Standard},
 };
 
 /// Takes the place of the fetcher in a crawl that was given none: such a crawl asks servers by HTTP.
@@ -79,10 +79,10 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
 
     fn fetcher(
         &self,
-        standard: impl FnOnce() -> Result<Standard, Failure>,
+        standard: impl FnOnce() -> Result<Standard, CommandFailure>,
         settings: &Settings,
         stop: &StopSignal,
-    ) -> Result<Self::Fetcher, Failure> {
+    ) -> Result<Self::Fetcher, CommandFailure> {
         let asks = match &self.fetcher {
             Some(own) => Asks::Own(Arc::clone(own)),
             None => Asks::Http(Box::new(standard()?)),
@@ -94,7 +94,7 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
         WriterThread
     }
 
-    fn random(&self) -> Result<u64, Failure> {
+    fn random(&self) -> Result<u64, CommandFailure> {
         session::random()
     }
 
@@ -122,7 +122,7 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
         self.progress.set(figures);
     }
 
-    fn has_ended(&self, _: &Path, _: RunEnd) -> Result<(), Failure> {
+    fn has_ended(&self, _: &Path, _: RunEnd) -> Result<(), CommandFailure> {
         Ok(())
     }
 }

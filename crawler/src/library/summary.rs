@@ -10,7 +10,7 @@ use crate::{
         fold,
         summary::{self, View},
     },
-    session::{Failure, directory, no_start},
+    session::{CommandFailure, directory, no_start},
     store::{PageCounts, StoredSummary},
 };
 
@@ -107,7 +107,7 @@ pub struct Summary {
 
 impl Summary {
     /// That of a directory whose crawl has just ended so.
-    pub(super) fn read(dir: &Path, end: engine::RunEnd, logged_in: bool) -> Result<Self, Failure> {
+    pub(super) fn read(dir: &Path, end: engine::RunEnd, logged_in: bool) -> Result<Self, CommandFailure> {
         let stored = directory::summary(dir)?;
         let failed = (end == engine::RunEnd::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
         let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false, missing: None }).text;

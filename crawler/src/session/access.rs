@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
-use super::{Failure, Start, open_files::OpenFiles};
+use super::{CommandFailure, Start, open_files::OpenFiles};
 use crate::{
     config::{Login, RawSettings, RawValue, SecretText, SecretValue, Settings},
     fetch::{
@@ -21,14 +21,14 @@ use crate::{
 pub(crate) fn with_logins<'a>(
     starts: impl Iterator<Item = &'a Start>,
     known: &[Login],
-) -> Result<Option<RawSettings>, Failure> {
+) -> Result<Option<RawSettings>, CommandFailure> {
     let mut given: HashMap<Origin, Login> = HashMap::new();
     for start in starts {
         let (origin, Some(credentials)) = (start.url.origin(), start.credentials.clone()) else { continue };
         let login = Login { origin: origin.clone(), credentials };
         if given.insert(origin.clone(), login.clone()).is_some_and(|before| before != login) {
             let why = "has two passwords: give one password for all start URLs of an origin";
-            return Err(Failure::Usage(format!("{origin} {why}")));
+            return Err(CommandFailure::Usage(format!("{origin} {why}")));
         }
     }
     if given.is_empty() {
@@ -42,8 +42,8 @@ pub(crate) fn with_logins<'a>(
 }
 
 /// What `--auth` gives.
-pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Failure> {
-    let wrong = || Failure::Usage("--auth: give a user name and a password as USER:PASS".to_owned());
+pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, CommandFailure> {
+    let wrong = || CommandFailure::Usage("--auth: give a user name and a password as USER:PASS".to_owned());
     given.map(|text| Credentials::typed(text.reveal()).ok_or_else(wrong)).transpose()
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn fetcher<'a>(
     files: OpenFiles,
     own: impl Iterator<Item = Cow<'a, WebUrl>> + Clone,
     auth: Option<&Credentials>,
-) -> Result<Standard, Failure> {
+) -> Result<Standard, CommandFailure> {
     let limits = &settings.fetch;
     let origins = own.clone().map(|url| url.origin());
     let mut fetch = FetchSettings::new(limits.user_agent.as_str());
@@ -82,13 +82,13 @@ pub(crate) fn fetcher<'a>(
     Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
 }
 
-fn allowances(texts: &[String]) -> Result<Vec<Allowance>, Failure> {
-    let read = |text: &String| text.parse().map_err(|error| Failure::Usage(format!("--allow-private: {error}")));
+fn allowances(texts: &[String]) -> Result<Vec<Allowance>, CommandFailure> {
+    let read = |text: &String| text.parse().map_err(|error| CommandFailure::Usage(format!("--allow-private: {error}")));
     texts.iter().map(read).collect()
 }
 
 /// Addresses that the user gave.
-pub(crate) fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, Failure> {
-    let read = |text: &String| text.parse().map_err(|error| Failure::Usage(format!("--resolve: {error}")));
+pub(crate) fn overrides(texts: &[String]) -> Result<Vec<ResolveOverride>, CommandFailure> {
+    let read = |text: &String| text.parse().map_err(|error| CommandFailure::Usage(format!("--resolve: {error}")));
     texts.iter().map(read).collect()
 }

@@ -1,6 +1,6 @@
 //! The sequence before the next: one that was stopped or killed is resumed first.
 
-use super::{Caller, Ended, Failure, Round, Session, directory};
+use super::{Caller, CommandFailure, Ended, Round, Session, directory};
 use crate::{
     clock::Clock,
     engine::{RunEnd, StopSignal},
@@ -13,7 +13,7 @@ impl<C: Caller> Session<C> {
         &mut self,
         clock: Clock,
         stop: &StopSignal,
-    ) -> Result<Option<Ended<C::Fetcher>>, Failure> {
+    ) -> Result<Option<Ended<C::Fetcher>>, CommandFailure> {
         if !self.round.begins() {
             return Ok(None);
         }
@@ -31,7 +31,7 @@ impl<C: Caller> Session<C> {
         let (dir, number) = (self.dir.display(), last.number);
         if !self.may_go_on(directory.settings()?.as_deref())? {
             let why = "is not finished, and these settings would widen its scope: resume it first, without them and without --again";
-            return Err(Failure::Usage(format!("{dir}: sequence {number} {why}: `webloom crawl -d {dir}`")));
+            return Err(CommandFailure::Usage(format!("{dir}: sequence {number} {why}: `webloom crawl -d {dir}`")));
         }
         drop(directory);
         let next = number + 1;

@@ -5,7 +5,7 @@ use std::path::Path;
 use tokio::sync::watch;
 
 use super::{
-    Failure,
+    CommandFailure,
     access::Standard,
     takers::{self, VisitTaker},
 };
@@ -40,10 +40,10 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     /// When it cannot be made.
     fn fetcher(
         &self,
-        standard: impl FnOnce() -> Result<Standard, Failure>,
+        standard: impl FnOnce() -> Result<Standard, CommandFailure>,
         settings: &Settings,
         stop: &StopSignal,
-    ) -> Result<Self::Fetcher, Failure>;
+    ) -> Result<Self::Fetcher, CommandFailure>;
 
     /// What runs the writer of a sequence.
     fn writer(&self) -> Self::Writer;
@@ -52,7 +52,7 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// When the system gives none.
-    fn random(&self) -> Result<u64, Failure>;
+    fn random(&self) -> Result<u64, CommandFailure>;
 
     /// What hands events to whoever follows the crawl, if anybody does.
     fn events(&self) -> Option<VisitEvents> {
@@ -85,5 +85,5 @@ pub(crate) trait Caller: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// When its summary cannot be read or shown.
-    fn has_ended(&self, dir: &Path, end: RunEnd) -> Result<(), Failure>;
+    fn has_ended(&self, dir: &Path, end: RunEnd) -> Result<(), CommandFailure>;
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Failure;
+use super::CommandFailure;
 use crate::{
     observe::escape,
     store::{ReadSide, StoreError, StoredSummary, sqlite},
@@ -17,9 +17,9 @@ pub(crate) const CRAWLS: &str = "crawls";
 const NAMED: usize = 5;
 
 /// The records of a crawl, also while it runs.
-pub(crate) fn records(dir: &Path) -> Result<impl ReadSide, Failure> {
+pub(crate) fn records(dir: &Path) -> Result<impl ReadSide, CommandFailure> {
     sqlite::Records::open(dir).map_err(|error| match error {
-        StoreError::Missing { .. } => Failure::Usage(error.to_string() + &others(dir)),
+        StoreError::Missing { .. } => CommandFailure::Usage(error.to_string() + &others(dir)),
         error => error.into(),
     })
 }
@@ -36,17 +36,17 @@ pub(crate) fn others(dir: &Path) -> String {
 }
 
 /// The summary of the last sequence.
-pub(crate) fn summary(dir: &Path) -> Result<StoredSummary, Failure> {
+pub(crate) fn summary(dir: &Path) -> Result<StoredSummary, CommandFailure> {
     let summary = records(dir)?.summary()?;
     summary.ok_or_else(|| StoreError::Empty { path: dir.to_owned() }.into())
 }
 
 /// A directory for a run, locked if it is not kept already, and made when there is none; tests of kill and resume
 /// may have it die at some moment.
-pub(crate) fn open(dir: &Path, kept: Option<&DirectoryLock>) -> Result<CrawlDirectory, Failure> {
+pub(crate) fn open(dir: &Path, kept: Option<&DirectoryLock>) -> Result<CrawlDirectory, CommandFailure> {
     let given = std::env::var("WEBLOOM_FAILPOINT").ok();
     let fail_point = given.map(|text| text.parse()).transpose();
-    let fail_point = fail_point.map_err(|error: sqlite::BadFailPoint| Failure::Usage(error.to_string()))?;
+    let fail_point = fail_point.map_err(|error: sqlite::BadFailPoint| CommandFailure::Usage(error.to_string()))?;
     let directory = match kept {
         Some(lock) => CrawlDirectory::open_locked(lock.clone())?,
         None => CrawlDirectory::open(dir)?,

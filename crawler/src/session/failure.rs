@@ -1,4 +1,4 @@
-//! [`Failure`]: why a command did not do what it was asked to.
+//! [`CommandFailure`]: why a command did not do what it was asked to.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// Why a command failed; it knows its exit code.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub enum CommandFailure {
     /// The arguments make no sense together.
     #[error("{0}")]
     Usage(String),
@@ -45,7 +45,7 @@ pub enum Failure {
     Read(#[from] ReadError),
 }
 
-impl Failure {
+impl CommandFailure {
     /// 2 for what is decided before the first request, 128 and its number for a signal, 1 for the rest.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code())

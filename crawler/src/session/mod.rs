@@ -19,7 +19,7 @@ pub(crate) mod takers;
 
 use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
-pub use failure::Failure;
+pub use failure::CommandFailure;
 
 pub(crate) use caller::Caller;
 pub(crate) use starts::Start;
@@ -98,7 +98,11 @@ pub(crate) struct Visited {
 
 impl<C: Caller> Session<C> {
     /// Runs one sequence after another, as the reset policy asks; `clock` was started with the first. The last is not shown yet.
-    pub(crate) async fn sequences(mut self, clock: Clock, stop: StopSignal) -> Result<Ended<C::Fetcher>, Failure> {
+    pub(crate) async fn sequences(
+        mut self,
+        clock: Clock,
+        stop: StopSignal,
+    ) -> Result<Ended<C::Fetcher>, CommandFailure> {
         let resumed = self.resume_first(clock, &stop).await?;
         let mut ended = match resumed {
             Some(ended) => ended,
@@ -129,11 +133,11 @@ impl<C: Caller> Session<C> {
     }
 
     /// Refuses what can be refused before a directory is made.
-    fn check(&self) -> Result<(), Failure> {
+    fn check(&self) -> Result<(), CommandFailure> {
         self.layers.resolve()?;
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
             let why = format!("{} holds no crawl: give a start URL to begin one", self.dir.display());
-            return Err(Failure::Usage(why + &directory::others(&self.dir)));
+            return Err(CommandFailure::Usage(why + &directory::others(&self.dir)));
         }
         if self.round.begins() && !CrawlDirectory::exists(&self.dir) {
             return Err(self.nothing_to_repeat());
@@ -145,7 +149,7 @@ impl<C: Caller> Session<C> {
     }
 
     /// The settings of this run; those stored are kept where nothing stronger is given.
-    pub(crate) fn settings(&self, stored: Option<&str>) -> Result<Resolved, Failure> {
+    pub(crate) fn settings(&self, stored: Option<&str>) -> Result<Resolved, CommandFailure> {
         let layers = match stored {
             Some(stored) => self.layers.clone().stored(stored),
             None => self.layers.clone(),
@@ -159,13 +163,13 @@ impl<C: Caller> Session<C> {
     }
 
     /// Whether the last sequence can go on with these settings: its scope stays.
-    pub(crate) fn may_go_on(&self, stored: Option<&str>) -> Result<bool, Failure> {
+    pub(crate) fn may_go_on(&self, stored: Option<&str>) -> Result<bool, CommandFailure> {
         let session = Self { round: Round::Between, ..self.clone() };
         Ok(session.changes(stored, &self.settings(stored)?).is_ok())
     }
 
     /// How the settings of this run differ from those stored; a wider scope is refused within a sequence.
-    fn changes(&self, stored: Option<&str>, new: &Resolved) -> Result<Vec<ChangedKey>, Failure> {
+    fn changes(&self, stored: Option<&str>, new: &Resolved) -> Result<Vec<ChangedKey>, CommandFailure> {
         let Some(stored) = stored else { return Ok(Vec::new()) };
         let stored = Layers::new().stored(stored).resolve()?;
         Ok(match self.round {
@@ -174,13 +178,13 @@ impl<C: Caller> Session<C> {
         })
     }
 
-    fn nothing_to_repeat(&self) -> Failure {
+    fn nothing_to_repeat(&self) -> CommandFailure {
         let dir = self.dir.display();
-        Failure::Usage(format!("{dir} holds no crawl to crawl again: leave out --again"))
+        CommandFailure::Usage(format!("{dir} holds no crawl to crawl again: leave out --again"))
     }
 
     /// Starts of which the directory knows none belong to another crawl.
-    pub(crate) fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), Failure> {
+    pub(crate) fn refuse_foreign(&self, areas: &[AreaRow]) -> Result<(), CommandFailure> {
         let urls: HashSet<_> = areas.iter().map(|area| area.url.as_str()).collect();
         if self.starts.is_empty() || self.starts.iter().any(|start| is_known(start, &urls)) {
             return Ok(());
@@ -188,7 +192,7 @@ impl<C: Caller> Session<C> {
         // As a URL prints, without a password that an earlier version kept there.
         let shown = |area: &AreaRow| WebUrl::parse(&area.url).map_or_else(|_| area.url.clone(), |url| url.to_string());
         let known: Vec<_> = areas.iter().take(3).map(|area| escape::text(&shown(area)).into_owned()).collect();
-        Err(Failure::Usage(format!(
+        Err(CommandFailure::Usage(format!(
             "{} holds the crawl of {}; give one of its start URLs, add yours with --add URL, or give another --dir",
             self.dir.display(),
             known.join(", ")
@@ -203,10 +207,10 @@ fn is_known(start: &Start, areas: &HashSet<&str>) -> bool {
 }
 
 /// A number from the system's own source of chance.
-pub(crate) fn random() -> Result<u64, Failure> {
+pub(crate) fn random() -> Result<u64, CommandFailure> {
     let mut bytes = [0; 8];
     std::fs::File::open("/dev/urandom")
         .and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes))
-        .map_err(Failure::system("cannot read randomness"))?;
+        .map_err(CommandFailure::system("cannot read randomness"))?;
     Ok(u64::from_le_bytes(bytes))
 }

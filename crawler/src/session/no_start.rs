@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Failure, directory};
+use super::{CommandFailure, directory};
 use crate::{
     observe::escape,
     store::{Abandonment, PageFilter, PageLine, ReadSide},
@@ -20,7 +20,7 @@ pub(crate) struct NoStart {
 }
 
 /// Why no start of the last sequence gave a page; with a log-in that was given, if one was.
-pub(crate) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, Failure> {
+pub(crate) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, CommandFailure> {
     let sequence = Some(directory::summary(dir)?.sequence);
     let records = directory::records(dir)?;
     let (mut starts, mut reasons) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::Failure;
+use super::CommandFailure;
 use crate::config::PolitenessSettings;
 
 /// Files beside connections: the terminal, the runtime's, the database with its log, the lock, the sweep's, the reader of
@@ -38,18 +38,18 @@ impl OpenFiles {
     /// Shares the files that may be open between requests and idle connections. Where they are too few, there are fewer
     /// requests at once, and a warning.
     /// What the process has is shared among so many crawls.
-    pub(crate) fn for_crawl(politeness: &mut PolitenessSettings, crawls: u64) -> Result<Self, Failure> {
+    pub(crate) fn for_crawl(politeness: &mut PolitenessSettings, crawls: u64) -> Result<Self, CommandFailure> {
         Self::within(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX) / crawls.max(1), politeness)
     }
 
-    fn within(limit: u64, politeness: &mut PolitenessSettings) -> Result<Self, Failure> {
+    fn within(limit: u64, politeness: &mut PolitenessSettings) -> Result<Self, CommandFailure> {
         let free = limit.saturating_sub(OTHERS);
         let most = u32::try_from(free / (A_REQUEST + 1)).unwrap_or(u32::MAX);
         let Some(most) = NonZeroU32::new(most) else {
             let least = OTHERS + A_REQUEST + 1;
             let why =
                 format!("only {limit} files may be open at once, but {least} are needed: raise the limit (ulimit -n)");
-            return Err(Failure::Usage(why));
+            return Err(CommandFailure::Usage(why));
         };
         if politeness.concurrency > most {
             let wanted = politeness.concurrency;

@@ -6,7 +6,7 @@
 use std::{borrow::Cow, collections::HashSet, path::Path, sync::Arc};
 
 use super::{
-    Caller, Failure, Round, SCOPE_KEYS, Session, Start, access,
+    Caller, CommandFailure, Round, SCOPE_KEYS, Session, Start, access,
     directory::{self, Beginning, CrawlDirectory, DirectoryLock},
     open_files::OpenFiles,
 };
@@ -63,7 +63,7 @@ pub(super) struct PreparedRun<F> {
 
 impl<C: Caller> Session<C> {
     /// Prepares a sequence. It blocks.
-    pub(super) fn prepare(mut self, begun: Begun, stop: &StopSignal) -> Result<Prepared<C::Fetcher>, Failure> {
+    pub(super) fn prepare(mut self, begun: Begun, stop: &StopSignal) -> Result<Prepared<C::Fetcher>, CommandFailure> {
         let directory = directory::open(&self.dir, self.lock.as_ref())?;
         let stopping = stop.clone();
         let mut directory = directory.interrupted_when(move || stopping.asked_before().is_some())?;
@@ -123,7 +123,11 @@ impl<C: Caller> Session<C> {
 
     /// Asks the URL table what the run begins with, and has it be as the settings say; with the starts that the sequence has not
     /// admitted yet.
-    fn begin(&self, directory: &CrawlDirectory, wanted: &Wanted<'_>) -> Result<(Resumed, Vec<Box<str>>), Failure> {
+    fn begin(
+        &self,
+        directory: &CrawlDirectory,
+        wanted: &Wanted<'_>,
+    ) -> Result<(Resumed, Vec<Box<str>>), CommandFailure> {
         let Wanted { settings, json, changes, now } = *wanted;
         let areas = directory.areas()?;
         // A run that changed the scope may have ended before its first visit.
@@ -147,7 +151,7 @@ impl<C: Caller> Session<C> {
     }
 
     /// A sequence in which no start gave a page has nothing to go on with: the next one begins.
-    fn try_failed_starts_again(&mut self, directory: &CrawlDirectory) -> Result<(), Failure> {
+    fn try_failed_starts_again(&mut self, directory: &CrawlDirectory) -> Result<(), CommandFailure> {
         let last = directory.last_sequence()?.filter(|last| last.end.as_deref() == Some("failed"));
         if self.round == Round::GoOn && last.is_some() {
             self.caller.note("no start URL gave a page before: the next sequence asks for them again");
@@ -157,7 +161,7 @@ impl<C: Caller> Session<C> {
     }
 
     /// Whether texts of pages are kept: of those that are watched, or were in a sequence before, unless it is said otherwise.
-    fn keeps_texts(&self, choice: TextChoice, directory: &CrawlDirectory) -> Result<bool, Failure> {
+    fn keeps_texts(&self, choice: TextChoice, directory: &CrawlDirectory) -> Result<bool, CommandFailure> {
         Ok(match choice {
             TextChoice::On => true,
             TextChoice::Auto => self.watched || directory.keeps_texts()?,
@@ -165,9 +169,9 @@ impl<C: Caller> Session<C> {
         })
     }
 
-    fn create(&self, directory: &mut CrawlDirectory, settings: &str, now: Moment) -> Result<(), Failure> {
+    fn create(&self, directory: &mut CrawlDirectory, settings: &str, now: Moment) -> Result<(), CommandFailure> {
         if self.starts.is_empty() && self.added.is_empty() {
-            return Err(Failure::Usage(format!("{} holds no crawl yet: give a start URL", self.dir.display())));
+            return Err(CommandFailure::Usage(format!("{} holds no crawl yet: give a start URL", self.dir.display())));
         }
         let crawl = NewCrawl {
             at: now,
@@ -181,7 +185,7 @@ impl<C: Caller> Session<C> {
     }
 
     /// The contact in the default user agent is nobody's.
-    fn ask_for_contact(&self, settings: &Settings) -> Result<(), Failure> {
+    fn ask_for_contact(&self, settings: &Settings) -> Result<(), CommandFailure> {
         let default = Layers::new().resolve()?.settings.fetch.user_agent;
         let heard = self.announced || settings.fetch.user_agent.as_str() != default.as_str();
         if !heard {
@@ -201,7 +205,7 @@ impl<C: Caller> Session<C> {
         &self,
         areas: Vec<AreaRow>,
         directory: &CrawlDirectory,
-    ) -> Result<(Vec<StartUrl>, HashSet<Fingerprint>), Failure> {
+    ) -> Result<(Vec<StartUrl>, HashSet<Fingerprint>), CommandFailure> {
         let seed = directory.fingerprint_seed()?.ok_or_else(|| missing(&self.dir))?;
         let rules = directory.key_rules()?.ok_or_else(|| missing(&self.dir))?;
         let mut known = HashSet::new();
@@ -265,6 +269,6 @@ fn tell_clamped(urls: u64) {
     }
 }
 
-fn missing(dir: &Path) -> Failure {
+fn missing(dir: &Path) -> CommandFailure {
     StoreError::Missing { path: dir.to_owned() }.into()
 }

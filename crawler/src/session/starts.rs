@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use super::{Failure, directory::CrawlDirectory};
+use super::{CommandFailure, directory::CrawlDirectory};
 use crate::url::{Credentials, WebUrl};
 
 /// A start URL as given.
@@ -17,7 +17,7 @@ pub(crate) struct Start {
 }
 
 /// Reads START arguments; every one that is wrong is named.
-pub(crate) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
+pub(crate) fn read(arguments: &[String]) -> Result<Vec<Start>, CommandFailure> {
     let (mut starts, mut faults) = (Vec::new(), Vec::new());
     for argument in arguments {
         let read = each_line(argument, |place, text| match start(text) {
@@ -26,21 +26,21 @@ pub(crate) fn read(arguments: &[String]) -> Result<Vec<Start>, Failure> {
         });
         faults.extend(read.err());
     }
-    if faults.is_empty() { Ok(starts) } else { Err(Failure::Usage(faults.join("\n"))) }
+    if faults.is_empty() { Ok(starts) } else { Err(CommandFailure::Usage(faults.join("\n"))) }
 }
 
 /// Reads one start: a URL, or a host without a scheme.
-pub(crate) fn read_one(text: &str) -> Result<Start, Failure> {
-    start(text).map_err(|reason| Failure::Usage(fault("start", text, &reason)))
+pub(crate) fn read_one(text: &str) -> Result<Start, CommandFailure> {
+    start(text).map_err(|reason| CommandFailure::Usage(fault("start", text, &reason)))
 }
 
 /// What reads the list on stdin, if any does.
 const STDIN: &str = "-";
 
 /// A list on stdin can be read once.
-pub(crate) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+pub(crate) fn check_stdin<'a>(arguments: impl Iterator<Item = &'a String>) -> Result<(), CommandFailure> {
     let lists = arguments.filter(|argument| *argument == STDIN).count();
-    let twice = || Failure::Usage("- is given more than once, but stdin can be read only once".to_owned());
+    let twice = || CommandFailure::Usage("- is given more than once, but stdin can be read only once".to_owned());
     if lists > 1 { Err(twice()) } else { Ok(()) }
 }
 
@@ -140,7 +140,7 @@ mod tests {
         for text in
             ["ftp://h/", "mailto:me@h", "file:///etc/passwd", "http://", "javascript:f(1)", "", "./site", "/srv/site"]
         {
-            assert!(matches!(read_one(text), Err(Failure::Usage(_))), "{text}");
+            assert!(matches!(read_one(text), Err(CommandFailure::Usage(_))), "{text}");
         }
     }
 

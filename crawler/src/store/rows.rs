@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{KeptPart, TextRow};
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    health::Cause,
+    health::FailureCause,
     queue::{KnownCopy, WorkItem},
     time::Moment,
     url::{Fingerprint, Key, Origin, WebUrl},
@@ -148,8 +148,8 @@ impl Abandonment {
             Self::Scope => "the scope is narrower than it was",
             Self::Robots => "robots.txt forbids it",
             Self::NoHttps => "no answer over https",
-            Self::Address => Cause::Address.explained(),
-            Self::NoName => Cause::NoName.explained(),
+            Self::Address => FailureCause::Address.explained(),
+            Self::NoName => FailureCause::NoName.explained(),
         }
     }
 

@@ -16,11 +16,8 @@ use crate::{
 const REPEATED: &[&str] = &[
     "Asked",
     "Beginning",
-    "Cause",
     "Change",
     "Event",
-    "Failure",
-    "Fault",
     "Found",
     "Labels",
     "Limits",

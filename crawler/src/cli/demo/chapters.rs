@@ -16,7 +16,7 @@ use super::{
     tour::{FIRST, Tour, command_line, quoted},
 };
 use crate::{
-    cli::{Failure, directory},
+    cli::{CommandFailure, directory},
     store::PageOutcome,
 };
 
@@ -64,7 +64,7 @@ impl Story {
 }
 
 /// All of them, one after another.
-pub(super) async fn all(tour: &Tour) -> Result<Story, Failure> {
+pub(super) async fn all(tour: &Tour) -> Result<Story, CommandFailure> {
     let url = tour.server().url();
     tour.screen().text(&format!("A tour of webloom in five chapters, on a practice site at {url}"))?;
     let chapters =
@@ -78,7 +78,7 @@ fn crawl_of<'a>(url: &'a str, dir: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// A whole crawl.
-async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
+async fn crawl(tour: &Tour) -> Result<Chapter, CommandFailure> {
     tour.screen().heading("1. Crawl")?;
     tour.screen().text("It follows every link of the site once, obeys robots.txt, and names what is broken.")?;
     let mut chapter = Chapter::begin("crawl");
@@ -109,7 +109,7 @@ async fn crawl(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// A filter that loses pages.
-async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
+async fn tiny_filter(tour: &Tour) -> Result<Chapter, CommandFailure> {
     tour.screen().heading("2. A filter that is far too small")?;
     tour.screen()
         .text("A full filter takes new URLs for seen ones: these are lost. The audit counts them during the crawl,")?;
@@ -152,7 +152,7 @@ async fn tiny_filter(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// A crawl that is killed, and goes on.
-async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
+async fn kill(tour: &Tour) -> Result<Chapter, CommandFailure> {
     tour.screen().heading("3. Kill it during the crawl")?;
     tour.screen().text("Everything that the crawl knows is in one SQLite file. The same command resumes the crawl.")?;
     let mut chapter = Chapter::begin("kill");
@@ -192,7 +192,7 @@ async fn kill(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// The site changes.
-async fn change(tour: &Tour) -> Result<Chapter, Failure> {
+async fn change(tour: &Tour) -> Result<Chapter, CommandFailure> {
     tour.screen().heading("4. The site changes")?;
     tour.screen()
         .text("Pages are edited, removed and added. --again asks for every known page and shows what has changed.")?;
@@ -224,7 +224,11 @@ async fn change(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// Shows a line for each kind of change: of a line only the kind and the URL.
-fn excerpt_of_changes<'a>(tour: &Tour, output: &str, kinds: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+fn excerpt_of_changes<'a>(
+    tour: &Tour,
+    output: &str,
+    kinds: impl Iterator<Item = &'a String>,
+) -> Result<(), CommandFailure> {
     let site = tour.server().url();
     for kind in kinds {
         let mut lines = output.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -236,7 +240,7 @@ fn excerpt_of_changes<'a>(tour: &Tour, output: &str, kinds: impl Iterator<Item =
 }
 
 /// The server is away for a while.
-async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
+async fn outage(tour: &Tour) -> Result<Chapter, CommandFailure> {
     let seconds = OUTAGE.as_secs();
     tour.screen().heading("5. An outage")?;
     tour.screen().text(&format!(
@@ -276,7 +280,7 @@ async fn outage(tour: &Tour) -> Result<Chapter, Failure> {
 }
 
 /// What `webloom status` says while the server is away, as soon as the crawl has noticed.
-async fn while_away(tour: &Tour, dir: &str) -> Result<String, Failure> {
+async fn while_away(tour: &Tour, dir: &str) -> Result<String, CommandFailure> {
     let began = Instant::now();
     let has_noticed = || directory::summary(dir.as_ref()).is_ok_and(|summary| summary.unhealthy_hosts > 0);
     while began.elapsed() < OUTAGE && !has_noticed() {

@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use webloom_practice::PracticeServer;
 
-use crate::cli::Failure;
+use crate::cli::CommandFailure;
 
 /// What tells of the site that the crawls are of.
 const SITE: &str = "site.json";
@@ -43,20 +43,20 @@ pub(super) struct KeptSite {
 impl Folder {
     /// A folder of the demo's own, or the one that was named; the latter holds nothing, or, if its site is to be served, an
     /// earlier demo.
-    pub(super) fn prepare(given: Option<&Path>, keep: bool, serve: bool) -> Result<Self, Failure> {
+    pub(super) fn prepare(given: Option<&Path>, keep: bool, serve: bool) -> Result<Self, CommandFailure> {
         let Some(path) = given else { return Self::own(keep) };
         let path = path.to_owned();
         let site = fs::read(path.join(SITE)).ok().and_then(|json| serde_json::from_slice(&json).ok());
         if serve && site.is_some() {
             return Ok(Self { path, stays: true, site });
         }
-        fs::create_dir_all(&path).map_err(Failure::system("cannot make the folder of the demo"))?;
-        let mut entries = fs::read_dir(&path).map_err(Failure::system("cannot read the folder of the demo"))?;
+        fs::create_dir_all(&path).map_err(CommandFailure::system("cannot make the folder of the demo"))?;
+        let mut entries = fs::read_dir(&path).map_err(CommandFailure::system("cannot read the folder of the demo"))?;
         if entries.next().is_none() {
             return Ok(Self { path, stays: true, site: None });
         }
         let shown = path.display();
-        Err(Failure::Usage(match site {
+        Err(CommandFailure::Usage(match site {
             Some(_) => {
                 format!("{shown} holds an earlier demo: --serve serves its site again; a tour needs a new folder")
             }
@@ -64,7 +64,7 @@ impl Folder {
         }))
     }
 
-    fn own(keep: bool) -> Result<Self, Failure> {
+    fn own(keep: bool) -> Result<Self, CommandFailure> {
         let name = format!("webloom-demo-{}", std::process::id());
         let mut path = std::env::temp_dir().join(&name);
         for turn in 1.. {
@@ -74,7 +74,7 @@ impl Folder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     path = std::env::temp_dir().join(format!("{name}-{turn}"));
                 }
-                Err(error) => return Err(Failure::system("cannot make a folder for the demo")(error)),
+                Err(error) => return Err(CommandFailure::system("cannot make a folder for the demo")(error)),
             }
         }
         Ok(Self { path, stays: keep, site: None })
@@ -96,17 +96,17 @@ impl Folder {
     }
 
     /// Notes the site of this demo, if the folder stays.
-    pub(super) fn keep_site(&self, server: &PracticeServer) -> Result<(), Failure> {
+    pub(super) fn keep_site(&self, server: &PracticeServer) -> Result<(), CommandFailure> {
         let kept = KeptSite { address: server.address(), version: server.site().version() };
         let json = serde_json::to_vec(&kept).expect("an address and a number are JSON");
         if !self.stays {
             return Ok(());
         }
-        fs::write(self.path.join(SITE), json).map_err(Failure::system("cannot keep the site of the demo"))
+        fs::write(self.path.join(SITE), json).map_err(CommandFailure::system("cannot keep the site of the demo"))
     }
 
     /// Removes it, unless it stays.
-    pub(super) fn leave(self) -> Result<(), Failure> {
+    pub(super) fn leave(self) -> Result<(), CommandFailure> {
         if self.stays {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl Folder {
             }
             std::thread::sleep(PAUSE);
         }
-        fs::remove_dir_all(&self.path).map_err(Failure::system("cannot remove the folder of the demo"))
+        fs::remove_dir_all(&self.path).map_err(CommandFailure::system("cannot remove the folder of the demo"))
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use webloom_practice::{PracticeServer, PracticeSite, Shape};
 
 use self::{chapters::Story, folder::Folder, screen::Screen, tour::Tour};
-use super::{Failure, directory, flags::OutputFlags, outcome, session, signals, summary};
+use super::{CommandFailure, directory, flags::OutputFlags, outcome, session, signals, summary};
 
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ struct Shown {
     server: Option<PracticeServer>,
 }
 
-pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, CommandFailure> {
     let folder = Folder::prepare(args.dir.as_deref(), args.keep, args.serve)?;
     let runtime = session::runtime()?;
     let ended = runtime.block_on(demo(args, &folder));
@@ -71,7 +71,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The tour, then the site until Ctrl-C if that is asked for.
-async fn demo(args: &DemoArgs, folder: &Folder) -> Result<ExitCode, Failure> {
+async fn demo(args: &DemoArgs, folder: &Folder) -> Result<ExitCode, CommandFailure> {
     let mut stop = signals::stop_signal()?;
     let shown = tokio::select! {
         biased;
@@ -93,17 +93,17 @@ async fn demo(args: &DemoArgs, folder: &Folder) -> Result<ExitCode, Failure> {
 }
 
 /// The tour, or the site of an earlier one.
-async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, Failure> {
+async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, CommandFailure> {
     let site = PracticeSite::new(Shape::demo());
     if let Some(kept) = folder.site() {
         let server = PracticeServer::start_at(site.in_version(kept.version), kept.address).await;
-        let server = server.map_err(Failure::system("cannot serve the practice site at its earlier address"))?;
+        let server = server.map_err(CommandFailure::system("cannot serve the practice site at its earlier address"))?;
         if args.output.json {
             outcome::document(&json!({"site": server.url(), "directory": folder.path().display().to_string()}))?;
         }
         return Ok(Shown { holds: true, server: Some(server) });
     }
-    let server = PracticeServer::start(site).await.map_err(Failure::system("cannot serve the practice site"))?;
+    let server = PracticeServer::start(site).await.map_err(CommandFailure::system("cannot serve the practice site"))?;
     let tour = Tour::new(folder.path(), server, Screen::new(&args.output), &args.output)?;
     let story = chapters::all(&tour).await?;
     folder.keep_site(tour.server())?;
@@ -115,7 +115,7 @@ async fn show(args: &DemoArgs, folder: &Folder) -> Result<Shown, Failure> {
 }
 
 /// The summary of the first crawl, and the figures of the tour.
-fn document(story: &Story, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<Value, Failure> {
+fn document(story: &Story, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Result<Value, CommandFailure> {
     let figures = json!({
         "site": tour.server().url(), "directory": folder.path().display().to_string(),
         "kept": folder.stays(), "served": args.serve, "tour_seconds": story.seconds(), "holds": story.holds(),
@@ -129,7 +129,7 @@ fn document(story: &Story, args: &DemoArgs, folder: &Folder, tour: &Tour) -> Res
 }
 
 /// What held, and what to do next.
-fn closing(story: &Story, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), Failure> {
+fn closing(story: &Story, args: &DemoArgs, folder: &Folder, screen: Screen) -> Result<(), CommandFailure> {
     screen.gap()?;
     match story.wrong() {
         0 => screen.good(&format!(

@@ -5,7 +5,7 @@
 use std::io::{self, IsTerminal};
 
 use crate::{
-    cli::{Failure, flags::OutputFlags, outcome},
+    cli::{CommandFailure, flags::OutputFlags, outcome},
     observe::escape,
 };
 
@@ -66,18 +66,18 @@ impl Screen {
     }
 
     /// The title of a chapter.
-    pub(super) fn heading(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn heading(self, text: &str) -> Result<(), CommandFailure> {
         self.gap()?;
         self.line("", Tone::Heading, text)
     }
 
     /// A sentence.
-    pub(super) fn text(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn text(self, text: &str) -> Result<(), CommandFailure> {
         self.line("", Tone::Plain, text)
     }
 
     /// A command that is run, on lines of its own where it is long.
-    pub(super) fn command(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn command(self, text: &str) -> Result<(), CommandFailure> {
         let mut indent = "  $ ";
         for line in folded(text) {
             self.line(indent, Tone::Command, &line)?;
@@ -87,28 +87,28 @@ impl Screen {
     }
 
     /// A line that a command printed, or its beginning.
-    pub(super) fn output(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn output(self, text: &str) -> Result<(), CommandFailure> {
         let begin: String = text.chars().take(WIDTH).collect();
         let rest = if begin.len() < text.len() { "..." } else { "" };
         self.line("    ", Tone::Output, &format!("{begin}{rest}"))
     }
 
     /// A statement that holds.
-    pub(super) fn good(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn good(self, text: &str) -> Result<(), CommandFailure> {
         self.line("  ", Tone::Good, &format!("ok: {text}"))
     }
 
     /// One that does not.
-    pub(super) fn bad(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn bad(self, text: &str) -> Result<(), CommandFailure> {
         self.line("  ", Tone::Bad, &format!("WRONG: {text}"))
     }
 
     /// An empty line.
-    pub(super) fn gap(self) -> Result<(), Failure> {
+    pub(super) fn gap(self) -> Result<(), CommandFailure> {
         self.line("", Tone::Plain, "")
     }
 
-    fn line(self, indent: &str, tone: Tone, text: &str) -> Result<(), Failure> {
+    fn line(self, indent: &str, tone: Tone, text: &str) -> Result<(), CommandFailure> {
         let text = escape::text(text);
         let line = match self.look {
             Look::Silent => return Ok(()),

@@ -19,7 +19,7 @@ use webloom_practice::PracticeServer;
 
 use super::{chapter::Chapter, screen::Screen};
 use crate::{
-    cli::{Failure, directory, flags::OutputFlags, summary},
+    cli::{CommandFailure, directory, flags::OutputFlags, summary},
     config::RawValue,
     observe::fold,
     store::{PageFilter, PageOutcome, ReadSide, Since},
@@ -50,8 +50,8 @@ impl Tour {
         server: PracticeServer,
         screen: Screen,
         output: &OutputFlags,
-    ) -> Result<Self, Failure> {
-        let program = std::env::current_exe().map_err(Failure::system("cannot find this program"))?;
+    ) -> Result<Self, CommandFailure> {
+        let program = std::env::current_exe().map_err(CommandFailure::system("cannot find this program"))?;
         let log = output.overlay().log;
         let variables = [("WEBLOOM_LOG_LEVEL", log.level), ("WEBLOOM_LOG_FORMAT", log.format)];
         let variables = variables.into_iter().filter_map(|(name, value)| match value {
@@ -94,21 +94,21 @@ impl Tour {
     }
 
     /// Shows a command and runs it; what it printed.
-    pub(super) async fn run(&self, chapter: &mut Chapter, arguments: &[&str]) -> Result<String, Failure> {
+    pub(super) async fn run(&self, chapter: &mut Chapter, arguments: &[&str]) -> Result<String, CommandFailure> {
         self.show(chapter, &command_line(arguments))?;
         self.execute(arguments).await
     }
 
     /// Shows a command.
-    pub(super) fn show(&self, chapter: &mut Chapter, command: &str) -> Result<(), Failure> {
+    pub(super) fn show(&self, chapter: &mut Chapter, command: &str) -> Result<(), CommandFailure> {
         chapter.add_command(command);
         self.screen.command(command)
     }
 
     /// Runs a command; what it printed.
-    pub(super) async fn execute(&self, arguments: &[&str]) -> Result<String, Failure> {
+    pub(super) async fn execute(&self, arguments: &[&str]) -> Result<String, CommandFailure> {
         let output = self.command(arguments).stdout(Stdio::piped()).output().await;
-        let output = output.map_err(Failure::system("cannot run this program"))?;
+        let output = output.map_err(CommandFailure::system("cannot run this program"))?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -116,15 +116,20 @@ impl Tour {
     }
 
     /// Runs a command that is killed when the server's log has so many lines; its process number, if it was.
-    pub(super) async fn execute_and_kill(&self, arguments: &[&str], lines: usize) -> Result<Option<u32>, Failure> {
+    pub(super) async fn execute_and_kill(
+        &self,
+        arguments: &[&str],
+        lines: usize,
+    ) -> Result<Option<u32>, CommandFailure> {
         let mut child = self.command(arguments).stdout(Stdio::null()).spawn();
-        let child = child.as_mut().map_err(|error| Failure::system("cannot run this program")(error.kind().into()))?;
+        let child =
+            child.as_mut().map_err(|error| CommandFailure::system("cannot run this program")(error.kind().into()))?;
         let number = child.id();
         let killed = tokio::select! {
             () = self.server.logged(lines) => child.kill().await.map(|()| number),
             ended = child.wait() => ended.map(|_| None),
         };
-        killed.map_err(Failure::system("cannot kill the crawl"))
+        killed.map_err(CommandFailure::system("cannot kill the crawl"))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -142,7 +147,7 @@ impl Tour {
     }
 
     /// Shows those lines of an output that have one of the words, each with those below it that go on with it; if none has, the first.
-    pub(super) fn excerpt(&self, output: &str, words: &[&str]) -> Result<(), Failure> {
+    pub(super) fn excerpt(&self, output: &str, words: &[&str]) -> Result<(), CommandFailure> {
         let is_telling = |line: &str| words.iter().any(|word| line.contains(word));
         let first = output.lines().next().filter(|_| !output.lines().any(is_telling));
         let mut shows = false;
@@ -154,18 +159,18 @@ impl Tour {
     }
 
     /// States something of which this program found out whether it holds.
-    pub(super) fn state(&self, chapter: &mut Chapter, text: &str, holds: bool) -> Result<(), Failure> {
+    pub(super) fn state(&self, chapter: &mut Chapter, text: &str, holds: bool) -> Result<(), CommandFailure> {
         chapter.state(text, holds);
         if holds { self.screen.good(text) } else { self.screen.bad(text) }
     }
 
     /// The summary of a crawl, as `--json` prints it.
-    pub(super) fn summary(&self, name: &str) -> Result<Value, Failure> {
+    pub(super) fn summary(&self, name: &str) -> Result<Value, CommandFailure> {
         Ok(summary::document(&directory::summary(&self.folder_of(name))?))
     }
 
     /// Path and query of every URL of a crawl with this outcome.
-    pub(super) fn paths(&self, name: &str, outcome: PageOutcome) -> Result<BTreeSet<String>, Failure> {
+    pub(super) fn paths(&self, name: &str, outcome: PageOutcome) -> Result<BTreeSet<String>, CommandFailure> {
         let filter = PageFilter { outcome: Some(outcome), ..PageFilter::default() };
         let mut paths = BTreeSet::new();
         directory::records(&self.folder_of(name))?.pages(&filter, |line| {
@@ -176,7 +181,7 @@ impl Tour {
     }
 
     /// Path and query of every page that has changed since the first sequence, by what happened to it.
-    pub(super) fn changes(&self, name: &str) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
+    pub(super) fn changes(&self, name: &str) -> Result<BTreeMap<String, BTreeSet<String>>, CommandFailure> {
         let mut changes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         directory::records(&self.folder_of(name))?.changes(Since::Sequence(1), false, |line| {
             changes.entry(line.change.as_str().to_owned()).or_default().insert(self.path(&line.url));
@@ -193,13 +198,13 @@ impl Tour {
 }
 
 /// Why the tour cannot go on: what a command said.
-fn broken(arguments: &[&str], output: &Output) -> Failure {
+fn broken(arguments: &[&str], output: &Output) -> CommandFailure {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let said: Vec<_> = said.lines().rev().take(COMPLAINT).collect();
     let said: Vec<_> = said.into_iter().rev().collect();
     let line = command_line(arguments);
     let why = format!("`{line}` ended with {}: {}", output.status, said.join("\n"));
-    Failure::system("the demo cannot go on")(io::Error::other(why))
+    CommandFailure::system("the demo cannot go on")(io::Error::other(why))
 }
 
 /// A command as a user would type it.

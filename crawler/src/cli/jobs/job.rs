@@ -1,7 +1,7 @@
 //! One job: a crawl that is watched, and tried again where it fails.
 
 use super::super::{
-    Failure,
+    CommandFailure,
     among::Among,
     outcome,
     watch::{
@@ -48,7 +48,7 @@ pub(super) async fn run<T: WallTime>(given: Given, among: Among, mut outside: Ou
 }
 
 impl Tries<'_> {
-    async fn watch<T: WallTime>(&mut self, outside: &mut Outside<Given, T>) -> Result<u8, Failure> {
+    async fn watch<T: WallTime>(&mut self, outside: &mut Outside<Given, T>) -> Result<u8, CommandFailure> {
         let left = self.given.most.map(|most| most.get().saturating_sub(self.done)).and_then(std::num::NonZeroU64::new);
         let given = Given { most: left, ..self.given.clone() };
         let mut rounds = Site::open(given, self.among, outside.time.now())?;
@@ -62,7 +62,7 @@ impl Tries<'_> {
         ended.map(outcome::code)
     }
 
-    fn tell(&mut self, failure: &Failure, next: Option<&(Moment, Plan)>) {
+    fn tell(&mut self, failure: &CommandFailure, next: Option<&(Moment, Plan)>) {
         let text = failure.to_string();
         if self.said.as_ref() == Some(&text) {
             return;

@@ -30,7 +30,7 @@ pub(super) use self::read::AskedJobs;
 
 use self::read::{CrawlJob, Jobs};
 use super::{
-    Failure,
+    CommandFailure,
     among::{Among, Share},
     open_files,
     outcome::{self, Voice},
@@ -74,12 +74,12 @@ struct Running {
 }
 
 /// Runs the jobs of a file.
-pub(super) fn run(asked: AskedJobs) -> Result<ExitCode, Failure> {
+pub(super) fn run(asked: AskedJobs) -> Result<ExitCode, CommandFailure> {
     let jobs = Jobs::read(&asked)?;
     open_files::raise();
     // A crawl that reads a large table at its start keeps its thread for as long: the others have another.
     let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = built.map_err(Failure::system("cannot start the runtime"))?;
+    let runtime = built.map_err(CommandFailure::system("cannot start the runtime"))?;
     runtime.block_on(AllJobs::new(asked, &jobs).run(jobs))
 }
 
@@ -98,7 +98,7 @@ impl AllJobs {
     }
 
     /// Runs until each job has ended, or a signal comes.
-    async fn run(mut self, jobs: Jobs) -> Result<ExitCode, Failure> {
+    async fn run(mut self, jobs: Jobs) -> Result<ExitCode, CommandFailure> {
         let mut stop = signals::stop_signal()?;
         let mut asked = signals::asked()?;
         logs::start(&jobs.log, self.asked.flags.output.color.color());
@@ -144,7 +144,7 @@ impl AllJobs {
         }
     }
 
-    fn begin(&mut self, job: CrawlJob) -> Result<(), Failure> {
+    fn begin(&mut self, job: CrawlJob) -> Result<(), CommandFailure> {
         let CrawlJob { name, dir, given } = job;
         let voice = Voice::of_job(&name);
         let member = Member(self.begun);

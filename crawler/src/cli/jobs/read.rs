@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::super::{
-    Failure,
+    CommandFailure,
     among::Among,
     directory::CrawlDirectory,
     watch::{flags::WatchFlags, site::Given},
@@ -45,10 +45,10 @@ pub(super) struct CrawlJob {
 
 impl Jobs {
     /// Reads the file. Everything that is wrong is named.
-    pub(super) fn read(asked: &AskedJobs) -> Result<Self, Failure> {
+    pub(super) fn read(asked: &AskedJobs) -> Result<Self, CommandFailure> {
         let shown = asked.file.display().to_string();
         let text = std::fs::read_to_string(&asked.file)
-            .map_err(|error| Failure::Usage(format!("{shown}: cannot read the jobs: {error}")))?;
+            .map_err(|error| CommandFailure::Usage(format!("{shown}: cannot read the jobs: {error}")))?;
         let file = JobsFile::parse(&shown, &text)?;
         let (mut jobs, mut faults) = (Vec::new(), Vec::new());
         for entry in file.jobs {
@@ -59,7 +59,7 @@ impl Jobs {
         }
         faults.extend(shared_directories(&jobs).into_iter().map(|fault| format!("{shown}: {fault}")));
         if !faults.is_empty() {
-            return Err(Failure::Usage(faults.join("\n")));
+            return Err(CommandFailure::Usage(faults.join("\n")));
         }
         let log = asked.flags.layers(None, None).resolve()?.settings.log;
         let shared = file.shared;
@@ -70,14 +70,14 @@ impl Jobs {
 }
 
 /// A failure with the job that it is of; what names its own place has it already.
-fn named(place: &str, failure: &Failure) -> String {
+fn named(place: &str, failure: &CommandFailure) -> String {
     let text = failure.to_string();
     let lines =
         text.lines().map(|line| if line.starts_with(place) { line.to_owned() } else { format!("{place}: {line}") });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn job(entry: &JobEntry, asked: &AskedJobs) -> Result<CrawlJob, Failure> {
+fn job(entry: &JobEntry, asked: &AskedJobs) -> Result<CrawlJob, CommandFailure> {
     let layers = asked.flags.layers(entry.profile.as_deref(), entry.config.as_ref()).job(entry);
     let given = Given {
         dir: Some(entry.dir.clone()),
@@ -90,10 +90,10 @@ fn job(entry: &JobEntry, asked: &AskedJobs) -> Result<CrawlJob, Failure> {
         most: asked.most,
     };
     if entry.starts.iter().any(|start| start == "-") {
-        return Err(Failure::Usage("starts: a list on stdin cannot be read again; give @FILE".to_owned()));
+        return Err(CommandFailure::Usage("starts: a list on stdin cannot be read again; give @FILE".to_owned()));
     }
     if entry.starts.is_empty() && !CrawlDirectory::exists(&entry.dir) {
-        return Err(Failure::Usage(format!("{} holds no crawl: give starts", entry.dir.display())));
+        return Err(CommandFailure::Usage(format!("{} holds no crawl: give starts", entry.dir.display())));
     }
     given.plan(&Among::default())?;
     Ok(CrawlJob { name: entry.name.clone(), dir: canonical(&entry.dir), given })

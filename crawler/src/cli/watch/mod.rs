@@ -22,7 +22,7 @@ use self::{
     site::{Given, Site},
 };
 use super::{
-    Failure,
+    CommandFailure,
     among::Among,
     crawl::RevisitChoice,
     jobs, outcome, session,
@@ -94,11 +94,11 @@ impl WatchArgs {
     }
 }
 
-pub(super) fn run(args: WatchArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
     if let Some(file) = &args.jobs {
         if args.flags.crawl.auth().is_some() {
             let why = "--auth and WEBLOOM_AUTH would apply to all jobs: set fetch.credentials for each job instead";
-            return Err(Failure::Usage(why.to_owned()));
+            return Err(CommandFailure::Usage(why.to_owned()));
         }
         let (revisit, most) = (args.revisit(), args.runs);
         return jobs::run(jobs::AskedJobs { file: file.clone(), flags: args.flags, revisit, most });
@@ -106,7 +106,7 @@ pub(super) fn run(args: WatchArgs) -> Result<ExitCode, Failure> {
     session::runtime()?.block_on(watch(args))
 }
 
-async fn watch(args: WatchArgs) -> Result<ExitCode, Failure> {
+async fn watch(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
     // Before anything is kept: a signal that comes in the meantime is heard.
     let stop = signals::stop_signal()?;
     let asked = signals::asked()?;

@@ -1,6 +1,6 @@
 //! [`Plan`]: what the settings say of sequences to come.
 
-use super::super::{Failure, session::Session};
+use super::super::{CommandFailure, session::Session};
 use crate::{
     config::{Overlap, Pause},
     engine,
@@ -25,7 +25,7 @@ impl Plan {
         mut session: Session,
         stored: Option<&str>,
         name: &str,
-    ) -> Result<(Session, Self), Failure> {
+    ) -> Result<(Session, Self), CommandFailure> {
         let given = session.layers.clone();
         let all = stored.map_or_else(|| given.clone(), |stored| given.clone().stored(stored));
         session.layers = given.flags(&all.weaker_rhythm()?);
@@ -34,7 +34,7 @@ impl Plan {
         let settings = resolved.settings;
         engine::check(&settings, None)?;
         let schedule = settings.schedule.schedule(name).map_err(|error| {
-            Failure::Usage(match error {
+            CommandFailure::Usage(match error {
                 ScheduleError::NoRhythm => {
                     "say how often to crawl (--every 6h) or when (--cron '0 3 * * *')".to_owned()
                 }

@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use tokio::sync::mpsc;
 
 use super::{
-    super::{Failure, session::Round},
+    super::{CommandFailure, session::Round},
     plan::Plan,
     subject::{Subject, Visiting, Work},
 };
@@ -83,13 +83,13 @@ impl<S: Subject> Rounds<S> {
     pub(in crate::cli) async fn run<T: WallTime>(
         &mut self,
         outside: &mut Outside<S::Given, T>,
-    ) -> Result<RunEnd, Failure> {
+    ) -> Result<RunEnd, CommandFailure> {
         let ended = self.go_on(outside).await;
         let closed = self.subject.close().await;
         ended.and_then(|end| closed.map(|()| end))
     }
 
-    async fn go_on<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, Failure> {
+    async fn go_on<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, CommandFailure> {
         let now = outside.time.now();
         tokio::select! {
             biased;
@@ -111,7 +111,10 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Until the next sequence is due, with the visits that are due before; or until a signal comes.
-    async fn wait<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<Option<RunEnd>, Failure> {
+    async fn wait<T: WallTime>(
+        &mut self,
+        outside: &mut Outside<S::Given, T>,
+    ) -> Result<Option<RunEnd>, CommandFailure> {
         let mut visiting = None;
         let ended = self.wait_and_visit(outside, &mut visiting).await?;
         let visited = self.finish_visits(&mut visiting).await?;
@@ -122,7 +125,7 @@ impl<S: Subject> Rounds<S> {
         &mut self,
         outside: &mut Outside<S::Given, T>,
         visiting: &mut Option<Visiting<S::Visited>>,
-    ) -> Result<Option<RunEnd>, Failure> {
+    ) -> Result<Option<RunEnd>, CommandFailure> {
         let mut printed = None;
         loop {
             if self.plan.paused {
@@ -168,7 +171,10 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Ends the visits that are made; how the crawl ended by that, if it did.
-    async fn finish_visits(&mut self, visiting: &mut Option<Visiting<S::Visited>>) -> Result<Option<RunEnd>, Failure> {
+    async fn finish_visits(
+        &mut self,
+        visiting: &mut Option<Visiting<S::Visited>>,
+    ) -> Result<Option<RunEnd>, CommandFailure> {
         let Some(Visiting { running, finish }) = visiting.take() else { return Ok(None) };
         // They may have ended by themselves.
         let _ = finish.send(());
@@ -205,7 +211,7 @@ impl<S: Subject> Rounds<S> {
     }
 
     /// Runs a sequence, and those that its reset policy has follow it.
-    async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, Failure> {
+    async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, CommandFailure> {
         let next = self.next(outside.time.now());
         let until = (self.plan.overlap == Overlap::Restart).then_some(next);
         let work = Work { round: self.round, until };
@@ -286,7 +292,7 @@ impl<S: Subject> Rounds<S> {
 }
 
 /// The visits that are made, if there are any.
-async fn running<V>(visiting: &mut Option<Visiting<V>>) -> Result<V, Failure> {
+async fn running<V>(visiting: &mut Option<Visiting<V>>) -> Result<V, CommandFailure> {
     match visiting {
         Some(visiting) => (&mut visiting.running).await,
         None => std::future::pending().await,
@@ -294,6 +300,6 @@ async fn running<V>(visiting: &mut Option<Visiting<V>>) -> Result<V, Failure> {
 }
 
 /// The system's timer fails.
-pub(in crate::cli) fn no_timer() -> impl FnOnce(std::io::Error) -> Failure {
-    Failure::system("cannot wait for a time of day")
+pub(in crate::cli) fn no_timer() -> impl FnOnce(std::io::Error) -> CommandFailure {
+    CommandFailure::system("cannot wait for a time of day")
 }

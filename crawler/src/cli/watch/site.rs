@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::{
     super::{
-        Failure, access,
+        CommandFailure, access,
         among::Among,
         crawl,
         directory::{self, CrawlDirectory},
@@ -73,7 +73,7 @@ impl Given {
     ///
     /// # Errors
     /// When a start is none, or there is nowhere to put the crawl.
-    pub(in crate::cli) fn session(&self, among: &Among) -> Result<Session, Failure> {
+    pub(in crate::cli) fn session(&self, among: &Among) -> Result<Session, CommandFailure> {
         starts::check_stdin(self.starts.iter().chain(&self.added))?;
         let (starts, added) = (starts::read(&self.starts)?, starts::read(&self.added)?);
         let dir = crawl::crawl_dir(self.dir.as_deref(), starts.first().or(added.first()))?;
@@ -97,7 +97,7 @@ impl Given {
     ///
     /// # Errors
     /// When they are wrong, or there is no rhythm.
-    pub(in crate::cli) fn plan(&self, among: &Among) -> Result<Plan, Failure> {
+    pub(in crate::cli) fn plan(&self, among: &Among) -> Result<Plan, CommandFailure> {
         let session = self.session(among)?;
         let name = name(&session, &[]);
         Plan::of(session, None, &name).map(|(_, plan)| plan)
@@ -115,7 +115,7 @@ impl Site {
     ///
     /// # Errors
     /// When something is wrong with what was given, or with the directory.
-    pub(in crate::cli) fn open(given: Given, among: &Among, now: Moment) -> Result<Rounds<Self>, Failure> {
+    pub(in crate::cli) fn open(given: Given, among: &Among, now: Moment) -> Result<Rounds<Self>, CommandFailure> {
         let mut session = given.session(among)?;
         let dir = &session.dir;
         let kept = CrawlDirectory::exists(dir).then(|| directory::open(dir, None)).transpose()?;
@@ -157,12 +157,12 @@ impl Site {
     ///
     /// # Errors
     /// When they are wrong.
-    pub(in crate::cli) fn log_settings(&self) -> Result<crate::config::LogSettings, Failure> {
+    pub(in crate::cli) fn log_settings(&self) -> Result<crate::config::LogSettings, CommandFailure> {
         Ok(self.session.settings(self.stored.as_deref())?.settings.log)
     }
 
     /// The session with the starts that are given now. What a list on stdin said is what it said at first.
-    fn with_starts(&self, given: &Given) -> Result<Session, Failure> {
+    fn with_starts(&self, given: &Given) -> Result<Session, CommandFailure> {
         let listed = given.starts.iter().chain(&given.added).filter(|argument| *argument != "-").cloned();
         let read = starts::read(&listed.collect::<Vec<_>>())?;
         let mut session = self.session.clone();
@@ -181,7 +181,7 @@ impl Subject for Site {
     type Ended = Ended<<Program as Caller>::Fetcher>;
     type Visited = Visited;
 
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, Failure> {
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure> {
         self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
         let session = Session { round: work.round, ..self.session.clone() };
         self.begun = session.clone();
@@ -196,7 +196,7 @@ impl Subject for Site {
         }))
     }
 
-    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, Failure> {
+    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, CommandFailure> {
         self.session.dir = ended.lock.directory()?;
         self.session.show_summary(&ended)?;
         let Ended { end, lock, crawl } = ended;
@@ -208,11 +208,11 @@ impl Subject for Site {
         Ok(end)
     }
 
-    async fn look_ahead(&mut self, now: Moment) -> Result<(), Failure> {
+    async fn look_ahead(&mut self, now: Moment) -> Result<(), CommandFailure> {
         let Some(mut between) = self.between.take() else { return Ok(()) };
         let (dir, lock) = (self.session.dir.clone(), self.session.lock.clone());
         let request = between.look_ahead(now);
-        let ask = move || Ok::<_, Failure>(directory::open(&dir, lock.as_ref())?.due(request)?);
+        let ask = move || Ok::<_, CommandFailure>(directory::open(&dir, lock.as_ref())?.due(request)?);
         // It may read very many visits, and a signal is heard meanwhile.
         let due = tokio::task::spawn_blocking(ask).await.unwrap_or_else(|panic| resume_unwind(panic.into_panic()))?;
         between.looked_ahead(due, now);
@@ -239,7 +239,7 @@ impl Subject for Site {
             match (crawl, between, lock) {
                 (Some(crawl), _, Some(lock)) => Ok(Visited { left: Box::pin(crawl.visit_due(finished)).await?, lock }),
                 (_, Some(between), _) => session.visit_due(Clock::start(), stop, between, finished).await,
-                _ => Err(Failure::Usage("there is nothing to visit".to_owned())),
+                _ => Err(CommandFailure::Usage("there is nothing to visit".to_owned())),
             }
         });
         Visiting { running, finish }
@@ -251,14 +251,14 @@ impl Subject for Site {
         visited.left.end
     }
 
-    async fn close(&mut self) -> Result<(), Failure> {
+    async fn close(&mut self) -> Result<(), CommandFailure> {
         match self.crawl.take() {
             Some(crawl) => Ok(crawl.close().await?),
             None => Ok(()),
         }
     }
 
-    fn read_again(&mut self, given: Given) -> Result<Plan, Failure> {
+    fn read_again(&mut self, given: Given) -> Result<Plan, CommandFailure> {
         let session = Session { layers: given.layers.clone(), ..self.with_starts(&given)? };
         let (session, plan) = Plan::of(session, self.stored.as_deref(), &self.name)?;
         (self.session, self.given) = (session, given);
@@ -273,7 +273,7 @@ impl Subject for Site {
         self.session.caller.tell(line);
     }
 
-    fn print(&self, line: &str) -> Result<(), Failure> {
+    fn print(&self, line: &str) -> Result<(), CommandFailure> {
         let Program { output, among, .. } = &self.session.caller;
         if output.json {
             self.tell(line);

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use tokio::sync::oneshot;
 
 use super::{
-    super::{Failure, session::Round},
+    super::{CommandFailure, session::Round},
     plan::Plan,
 };
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A sequence, or visits, under way. It has all that it needs: its subject is free meanwhile.
-pub(in crate::cli) type Running<E> = Pin<Box<dyn Future<Output = Result<E, Failure>> + Send>>;
+pub(in crate::cli) type Running<E> = Pin<Box<dyn Future<Output = Result<E, CommandFailure>> + Send>>;
 
 /// Visits of pages that are due between sequences.
 pub(in crate::cli) struct Visiting<V> {
@@ -43,19 +43,19 @@ pub(in crate::cli) trait Subject: Send {
     ///
     /// # Errors
     /// When its settings are wrong.
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, Failure>;
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure>;
 
     /// A sequence ended: its figures are shown.
     ///
     /// # Errors
     /// When they cannot be read.
-    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, Failure>;
+    fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, CommandFailure>;
 
     /// Looks when the first page is due, where that is not known.
     ///
     /// # Errors
     /// When the crawl directory cannot be read or written.
-    fn look_ahead(&mut self, now: Moment) -> impl Future<Output = Result<(), Failure>> + Send;
+    fn look_ahead(&mut self, now: Moment) -> impl Future<Output = Result<(), CommandFailure>> + Send;
 
     /// When single pages are due; `None` where none is before the next sequence.
     fn next_visits(&self) -> Option<Moment>;
@@ -70,13 +70,13 @@ pub(in crate::cli) trait Subject: Send {
     ///
     /// # Errors
     /// When the last of what was visited cannot be written.
-    fn close(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
+    fn close(&mut self) -> impl Future<Output = Result<(), CommandFailure>> + Send;
 
     /// What other settings say of sequences to come.
     ///
     /// # Errors
     /// When they are wrong: then those before stay.
-    fn read_again(&mut self, given: Self::Given) -> Result<Plan, Failure>;
+    fn read_again(&mut self, given: Self::Given) -> Result<Plan, CommandFailure>;
 
     /// Says something to whoever looks on.
     fn tell(&self, line: &str);
@@ -88,5 +88,5 @@ pub(in crate::cli) trait Subject: Send {
     ///
     /// # Errors
     /// When nothing can be printed.
-    fn print(&self, line: &str) -> Result<(), Failure>;
+    fn print(&self, line: &str) -> Result<(), CommandFailure>;
 }

@@ -16,7 +16,7 @@ use super::{
     subject::{Running, Subject, Visiting, Work},
 };
 use crate::{
-    cli::{Failure, session::Round, signals},
+    cli::{CommandFailure, session::Round, signals},
     clock::WallTime,
     config::{Layers, Pause},
     engine::{RunEnd, StopSignal},
@@ -134,18 +134,18 @@ impl Subject for Fake {
     type Ended = RunEnd;
     type Visited = Option<RunEnd>;
 
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<RunEnd>, Failure> {
+    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<RunEnd>, CommandFailure> {
         let now = self.0.now();
         self.0.world().begun.push((now, work.round));
         Ok(self.running(work.until, stop))
     }
 
-    fn has_crawled(&mut self, ended: RunEnd, _: Moment) -> Result<RunEnd, Failure> {
+    fn has_crawled(&mut self, ended: RunEnd, _: Moment) -> Result<RunEnd, CommandFailure> {
         self.tell(&format!("ended: {}", ended.as_str()));
         Ok(ended)
     }
 
-    async fn look_ahead(&mut self, _: Moment) -> Result<(), Failure> {
+    async fn look_ahead(&mut self, _: Moment) -> Result<(), CommandFailure> {
         Ok(())
     }
 
@@ -172,11 +172,11 @@ impl Subject for Fake {
         visited
     }
 
-    async fn close(&mut self) -> Result<(), Failure> {
+    async fn close(&mut self) -> Result<(), CommandFailure> {
         Ok(())
     }
 
-    fn read_again(&mut self, given: &'static str) -> Result<Plan, Failure> {
+    fn read_again(&mut self, given: &'static str) -> Result<Plan, CommandFailure> {
         plan(given)
     }
 
@@ -188,15 +188,15 @@ impl Subject for Fake {
         self.tell(line);
     }
 
-    fn print(&self, line: &str) -> Result<(), Failure> {
+    fn print(&self, line: &str) -> Result<(), CommandFailure> {
         self.tell(line);
         Ok(())
     }
 }
 
-fn plan(schedule: &str) -> Result<Plan, Failure> {
+fn plan(schedule: &str) -> Result<Plan, CommandFailure> {
     let settings = Layers::new().file_text("f", &format!("[schedule]\n{schedule}")).resolve()?.settings.schedule;
-    let schedule = settings.schedule("name").map_err(|error| Failure::Usage(error.to_string()))?;
+    let schedule = settings.schedule("name").map_err(|error| CommandFailure::Usage(error.to_string()))?;
     Ok(Plan { schedule, overlap: settings.overlap, paused: settings.pause == Pause::On })
 }
 

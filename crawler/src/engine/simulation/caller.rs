@@ -15,7 +15,7 @@ use super::{
 use crate::{
     config::Settings,
     engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal},
-    session::{Caller, Failure, access::Standard, takers::VisitTaker},
+    session::{Caller, CommandFailure, access::Standard, takers::VisitTaker},
 };
 
 /// A process in its world.
@@ -47,10 +47,10 @@ impl Caller for Simulated {
 
     fn fetcher(
         &self,
-        _: impl FnOnce() -> Result<Standard, Failure>,
+        _: impl FnOnce() -> Result<Standard, CommandFailure>,
         settings: &Settings,
         stop: &StopSignal,
-    ) -> Result<Self::Fetcher, Failure> {
+    ) -> Result<Self::Fetcher, CommandFailure> {
         let servers = WebFetcher { world: Arc::clone(&self.world), stop: stop.clone() };
         let pass = Pass::alone(&self.gate, settings.politeness.max_rate, stop);
         Ok(Granted { world: Arc::clone(&self.world), gated: Gated::new(servers, pass) })
@@ -60,7 +60,7 @@ impl Caller for Simulated {
         self.disk.clone()
     }
 
-    fn random(&self) -> Result<u64, Failure> {
+    fn random(&self) -> Result<u64, CommandFailure> {
         Ok(self.random.lock().unwrap().next())
     }
 
@@ -82,7 +82,7 @@ impl Caller for Simulated {
 
     fn show(&self, _: watch::Receiver<Progress>, _: StopSignal) {}
 
-    fn has_ended(&self, _: &Path, end: RunEnd) -> Result<(), Failure> {
+    fn has_ended(&self, _: &Path, end: RunEnd) -> Result<(), CommandFailure> {
         tracing::info!(?end, "a sequence ended, and the next begins");
         self.world.lock().unwrap().begin_sequence();
         Ok(())

@@ -23,7 +23,7 @@ use crate::{
     config::Settings,
     engine::{RunEnd, SharedGate},
     politeness::Limits,
-    session::{Failure, Round, Session, Start},
+    session::{CommandFailure, Round, Session, Start},
     store::{
         Revisit,
         sqlite::{CrawlDirectory, Records},
@@ -365,7 +365,7 @@ impl SimulatedCrawl {
             ProcessEnd::By(RunEnd::Unreachable) if self.has_ended_as("drained") => Ok(Some(RunEnd::Drained)),
             ProcessEnd::By(end) => Ok(Some(end)),
             // Who is asked to stop while starting leaves what a kill does.
-            ProcessEnd::Killed | ProcessEnd::Failed(Failure::Interrupted(_)) => Ok(None),
+            ProcessEnd::Killed | ProcessEnd::Failed(CommandFailure::Interrupted(_)) => Ok(None),
             ProcessEnd::Failed(_) if self.disk.0.lock().unwrap().was_full => Ok(None),
             ProcessEnd::Failed(failure) => Err(failure.to_string()),
         }

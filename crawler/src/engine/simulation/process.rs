@@ -20,7 +20,7 @@ use super::{
 use crate::{
     clock::Clock,
     engine::{Left, RunEnd, StopSignal},
-    session::{Caller as _, Failure, Round, Session},
+    session::{Caller as _, CommandFailure, Round, Session},
     store::Revisit,
     time::Moment,
 };
@@ -65,7 +65,7 @@ pub(super) enum ProcessEnd {
     By(RunEnd),
     Killed,
     /// It could not go on.
-    Failed(Failure),
+    Failed(CommandFailure),
 }
 
 /// Runs a session from a moment on; how it ended, and when.
@@ -103,7 +103,7 @@ async fn crawl(
     clock: Clock,
     stop: StopSignal,
     between: Option<u64>,
-) -> Result<RunEnd, Failure> {
+) -> Result<RunEnd, CommandFailure> {
     let mut session = session;
     loop {
         let ended = Box::pin(session.clone().sequences(clock, stop.clone())).await?;
@@ -129,7 +129,7 @@ async fn visit_on(
     stop: &StopSignal,
     mut left: Left,
     until: u64,
-) -> Result<Option<RunEnd>, Failure> {
+) -> Result<Option<RunEnd>, CommandFailure> {
     while left.end.is_none() && time::now() < until {
         let next = left.between.next_due().map_or(u64::MAX, |next| next.millis().saturating_sub(BEGIN));
         time::until(next.min(until)).await;

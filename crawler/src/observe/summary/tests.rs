@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    health::{Cause, HealthRow},
+    health::{FailureCause, HealthRow},
     observe::fold,
     queue::Counts,
     revisit::{Found, Look, PageRates, SiteLooks},
@@ -21,7 +21,13 @@ fn by_reason() -> BTreeMap<String, u64> {
 
 fn host(number: usize) -> UnhealthyHost {
     let (since, not_before) = (Moment::from_millis(1), Moment::from_millis(2));
-    let causes = [Cause::Tls, Cause::NoName, Cause::Address, Cause::Status(429), Cause::Refused];
+    let causes = [
+        FailureCause::Tls,
+        FailureCause::NoName,
+        FailureCause::Address,
+        FailureCause::Status(429),
+        FailureCause::Refused,
+    ];
     let cause = causes[number % causes.len()];
     let health = HealthRow { failures: 9, since, cause, not_before, wait: Wait::BackOff, known_good: None };
     UnhealthyHost { origin: format!("https://host-{number}.docs.example.org:8443"), health, waiting: LARGE }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    health::{Cause, HealthRow, Wait},
+    health::{FailureCause, HealthRow, Wait},
     queue::{self, RefillKind, RefillRequest},
     store::{Abandonment, Step, UrlChange, UrlRow, VisitOutcome, VisitRow},
     time::Moment,
@@ -101,7 +101,8 @@ fn unhealthy() -> Step {
     let failures = 1;
     let since = Moment::from_millis(1);
     let not_before = Moment::from_millis(2);
-    let row = HealthRow { failures, since, cause: Cause::Refused, not_before, wait: Wait::BackOff, known_good: None };
+    let row =
+        HealthRow { failures, since, cause: FailureCause::Refused, not_before, wait: Wait::BackOff, known_good: None };
     Step { health: vec![(HostId(0), Some(row))], ..Step::default() }
 }
 

@@ -19,7 +19,7 @@ use crate::{
         report::{BodyRecord, Content, KeptResponse, shortened},
     },
     fetch::{FetchError, Truncation},
-    frontier::{Fault, Outcome, WorkItem},
+    frontier::{Blame, Outcome, WorkItem},
     purpose::Purpose,
     queue::NOT_MODIFIED,
     store::{UrlChange, VisitOutcome, VisitRow},
@@ -93,7 +93,7 @@ impl PageFates {
         &self,
         item: &WorkItem,
         result: &Result<KeptResponse, FetchError>,
-        fault: Option<Fault>,
+        fault: Option<Blame>,
         at: Moment,
         now: Moment,
     ) -> Fate {

@@ -19,8 +19,8 @@ use crate::{
     config::RobotsSettings,
     engine::report::{Content, KeptResponse},
     fetch::{FetchError, Truncation},
-    frontier::{Failure, Lease},
-    health::Cause,
+    frontier::{FailedFetch, Lease},
+    health::FailureCause,
     robots::{self, Availability, ProductToken, availability},
     store::RobotsRow,
     time::Moment,
@@ -69,7 +69,7 @@ pub(super) enum RobotsAnswer {
         /// What is kept of the failure.
         row: RobotsRow,
         /// What is wrong with the host.
-        failure: Failure,
+        failure: FailedFetch,
     },
     /// The crawl may not connect to the host's address.
     Refused {
@@ -160,9 +160,10 @@ impl KnownRobots {
     ) -> RobotsAnswer {
         match self.meaning(host, lease.item().redirects, result, now) {
             // The target of a redirect is at fault, and not who sent it.
-            RobotsAnswer::Refused { row } if host != lease.host() => {
-                RobotsAnswer::Unreachable { row, failure: Failure { cause: Cause::Address, retry_after: None } }
-            }
+            RobotsAnswer::Refused { row } if host != lease.host() => RobotsAnswer::Unreachable {
+                row,
+                failure: FailedFetch { cause: FailureCause::Address, retry_after: None },
+            },
             reading => reading,
         }
     }
@@ -179,7 +180,7 @@ impl KnownRobots {
             Ok(answer) => answer,
             Err(FetchError::AddressRefused(_)) => return RobotsAnswer::Refused { row: failed(row) },
             Err(error) => {
-                let failure = Failure { cause: error.cause().unwrap_or(Cause::Closed), retry_after: None };
+                let failure = FailedFetch { cause: error.cause().unwrap_or(FailureCause::Closed), retry_after: None };
                 return RobotsAnswer::Unreachable { row: failed(row), failure };
             }
         };
@@ -225,13 +226,13 @@ impl KnownRobots {
 }
 
 /// What is wrong with a host whose answer cannot be used: without one it is not visited.
-fn failure(status: Option<u16>, cut: Option<Truncation>, retry_after: Option<Duration>) -> Failure {
+fn failure(status: Option<u16>, cut: Option<Truncation>, retry_after: Option<Duration>) -> FailedFetch {
     let cause = match (cut, status) {
-        (Some(Truncation::Time | Truncation::Slow), _) => Cause::TimedOut,
-        (None, Some(status)) => Cause::Status(status),
-        _ => Cause::Closed,
+        (Some(Truncation::Time | Truncation::Slow), _) => FailureCause::TimedOut,
+        (None, Some(status)) => FailureCause::Status(status),
+        _ => FailureCause::Closed,
     };
-    Failure { cause, retry_after }
+    FailedFetch { cause, retry_after }
 }
 
 fn failed(row: RobotsRow) -> RobotsRow {

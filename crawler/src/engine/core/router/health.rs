@@ -8,7 +8,7 @@ use crate::{
         report::{KeptResponse, Report},
     },
     fetch::FetchError,
-    frontier::{Asked, Fault, Lease, Outcome},
+    frontier::{Asked, Blame, Lease, Outcome},
     health::{HealthRow, Wait},
     purpose::Queue,
     store::{Abandonment, Counters, Step, UrlChange},
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct HostChange {
     /// Who is to blame, where it failed and the host may be.
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<Blame>,
     /// The host's new health, where it has changed.
     pub(super) health: Vec<(HostId, Option<HealthRow>)>,
 }

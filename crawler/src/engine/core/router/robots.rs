@@ -7,8 +7,8 @@ use crate::{
         outcome::{Heard, counted, failure},
         report::{EndedLease, Report},
     },
-    frontier::{Asked, Failure, Lease, Outcome},
-    health::Cause,
+    frontier::{Asked, FailedFetch, Lease, Outcome},
+    health::FailureCause,
     store::{Abandonment, RobotsRow, Step},
     time::Moment,
 };
@@ -54,7 +54,7 @@ impl Core {
         };
         let mut change = self.note_of_host(heard, &lease, at);
         if let (RobotsAnswer::Unreachable { failure, .. }, true) = (&reading, elsewhere) {
-            let failure = Failure { cause: Cause::RobotsRedirect, ..*failure };
+            let failure = FailedFetch { cause: FailureCause::RobotsRedirect, ..*failure };
             self.frontier.failed_elsewhere(host, failure, granted, at);
             if let Some(health) = self.frontier.health(host) {
                 self.warn_of(host, &health, at);
@@ -80,7 +80,7 @@ impl Core {
                 Outcome::Met { until }
             }
             RobotsAnswer::Unreachable { row, failure }
-                if own && failure.cause == Cause::NoName && !self.frontier.answers(host) =>
+                if own && failure.cause == FailureCause::NoName && !self.frontier.answers(host) =>
             {
                 kept(row);
                 // Nobody waits for a name that may never have been one. A later start tries it again.

@@ -5,7 +5,7 @@ use crate::{
     candidate::HostId,
     engine::report::EndedLease,
     frontier::Outcome,
-    health::Cause,
+    health::FailureCause,
     purpose::Purpose,
     store::{Abandonment, Counters, Step, UrlChange},
     time::Moment,
@@ -52,7 +52,7 @@ impl Core {
     /// Whether a start given without a scheme is tried with `http`: not where its name has no address, which `http` would
     /// not have either.
     pub(super) fn falls_back(&self, host: HostId) -> bool {
-        self.frontier.health(host).is_some_and(|health| health.cause != Cause::NoName)
+        self.frontier.health(host).is_some_and(|health| health.cause != FailureCause::NoName)
     }
 
     /// A start that was only a guess has no answer: what it is to be instead is tried.

@@ -11,7 +11,7 @@ use rusqlite::{
     types::{Type, ValueRef},
 };
 
-use crate::{health::Cause, store::Finding, url::WebUrl};
+use crate::{health::FailureCause, store::Finding, url::WebUrl};
 
 pub(super) const READABLE: &str = "every value has the type of its column";
 pub(super) const ALLOWED: &str = "every value is one that its column may have";
@@ -46,7 +46,7 @@ pub(super) enum ValueKind {
     Word(Vec<&'static str>),
     Url,
     Json,
-    /// The word for a [`Cause`].
+    /// The word for a [`FailureCause`].
     Cause,
     Bytes,
     /// So many of them.
@@ -90,7 +90,7 @@ impl ValueKind {
             Self::Word(words) => words.contains(&text),
             Self::Url => WebUrl::parse(text).is_ok(),
             Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
-            Self::Cause => text.parse::<Cause>().is_ok(),
+            Self::Cause => text.parse::<FailureCause>().is_ok(),
             _ => return Some(READABLE),
         };
         (!is_right).then_some(ALLOWED)
