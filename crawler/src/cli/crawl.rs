@@ -14,7 +14,7 @@ use super::{
     among::Among,
     directory::CRAWLS,
     flags::{CrawlFlags, OutputFlags},
-    session::{self, Program, Round, Session, Shown},
+    session::{self, Program, ProgramSession, Round, Shown},
     starts,
 };
 use crate::{session::Start, store::Revisit};
@@ -86,7 +86,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
-    let session = Session {
+    let session = ProgramSession {
         dir,
         starts: Arc::new(starts),
         added,

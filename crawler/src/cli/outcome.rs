@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use super::{CommandFailure, flags::ColorChoice, summary::Lines};
+use super::{CommandFailure, flags::ColorChoice, summary::SummaryText};
 use crate::{
     engine::RunEnd,
     observe::{
@@ -84,7 +84,7 @@ impl Voice {
     }
 
     /// Prints a summary, whose first words have its colour.
-    pub(super) fn print_summary(&self, summary: &Lines, color: ColorChoice) -> Result<(), CommandFailure> {
+    pub(super) fn print_summary(&self, summary: &SummaryText, color: ColorChoice) -> Result<(), CommandFailure> {
         let width = WIDTH.saturating_sub(self.marked(" ").width() - 1);
         let marked = self.marked(&fold::lines(&escape::lines(&summary.text), width));
         let shown = escape::lines(&marked);

@@ -16,15 +16,15 @@ use crate::{
     engine::{Gated, Progress, RunEnd, StopSignal, WriterThread},
     observe::{
         logs, progress,
-        summary::{self, View},
+        summary::{self, SummaryView},
     },
     session::{self, Caller, access::Standard, directory, open_files},
 };
 
-pub(super) use session::{Ended, Round, Visited};
+pub(super) use session::{EndedSession, EndedVisits, Round};
 
 /// A crawl about to be run by a command.
-pub(super) type Session = session::Session<Program>;
+pub(super) type ProgramSession = session::Session<Program>;
 
 /// How a command runs its sessions.
 #[derive(Clone)]
@@ -67,7 +67,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandFailure> {
     built.map_err(CommandFailure::system("cannot start the runtime"))
 }
 
-impl Session {
+impl ProgramSession {
     /// Runs the crawl and shows its summary.
     pub(super) fn run(self) -> Result<ExitCode, CommandFailure> {
         let all = async {
@@ -81,7 +81,7 @@ impl Session {
     }
 
     /// Shows the summary of the last sequence, which ended so.
-    pub(super) fn show_summary<F>(&self, ended: &Ended<F>) -> Result<(), CommandFailure> {
+    pub(super) fn show_summary<F>(&self, ended: &EndedSession<F>) -> Result<(), CommandFailure> {
         self.caller.show_summary(&ended.lock.directory()?, ended.end, self.auth.is_some())
     }
 }
@@ -94,7 +94,7 @@ impl Program {
             self.among.voice.document(summary::document(&summary))?;
         } else if !self.output.quiet {
             let missing = no_start.as_ref().and_then(|found| found.flag);
-            let view = View { dir, ended: Some(end), next: self.next, missing };
+            let view = SummaryView { dir, ended: Some(end), next: self.next, missing };
             self.among.voice.print_summary(&summary::lines(&summary, &view), self.output.color)?;
         }
         if let Some(no_start) = no_start {
@@ -111,7 +111,7 @@ impl Program {
 
 impl Caller for Program {
     type Fetcher = Gated<Standard>;
-    type View = progress::View;
+    type View = progress::ProgressView;
     type Writer = WriterThread;
 
     fn crawls(&self) -> u64 {

@@ -19,7 +19,7 @@ pub(super) const MOST_ASKED: usize = 16;
 
 /// What a signal asks of a run that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum SignalOrder {
     /// SIGHUP: settings are to be read again.
     ReadAgain,
     /// SIGUSR1: the next sequence is to begin.
@@ -69,14 +69,14 @@ pub(super) fn termination() -> i32 {
 }
 
 /// SIGHUP and SIGUSR1, as they come.
-pub(super) fn asked() -> Result<mpsc::Receiver<Asked>, CommandFailure> {
+pub(super) fn asked() -> Result<mpsc::Receiver<SignalOrder>, CommandFailure> {
     let (sender, receiver) = mpsc::channel(MOST_ASKED);
     let (mut hangups, mut wishes) = (listen(SignalKind::hangup())?, listen(SignalKind::user_defined1())?);
     tokio::spawn(async move {
         loop {
             let asked = tokio::select! {
-                _ = hangups.recv() => Asked::ReadAgain,
-                _ = wishes.recv() => Asked::Begin,
+                _ = hangups.recv() => SignalOrder::ReadAgain,
+                _ = wishes.recv() => SignalOrder::Begin,
             };
             if sender.send(asked).await.is_err() {
                 break;

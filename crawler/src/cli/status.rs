@@ -9,7 +9,7 @@ use super::{
     flags::ColorChoice,
     listing, no_start,
     outcome::{self, Voice},
-    summary::{self, View},
+    summary::{self, SummaryView},
 };
 use crate::{
     engine::RunEnd,
@@ -42,7 +42,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, CommandFailure> {
     let failed = summary.end.as_deref() == Some(RunEnd::Failed.as_str());
     let no_start = failed.then(|| no_start::why(&args.dir, false)).transpose()?;
     let missing = no_start.as_ref().and_then(|found| found.flag);
-    let mut lines = summary::lines(&summary, &View { dir: &args.dir, ended: None, next: true, missing });
+    let mut lines = summary::lines(&summary, &SummaryView { dir: &args.dir, ended: None, next: true, missing });
     let losses = directory::records(&args.dir)?.losses(SHOWN)?;
     if losses.len() > 1 {
         lines.text += &sequences(&losses);

@@ -8,7 +8,7 @@ use crate::{
     engine,
     observe::{
         fold,
-        summary::{self, View},
+        summary::{self, SummaryView},
     },
     session::{CommandFailure, directory, no_start},
     store::{PageCounts, StoredSummary},
@@ -110,7 +110,7 @@ impl Summary {
     pub(super) fn read(dir: &Path, end: engine::RunEnd, logged_in: bool) -> Result<Self, CommandFailure> {
         let stored = directory::summary(dir)?;
         let failed = (end == engine::RunEnd::Failed).then(|| no_start::why(dir, logged_in)).transpose()?;
-        let text = summary::lines(&stored, &View { dir, ended: Some(end), next: false, missing: None }).text;
+        let text = summary::lines(&stored, &SummaryView { dir, ended: Some(end), next: false, missing: None }).text;
         let text = fold::lines(&text, fold::WIDTH);
         let document = summary::document(&stored);
         Ok(Self {

@@ -42,9 +42,9 @@ static BAR: OnceLock<ProgressBar> = OnceLock::new();
 
 /// A view of progress, until it is dropped.
 #[derive(Debug)]
-pub struct View(JoinHandle<()>);
+pub struct ProgressView(JoinHandle<()>);
 
-impl Drop for View {
+impl Drop for ProgressView {
     fn drop(&mut self) {
         self.0.abort();
         clear();
@@ -52,8 +52,8 @@ impl Drop for View {
 }
 
 /// Shows the figures as they are published.
-pub fn show(mut figures: watch::Receiver<Progress>, mut stop: StopSignal, style: Style) -> View {
-    View(tokio::spawn(async move {
+pub fn show(mut figures: watch::Receiver<Progress>, mut stop: StopSignal, style: Style) -> ProgressView {
+    ProgressView(tokio::spawn(async move {
         if style == Style::Hidden {
             return;
         }

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
-    Caller, CommandFailure, Ended, Round, Session, Visited,
+    Caller, CommandFailure, EndedSession, EndedVisits, Round, Session,
     directory::{CrawlDirectory, takers::Takers},
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
@@ -20,10 +20,14 @@ type Launching<C> = Launch<<C as Caller>::Fetcher, CrawlDirectory, <C as Caller>
 
 impl<C: Caller> Session<C> {
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
-    pub(crate) async fn crawl(self, clock: Clock, stop: StopSignal) -> Result<Ended<C::Fetcher>, CommandFailure> {
+    pub(crate) async fn crawl(
+        self,
+        clock: Clock,
+        stop: StopSignal,
+    ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
         self.check()?;
         let ended = match self.prepared(clock, &stop).await {
-            Ok(Prepared::Complete(end, lock)) => Ok(Ended { end, lock, crawl: None }),
+            Ok(Prepared::Complete(end, lock)) => Ok(EndedSession { end, lock, crawl: None }),
             Ok(Prepared::Run(run)) => self.launch(*run, clock, stop.clone()).await,
             Err(failure) => Err(failure),
         };
@@ -37,7 +41,7 @@ impl<C: Caller> Session<C> {
         stop: StopSignal,
         between: Between,
         finish: impl Future<Output = ()> + Send,
-    ) -> Result<Visited, CommandFailure> {
+    ) -> Result<EndedVisits, CommandFailure> {
         let session = Self { round: Round::Between, ..self };
         let visits = async {
             let Prepared::Run(run) = session.prepared(clock, &stop).await? else {
@@ -48,7 +52,7 @@ impl<C: Caller> Session<C> {
             let (progress, _) = watch::channel(Progress::default());
             let launch = session.launching(*run, clock, stop.clone(), progress);
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
-            Ok(Visited { left: Box::pin(crawl.visit_due(finish)).await?, lock })
+            Ok(EndedVisits { left: Box::pin(crawl.visit_due(finish)).await?, lock })
         };
         visits.await.map_err(|failure: CommandFailure| failure.of(stop.asked_before()))
     }
@@ -71,14 +75,14 @@ impl<C: Caller> Session<C> {
         run: PreparedRun<C::Fetcher>,
         clock: Clock,
         stop: StopSignal,
-    ) -> Result<Ended<C::Fetcher>, CommandFailure> {
+    ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
         let lock = run.directory.lock();
         // Rates are of this run: earlier pages are there before the first one is counted.
         let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
         let ended = Box::pin(engine::run(self.launching(run, clock, stop, progress))).await;
         drop(view);
-        ended.map(|engine::EndedRun { end, crawl }| Ended { end, lock, crawl }).map_err(CommandFailure::from)
+        ended.map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl }).map_err(CommandFailure::from)
     }
 
     fn launching(

@@ -81,7 +81,7 @@ pub(crate) struct Session<C> {
 }
 
 /// How a session ended.
-pub(crate) struct Ended<F> {
+pub(crate) struct EndedSession<F> {
     pub(crate) end: RunEnd,
     /// What keeps the directory.
     pub(crate) lock: DirectoryLock,
@@ -90,7 +90,7 @@ pub(crate) struct Ended<F> {
 }
 
 /// How visits between sequences ended.
-pub(crate) struct Visited {
+pub(crate) struct EndedVisits {
     pub(crate) left: Left,
     /// What keeps the directory.
     pub(crate) lock: DirectoryLock,
@@ -102,7 +102,7 @@ impl<C: Caller> Session<C> {
         mut self,
         clock: Clock,
         stop: StopSignal,
-    ) -> Result<Ended<C::Fetcher>, CommandFailure> {
+    ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
         let resumed = self.resume_first(clock, &stop).await?;
         let mut ended = match resumed {
             Some(ended) => ended,

@@ -5,8 +5,8 @@ use super::super::{
     among::Among,
     outcome,
     watch::{
-        plan::Plan,
-        rounds::{Order, Outside},
+        plan::WatchPlan,
+        rounds::{Outside, WatchOrder},
         site::{Given, Site},
     },
 };
@@ -62,7 +62,7 @@ impl Tries<'_> {
         ended.map(outcome::code)
     }
 
-    fn tell(&mut self, failure: &CommandFailure, next: Option<&(Moment, Plan)>) {
+    fn tell(&mut self, failure: &CommandFailure, next: Option<&(Moment, WatchPlan)>) {
         let text = failure.to_string();
         if self.said.as_ref() == Some(&text) {
             return;
@@ -90,12 +90,12 @@ impl Tries<'_> {
                 biased;
                 signal = outside.stop.asked() => return Some(outcome::signal_code(signal)),
                 Some(order) = outside.orders.recv() => match order {
-                    Order::Settings(given) => {
+                    WatchOrder::Settings(given) => {
                         self.given = *given;
                         self.among.voice.tell("the settings were read again");
                     }
-                    Order::Begin if plan.paused => self.among.voice.tell("paused: no sequence begins"),
-                    Order::Begin => return None,
+                    WatchOrder::Begin if plan.paused => self.among.voice.tell("paused: no sequence begins"),
+                    WatchOrder::Begin => return None,
                 },
                 woken = outside.time.until(due) => {
                     if woken.is_err() {
@@ -108,7 +108,7 @@ impl Tries<'_> {
 }
 
 /// When the next sequence is due.
-fn next(plan: &Plan, now: Moment) -> Moment {
+fn next(plan: &WatchPlan, now: Moment) -> Moment {
     match Upcoming::after(now).due(&plan.schedule, now) {
         Due::At(next) => next,
         Due::Now => now,

@@ -36,7 +36,7 @@ use super::{
     outcome::{self, Voice},
     signals,
     watch::{
-        rounds::{Order, Outside, no_timer},
+        rounds::{Outside, WatchOrder, no_timer},
         site::Given,
     },
 };
@@ -67,7 +67,7 @@ struct Running {
     name: String,
     dir: PathBuf,
     voice: Voice,
-    orders: mpsc::Sender<Order<Given>>,
+    orders: mpsc::Sender<WatchOrder<Given>>,
     stop: watch::Sender<Option<i32>>,
     /// Whether it was asked to end.
     leaves: bool,
@@ -119,8 +119,8 @@ impl AllJobs {
                     None => break,
                 },
                 Some(asked) = asked.recv(), if stopped.is_none() => match asked {
-                    signals::Asked::ReadAgain => self.read_again(),
-                    signals::Asked::Begin => self.running.values().for_each(|job| job.order(Order::Begin)),
+                    signals::SignalOrder::ReadAgain => self.read_again(),
+                    signals::SignalOrder::Begin => self.running.values().for_each(|job| job.order(WatchOrder::Begin)),
                 },
             }
             self.begin_waiting();
@@ -197,7 +197,7 @@ impl AllJobs {
         for job in jobs.list {
             let running = self.running.values().find(|running| running.name == job.name && !running.leaves);
             match running {
-                Some(running) => running.order(Order::Settings(Box::new(job.given))),
+                Some(running) => running.order(WatchOrder::Settings(Box::new(job.given))),
                 // One that has had all its sequences has ended for good.
                 None if self.asked.most.is_some() && self.ended.contains_key(&job.name) => {}
                 None => self.waiting.push(job),
@@ -215,7 +215,7 @@ impl Running {
         self.stop.send_replace(Some(signal));
     }
 
-    fn order(&self, order: Order<Given>) {
+    fn order(&self, order: WatchOrder<Given>) {
         if self.orders.try_send(order).is_err() {
             self.voice.tell("error: the job is busy; send the signal again");
         }

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 use self::{
     flags::WatchFlags,
-    rounds::{Order, Outside, no_timer},
+    rounds::{Outside, WatchOrder, no_timer},
     site::{Given, Site},
 };
 use super::{
@@ -26,7 +26,7 @@ use super::{
     among::Among,
     crawl::RevisitChoice,
     jobs, outcome, session,
-    signals::{self, Asked},
+    signals::{self, SignalOrder},
 };
 use crate::{
     clock::{SystemWall, WallTime},
@@ -120,13 +120,13 @@ async fn watch(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
 }
 
 /// What signals ask for, with settings as they are when it is asked.
-fn orders(mut asked: mpsc::Receiver<Asked>, args: WatchArgs) -> mpsc::Receiver<Order<Given>> {
+fn orders(mut asked: mpsc::Receiver<SignalOrder>, args: WatchArgs) -> mpsc::Receiver<WatchOrder<Given>> {
     let (sender, receiver) = mpsc::channel(signals::MOST_ASKED);
     tokio::spawn(async move {
         while let Some(asked) = asked.recv().await {
             let order = match asked {
-                Asked::ReadAgain => Order::Settings(Box::new(args.given())),
-                Asked::Begin => Order::Begin,
+                SignalOrder::ReadAgain => WatchOrder::Settings(Box::new(args.given())),
+                SignalOrder::Begin => WatchOrder::Begin,
             };
             if sender.send(order).await.is_err() {
                 break;

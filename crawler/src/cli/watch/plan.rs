@@ -1,6 +1,6 @@
-//! [`Plan`]: what the settings say of sequences to come.
+//! [`WatchPlan`]: what the settings say of sequences to come.
 
-use super::super::{CommandFailure, session::Session};
+use super::super::{CommandFailure, session::ProgramSession};
 use crate::{
     config::{Overlap, Pause},
     engine,
@@ -9,23 +9,23 @@ use crate::{
 
 /// What the settings say of sequences to come.
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct Plan {
+pub(in crate::cli) struct WatchPlan {
     pub(in crate::cli) schedule: Schedule,
     pub(in crate::cli) overlap: Overlap,
     /// Whether nothing begins for now.
     pub(in crate::cli) paused: bool,
 }
 
-impl Plan {
+impl WatchPlan {
     /// What the settings of a session say, and the session with one rhythm; `name` tells the crawl from others with the same one.
     ///
     /// # Errors
     /// When they are wrong, or there is no rhythm.
     pub(in crate::cli) fn of(
-        mut session: Session,
+        mut session: ProgramSession,
         stored: Option<&str>,
         name: &str,
-    ) -> Result<(Session, Self), CommandFailure> {
+    ) -> Result<(ProgramSession, Self), CommandFailure> {
         let given = session.layers.clone();
         let all = stored.map_or_else(|| given.clone(), |stored| given.clone().stored(stored));
         session.layers = given.flags(&all.weaker_rhythm()?);

@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 
 use super::{
     super::{CommandFailure, session::Round},
-    plan::Plan,
-    subject::{Subject, Visiting, Work},
+    plan::WatchPlan,
+    subject::{SequenceStart, Subject, Visiting},
 };
 use crate::{
     clock::WallTime,
@@ -25,7 +25,7 @@ use crate::{
 
 /// What somebody asks of a crawl that is watched.
 #[derive(Debug)]
-pub(in crate::cli) enum Order<G> {
+pub(in crate::cli) enum WatchOrder<G> {
     /// Settings that hold from the next sequence on.
     Settings(Box<G>),
     /// The next sequence is to begin now.
@@ -35,14 +35,14 @@ pub(in crate::cli) enum Order<G> {
 /// What comes from outside while a sequence runs, or is waited for.
 pub(in crate::cli) struct Outside<G, T> {
     pub(in crate::cli) stop: StopSignal,
-    pub(in crate::cli) orders: mpsc::Receiver<Order<G>>,
+    pub(in crate::cli) orders: mpsc::Receiver<WatchOrder<G>>,
     pub(in crate::cli) time: T,
 }
 
 /// A subject on its schedule.
 pub(in crate::cli) struct Rounds<S> {
     pub(in crate::cli) subject: S,
-    plan: Plan,
+    plan: WatchPlan,
     upcoming: Upcoming,
     round: Round,
     /// How sequences after the first find their pages.
@@ -56,8 +56,8 @@ pub(in crate::cli) struct Rounds<S> {
 }
 
 /// What the first sequence is, and when.
-pub(in crate::cli) struct Beginning {
-    pub(in crate::cli) plan: Plan,
+pub(in crate::cli) struct FirstRound {
+    pub(in crate::cli) plan: WatchPlan,
     pub(in crate::cli) upcoming: Upcoming,
     pub(in crate::cli) round: Round,
     pub(in crate::cli) revisit: Revisit,
@@ -66,8 +66,8 @@ pub(in crate::cli) struct Beginning {
 }
 
 impl<S: Subject> Rounds<S> {
-    pub(in crate::cli) fn new(subject: S, beginning: Beginning) -> Self {
-        let Beginning { plan, upcoming, round, revisit, most } = beginning;
+    pub(in crate::cli) fn new(subject: S, beginning: FirstRound) -> Self {
+        let FirstRound { plan, upcoming, round, revisit, most } = beginning;
         Self { subject, plan, upcoming, round, revisit, most, done: 0, asked: false }
     }
 
@@ -214,8 +214,8 @@ impl<S: Subject> Rounds<S> {
     async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, CommandFailure> {
         let next = self.next(outside.time.now());
         let until = (self.plan.overlap == Overlap::Restart).then_some(next);
-        let work = Work { round: self.round, until };
-        let mut crawling = self.subject.sequence(work, outside.stop.clone())?;
+        let start = SequenceStart { round: self.round, until };
+        let mut crawling = self.subject.sequence(start, outside.stop.clone())?;
         let mut outlasts = false;
         let ended = loop {
             tokio::select! {
@@ -251,19 +251,19 @@ impl<S: Subject> Rounds<S> {
         }
     }
 
-    fn obey_while_running(&mut self, order: Order<S::Given>) {
-        if matches!(order, Order::Begin) {
+    fn obey_while_running(&mut self, order: WatchOrder<S::Given>) {
+        if matches!(order, WatchOrder::Begin) {
             self.subject.tell("a sequence is running: the next one begins right after it");
         }
         self.obey(order);
     }
 
     /// Takes new settings over, where they are right.
-    fn obey(&mut self, order: Order<S::Given>) {
+    fn obey(&mut self, order: WatchOrder<S::Given>) {
         match order {
-            Order::Begin if self.plan.paused => self.subject.tell("paused: no sequence begins"),
-            Order::Begin => self.asked = true,
-            Order::Settings(given) => match self.subject.read_again(*given) {
+            WatchOrder::Begin if self.plan.paused => self.subject.tell("paused: no sequence begins"),
+            WatchOrder::Begin => self.asked = true,
+            WatchOrder::Settings(given) => match self.subject.read_again(*given) {
                 Ok(plan) => {
                     self.plan = plan;
                     self.subject.tell("the settings were read again: they apply from the next sequence on");

@@ -17,12 +17,12 @@ use super::{
         crawl,
         directory::{self, CrawlDirectory},
         flags::OutputFlags,
-        session::{Ended, Program, Round, Session, Shown, Visited},
+        session::{EndedSession, EndedVisits, Program, ProgramSession, Round, Shown},
         starts,
     },
-    plan::Plan,
-    rounds::{Beginning, Rounds},
-    subject::{Running, Subject, Visiting, Work},
+    plan::WatchPlan,
+    rounds::{FirstRound, Rounds},
+    subject::{Running, SequenceStart, Subject, Visiting},
 };
 use crate::{
     clock::Clock,
@@ -55,13 +55,13 @@ pub(in crate::cli) struct Given {
 /// A crawl that is watched.
 pub(in crate::cli) struct Site {
     given: Given,
-    session: Session,
+    session: ProgramSession,
     /// The settings that the directory holds.
     stored: Option<String>,
     /// What tells the crawl from others with the same schedule.
     name: String,
     /// What the last sequence was begun with: the pages that are due after it are visited like this.
-    begun: Session,
+    begun: ProgramSession,
     /// The crawl of that sequence, as long as nothing is visited after it.
     crawl: Option<engine::RevisitingCrawl<<Program as Caller>::Fetcher>>,
     /// The visits that are still to come, where no crawl is there for them.
@@ -73,12 +73,12 @@ impl Given {
     ///
     /// # Errors
     /// When a start is none, or there is nowhere to put the crawl.
-    pub(in crate::cli) fn session(&self, among: &Among) -> Result<Session, CommandFailure> {
+    pub(in crate::cli) fn session(&self, among: &Among) -> Result<ProgramSession, CommandFailure> {
         starts::check_stdin(self.starts.iter().chain(&self.added))?;
         let (starts, added) = (starts::read(&self.starts)?, starts::read(&self.added)?);
         let dir = crawl::crawl_dir(self.dir.as_deref(), starts.first().or(added.first()))?;
         self.layers.resolve()?;
-        Ok(Session {
+        Ok(ProgramSession {
             dir,
             starts: Arc::new(starts),
             added,
@@ -97,15 +97,15 @@ impl Given {
     ///
     /// # Errors
     /// When they are wrong, or there is no rhythm.
-    pub(in crate::cli) fn plan(&self, among: &Among) -> Result<Plan, CommandFailure> {
+    pub(in crate::cli) fn plan(&self, among: &Among) -> Result<WatchPlan, CommandFailure> {
         let session = self.session(among)?;
         let name = name(&session, &[]);
-        Plan::of(session, None, &name).map(|(_, plan)| plan)
+        WatchPlan::of(session, None, &name).map(|(_, plan)| plan)
     }
 }
 
 /// The first of all starts in the alphabet, those that are known before those that are new.
-fn name(session: &Session, known: &[String]) -> String {
+fn name(session: &ProgramSession, known: &[String]) -> String {
     let given = session.starts.iter().chain(&session.added).map(|start| start.url.as_str().to_owned());
     known.iter().min().cloned().or(given.min()).unwrap_or_default()
 }
@@ -129,7 +129,7 @@ impl Site {
             // Not only when the next sequence is due.
             session.refuse_foreign(&areas)?;
         }
-        let (session, plan) = Plan::of(session, stored.as_deref(), &name)?;
+        let (session, plan) = WatchPlan::of(session, stored.as_deref(), &name)?;
         let (revisit, most) = (given.revisit, given.most);
         let mut upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
         let begun = session.clone();
@@ -145,7 +145,7 @@ impl Site {
             upcoming.skip_missed(&plan.schedule, now);
             Round::GoOn
         };
-        Ok(Rounds::new(site, Beginning { plan, upcoming, round, revisit, most }))
+        Ok(Rounds::new(site, FirstRound { plan, upcoming, round, revisit, most }))
     }
 
     /// What it was given last.
@@ -162,7 +162,7 @@ impl Site {
     }
 
     /// The session with the starts that are given now. What a list on stdin said is what it said at first.
-    fn with_starts(&self, given: &Given) -> Result<Session, CommandFailure> {
+    fn with_starts(&self, given: &Given) -> Result<ProgramSession, CommandFailure> {
         let listed = given.starts.iter().chain(&given.added).filter(|argument| *argument != "-").cloned();
         let read = starts::read(&listed.collect::<Vec<_>>())?;
         let mut session = self.session.clone();
@@ -178,14 +178,14 @@ impl Site {
 
 impl Subject for Site {
     type Given = Given;
-    type Ended = Ended<<Program as Caller>::Fetcher>;
-    type Visited = Visited;
+    type Ended = EndedSession<<Program as Caller>::Fetcher>;
+    type Visited = EndedVisits;
 
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure> {
+    fn sequence(&mut self, start: SequenceStart, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure> {
         self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
-        let session = Session { round: work.round, ..self.session.clone() };
+        let session = ProgramSession { round: start.round, ..self.session.clone() };
         self.begun = session.clone();
-        let session = Session { until: work.until, ..session };
+        let session = ProgramSession { until: start.until, ..session };
         self.between = None;
         let before = self.crawl.take();
         Ok(Box::pin(async move {
@@ -199,7 +199,7 @@ impl Subject for Site {
     fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, CommandFailure> {
         self.session.dir = ended.lock.directory()?;
         self.session.show_summary(&ended)?;
-        let Ended { end, lock, crawl } = ended;
+        let EndedSession { end, lock, crawl } = ended;
         (self.session.lock, self.session.announced) = (Some(lock), true);
         if crawl.is_none() && end.is_followed_by_visits() {
             self.between = Some(Between::new(&self.session.settings(self.stored.as_deref())?.settings, now));
@@ -226,18 +226,20 @@ impl Subject for Site {
         at_once.or_else(|| self.between.as_ref().and_then(Between::next_due))
     }
 
-    fn visit_due(&mut self, stop: StopSignal) -> Visiting<Visited> {
+    fn visit_due(&mut self, stop: StopSignal) -> Visiting<EndedVisits> {
         let (finish, finished) = oneshot::channel();
         let finished = async {
             // Whoever could say so is gone: then it ends as well.
             let _ = finished.await;
         };
         let lock = self.session.lock.clone();
-        let session = Session { lock: lock.clone(), announced: true, ..self.begun.clone() };
+        let session = ProgramSession { lock: lock.clone(), announced: true, ..self.begun.clone() };
         let (crawl, between) = (self.crawl.take(), self.between.take());
-        let running: Running<Visited> = Box::pin(async move {
+        let running: Running<EndedVisits> = Box::pin(async move {
             match (crawl, between, lock) {
-                (Some(crawl), _, Some(lock)) => Ok(Visited { left: Box::pin(crawl.visit_due(finished)).await?, lock }),
+                (Some(crawl), _, Some(lock)) => {
+                    Ok(EndedVisits { left: Box::pin(crawl.visit_due(finished)).await?, lock })
+                }
                 (_, Some(between), _) => session.visit_due(Clock::start(), stop, between, finished).await,
                 _ => Err(CommandFailure::Usage("there is nothing to visit".to_owned())),
             }
@@ -245,7 +247,7 @@ impl Subject for Site {
         Visiting { running, finish }
     }
 
-    fn has_visited(&mut self, visited: Visited) -> Option<RunEnd> {
+    fn has_visited(&mut self, visited: EndedVisits) -> Option<RunEnd> {
         self.session.lock = Some(visited.lock);
         self.between = Some(visited.left.between);
         visited.left.end
@@ -258,9 +260,9 @@ impl Subject for Site {
         }
     }
 
-    fn read_again(&mut self, given: Given) -> Result<Plan, CommandFailure> {
-        let session = Session { layers: given.layers.clone(), ..self.with_starts(&given)? };
-        let (session, plan) = Plan::of(session, self.stored.as_deref(), &self.name)?;
+    fn read_again(&mut self, given: Given) -> Result<WatchPlan, CommandFailure> {
+        let session = ProgramSession { layers: given.layers.clone(), ..self.with_starts(&given)? };
+        let (session, plan) = WatchPlan::of(session, self.stored.as_deref(), &self.name)?;
         (self.session, self.given) = (session, given);
         Ok(plan)
     }

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use super::{
     super::{CommandFailure, session::Round},
-    plan::Plan,
+    plan::WatchPlan,
 };
 use crate::{
     engine::{RunEnd, StopSignal},
@@ -24,7 +24,7 @@ pub(in crate::cli) struct Visiting<V> {
 }
 
 /// What a sequence is begun with.
-pub(in crate::cli) struct Work {
+pub(in crate::cli) struct SequenceStart {
     pub(in crate::cli) round: Round,
     /// When the next one stops it.
     pub(in crate::cli) until: Option<Moment>,
@@ -43,7 +43,7 @@ pub(in crate::cli) trait Subject: Send {
     ///
     /// # Errors
     /// When its settings are wrong.
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure>;
+    fn sequence(&mut self, start: SequenceStart, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure>;
 
     /// A sequence ended: its figures are shown.
     ///
@@ -76,7 +76,7 @@ pub(in crate::cli) trait Subject: Send {
     ///
     /// # Errors
     /// When they are wrong: then those before stay.
-    fn read_again(&mut self, given: Self::Given) -> Result<Plan, CommandFailure>;
+    fn read_again(&mut self, given: Self::Given) -> Result<WatchPlan, CommandFailure>;
 
     /// Says something to whoever looks on.
     fn tell(&self, line: &str);

@@ -11,9 +11,9 @@ use std::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    plan::Plan,
-    rounds::{Beginning, Order, Outside, Rounds},
-    subject::{Running, Subject, Visiting, Work},
+    plan::WatchPlan,
+    rounds::{FirstRound, Outside, Rounds, WatchOrder},
+    subject::{Running, SequenceStart, Subject, Visiting},
 };
 use crate::{
     cli::{CommandFailure, session::Round, signals},
@@ -134,10 +134,10 @@ impl Subject for Fake {
     type Ended = RunEnd;
     type Visited = Option<RunEnd>;
 
-    fn sequence(&mut self, work: Work, stop: StopSignal) -> Result<Running<RunEnd>, CommandFailure> {
+    fn sequence(&mut self, start: SequenceStart, stop: StopSignal) -> Result<Running<RunEnd>, CommandFailure> {
         let now = self.0.now();
-        self.0.world().begun.push((now, work.round));
-        Ok(self.running(work.until, stop))
+        self.0.world().begun.push((now, start.round));
+        Ok(self.running(start.until, stop))
     }
 
     fn has_crawled(&mut self, ended: RunEnd, _: Moment) -> Result<RunEnd, CommandFailure> {
@@ -176,7 +176,7 @@ impl Subject for Fake {
         Ok(())
     }
 
-    fn read_again(&mut self, given: &'static str) -> Result<Plan, CommandFailure> {
+    fn read_again(&mut self, given: &'static str) -> Result<WatchPlan, CommandFailure> {
         plan(given)
     }
 
@@ -194,10 +194,10 @@ impl Subject for Fake {
     }
 }
 
-fn plan(schedule: &str) -> Result<Plan, CommandFailure> {
+fn plan(schedule: &str) -> Result<WatchPlan, CommandFailure> {
     let settings = Layers::new().file_text("f", &format!("[schedule]\n{schedule}")).resolve()?.settings.schedule;
     let schedule = settings.schedule("name").map_err(|error| CommandFailure::Usage(error.to_string()))?;
-    Ok(Plan { schedule, overlap: settings.overlap, paused: settings.pause == Pause::On })
+    Ok(WatchPlan { schedule, overlap: settings.overlap, paused: settings.pause == Pause::On })
 }
 
 fn moment(text: &str) -> Moment {
@@ -236,7 +236,7 @@ fn watched_in(world: World, round: Round, schedule: &str, (days, script): (u64, 
     let (stop, signals) = watch::channel(None);
     let (orders, receiver) = mpsc::channel(9);
     let mut outside = Outside { stop: signals::stopped_by(signals), orders: receiver, time: time.clone() };
-    let beginning = Beginning {
+    let beginning = FirstRound {
         plan: plan(schedule).unwrap(),
         upcoming: Upcoming::after(time.now()),
         round,
@@ -269,8 +269,8 @@ fn watched_in(world: World, round: Round, schedule: &str, (days, script): (u64, 
                     }
                     Deed::Suspend(by) => world.wall += by,
                     Deed::Lasts(lasts) => world.lasts = lasts,
-                    Deed::Settings(text) => orders.try_send(Order::Settings(Box::new(text))).unwrap(),
-                    Deed::Begin => orders.try_send(Order::Begin).unwrap(),
+                    Deed::Settings(text) => orders.try_send(WatchOrder::Settings(Box::new(text))).unwrap(),
+                    Deed::Begin => orders.try_send(WatchOrder::Begin).unwrap(),
                     Deed::Stop => drop(stop.send(Some(15))),
                 }
             }

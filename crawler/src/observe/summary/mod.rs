@@ -27,7 +27,7 @@ mod tests;
 mod verdict;
 
 /// A summary for people.
-pub struct Lines {
+pub struct SummaryText {
     /// With a line break at its end.
     pub text: String,
     /// How the sequence ended.
@@ -35,7 +35,7 @@ pub struct Lines {
 }
 
 /// How a summary is shown to people.
-pub struct View<'a> {
+pub struct SummaryView<'a> {
     /// The crawl directory.
     pub dir: &'a Path,
     /// How the run ended, where it has just done so.
@@ -122,7 +122,7 @@ pub fn silent_hosts(summary: &StoredSummary, most: usize) -> String {
 }
 
 /// The lines for people: a verdict, figures that add up, and what to do next.
-pub fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
+pub fn lines(summary: &StoredSummary, shown: &SummaryView<'_>) -> SummaryText {
     let settings = summary.settings.as_deref().and_then(|text| Layers::new().stored(text).resolve().ok());
     let settings = settings.as_ref().map(|resolved| &resolved.settings);
     let now = Moment::from_millis(u64::try_from(Timestamp::now().as_millisecond()).unwrap_or_default());
@@ -144,7 +144,7 @@ pub fn lines(summary: &StoredSummary, shown: &View<'_>) -> Lines {
     if shown.next {
         text += &format!("next        {}\n", escape::text(&ending.next(shown.dir, shown.missing)));
     }
-    Lines { text, tone: ending.tone() }
+    SummaryText { text, tone: ending.tone() }
 }
 
 /// Why a crawl that has ended holds so little.

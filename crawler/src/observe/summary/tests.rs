@@ -157,7 +157,7 @@ fn no_line_is_wider_than_a_terminal() {
     let mut wide = 0;
     for summary in all_kinds() {
         for missing in [None, Some("--ignore-robots HOST")] {
-            let view = View { dir, ended: Some(RunEnd::Signal(15)), next: true, missing };
+            let view = SummaryView { dir, ended: Some(RunEnd::Signal(15)), next: true, missing };
             let text = lines(&summary, &view).text;
             wide += text.lines().filter(|line| line.len() > fold::WIDTH).count();
             let folded = fold::lines(&text, fold::WIDTH);
@@ -176,7 +176,8 @@ fn no_line_is_wider_than_a_terminal() {
 fn a_sequence_that_the_next_one_stops_names_no_budget() {
     let mut summary = StoredSummary { end: Some("budget".to_owned()), ..large() };
     let stopped = |summary: &StoredSummary| {
-        lines(summary, &View { dir: Path::new("d"), ended: Some(RunEnd::Budget), next: false, missing: None }).text
+        lines(summary, &SummaryView { dir: Path::new("d"), ended: Some(RunEnd::Budget), next: false, missing: None })
+            .text
     };
     summary.settings = Some(r#"{"schedule":{"overlap":"restart"}}"#.to_owned());
     assert!(stopped(&summary).starts_with("Reached the time of the next sequence after "), "{}", stopped(&summary));
