@@ -1,8 +1,8 @@
-//! [`Look`]: what a look at a page found.
+//! [`LookOutcome`]: what a look at a page found.
 
 /// What a look at a page found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum LookOutcome {
     /// It is there.
     There(Difference),
     /// It is redirected.
@@ -46,7 +46,7 @@ pub enum Way {
     Shrunk,
 }
 
-impl Look {
+impl LookOutcome {
     /// Every one.
     pub const ALL: [Self; 13] = [
         Self::There(Difference::None),
@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn each_look_has_a_number_of_its_own() {
-        let codes: Vec<_> = (-1..14).map(Look::of_code).collect();
-        assert_eq!(codes[1..14], Look::ALL.map(Some));
+        let codes: Vec<_> = (-1..14).map(LookOutcome::of_code).collect();
+        assert_eq!(codes[1..14], LookOutcome::ALL.map(Some));
         assert_eq!([codes[0], codes[14]], [None; 2]);
-        assert!(Look::ALL.iter().all(|look| Look::of_code(look.code()) == Some(*look)));
+        assert!(LookOutcome::ALL.iter().all(|look| LookOutcome::of_code(look.code()) == Some(*look)));
     }
 }

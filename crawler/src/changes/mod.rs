@@ -3,8 +3,8 @@
 //! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because they stand on every page of a
 //! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them (`unified`); when texts
 //! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); what a
-//! look at a page can find ([`Look`]); when a change of a page is reported, and as what ([`Standing`]); which lines are others at
-//! each look, and by which rules they are left out ([`Suggestions`]).
+//! look at a page can find ([`LookOutcome`]); when a change of a page is reported, and as what ([`Standing`]); which lines are
+//! others at each look, and by which rules they are left out ([`Suggestions`]).
 //!
 //! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts,
 //! whatever they say. Hashes and digests are the same in every release: they are stored.
@@ -29,7 +29,7 @@ pub use boilerplate::{Boilerplate, BoilerplateSample};
 pub use changed_lines::{ChangedLines, Shared};
 pub use edit::{Edit, edits, shrunk};
 pub use ignore::{Ignore, IgnoreError};
-pub use look::{Difference, Look, Way};
+pub use look::{Difference, LookOutcome, Way};
 pub use rotating::KeptTexts;
 pub use simhash::SimHash;
 pub use standing::{Change, Condition, Doubt, Occasion, Reported, Standing};

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::look::{Difference, Look, Way};
+use super::look::{Difference, LookOutcome, Way};
 use crate::time::Moment;
 
 /// Changes of bytes alone, in as many looks in a row, after which a page is volatile.
@@ -213,23 +213,23 @@ impl Standing {
     }
 
     /// Whether this look is one of those that are doubted where there are many at once.
-    pub fn is_sudden(&self, look: &Look) -> bool {
+    pub fn is_sudden(&self, look: &LookOutcome) -> bool {
         let is_doubted = self.doubt.is_some_and(|(doubt, _)| doubt != Doubt::Cut);
         let is_known = self.good.is_some() && !is_doubted && !self.volatile;
         is_known
             && match look {
-                Look::There(difference) => {
+                LookOutcome::There(difference) => {
                     self.condition == Condition::There
                         && matches!(difference, Difference::Unknown | Difference::Text(_))
                 }
-                Look::Redirected | Look::Missing { .. } => self.condition == Condition::There,
-                Look::Unreachable | Look::Replaced | Look::Cut => false,
+                LookOutcome::Redirected | LookOutcome::Missing { .. } => self.condition == Condition::There,
+                LookOutcome::Unreachable | LookOutcome::Replaced | LookOutcome::Cut => false,
             }
     }
 
     /// Takes a look in; what is to be reported of it: two changes at most.
-    pub fn look(&mut self, look: Look, occasion: &Occasion) -> Vec<Reported> {
-        if look == Look::Cut {
+    pub fn look(&mut self, look: LookOutcome, occasion: &Occasion) -> Vec<Reported> {
+        if look == LookOutcome::Cut {
             self.doubt = self.doubt.or(Some((Doubt::Cut, occasion.at)));
             return Vec::new();
         }
@@ -240,11 +240,11 @@ impl Standing {
         let Some(good) = before else { return Vec::from_iter(self.first_look(look, occasion.visit)) };
         let reported = |change: Option<Change>| change.map(|change| Reported { change, before, after: None });
         match look {
-            Look::There(difference) => self.there(good, difference, occasion),
-            Look::Redirected => reported(self.redirected(occasion)).into_iter().collect(),
-            Look::Missing { for_good } => reported(self.missing(for_good, occasion)).into_iter().collect(),
-            Look::Unreachable | Look::Replaced => reported(self.unreachable()).into_iter().collect(),
-            Look::Cut => Vec::new(),
+            LookOutcome::There(difference) => self.there(good, difference, occasion),
+            LookOutcome::Redirected => reported(self.redirected(occasion)).into_iter().collect(),
+            LookOutcome::Missing { for_good } => reported(self.missing(for_good, occasion)).into_iter().collect(),
+            LookOutcome::Unreachable | LookOutcome::Replaced => reported(self.unreachable()).into_iter().collect(),
+            LookOutcome::Cut => Vec::new(),
         }
     }
 
@@ -257,8 +257,8 @@ impl Standing {
     }
 
     /// Of a URL that never was a page nothing is reported but that it became one.
-    fn first_look(&mut self, look: Look, visit: i64) -> Option<Reported> {
-        let Look::There(_) = look else { return None };
+    fn first_look(&mut self, look: LookOutcome, visit: i64) -> Option<Reported> {
+        let LookOutcome::There(_) = look else { return None };
         *self = Self::of(Some(visit));
         Some(Reported { change: Change::New, before: None, after: Some(visit) })
     }
@@ -429,7 +429,7 @@ mod tests {
             Self { standing, minute: 0, mass: false, gone_after: MINUTE * 2, mass_after: Duration::ZERO }
         }
 
-        fn look(&mut self, look: Look) -> Vec<&'static str> {
+        fn look(&mut self, look: LookOutcome) -> Vec<&'static str> {
             self.minute += 1;
             let at = Moment::EPOCH + MINUTE * self.minute;
             let Self { mass, gone_after, mass_after, .. } = *self;
@@ -439,12 +439,12 @@ mod tests {
         }
 
         fn there(&mut self, difference: Difference) -> Vec<&'static str> {
-            self.look(Look::There(difference))
+            self.look(LookOutcome::There(difference))
         }
     }
 
     const NOTHING: [&str; 0] = [];
-    const MISSING: Look = Look::Missing { for_good: false };
+    const MISSING: LookOutcome = LookOutcome::Missing { for_good: false };
     const ONWARDS: Difference = Difference::Text(Way::Onwards);
 
     #[test]
@@ -457,7 +457,7 @@ mod tests {
         assert_eq!((page.look(MISSING), page.look(MISSING)), (vec![], vec![]));
         assert_eq!((page.look(MISSING), page.look(MISSING)), (vec!["gone"], vec![]));
         assert_eq!((page.there(Difference::None), page.there(ONWARDS)), (vec!["back"], vec!["changed_text"]));
-        assert_eq!(page.look(Look::Missing { for_good: true }), ["gone"]);
+        assert_eq!(page.look(LookOutcome::Missing { for_good: true }), ["gone"]);
     }
 
     #[test]
@@ -485,11 +485,14 @@ mod tests {
     #[test]
     fn what_cannot_be_seen_is_reported_at_its_begin_and_its_end() {
         let mut page = Watched::new();
-        assert_eq!((page.look(Look::Unreachable), page.look(Look::Unreachable)), (vec!["unreachable"], vec![]));
+        assert_eq!(
+            (page.look(LookOutcome::Unreachable), page.look(LookOutcome::Unreachable)),
+            (vec!["unreachable"], vec![])
+        );
         assert_eq!(page.there(Difference::None), ["reachable"]);
-        assert_eq!(page.look(Look::Unreachable), ["unreachable"]);
+        assert_eq!(page.look(LookOutcome::Unreachable), ["unreachable"]);
         assert_eq!(page.there(ONWARDS), ["reachable", "changed_text"]);
-        assert_eq!((page.look(MISSING), page.look(Look::Unreachable)), (vec![], vec!["unreachable"]));
+        assert_eq!((page.look(MISSING), page.look(LookOutcome::Unreachable)), (vec![], vec!["unreachable"]));
     }
 
     #[test]
@@ -515,7 +518,7 @@ mod tests {
 
     #[test]
     fn many_at_once_wait_for_one_more_look() {
-        for look in [Look::There(ONWARDS), Look::There(Difference::Unknown), Look::Redirected] {
+        for look in [LookOutcome::There(ONWARDS), LookOutcome::There(Difference::Unknown), LookOutcome::Redirected] {
             let mut page = Watched { mass: true, ..Watched::new() };
             assert!(page.standing.is_sudden(&look));
             assert_eq!(page.look(look), NOTHING);
@@ -526,7 +529,7 @@ mod tests {
             assert!(page.standing.is_plain());
         }
         let mut page = Watched { mass: true, ..Watched::new() };
-        let gone = Look::Missing { for_good: true };
+        let gone = LookOutcome::Missing { for_good: true };
         assert_eq!((page.look(gone), page.look(gone)), (vec![], vec!["gone"]));
         let mut page = Watched { mass: true, ..Watched::new() };
         assert_eq!((page.there(Difference::SiteWide), page.there(Difference::Bytes)), (vec![], vec!["changed"]));
@@ -534,7 +537,7 @@ mod tests {
 
     #[test]
     fn a_second_look_that_comes_too_soon_settles_nothing() {
-        for look in [Look::There(ONWARDS), Look::Redirected, Look::Missing { for_good: true }] {
+        for look in [LookOutcome::There(ONWARDS), LookOutcome::Redirected, LookOutcome::Missing { for_good: true }] {
             let mut page = Watched { mass: true, mass_after: MINUTE * 3, ..Watched::new() };
             let reported = [0, 1, 2, 3].map(|_| page.look(look).len());
             assert_eq!(reported, [0, 0, 0, 1], "{look:?}");
@@ -545,7 +548,7 @@ mod tests {
     fn what_never_was_a_page_is_new_once_it_is_one() {
         let mut page = Watched { standing: Standing::default(), ..Watched::new() };
         assert_eq!(
-            (page.look(MISSING), page.look(Look::Redirected), page.look(Look::Unreachable)),
+            (page.look(MISSING), page.look(LookOutcome::Redirected), page.look(LookOutcome::Unreachable)),
             (vec![], vec![], vec![])
         );
         assert_eq!((page.there(Difference::Unknown), page.there(Difference::None)), (vec!["new"], vec![]));
@@ -554,16 +557,16 @@ mod tests {
     #[test]
     fn a_copy_that_was_cut_short_says_nothing() {
         let mut page = Watched { mass: true, ..Watched::new() };
-        assert_eq!((page.look(Look::Cut), page.there(Difference::None)), (vec![], vec![]));
+        assert_eq!((page.look(LookOutcome::Cut), page.there(Difference::None)), (vec![], vec![]));
         assert!(page.standing.is_plain());
-        page.look(Look::Cut);
-        assert!(!page.standing.is_plain() && page.standing.is_sudden(&Look::Redirected));
+        page.look(LookOutcome::Cut);
+        assert!(!page.standing.is_plain() && page.standing.is_sudden(&LookOutcome::Redirected));
         assert_eq!(
-            (page.there(ONWARDS), page.look(Look::Cut), page.there(ONWARDS)),
+            (page.there(ONWARDS), page.look(LookOutcome::Cut), page.there(ONWARDS)),
             (vec![], vec![], vec!["changed_text"])
         );
         let mut page = Watched { standing: Standing::default(), ..Watched::new() };
-        assert_eq!((page.look(Look::Cut), page.there(Difference::Unknown)), (vec![], vec!["new"]));
+        assert_eq!((page.look(LookOutcome::Cut), page.there(Difference::Unknown)), (vec![], vec!["new"]));
     }
 
     #[test]
@@ -573,7 +576,10 @@ mod tests {
         assert_eq!(page.standing.linked(false).map(|reported| reported.change), Some(Change::Orphaned));
         assert_eq!((page.standing.linked(false), page.standing.linked(true)), (None, None));
         assert!(page.standing.linked(false).is_some());
-        assert_eq!((page.look(Look::Missing { for_good: true }), page.standing.linked(false)), (vec!["gone"], None));
+        assert_eq!(
+            (page.look(LookOutcome::Missing { for_good: true }), page.standing.linked(false)),
+            (vec!["gone"], None)
+        );
     }
 
     #[test]
@@ -587,10 +593,10 @@ mod tests {
             gone_after: MINUTE,
             mass_after: MINUTE,
         };
-        let reported = standing.look(Look::There(ONWARDS), &occasion);
+        let reported = standing.look(LookOutcome::There(ONWARDS), &occasion);
         assert_eq!(reported, [Reported { change: Change::ChangedText, before: Some(1), after: Some(5) }]);
         assert_eq!((standing.good, standing.earlier), (Some(5), Some(1)));
-        let reported = standing.look(Look::Redirected, &occasion);
+        let reported = standing.look(LookOutcome::Redirected, &occasion);
         assert_eq!(reported, [Reported { change: Change::Moved, before: Some(5), after: None }]);
     }
 }

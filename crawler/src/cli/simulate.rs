@@ -17,7 +17,7 @@ use crate::{
     observe::{chart, escape},
     revisit::{
         Bounds, Budget, Figures, Fixed, Multiplicative, Optimal, RevisitPolicy, SectionPath,
-        replay::{Change, Event, replay},
+        replay::{TraceChange, TraceEvent, replay},
     },
     time::Moment,
 };
@@ -113,7 +113,7 @@ fn unusable(file: &Path, why: &str, error: &dyn std::fmt::Display) -> CommandFai
 /// Pages by their number, and what happened to them, in ascending order of time.
 #[derive(Debug, Default)]
 struct Trace {
-    events: Vec<Event>,
+    events: Vec<TraceEvent>,
     pages: Vec<SectionPath>,
     numbers: HashMap<Box<str>, u32>,
     broken: u64,
@@ -180,11 +180,11 @@ impl Trace {
             u32::try_from(pages.len() - 1).unwrap_or(u32::MAX)
         });
         let change = match line.event {
-            Kind::New => Change::New,
-            Kind::Changed => Change::Changed,
-            Kind::Deleted => Change::Deleted,
+            Kind::New => TraceChange::New,
+            Kind::Changed => TraceChange::Changed,
+            Kind::Deleted => TraceChange::Deleted,
         };
-        self.events.push(Event { at: Moment::from_millis(u64::from(line.t) * 1000), page: number, change });
+        self.events.push(TraceEvent { at: Moment::from_millis(u64::from(line.t) * 1000), page: number, change });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::core::{Filling, RunEnd, StoreAnswer, StoreQuestion};
 use crate::{
-    store::{Message, Replay, ReplayedUrl, Reply, SequenceEnd, Standing},
+    store::{AuditStanding, Message, Replay, ReplayedUrl, Reply, SequenceEnd},
     url::Fingerprint,
 };
 
@@ -42,7 +42,7 @@ struct Replaying {
 }
 
 impl Replay for Replaying {
-    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
+    fn lost(&mut self, fingerprint: Fingerprint, standing: AuditStanding) {
         self.filling.lost(fingerprint, standing);
     }
 

@@ -28,7 +28,7 @@ use crate::{
         FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher,
         resolve::{ResolveOverride, Resolver},
     },
-    politeness::{Gate, Limits, Member, Place, Terms, Ticket, Turn},
+    politeness::{Gate, GateLimits, GateTicket, Member, SharedPlace, Terms, Turn},
     url::WebUrl,
 };
 
@@ -52,7 +52,7 @@ pub struct SharedGate {
 struct Waits {
     gate: Gate,
     /// What wakes those who wait.
-    waiting: HashMap<Ticket, Arc<Notify>>,
+    waiting: HashMap<GateTicket, Arc<Notify>>,
 }
 
 /// A name, and the port at which it is asked.
@@ -96,7 +96,7 @@ pub struct Gated<F> {
 /// A request that waits or is under way: it ends when this is dropped.
 struct Going<'a> {
     gate: &'a SharedGate,
-    ticket: Ticket,
+    ticket: GateTicket,
     bytes: u64,
     /// When the next may go, by the rate of its crawl.
     next: Option<Instant>,
@@ -104,13 +104,13 @@ struct Going<'a> {
 
 impl SharedGate {
     /// A gate that nobody has come to.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: GateLimits) -> Self {
         let waits = Waits { gate: Gate::new(limits), waiting: HashMap::new() };
         Self { waits: Mutex::new(waits), names: Mutex::default() }
     }
 
     /// Has other limits hold from now on.
-    pub fn set_limits(&self, limits: Limits) {
+    pub fn set_limits(&self, limits: GateLimits) {
         self.with(|waits| waits.gate.set_limits(limits));
     }
 
@@ -132,7 +132,7 @@ impl SharedGate {
     }
 
     /// Waits until a request may be sent.
-    async fn turn(&self, places: Vec<Place>, member: Member, terms: Terms) -> Going<'_> {
+    async fn turn(&self, places: Vec<SharedPlace>, member: Member, terms: Terms) -> Going<'_> {
         let woken = Arc::new(Notify::new());
         let ticket = self.with(|waits| {
             let ticket = waits.gate.ask(places, member, terms, now());
@@ -161,7 +161,7 @@ impl SharedGate {
 impl Default for SharedGate {
     /// Without limits.
     fn default() -> Self {
-        Self::new(Limits::default())
+        Self::new(GateLimits::default())
     }
 }
 
@@ -208,15 +208,15 @@ impl Pass {
         }
     }
 
-    async fn places(&self, request: &FetchRequest) -> Vec<Place> {
+    async fn places(&self, request: &FetchRequest) -> Vec<SharedPlace> {
         let Some(others) = &self.others else { return Vec::new() };
         let addresses = match (&request.addresses, request.url.ip_literal()) {
-            (_, Some(address)) => return vec![Place::Address(address.to_canonical())],
+            (_, Some(address)) => return vec![SharedPlace::Address(address.to_canonical())],
             (Some(pinned), None) => Arc::clone(pinned),
             (None, None) => others.addresses(&request.url, &self.gate.names).await,
         };
-        let mut places = vec![Place::Host(request.url.host().trim_end_matches('.').into())];
-        for address in addresses.iter().map(|address| Place::Address(address.to_canonical())) {
+        let mut places = vec![SharedPlace::Host(request.url.host().trim_end_matches('.').into())];
+        for address in addresses.iter().map(|address| SharedPlace::Address(address.to_canonical())) {
             if !places.contains(&address) {
                 places.push(address);
             }

@@ -41,13 +41,13 @@ pub use stop::StopSignal;
 pub use visit_events::{EventKind, FetchedPage, Handed, Steering, VisitEvent, VisitEvents};
 pub use writer_thread::{WriterHost, WriterThread};
 
-use crate::{config::Settings, order::Ranking, scope::Scope, store::AreaRow};
+use crate::{config::Settings, order::Ranking, scope::CrawlScope, store::AreaRow};
 
 /// What belongs to a crawl with these areas.
 ///
 /// # Errors
 /// [`EngineError::Stored`] when an area is no URL.
-pub fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<Scope, EngineError> {
+pub fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<CrawlScope, EngineError> {
     scope_of(settings, areas)
 }
 

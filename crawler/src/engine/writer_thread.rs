@@ -11,7 +11,7 @@ use std::{
 use tokio::{runtime::Handle, sync::mpsc::Receiver, time::timeout};
 
 use super::EngineError;
-use crate::store::{Message, Next, StoreError, StoreWriter};
+use crate::store::{Incoming, Message, StoreError, StoreWriter};
 
 /// Runs a writer, whatever that takes: a thread, or a task where time is simulated.
 pub trait WriterHost {
@@ -68,22 +68,22 @@ impl Inbox {
     }
 
     /// The next message. It is waited for so long at most, or for as long as it takes.
-    fn next(&mut self, patience: Option<Duration>) -> Next {
+    fn next(&mut self, patience: Option<Duration>) -> Incoming {
         let Some(patience) = patience else {
-            return self.receiver.blocking_recv().map_or(Next::End, Next::Message);
+            return self.receiver.blocking_recv().map_or(Incoming::End, Incoming::Message);
         };
         if patience.is_zero() {
-            return Next::Nothing;
+            return Incoming::Nothing;
         }
         // Most have arrived before they are asked for: a timer costs more than a look.
         if let Ok(message) = self.receiver.try_recv() {
-            return Next::Message(message);
+            return Incoming::Message(message);
         }
         let receiver = &mut self.receiver;
         match self.runtime.block_on(async { timeout(patience, receiver.recv()).await }) {
-            Ok(Some(message)) => Next::Message(message),
-            Ok(None) => Next::End,
-            Err(_) => Next::Nothing,
+            Ok(Some(message)) => Incoming::Message(message),
+            Ok(None) => Incoming::End,
+            Err(_) => Incoming::Nothing,
         }
     }
 }
@@ -105,13 +105,13 @@ mod tests {
         send();
         send();
         send();
-        assert!(matches!(inbox.next(at_once), Next::Nothing), "a group that is due goes first");
-        assert!(matches!(inbox.next(soon), Next::Message(_)));
-        assert!(matches!(inbox.next(None), Next::Message(_)));
-        assert!(matches!(inbox.next(soon), Next::Message(_)));
-        assert!(matches!(inbox.next(soon), Next::Nothing));
+        assert!(matches!(inbox.next(at_once), Incoming::Nothing), "a group that is due goes first");
+        assert!(matches!(inbox.next(soon), Incoming::Message(_)));
+        assert!(matches!(inbox.next(None), Incoming::Message(_)));
+        assert!(matches!(inbox.next(soon), Incoming::Message(_)));
+        assert!(matches!(inbox.next(soon), Incoming::Nothing));
         drop(sender);
-        assert!(matches!(inbox.next(soon), Next::End));
-        assert!(matches!(inbox.next(None), Next::End));
+        assert!(matches!(inbox.next(soon), Incoming::End));
+        assert!(matches!(inbox.next(None), Incoming::End));
     }
 }

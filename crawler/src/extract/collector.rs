@@ -15,7 +15,7 @@ use super::{
     directives::MetaRobots,
     element::Element,
     foreign::Foreign,
-    lines::{Deaf, Lines, Listener, is_shown_raw},
+    lines::{Deaf, LineBuilder, Listener, is_shown_raw},
     reader::PageReader,
     references::{LinkLimits, ReferenceSeed, References},
     tags::{Name, Slot, Tag, Values, Wanted},
@@ -32,14 +32,14 @@ pub(super) fn collect(html: &[u8], wanted: Wanted, links: References) -> Collect
 
 /// Finds links, base, title and robots directives, and the text.
 pub(super) fn collect_with_text(html: &[u8], links: References) -> (Collected, Text) {
-    let mut text = Lines::default();
+    let mut text = LineBuilder::default();
     let found = listen(html, Wanted::Links, links, &mut text);
     (found, text.finish())
 }
 
 /// The text alone of a page whose bytes are UTF-8 (or nearly).
 pub(super) fn text_of(html: &[u8]) -> Text {
-    let mut lines = Lines::default();
+    let mut lines = LineBuilder::default();
     let no_links = References::within(LinkLimits { links: 0, bytes: 0 }, ReferenceSeed::random());
     listen(html, Wanted::Links, no_links, &mut lines);
     lines.finish()

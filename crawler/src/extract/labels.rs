@@ -24,7 +24,7 @@ pub struct Label<'a> {
 
 /// Those of a page, by the number of the reference.
 #[derive(Debug)]
-pub(super) struct Labels {
+pub(super) struct ReferenceLabels {
     kept: String,
     spans: Vec<Span>,
     most: usize,
@@ -38,7 +38,7 @@ struct Span {
     is_known: bool,
 }
 
-impl Labels {
+impl ReferenceLabels {
     /// None yet, and never more than so many bytes.
     pub(super) fn within(most: usize) -> Self {
         Self { kept: String::new(), spans: Vec::new(), most }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_first_relation_and_the_first_text_count() {
-        let mut labels = Labels::within(1000);
+        let mut labels = ReferenceLabels::within(1000);
         labels.put(1, Some(b" a\n b "), "");
         assert!(labels.wants(0) && labels.wants(1));
         labels.put(1, Some(b"c"), "text");
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn there_is_a_bound_for_all_of_them() {
-        let mut labels = Labels::within(6);
+        let mut labels = ReferenceLabels::within(6);
         labels.put(0, None, "four");
         labels.put(1, None, "four");
         labels.put(2, Some(b"ab"), "");

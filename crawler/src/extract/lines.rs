@@ -1,4 +1,4 @@
-//! What is heard of a page while its links are collected: [`Lines`] makes its text, [`Deaf`] nothing.
+//! What is heard of a page while its links are collected: [`LineBuilder`] makes its text, [`Deaf`] nothing.
 //!
 //! A block is a line. Which elements are blocks, and which show nothing, goes by names alone, as a browser would show
 //! them without styles and with scripts on. What styles, scripts or the attribute `hidden` hide is heard: to know where
@@ -38,7 +38,7 @@ impl Listener for Deaf {
 
 /// Makes the lines of a page.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct LineBuilder {
     text: TextBuilder,
     /// How many elements are open in which a line feed ends a line.
     preformatted: usize,
@@ -56,7 +56,7 @@ struct Silent {
     preformatted: usize,
 }
 
-impl Lines {
+impl LineBuilder {
     /// The text.
     pub(super) fn finish(self) -> Text {
         self.text.finish()
@@ -70,7 +70,7 @@ impl Lines {
     }
 }
 
-impl Listener for Lines {
+impl Listener for LineBuilder {
     const LISTENS: bool = true;
 
     fn opened(&mut self, name: &[u8]) {

@@ -219,7 +219,7 @@ mod tests {
     use super::{
         super::{
             collector::{collect, collect_from, collect_with_text},
-            lines::{Deaf, Lines},
+            lines::{Deaf, LineBuilder},
         },
         *,
     };
@@ -274,7 +274,7 @@ mod tests {
 
         #[test]
         fn listening_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
-            let (mut lines, plainly) = (Lines::default(), RefCell::default());
+            let (mut lines, plainly) = (LineBuilder::default(), RefCell::default());
             collect_from(html.to_reader(), &Attention::new(), Wanted::Links, &plainly, &mut lines);
             let deaf = collect(&html, Wanted::Links, References::default());
             let (found, text) = collect_with_text(&html, References::default());

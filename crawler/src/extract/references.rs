@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{
     element::Element,
-    labels::{Label, Labels},
+    labels::{Label, ReferenceLabels},
 };
 
 /// How the occurrences of one reference were marked.
@@ -83,7 +83,7 @@ pub(super) struct References {
     seed: ReferenceSeed,
     limits: LinkLimits,
     /// What each says of itself, where that is asked for.
-    labels: Option<Labels>,
+    labels: Option<ReferenceLabels>,
     /// Occurrences of references that there was no room for.
     pub(super) beyond: u64,
 }
@@ -111,7 +111,7 @@ impl References {
 
     /// The same with what each says of itself; that has as many bytes as they have.
     pub(super) fn labelled(self) -> Self {
-        Self { labels: Some(Labels::within(self.limits.bytes)), ..self }
+        Self { labels: Some(ReferenceLabels::within(self.limits.bytes)), ..self }
     }
 
     /// Takes an attribute's value, unless it cannot name a web page (`mailto:`, `javascript:`, …); its number, if it is kept.

@@ -6,14 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Member, Place, Terms, Ticket, Turn, line::Line, turns::Turns};
+use super::{GateTicket, Member, SharedPlace, Terms, Turn, line::Line, turns::Turns};
 
 /// Places that are looked through before any is forgotten.
 const FEW_PLACES: usize = 64;
 
 /// What all requests together may be; `None` is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Limits {
+pub struct GateLimits {
     /// Requests a second.
     pub max_rate: Option<NonZeroU32>,
     /// Bytes of bodies a second, on average.
@@ -26,10 +26,10 @@ pub struct Limits {
 ///
 /// ```
 /// use std::time::{Duration, Instant};
-/// use webloom::internals::politeness::{Gate, Limits, Member, Place, Terms, Turn};
-/// let (mut gate, now) = (Gate::new(Limits::default()), Instant::now());
+/// use webloom::internals::politeness::{Gate, GateLimits, Member, SharedPlace, Terms, Turn};
+/// let (mut gate, now) = (Gate::new(GateLimits::default()), Instant::now());
 /// let terms = Terms { pause: Duration::from_secs(1), slots: 1 };
-/// let host = || vec![Place::Host("docs.example.org".into())];
+/// let host = || vec![SharedPlace::Host("docs.example.org".into())];
 /// let first = gate.ask(host(), Member(0), terms, now);
 /// let second = gate.ask(host(), Member(1), terms, now);
 /// assert_eq!((gate.turn(first, now), gate.turn(second, now)), (Turn::Go, Turn::Waits));
@@ -38,9 +38,9 @@ pub struct Limits {
 /// ```
 #[derive(Debug)]
 pub struct Gate {
-    limits: Limits,
-    lines: HashMap<Place, Line>,
-    requests: HashMap<Ticket, Request>,
+    limits: GateLimits,
+    lines: HashMap<SharedPlace, Line>,
+    requests: HashMap<GateTicket, Request>,
     /// Those of crawls with a rate of their own whom nothing else holds back.
     own: HashMap<Member, Turns>,
     /// Those whom only what all share holds back.
@@ -52,22 +52,22 @@ pub struct Gate {
     /// So many places are looked through.
     most_places: usize,
     /// Those whose turn it may be now.
-    woken: Vec<Ticket>,
+    woken: Vec<GateTicket>,
 }
 
 /// A request that waits, or is under way.
 #[derive(Debug)]
 struct Request {
-    places: Vec<Place>,
+    places: Vec<SharedPlace>,
     member: Member,
     began: Option<Instant>,
 }
 
 impl Gate {
     /// A gate that nobody has come to.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: GateLimits) -> Self {
         let mut gate = Self {
-            limits: Limits::default(),
+            limits: GateLimits::default(),
             lines: HashMap::new(),
             requests: HashMap::new(),
             own: HashMap::new(),
@@ -83,7 +83,7 @@ impl Gate {
     }
 
     /// Has other limits hold from now on.
-    pub fn set_limits(&mut self, limits: Limits) {
+    pub fn set_limits(&mut self, limits: GateLimits) {
         (self.limits, self.bytes_free) = (limits, None);
         self.all.set_rate(limits.max_rate);
         self.woken.extend(self.all.first());
@@ -102,9 +102,9 @@ impl Gate {
     }
 
     /// Lines up at these places, each named once.
-    pub fn ask(&mut self, places: Vec<Place>, member: Member, terms: Terms, now: Instant) -> Ticket {
+    pub fn ask(&mut self, places: Vec<SharedPlace>, member: Member, terms: Terms, now: Instant) -> GateTicket {
         self.forget(now);
-        let ticket = Ticket(self.next);
+        let ticket = GateTicket(self.next);
         self.next += 1;
         for place in &places {
             self.lines.entry(place.clone()).or_default().ask(ticket, member, terms, now);
@@ -114,7 +114,7 @@ impl Gate {
     }
 
     /// Whether a request that waits may be sent now.
-    pub fn turn(&mut self, ticket: Ticket, now: Instant) -> Turn {
+    pub fn turn(&mut self, ticket: GateTicket, now: Instant) -> Turn {
         let Some(request) = self.requests.get(&ticket) else { return Turn::Waits };
         let mut turn = self.turn_at(&request.places, ticket, now);
         for turns in self.own.get_mut(&request.member).into_iter().chain([&mut self.all]) {
@@ -134,7 +134,7 @@ impl Gate {
     }
 
     /// Whether it may by all who ask at these places.
-    fn turn_at(&self, places: &[Place], ticket: Ticket, now: Instant) -> Turn {
+    fn turn_at(&self, places: &[SharedPlace], ticket: GateTicket, now: Instant) -> Turn {
         let turns = places.iter().map(|place| self.lines.get(place).map_or(Some(now), |line| line.turn(ticket, now)));
         match turns.collect::<Option<Vec<_>>>().map(|turns| turns.into_iter().max()) {
             None => Turn::Waits,
@@ -153,7 +153,7 @@ impl Gate {
     }
 
     /// A request ended, and has brought so many bytes; or nobody waits for it any more.
-    pub fn end(&mut self, ticket: Ticket, now: Instant, bytes: u64) {
+    pub fn end(&mut self, ticket: GateTicket, now: Instant, bytes: u64) {
         let Some(request) = self.requests.remove(&ticket) else { return };
         for place in &request.places {
             let Some(line) = self.lines.get_mut(place) else { continue };
@@ -174,7 +174,7 @@ impl Gate {
     }
 
     /// Those who wait and may go now, or know when, since this was last asked.
-    pub fn woken(&mut self) -> Vec<Ticket> {
+    pub fn woken(&mut self) -> Vec<GateTicket> {
         std::mem::take(&mut self.woken)
     }
 
@@ -184,7 +184,7 @@ impl Gate {
         self.lines.len()
     }
 
-    fn begin(&mut self, ticket: Ticket, now: Instant) {
+    fn begin(&mut self, ticket: GateTicket, now: Instant) {
         self.in_flight += 1;
         self.woken.extend(self.all.go(ticket, now));
         let Some(request) = self.requests.get_mut(&ticket) else { return };

@@ -6,14 +6,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Ticket;
+use super::GateTicket;
 
 /// For so long after its pause a crawl that has asked somewhere counts there.
 const LINGERS: Duration = Duration::from_secs(10);
 
 /// Whom requests share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum SharedPlace {
     /// A host of this name, at whatever port.
     Host(Box<str>),
     /// A machine, whatever it is called.
@@ -37,7 +37,7 @@ pub struct Terms {
 #[derive(Debug, Default)]
 pub(super) struct Line {
     known: Vec<Known>,
-    waiting: VecDeque<Ticket>,
+    waiting: VecDeque<GateTicket>,
     in_flight: u32,
     ended: Option<Instant>,
 }
@@ -61,7 +61,7 @@ impl Known {
 
 impl Line {
     /// Somebody lines up.
-    pub(super) fn ask(&mut self, ticket: Ticket, member: Member, terms: Terms, now: Instant) {
+    pub(super) fn ask(&mut self, ticket: GateTicket, member: Member, terms: Terms, now: Instant) {
         self.known.retain(|known| known.counts(now));
         self.waiting.push_back(ticket);
         match self.known.iter_mut().find(|known| known.member == member) {
@@ -71,14 +71,14 @@ impl Line {
     }
 
     /// When the next request may begin, if `ticket` is the next and there is a slot.
-    pub(super) fn turn(&self, ticket: Ticket, now: Instant) -> Option<Instant> {
+    pub(super) fn turn(&self, ticket: GateTicket, now: Instant) -> Option<Instant> {
         let terms = self.strictest(now);
         let is_next = self.waiting.front() == Some(&ticket) && self.in_flight < terms.slots;
         is_next.then(|| self.ended.map_or(now, |ended| ended + terms.pause))
     }
 
     /// The request that is next.
-    pub(super) fn first(&self) -> Option<Ticket> {
+    pub(super) fn first(&self) -> Option<GateTicket> {
         self.waiting.front().copied()
     }
 
@@ -96,7 +96,7 @@ impl Line {
     }
 
     /// Somebody does not wait any more.
-    pub(super) fn leave(&mut self, ticket: Ticket, member: Member, now: Instant) {
+    pub(super) fn leave(&mut self, ticket: GateTicket, member: Member, now: Instant) {
         self.waiting.retain(|other| *other != ticket);
         self.heard_last_of(member, now);
     }

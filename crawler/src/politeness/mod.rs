@@ -15,9 +15,9 @@ mod rate;
 mod ticket;
 mod turns;
 
-pub use gate::{Gate, Limits};
-pub use line::{Member, Place, Terms};
-pub use ticket::{Ticket, Turn};
+pub use gate::{Gate, GateLimits};
+pub use line::{Member, SharedPlace, Terms};
+pub use ticket::{GateTicket, Turn};
 
 #[cfg(test)]
 mod tests;

@@ -16,17 +16,17 @@ fn terms(seconds: u64, slots: u32) -> Terms {
     Terms { pause: Duration::from_secs(seconds), slots }
 }
 
-fn host(name: &str) -> Place {
-    Place::Host(name.into())
+fn host(name: &str) -> SharedPlace {
+    SharedPlace::Host(name.into())
 }
 
-fn address(last: u8) -> Place {
-    Place::Address([192, 0, 2, last].into())
+fn address(last: u8) -> SharedPlace {
+    SharedPlace::Address([192, 0, 2, last].into())
 }
 
 /// A gate without limits, and a moment.
 fn gate() -> (Gate, Instant) {
-    (Gate::new(Limits::default()), Instant::now())
+    (Gate::new(GateLimits::default()), Instant::now())
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn two_names_of_an_address_share_it_and_other_hosts_do_not_wait() {
 #[test]
 fn all_together_keep_rate_and_number() {
     let now = Instant::now();
-    let limits = Limits { max_rate: NonZeroU32::new(4), concurrency: NonZeroU32::new(2), ..Limits::default() };
+    let limits = GateLimits { max_rate: NonZeroU32::new(4), concurrency: NonZeroU32::new(2), ..GateLimits::default() };
     let mut gate = Gate::new(limits);
     let tickets: Vec<_> = (0..4).map(|n| gate.ask(vec![host(&n.to_string())], Member(n), terms(0, 1), now)).collect();
     assert_eq!(gate.turn(tickets[0], now), Turn::Go);
@@ -113,19 +113,19 @@ fn all_together_keep_rate_and_number() {
     gate.end(tickets[0], now + SECOND, 0);
     // Who came first is first, also if the other looks before.
     assert_eq!((gate.turn(tickets[3], now + SECOND), gate.turn(tickets[2], now + SECOND)), (Turn::Waits, Turn::Go));
-    gate.set_limits(Limits::default());
+    gate.set_limits(GateLimits::default());
     assert_eq!(gate.turn(tickets[3], now + SECOND), Turn::Go);
 }
 
 /// The moments, in microseconds, of so many requests to hosts in turn, of which each has one slot and answers after `takes`.
 /// Whoever waits looks again at whole milliseconds, as timers do, and a thousandth of all times much later.
-fn sent(limits: Limits, own: Option<u32>, (hosts, takes): (u64, u64), most: usize) -> Vec<u64> {
+fn sent(limits: GateLimits, own: Option<u32>, (hosts, takes): (u64, u64), most: usize) -> Vec<u64> {
     let start = Instant::now();
     let mut gate = Gate::new(limits);
     gate.set_rate(Member(0), own.and_then(NonZeroU32::new));
-    let mut looks: BTreeMap<u64, Vec<Ticket>> = BTreeMap::new();
-    let mut ends: BTreeMap<u64, Vec<(Ticket, u64)>> = BTreeMap::new();
-    let mut of: HashMap<Ticket, u64> = HashMap::new();
+    let mut looks: BTreeMap<u64, Vec<GateTicket>> = BTreeMap::new();
+    let mut ends: BTreeMap<u64, Vec<(GateTicket, u64)>> = BTreeMap::new();
+    let mut of: HashMap<GateTicket, u64> = HashMap::new();
     for name in 0..hosts {
         let ticket = gate.ask(vec![host(&name.to_string())], Member(0), terms(0, 1), start);
         of.insert(ticket, name);
@@ -165,12 +165,12 @@ fn sent(limits: Limits, own: Option<u32>, (hosts, takes): (u64, u64), most: usiz
 #[test]
 fn a_rate_is_reached_and_over_no_second_exceeded() {
     for rate in [1, 2, 3, 7, 10, 19, 20, 50, 99, 200, 500, 2_000, 10_000] {
-        let shared = Limits { max_rate: NonZeroU32::new(rate), ..Limits::default() };
+        let shared = GateLimits { max_rate: NonZeroU32::new(rate), ..GateLimits::default() };
         for hosts in [1, 1_000] {
             // One host answers as fast as the rate needs it to; of many, each needs a second.
             let takes = if hosts == 1 { 50 } else { 90_000 };
             let count = (4 * rate as usize).clamp(20, 40_000);
-            for (limits, own) in [(shared, None), (Limits::default(), Some(rate)), (shared, Some(rate))] {
+            for (limits, own) in [(shared, None), (GateLimits::default(), Some(rate)), (shared, Some(rate))] {
                 let sent = sent(limits, own, (hosts, takes), count);
                 // As a network may deliver them: some 20 ms later than others.
                 let closest = sent.windows(rate as usize + 1).map(|over| over[rate as usize] - over[0]).min();
@@ -186,7 +186,7 @@ fn a_rate_is_reached_and_over_no_second_exceeded() {
 #[test]
 fn a_crawl_keeps_its_own_rate_also_where_it_is_let_go_late() {
     let now = Instant::now();
-    let mut gate = Gate::new(Limits { max_bandwidth: NonZeroU64::new(1_000), ..Limits::default() });
+    let mut gate = Gate::new(GateLimits { max_bandwidth: NonZeroU64::new(1_000), ..GateLimits::default() });
     gate.set_rate(Member(0), NonZeroU32::new(10));
     let large = gate.ask(vec![host("large")], Member(1), terms(0, 1), now);
     assert_eq!(gate.turn(large, now), Turn::Go);
@@ -209,7 +209,7 @@ fn a_crawl_keeps_its_own_rate_also_where_it_is_let_go_late() {
 #[test]
 fn bytes_are_paid_for_with_time() {
     let now = Instant::now();
-    let mut gate = Gate::new(Limits { max_bandwidth: NonZeroU64::new(1_000), ..Limits::default() });
+    let mut gate = Gate::new(GateLimits { max_bandwidth: NonZeroU64::new(1_000), ..GateLimits::default() });
     let (mut at, mut received) = (now, 0);
     for n in 0..50_u64 {
         let ticket = gate.ask(vec![host("h")], Member(0), terms(0, 1), at);
@@ -241,7 +241,7 @@ fn nothing_is_kept_of_places_that_have_rested() {
 /// A request of the random ones.
 #[derive(Debug, Clone)]
 struct Wish {
-    places: Vec<Place>,
+    places: Vec<SharedPlace>,
     member: u32,
     takes: u64,
 }
@@ -260,18 +260,18 @@ proptest! {
     #[test]
     fn each_comes_to_its_turn_and_pauses_are_kept(wishes in wishes(), pauses in [0_u64..40, 0..40, 0..40]) {
         let start = Instant::now();
-        let limits = Limits { concurrency: NonZeroU32::new(3), max_rate: NonZeroU32::new(200), ..Limits::default() };
+        let limits = GateLimits { concurrency: NonZeroU32::new(3), max_rate: NonZeroU32::new(200), ..GateLimits::default() };
         let mut gate = Gate::new(limits);
         let tickets: Vec<_> = wishes.iter().map(|wish| {
             let terms = Terms { pause: Duration::from_millis(pauses[wish.member as usize]), slots: 1 };
             gate.ask(wish.places.clone(), Member(wish.member), terms, start)
         }).collect();
-        let strictest = |place: &Place| {
+        let strictest = |place: &SharedPlace| {
             let asking = wishes.iter().filter(|wish| wish.places.contains(place));
             asking.map(|wish| pauses[wish.member as usize]).max().unwrap_or(0)
         };
         let (mut left, mut running): (Vec<usize>, Vec<(usize, u64)>) = ((0..wishes.len()).collect(), Vec::new());
-        let mut ended: HashMap<Place, u64> = HashMap::new();
+        let mut ended: HashMap<SharedPlace, u64> = HashMap::new();
         for millis in 0..20_000 {
             let now = start + Duration::from_millis(millis);
             running.retain(|(wish, until)| {

@@ -1,10 +1,10 @@
-//! [`Ticket`]: which request waits, and whether it is its [`Turn`].
+//! [`GateTicket`]: which request waits, and whether it is its [`Turn`].
 
 use std::time::Instant;
 
 /// A request that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub(super) u64);
+pub struct GateTicket(pub(super) u64);
 
 /// Whether a request may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, num::NonZeroU32, time::Instant};
 
-use super::{Ticket, Turn, rate::Rate};
+use super::{GateTicket, Turn, rate::Rate};
 
 /// Requests that could be sent at once, the one that was asked for first before the others.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     rate: Option<Rate>,
-    ready: BTreeSet<Ticket>,
+    ready: BTreeSet<GateTicket>,
 }
 
 impl Turns {
@@ -25,12 +25,12 @@ impl Turns {
     }
 
     /// The one that is first.
-    pub(super) fn first(&self) -> Option<Ticket> {
+    pub(super) fn first(&self) -> Option<GateTicket> {
         self.ready.first().copied()
     }
 
     /// Whether a request may be sent now.
-    pub(super) fn turn(&mut self, ticket: Ticket, now: Instant) -> Turn {
+    pub(super) fn turn(&mut self, ticket: GateTicket, now: Instant) -> Turn {
         self.ready.insert(ticket);
         match self.free() {
             _ if self.first() != Some(ticket) => Turn::Waits,
@@ -40,7 +40,7 @@ impl Turns {
     }
 
     /// A request is sent; who is first after it.
-    pub(super) fn go(&mut self, ticket: Ticket, now: Instant) -> Option<Ticket> {
+    pub(super) fn go(&mut self, ticket: GateTicket, now: Instant) -> Option<GateTicket> {
         if let Some(rate) = &mut self.rate {
             rate.spend(now);
         }
@@ -48,7 +48,7 @@ impl Turns {
     }
 
     /// A request is not among them any more; who is first instead of it.
-    pub(super) fn leave(&mut self, ticket: Ticket) -> Option<Ticket> {
+    pub(super) fn leave(&mut self, ticket: GateTicket) -> Option<GateTicket> {
         let was_first = self.first() == Some(ticket);
         self.ready.remove(&ticket);
         self.first().filter(|_| was_first)

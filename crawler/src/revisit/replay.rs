@@ -11,7 +11,7 @@ use crate::time::Moment;
 
 /// What happened to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum TraceChange {
     /// It appeared.
     New,
     /// It is another.
@@ -22,18 +22,18 @@ pub enum Change {
 
 /// A line of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct TraceEvent {
     /// When.
     pub at: Moment,
     /// The page's place among the sites' pages.
     pub page: u32,
     /// What.
-    pub change: Change,
+    pub change: TraceChange,
 }
 
 /// Replays events, in ascending order of time, on pages of these sections. An event of a page that is not among them, or
 /// does not exist at that moment, is passed over.
-pub fn replay(events: &[Event], pages: &[SectionPath], policy: &mut dyn RevisitPolicy, budget: Budget) -> Figures {
+pub fn replay(events: &[TraceEvent], pages: &[SectionPath], policy: &mut dyn RevisitPolicy, budget: Budget) -> Figures {
     let (Some(first), Some(last)) = (events.first(), events.last()) else { return Figures::default() };
     let mut replay = Replay::new(first.at, last.at, pages, policy, budget);
     replay.run(events);
@@ -43,7 +43,7 @@ pub fn replay(events: &[Event], pages: &[SectionPath], policy: &mut dyn RevisitP
 /// What is kept of each page after a replay.
 #[cfg(test)]
 pub(super) fn states(
-    events: &[Event],
+    events: &[TraceEvent],
     pages: &[SectionPath],
     policy: &mut dyn RevisitPolicy,
     budget: Budget,
@@ -98,7 +98,7 @@ impl<'a> Replay<'a> {
         Self { policy, sections, pages, agenda, plan, since_plan: 0, budget, start, end, turns: 0, tally, counts }
     }
 
-    fn run(&mut self, events: &[Event]) {
+    fn run(&mut self, events: &[TraceEvent]) {
         for event in events {
             self.visit_before(event.at);
             self.tally.advance(event.at);
@@ -159,21 +159,21 @@ impl<'a> Replay<'a> {
         self.agenda.put(number, page.state.class, at);
     }
 
-    fn happens(&mut self, event: Event) {
+    fn happens(&mut self, event: TraceEvent) {
         let place = event.page as usize;
         match self.pages.get(place) {
-            Some(page) if page.exists || event.change == Change::New => {}
+            Some(page) if page.exists || event.change == TraceChange::New => {}
             _ => return,
         }
         self.counts.missed += u64::from(std::mem::take(&mut self.pages[place].unseen));
         match event.change {
-            Change::New => self.is_born(event),
-            Change::Changed => self.changes(place, event.at),
-            Change::Deleted => self.goes(place, event.at),
+            TraceChange::New => self.is_born(event),
+            TraceChange::Changed => self.changes(place, event.at),
+            TraceChange::Deleted => self.goes(place, event.at),
         }
     }
 
-    fn is_born(&mut self, event: Event) {
+    fn is_born(&mut self, event: TraceEvent) {
         let place = event.page as usize;
         let page = &mut self.pages[place];
         match page.stale.take() {
@@ -228,11 +228,11 @@ mod tests {
     const DAY: u64 = 86_400_000;
 
     /// Events given as day, page and change, on so many pages, with a visit a day.
-    fn replayed(days: &[(f64, u32, Change)], pages: usize) -> Figures {
+    fn replayed(days: &[(f64, u32, TraceChange)], pages: usize) -> Figures {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "days above 0")]
         let at = |day: f64| Moment::from_millis(1_000 * DAY + (day * DAY as f64) as u64);
         let events: Vec<_> =
-            days.iter().map(|(day, page, change)| Event { at: at(*day), page: *page, change: *change }).collect();
+            days.iter().map(|(day, page, change)| TraceEvent { at: at(*day), page: *page, change: *change }).collect();
         replay(&events, &vec![SectionPath::of("/"); pages], &mut Fixed::default(), Budget::per_day(1.0).unwrap())
     }
 
@@ -241,12 +241,12 @@ mod tests {
         // Page 0 is visited on day 1, 2, ... until page 1 appears; then both in turn: 0 on 6, 1 on 7, 0 on 8, 1 on 9.
         let figures = replayed(
             &[
-                (0.0, 0, Change::New),
-                (5.5, 1, Change::New),
-                (6.5, 0, Change::Changed),
-                (7.5, 0, Change::Changed),
-                (8.5, 1, Change::Deleted),
-                (10.0, 0, Change::Changed),
+                (0.0, 0, TraceChange::New),
+                (5.5, 1, TraceChange::New),
+                (6.5, 0, TraceChange::Changed),
+                (7.5, 0, TraceChange::Changed),
+                (8.5, 1, TraceChange::Deleted),
+                (10.0, 0, TraceChange::Changed),
             ],
             2,
         );
@@ -261,16 +261,17 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_passed_over() {
-        let figures = replayed(&[(0.0, 0, Change::Changed), (1.0, 9, Change::New), (2.0, 0, Change::Deleted)], 1);
+        let figures =
+            replayed(&[(0.0, 0, TraceChange::Changed), (1.0, 9, TraceChange::New), (2.0, 0, TraceChange::Deleted)], 1);
         assert_eq!((figures.freshness, figures.visits, figures.missed), (None, 0, 0));
         assert_eq!(replayed(&[], 0), Figures::default());
         let again = replayed(
             &[
-                (0.0, 0, Change::New),
-                (0.5, 0, Change::New),
-                (4.2, 0, Change::Deleted),
-                (4.3, 0, Change::New),
-                (8.0, 0, Change::New),
+                (0.0, 0, TraceChange::New),
+                (0.5, 0, TraceChange::New),
+                (4.2, 0, TraceChange::Deleted),
+                (4.3, 0, TraceChange::New),
+                (8.0, 0, TraceChange::New),
             ],
             1,
         );

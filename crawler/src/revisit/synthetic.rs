@@ -3,7 +3,7 @@
 use super::{
     Bounds, Budget, Fixed, Multiplicative, Optimal, PageState, RevisitPolicy, SectionPath,
     chance::Chance,
-    replay::{Change, Event, replay, states},
+    replay::{TraceChange, TraceEvent, replay, states},
 };
 use crate::time::Moment;
 
@@ -12,7 +12,7 @@ const DAYS: f64 = 200.0;
 const DAY: f64 = 86_400.0;
 
 struct Site {
-    events: Vec<Event>,
+    events: Vec<TraceEvent>,
     sections: Vec<SectionPath>,
     /// Changes a second.
     rates: Vec<f64>,
@@ -30,11 +30,11 @@ impl Site {
             site.sections.push(SectionPath::of(&format!("/{}/{page}", page % 5)));
             site.rates.push(rate);
             let mut seconds = 0.0;
-            let mut what = Change::New;
+            let mut what = TraceChange::New;
             while seconds < DAYS * DAY {
-                site.events.push(Event { at: Moment::from_millis((seconds * 1000.0) as u64), page, change: what });
+                site.events.push(TraceEvent { at: Moment::from_millis((seconds * 1000.0) as u64), page, change: what });
                 seconds -= chance.share().ln() / rate;
-                what = Change::Changed;
+                what = TraceChange::Changed;
             }
         }
         site.events.sort_by_key(|event| event.at);

@@ -2,7 +2,7 @@
 //!
 //! Owns: the judgement of a URL by host or prefix, include and exclude patterns and length. Cheap rules come first.
 //!
-//! Invariant: a scope only grows while a crawl runs ([`Scope::widen`]); narrowing it is a new set of settings.
+//! Invariant: a scope only grows while a crawl runs ([`CrawlScope::widen`]); narrowing it is a new set of settings.
 //!
 //! Does not know: who proposed a URL, robots.txt, or whether it was seen.
 
@@ -94,14 +94,14 @@ impl Refusal {
 /// ```
 /// use webloom::internals::{scope::*, url::WebUrl};
 /// let rules = ScopeRules { reach: Reach::Prefix, include: vec![], exclude: vec![], max_url_length: 2048 };
-/// let mut scope = Scope::new(rules);
+/// let mut scope = CrawlScope::new(rules);
 /// scope.widen(&WebUrl::parse("https://h/docs/index.html")?);
 /// assert_eq!(scope.judge(&WebUrl::parse("https://h/docs/a/b")?), Ok(()));
 /// assert_eq!(scope.judge(&WebUrl::parse("https://h/blog/")?), Err(Refusal::Scope));
 /// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Scope {
+pub struct CrawlScope {
     rules: ScopeRules,
     filter: Option<UrlFilter>,
     /// The authorities that belong to it whole.
@@ -110,7 +110,7 @@ pub struct Scope {
     folders: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
 }
 
-impl Scope {
+impl CrawlScope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
         Self { rules, filter: None, hosts: Names::default(), folders: BTreeMap::new() }
@@ -185,10 +185,10 @@ mod tests {
         WebUrl::parse(text).unwrap()
     }
 
-    fn scope(reach: Reach, include: &[&str], exclude: &[&str]) -> Scope {
+    fn scope(reach: Reach, include: &[&str], exclude: &[&str]) -> CrawlScope {
         let patterns = |list: &[&str]| list.iter().map(|text| Regex::new(text).unwrap()).collect();
         let (include, exclude) = (patterns(include), patterns(exclude));
-        let mut scope = Scope::new(ScopeRules { reach, include, exclude, max_url_length: 60 });
+        let mut scope = CrawlScope::new(ScopeRules { reach, include, exclude, max_url_length: 60 });
         scope.widen(&url("http://h.example/docs/start.html"));
         scope
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn many_starts_cost_no_more_than_one() {
         let rules = ScopeRules { reach: Reach::Prefix, include: vec![], exclude: vec![], max_url_length: 60 };
-        let mut scope = Scope::new(rules);
+        let mut scope = CrawlScope::new(rules);
         for number in 0..20_000 {
             scope.widen(&url(&format!("http://h{}.example/{number}/", number % 10_000)));
         }

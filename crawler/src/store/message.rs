@@ -76,7 +76,7 @@ impl Confirmed {
 
 /// What a URL was to the sequence's audit when it was offered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum AuditStanding {
     /// The answer of the cache did not count, or there was no audit.
     Held,
     /// The URL cache passed it.
@@ -93,13 +93,13 @@ pub struct ReplayedUrl<'a> {
     /// The hash of its key.
     pub fingerprint: Fingerprint,
     /// What it was to the audit.
-    pub standing: Standing,
+    pub standing: AuditStanding,
 }
 
 /// Receives every URL that the sequence admitted, for filling a URL cache and its audit anew.
 pub trait Replay: Send {
     /// A URL of the sequence that the audit saw lost; all of them come before the rows.
-    fn lost(&mut self, fingerprint: Fingerprint, standing: Standing);
+    fn lost(&mut self, fingerprint: Fingerprint, standing: AuditStanding);
 
     /// An admitted URL.
     fn row(&mut self, url: ReplayedUrl<'_>);

@@ -37,7 +37,7 @@ pub use kept::KeptPart;
 pub use labels::{LabelPacker, Labels, LinkLabel, RefusedLink};
 pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
 pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};
-pub use message::{Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Standing, Step};
+pub use message::{AuditStanding, Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Step};
 pub use pages::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
@@ -48,4 +48,4 @@ pub use rows::{
 pub use summary::{
     CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UnhealthyHost, UrlCounts,
 };
-pub use writing::{Errs, Next, RunStart, Store, StoreWriter, WriterSettings};
+pub use writing::{Errs, Incoming, RunStart, Store, StoreWriter, WriterSettings};

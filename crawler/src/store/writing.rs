@@ -33,21 +33,21 @@ pub trait Store: Send + 'static {
 }
 
 /// Does what messages say, one after the other. It waits for nobody and reads no clock: whoever runs it brings the messages and
-/// the time. Dropped before [`Next::End`], it leaves what was committed, as a kill would.
+/// the time. Dropped before [`Incoming::End`], it leaves what was committed, as a kill would.
 pub trait StoreWriter: Send + 'static {
-    /// How long the next message is to be waited for at most, before [`Next::Nothing`]; `None` is for as long as it takes.
+    /// How long the next message is to be waited for at most, before [`Incoming::Nothing`]; `None` is for as long as it takes.
     fn patience(&self, now: Instant) -> Option<Duration>;
 
-    /// Does what there is to do. After [`Next::End`], when it breaks, all that was sent is kept.
+    /// Does what there is to do. After [`Incoming::End`], when it breaks, all that was sent is kept.
     ///
     /// # Errors
     /// The first failure: nothing may be written after it, and what was committed before it stays.
-    fn write(&mut self, next: Next, now: Instant) -> Result<ControlFlow<()>, StoreError>;
+    fn write(&mut self, next: Incoming, now: Instant) -> Result<ControlFlow<()>, StoreError>;
 }
 
 /// What came.
 #[derive(Debug)]
-pub enum Next {
+pub enum Incoming {
     /// A message.
     Message(Message),
     /// None in time.

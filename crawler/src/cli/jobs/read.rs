@@ -14,7 +14,7 @@ use super::super::{
 };
 use crate::{
     config::{JobEntry, JobsFile, LogSettings},
-    politeness::Limits,
+    politeness::GateLimits,
     store::Revisit,
 };
 
@@ -30,7 +30,7 @@ pub(in crate::cli) struct AskedJobs {
 
 /// The jobs of a file.
 pub(super) struct Jobs {
-    pub(super) limits: Limits,
+    pub(super) limits: GateLimits,
     pub(super) log: LogSettings,
     pub(super) list: Vec<CrawlJob>,
 }
@@ -63,8 +63,11 @@ impl Jobs {
         }
         let log = asked.flags.layers(None, None).resolve()?.settings.log;
         let shared = file.shared;
-        let limits =
-            Limits { max_rate: shared.max_rate, max_bandwidth: shared.max_bandwidth, concurrency: shared.concurrency };
+        let limits = GateLimits {
+            max_rate: shared.max_rate,
+            max_bandwidth: shared.max_bandwidth,
+            concurrency: shared.concurrency,
+        };
         Ok(Self { limits, log, list: jobs })
     }
 }

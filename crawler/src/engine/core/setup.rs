@@ -17,7 +17,7 @@ use crate::{
     frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order},
     order::Ranking,
     robots::ProductToken,
-    scope::{Reach, Scope, ScopeRules, UrlFilter},
+    scope::{CrawlScope, Reach, ScopeRules, UrlFilter},
     store::{AreaRow, AreaSource, HostState, Resumed},
     time::Moment,
     url::{Origin, UrlError, WebUrl},
@@ -118,7 +118,7 @@ pub(in crate::engine) fn cache_check(settings: &Settings, admitted_before: Optio
 fn starts(
     resumed: &Resumed,
     areas: &[AreaRow],
-    scope: Scope,
+    scope: CrawlScope,
     settings: &Settings,
     now: Moment,
 ) -> Result<Starts, EngineError> {
@@ -187,8 +187,8 @@ fn relation(settings: &Settings) -> LinkRelation {
 }
 
 /// What belongs to a crawl with these areas.
-pub(in crate::engine) fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<Scope, EngineError> {
-    let mut scope = Scope::new(scope_rules(settings));
+pub(in crate::engine) fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<CrawlScope, EngineError> {
+    let mut scope = CrawlScope::new(scope_rules(settings));
     for area in areas {
         scope.widen(&stored(&area.url, WebUrl::parse)?);
     }

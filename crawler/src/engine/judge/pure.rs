@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     extract::{Label, RawLink, RawLinks},
-    scope::{Refusal, Scope},
+    scope::{CrawlScope, Refusal},
     store::LabelPacker,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
 };
@@ -38,7 +38,7 @@ pub(in crate::engine) enum LinkRelation {
 /// Judges candidates by the scope and gives them their fingerprints.
 #[derive(Debug, Clone)]
 pub(in crate::engine) struct PureHalf {
-    scope: Arc<Scope>,
+    scope: Arc<CrawlScope>,
     /// How often the scope became wider.
     generation: u64,
     rules: Canonicalizer,
@@ -70,7 +70,7 @@ pub(in crate::engine) struct Proposals {
 
 impl PureHalf {
     pub(in crate::engine) fn new(
-        scope: Scope,
+        scope: CrawlScope,
         rules: Canonicalizer,
         seed: FingerprintSeed,
         relation: LinkRelation,
@@ -266,7 +266,7 @@ mod tests {
     fn half(relation: LinkRelation) -> PureHalf {
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let (keys, seed) = (Canonicalizer::default(), FingerprintSeed::new(1));
-        let mut half = PureHalf::new(Scope::new(rules), keys, seed, relation);
+        let mut half = PureHalf::new(CrawlScope::new(rules), keys, seed, relation);
         half.widen(&WebUrl::parse("http://h/").unwrap());
         half
     }

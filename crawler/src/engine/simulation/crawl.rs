@@ -22,7 +22,7 @@ use super::{
 use crate::{
     config::Settings,
     engine::{RunEnd, SharedGate},
-    politeness::Limits,
+    politeness::GateLimits,
     session::{CommandFailure, Round, Session, Start},
     store::{
         Revisit,
@@ -419,7 +419,7 @@ impl SimulatedCrawl {
             world: Arc::clone(&self.world),
             disk: self.disk.clone(),
             random: Arc::new(Mutex::new(Random::new(self.random.next()))),
-            gate: Arc::new(SharedGate::new(Limits::default())),
+            gate: Arc::new(SharedGate::new(GateLimits::default())),
             copies: self.copies,
         };
         Session {

@@ -18,7 +18,7 @@ use super::{
     process::QuestionKind,
     time,
 };
-use crate::store::{Message, Next, StoreError, StoreWriter};
+use crate::store::{Incoming, Message, StoreError, StoreWriter};
 
 /// Questions in a row after which nothing will ever come of the answers.
 const ENDLESSLY: u32 = 10_000;
@@ -104,15 +104,15 @@ impl WriterHost for Disk {
 async fn write<W: StoreWriter>(disk: Disk, mut writer: W, mut messages: Receiver<Message>) -> Result<(), StoreError> {
     loop {
         let next = match writer.patience(Instant::now().into_std()) {
-            None => messages.recv().await.map_or(Next::End, Next::Message),
+            None => messages.recv().await.map_or(Incoming::End, Incoming::Message),
             Some(patience) => match timeout(patience, messages.recv()).await {
-                Ok(message) => message.map_or(Next::End, Next::Message),
-                Err(_) => Next::Nothing,
+                Ok(message) => message.map_or(Incoming::End, Incoming::Message),
+                Err(_) => Incoming::Nothing,
             },
         };
         let latency = {
             let mut disk = disk.0.lock().unwrap();
-            if let Next::Message(message) = &next {
+            if let Incoming::Message(message) = &next {
                 disk.sees(message);
             }
             disk.latency()

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Result};
 use super::{
     current::{Current, FIRST},
     refill,
-    step_context::{Rows, StepContext},
+    step_context::{StepContext, StepRows},
 };
 use crate::{candidate::Ticket, queue::KnownCopy, store::VisitRow};
 
@@ -76,7 +76,7 @@ pub(super) fn readmits(connection: &Connection, current: Current) -> Result<bool
 
 /// Whether what a step admits may have a row. Nothing needs to be looked for otherwise, and keys have no index.
 pub(super) fn may_have_row(context: StepContext) -> bool {
-    !context.current.is_first() || context.rows == Rows::Proposed
+    !context.current.is_first() || context.rows == StepRows::Proposed
 }
 
 /// What writes a row that is admitted.

@@ -9,7 +9,7 @@ use super::{
     again::{self, Tickets},
     current::Current,
     lost,
-    step_context::{Rows, StepContext},
+    step_context::{StepContext, StepRows},
     visits::{self, Written},
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 
 impl StepContext {
     /// That of a crawl as it is.
-    pub(super) fn of(connection: &Connection, current: Current, rows: Rows) -> Result<Self> {
+    pub(super) fn of(connection: &Connection, current: Current, rows: StepRows) -> Result<Self> {
         let readmits = again::readmits(connection, current)?;
         Ok(Self { current, rows, readmits, lost: lost::any(connection)? })
     }

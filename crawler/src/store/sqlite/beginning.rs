@@ -15,7 +15,7 @@ use crate::{
     health::Wait,
     order::Ranking,
     queue::Counts,
-    scope::Scope,
+    scope::CrawlScope,
     store::{Abandonment, HostState, PendingStart, Resumed, StoreError},
     time::Moment,
     url::{Fingerprint, WebUrl},
@@ -30,7 +30,7 @@ pub struct Beginning<'a> {
     pub settings: Option<&'a str>,
     /// What is queued outside of it is left out: nobody waits any more for a host of which nothing is left, unless the host itself has
     /// asked for a pause.
-    pub scope: Option<&'a Scope>,
+    pub scope: Option<&'a CrawlScope>,
     /// The order in which what is queued is to be.
     pub ranking: Option<&'a Ranking>,
     /// The longest that a retry could have been made to wait: a clock that was ahead wrote what lies beyond it.
@@ -44,7 +44,7 @@ pub struct Beginning<'a> {
 
 /// What the URL table said.
 #[derive(Debug)]
-pub struct Found {
+pub struct BeginningAnswer {
     /// What the crawl needs to go on.
     pub resumed: Resumed,
     /// Which of the starts belong to the sequence.
@@ -58,7 +58,7 @@ impl CrawlDirectory {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be read or written.
-    pub fn begin(&self, beginning: &Beginning<'_>) -> Result<Option<Found>, StoreError> {
+    pub fn begin(&self, beginning: &Beginning<'_>) -> Result<Option<BeginningAnswer>, StoreError> {
         let begin = || {
             let transaction = self.connection.unchecked_transaction()?;
             let found = found(&transaction, beginning)?;
@@ -96,7 +96,7 @@ fn is_untouched(connection: &Connection) -> Result<bool> {
     connection.query_row(last, [], |row| row.get(0))
 }
 
-pub(super) fn found(transaction: &Transaction<'_>, beginning: &Beginning<'_>) -> Result<Option<Found>> {
+pub(super) fn found(transaction: &Transaction<'_>, beginning: &Beginning<'_>) -> Result<Option<BeginningAnswer>> {
     let Some((current, mut resumed)) = resume::without_urls(transaction)? else { return Ok(None) };
     let mut pass = Pass {
         beginning,
@@ -117,7 +117,7 @@ pub(super) fn found(transaction: &Transaction<'_>, beginning: &Beginning<'_>) ->
         resumed.admitted_before = resumed.admitted_before.max(Some(counts.admitted));
     }
     let resumed = Resumed { counts, hosts, pending_starts: pending, ..resumed };
-    Ok(Some(Found { resumed, admitted, clamped }))
+    Ok(Some(BeginningAnswer { resumed, admitted, clamped }))
 }
 
 struct Pass<'a> {
@@ -279,7 +279,7 @@ impl Pass<'_> {
 
     /// What is no URL is found by those who look for faults.
     fn is_outside(&self, text: &str) -> bool {
-        let judge = |scope: &Scope| WebUrl::parse(text).is_ok_and(|url| scope.judge(&url).is_err());
+        let judge = |scope: &CrawlScope| WebUrl::parse(text).is_ok_and(|url| scope.judge(&url).is_err());
         self.beginning.scope.is_some_and(judge)
     }
 

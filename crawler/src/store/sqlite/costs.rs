@@ -14,7 +14,7 @@ use super::{
     again, apply,
     current::Current,
     refill, schema,
-    step_context::{Rows, StepContext},
+    step_context::{StepContext, StepRows},
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},
@@ -73,7 +73,7 @@ fn ask(connection: &Connection, kind: RefillKind, current: Current) {
 }
 
 fn write(connection: &Connection, step: &Step, current: Current) {
-    apply::step(connection, step, StepContext::of(connection, current, Rows::New).unwrap()).unwrap();
+    apply::step(connection, step, StepContext::of(connection, current, StepRows::New).unwrap()).unwrap();
 }
 
 fn admission(id: u64) -> Step {

@@ -6,8 +6,8 @@ use super::{again::Tickets, current::Current, freshness};
 use crate::{
     candidate::Ticket,
     store::{
-        LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, Standing, SweepCounts, UrlRow,
-        VisitOutcome,
+        AuditStanding, LostCounts, LostRow, LostState, Replay, ReplayedUrl, RescueRow, SequenceLosses, SweepCounts,
+        UrlRow, VisitOutcome,
     },
     url::Fingerprint,
 };
@@ -83,7 +83,7 @@ pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, curre
     )?;
     let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
-        let standing = if row.get(1)? { Standing::FalsePositive } else { Standing::Held };
+        let standing = if row.get(1)? { AuditStanding::FalsePositive } else { AuditStanding::Held };
         replay.lost(Fingerprint::from_bytes(row.get(0)?), standing);
     }
     // A URL that the sweep rescued was no trial: the first answer for it was not *seen*.
@@ -96,7 +96,7 @@ pub(super) fn replay(connection: &Connection, mut replay: Box<dyn Replay>, curre
     ))?;
     let mut rows = select.query([sequence])?;
     while let Some(row) = rows.next()? {
-        let standing = if row.get(2)? { Standing::Held } else { Standing::Trial };
+        let standing = if row.get(2)? { AuditStanding::Held } else { AuditStanding::Trial };
         let fingerprint = Fingerprint::from_bytes(row.get(1)?);
         replay.row(ReplayedUrl { key: row.get_ref(0)?.as_str()?, fingerprint, standing });
     }

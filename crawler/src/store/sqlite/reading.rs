@@ -1,4 +1,4 @@
-//! [`Reading`]: a connection that reads a crawl directory, also one to which this process may not write.
+//! [`OpenDatabase`]: a connection that reads a crawl directory, also one to which this process may not write.
 //!
 //! Owns: how the database is opened, and how one tells that a crawl has begun to write to what was opened without locks.
 //!
@@ -39,7 +39,7 @@ enum Way {
 
 /// An open database.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(super) struct OpenDatabase {
     pub(super) connection: Connection,
     /// What its files were, where no lock keeps a writer away.
     unlocked: Option<State>,
@@ -52,7 +52,7 @@ struct State {
     files: [(u64, i64, i64); 2],
 }
 
-impl Reading {
+impl OpenDatabase {
     /// Opens the database of a crawl directory.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::store::sqlite::CrawlDirectory;
 
-    fn count(reading: &Reading) -> rusqlite::Result<u32> {
+    fn count(reading: &OpenDatabase) -> rusqlite::Result<u32> {
         reading.connection.query_row("SELECT count(*) FROM area", [], |row| row.get(0))
     }
 
@@ -151,12 +151,12 @@ mod tests {
                 connection.execute("INSERT INTO area (url, source) VALUES (hex(randomblob(9)), 'start')", []).unwrap()
             };
             add(&directory.connection);
-            let log = Reading::by(Way::OwnIndex, &database).unwrap();
+            let log = OpenDatabase::by(Way::OwnIndex, &database).unwrap();
             assert_eq!((count(&log), log.has_changed()), (Ok(1), false), "what is in the log is read");
             add(&directory.connection);
             assert!(log.has_changed());
             drop(directory);
-            let whole = Reading::by(Way::Immutable, &database).unwrap();
+            let whole = OpenDatabase::by(Way::Immutable, &database).unwrap();
             assert_eq!((count(&whole), whole.has_changed()), (Ok(2), false));
             assert!(!beside(&database, "-wal").exists() && !beside(&database, "-shm").exists());
             add(&CrawlDirectory::open(&path).unwrap().connection);

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{
     changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
-    reading::Reading, resume, schema, summary,
+    reading::OpenDatabase, resume, schema, summary,
 };
 use crate::{
     changes::KeptTexts,
@@ -18,7 +18,7 @@ use crate::{
 
 /// The records of a crawl, open for reading, also while the crawl runs, and where nothing can be written.
 #[derive(Debug)]
-pub struct Records(Reading);
+pub struct Records(OpenDatabase);
 
 impl Records {
     /// Opens those of a crawl directory.
@@ -26,7 +26,7 @@ impl Records {
     /// # Errors
     /// [`StoreError`] when there is no crawl, it is not ours, or this user may not read it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let reading = Reading::open(path)?;
+        let reading = OpenDatabase::open(path)?;
         let (database, connection) = (path.join(DATABASE), &reading.connection);
         let failed = || database_error(&database);
         let is_ours = || {

@@ -8,7 +8,7 @@ pub(super) struct StepContext {
     /// The sequence.
     pub(super) current: Current,
     /// What it is said to admit.
-    pub(super) rows: Rows,
+    pub(super) rows: StepRows,
     /// Whether a row may have the number of a later admission.
     pub(super) readmits: bool,
     /// Whether any URL is known to be lost, and may be found.
@@ -17,7 +17,7 @@ pub(super) struct StepContext {
 
 /// Whether a step's rows are sure to be new to the sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rows {
+pub(super) enum StepRows {
     /// They are.
     New,
     /// The URL cache forgets: some may be admitted already.

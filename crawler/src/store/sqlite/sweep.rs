@@ -194,7 +194,7 @@ impl<'a> LinkSweep<'a> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::step_context::{Rows, StepContext},
+        super::step_context::{StepContext, StepRows},
         *,
     };
     use crate::{
@@ -268,7 +268,7 @@ mod tests {
         for order in &swept.orders {
             let parent = order.parent.id;
             let answer = (!without.contains(&parent.0)).then_some(VisitOutcome::Stored);
-            let context = StepContext::of(connection, CURRENT, Rows::New).unwrap();
+            let context = StepContext::of(connection, CURRENT, StepRows::New).unwrap();
             let row = RescueRow { parent, refetch: order.refetch, rescued: Vec::new(), answer };
             super::super::lost::fetched_again(connection, &row, &mut again::Tickets::new(connection, context)).unwrap();
         }

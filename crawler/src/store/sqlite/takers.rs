@@ -89,7 +89,7 @@ mod tests {
     use crate::{
         candidate::Ticket,
         store::{
-            ChangeRules, Counters, Message, NewCrawl, Next, Step, Store, StoreWriter, UrlChange, VisitOutcome,
+            ChangeRules, Counters, Incoming, Message, NewCrawl, Step, Store, StoreWriter, UrlChange, VisitOutcome,
             WriterSettings,
             sqlite::{CrawlDirectory, Records},
         },
@@ -164,7 +164,7 @@ mod tests {
             let change = Some((Ticket(url), UrlChange::Finished));
             let step = Box::new(Step { visit: Some(visit), change, ..Step::default() });
             let message = Message::Steps(vec![step], Box::new(()));
-            writer.write(Next::Message(message), began + Duration::from_secs(seconds)).map(|_| ())
+            writer.write(Incoming::Message(message), began + Duration::from_secs(seconds)).map(|_| ())
         };
         // A commit is synced once a second. What the first taker refuses, the second is not asked for.
         visit(5, 0).unwrap();

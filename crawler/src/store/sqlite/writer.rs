@@ -25,15 +25,15 @@ use super::{
     directory::DATABASE,
     error::Fault,
     freshness, lost, prepare, prune, refill, revisits,
-    step_context::{Rows, StepContext},
+    step_context::{StepContext, StepRows},
     sweep::LinkSweep,
     takers::Taken,
 };
 use crate::{
     candidate::Ticket,
     store::{
-        Confirmed, Counters, Message, Next, RunStart, SequenceEnd, Step, Store, StoreError, StoreWriter, SweepRequest,
-        Swept, WriterSettings,
+        Confirmed, Counters, Incoming, Message, RunStart, SequenceEnd, Step, Store, StoreError, StoreWriter,
+        SweepRequest, Swept, WriterSettings,
     },
 };
 
@@ -62,7 +62,7 @@ impl StoreWriter for Writer {
         }
     }
 
-    fn write(&mut self, next: Next, now: Instant) -> Result<ControlFlow<()>, StoreError> {
+    fn write(&mut self, next: Incoming, now: Instant) -> Result<ControlFlow<()>, StoreError> {
         self.now = now;
         self.take(next).map_err(|fault| fault.of(&self.database()))
     }
@@ -105,7 +105,7 @@ enum Durability {
 impl Writer {
     fn new(mut directory: CrawlDirectory, settings: WriterSettings, now: Instant) -> Result<Self, Fault> {
         let current = Current::of(&directory.connection, settings.sequence)?;
-        let context = StepContext::of(&directory.connection, current, Rows::New)?;
+        let context = StepContext::of(&directory.connection, current, StepRows::New)?;
         directory.takers.resume(&directory.connection)?;
         directory.connection.pragma_update(None, "synchronous", "NORMAL")?;
         Ok(Self {
@@ -123,17 +123,17 @@ impl Writer {
         })
     }
 
-    fn take(&mut self, next: Next) -> Result<ControlFlow<()>, Fault> {
+    fn take(&mut self, next: Incoming) -> Result<ControlFlow<()>, Fault> {
         if self.is_starting && !may_be_interrupted(&next) {
             self.is_starting = false;
             self.directory.uninterrupted()?;
         }
         match next {
-            Next::Message(message) => self.apply(message)?,
-            Next::Nothing if self.group.is_some() => self.commit()?,
+            Incoming::Message(message) => self.apply(message)?,
+            Incoming::Nothing if self.group.is_some() => self.commit()?,
             // Syncs what was committed last, though nothing more comes that would.
-            Next::Nothing => self.checkpoint("PASSIVE")?,
-            Next::End => {
+            Incoming::Nothing => self.checkpoint("PASSIVE")?,
+            Incoming::End => {
                 self.commit()?;
                 self.pass("before_close");
                 self.checkpoint("TRUNCATE")?;
@@ -148,12 +148,12 @@ impl Writer {
         match message {
             Message::Steps(steps, _room) => {
                 for step in steps {
-                    let known = self.step(&step, Rows::New)?;
+                    let known = self.step(&step, StepRows::New)?;
                     debug_assert!(known.is_empty(), "only a cache that forgets proposes what is known");
                 }
             }
             Message::Propose(step, _room, reply) => {
-                let known = self.step(&step, Rows::Proposed)?;
+                let known = self.step(&step, StepRows::Proposed)?;
                 reply(Confirmed::of(&step.rows, known));
             }
             Message::Refill(request, reply) => {
@@ -205,7 +205,7 @@ impl Writer {
         Ok(swept)
     }
 
-    fn step(&mut self, step: &Step, rows: Rows) -> Result<Vec<Ticket>, Fault> {
+    fn step(&mut self, step: &Step, rows: StepRows) -> Result<Vec<Ticket>, Fault> {
         self.pass("before_step");
         if self.group.is_none() {
             self.begin()?;
@@ -355,13 +355,13 @@ impl Writer {
 
 /// A run that goes on fills its URL cache from the URL table before it has anything to write: until then it ends at once when it is
 /// asked to.
-fn may_be_interrupted(next: &Next) -> bool {
+fn may_be_interrupted(next: &Incoming) -> bool {
     match next {
-        Next::Message(Message::Steps(steps, _)) => {
+        Incoming::Message(Message::Steps(steps, _)) => {
             steps.iter().all(|step| step.rows.is_empty() && step.visit.is_none())
         }
-        Next::Message(Message::Refill(..) | Message::Robots(..) | Message::Via(..) | Message::Replay(_))
-        | Next::Nothing => true,
-        Next::Message(_) | Next::End => false,
+        Incoming::Message(Message::Refill(..) | Message::Robots(..) | Message::Via(..) | Message::Replay(_))
+        | Incoming::Nothing => true,
+        Incoming::Message(_) | Incoming::End => false,
     }
 }

@@ -12,7 +12,7 @@ use urlcache::{
 
 use crate::{
     engine::judge::{Candidate, Passed},
-    store::{ReplayedUrl, Standing},
+    store::{AuditStanding, ReplayedUrl},
     time::Moment,
     url::Fingerprint,
 };
@@ -335,11 +335,11 @@ impl Filling {
     }
 
     /// What the sequence's audit saw lost.
-    pub(in crate::engine) fn lost(&mut self, fingerprint: Fingerprint, standing: Standing) {
+    pub(in crate::engine) fn lost(&mut self, fingerprint: Fingerprint, standing: AuditStanding) {
         let standing = match standing {
-            Standing::Held => urlcache::Standing::Held,
-            Standing::Trial => urlcache::Standing::Trial,
-            Standing::FalsePositive => urlcache::Standing::FalsePositive,
+            AuditStanding::Held => urlcache::Standing::Held,
+            AuditStanding::Trial => urlcache::Standing::Trial,
+            AuditStanding::FalsePositive => urlcache::Standing::FalsePositive,
         };
         if let Some(audit) = &mut self.audit {
             audit.restore(fingerprint.value(), standing);

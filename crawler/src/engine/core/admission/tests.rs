@@ -14,8 +14,8 @@ use crate::{
     engine::judge::{Batch, Judge, LinkRelation, Provenance, PureHalf},
     extract::{LinkLimits, Reading, ReferenceSeed, scan},
     order::Order,
-    scope::{Reach, Scope, ScopeRules},
-    store::{ReplayedUrl, Standing, Step},
+    scope::{CrawlScope, Reach, ScopeRules},
+    store::{AuditStanding, ReplayedUrl, Step},
     time::Moment,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, Origin, WebUrl},
 };
@@ -60,7 +60,7 @@ impl Crawl {
         let admission = Admission::new(cache, Origins::default(), 0, policy);
         let rules = ScopeRules { reach: Reach::Host, include: vec![], exclude: vec![], max_url_length: 100 };
         let seed = FingerprintSeed::new(world ^ 0x5bd1_e995);
-        let mut pure = PureHalf::new(Scope::new(rules), Canonicalizer::default(), seed, LinkRelation::Ignore);
+        let mut pure = PureHalf::new(CrawlScope::new(rules), Canonicalizer::default(), seed, LinkRelation::Ignore);
         pure.widen(&WebUrl::parse("http://h/").unwrap());
         let origin = WebUrl::parse("http://h/").unwrap().origin();
         let offered = HashSet::new();
@@ -81,7 +81,7 @@ impl Crawl {
             Readiness::Changed(_) => self.resets += 1,
             Readiness::Fill(mut filling) => {
                 for (key, fingerprint) in &self.table {
-                    filling.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: Standing::Held });
+                    filling.row(ReplayedUrl { key, fingerprint: *fingerprint, standing: AuditStanding::Held });
                 }
                 self.admission.filled(filling);
                 self.admission.has_room = false;

@@ -64,7 +64,7 @@ impl Crawl {
     }
 
     fn write(&mut self, step: &Step) {
-        let context = StepContext::of(&self.connection, Current::by_links(self.sequence), Rows::New).unwrap();
+        let context = StepContext::of(&self.connection, Current::by_links(self.sequence), StepRows::New).unwrap();
         apply::step(&self.connection, step, context).unwrap();
     }
 

@@ -15,7 +15,7 @@ use crate::{
     order::{Order, Priority, Weight},
     scope::{Reach, ScopeRules},
     store::{
-        ChangeRules, Counters, Message, NewCrawl, Next, Replay, ReplayedUrl, Standing, Store, StoreWriter,
+        AuditStanding, ChangeRules, Counters, Incoming, Message, NewCrawl, Replay, ReplayedUrl, Store, StoreWriter,
         WriterSettings,
     },
     url::{Canonicalizer, FingerprintSeed},
@@ -80,7 +80,7 @@ fn instructions_a_row(urls: u32) -> u64 {
     directory.connection.progress_handler(1, Some(counted)).unwrap();
     let ranking = Ranking::new(Order::Breadth, Vec::new());
     let rules = ScopeRules { reach: Reach::Host, include: Vec::new(), exclude: Vec::new(), max_url_length: 100 };
-    let mut scope = Scope::new(rules);
+    let mut scope = CrawlScope::new(rules);
     scope.widen(&WebUrl::parse("http://h/").unwrap());
     let beginning = Beginning {
         starts: HashSet::from([Fingerprint::from_bytes([1; 16])]),
@@ -139,7 +139,7 @@ fn what_is_queued_in_the_last_sequence_gets_the_ranks_of_the_order() {
 struct Filling;
 
 impl Replay for Filling {
-    fn lost(&mut self, _: Fingerprint, _: Standing) {}
+    fn lost(&mut self, _: Fingerprint, _: AuditStanding) {}
 
     fn row(&mut self, _: ReplayedUrl<'_>) {}
 
@@ -166,7 +166,7 @@ fn filling_the_url_cache_can_be_interrupted_and_what_comes_after_it_cannot() {
             is_over: false,
         };
         let mut writer = directory.writer(settings, Instant::now()).unwrap();
-        let mut write = |message| writer.write(Next::Message(message), Instant::now()).is_ok();
+        let mut write = |message| writer.write(Incoming::Message(message), Instant::now()).is_ok();
         assert!(write(Message::Steps(vec![Box::default()], Box::new(()))));
         is_stopped.store(stops_while_it_fills, Ordering::Relaxed);
         assert_eq!(write(Message::Replay(Box::new(Filling))), ends);

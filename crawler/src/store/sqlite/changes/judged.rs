@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Result, params};
 
-use super::{Finder, looks, sections::Sections, texts};
-use crate::changes::{ChangedLines, Difference, Look, Shared, Way, digest, shrunk};
+use super::{Finder, looks, sections::SectionBoilerplate, texts};
+use crate::changes::{ChangedLines, Difference, LookOutcome, Shared, Way, digest, shrunk};
 
 /// Pages that newly show the same make it no page of theirs: a log-in, an error, a notice.
 const WALL: u32 = 5;
@@ -13,13 +13,13 @@ const WALL: u32 = 5;
 /// Pages that were not looked at now and are asked for what they show, at most.
 const MOST_EARLIER: usize = 1_000;
 
-const UNKNOWN: Look = Look::There(Difference::Unknown);
-const ONWARDS: Look = Look::There(Difference::Text(Way::Onwards));
-const BACK: Look = Look::There(Difference::Text(Way::Back));
-const SHRUNK: Look = Look::There(Difference::Text(Way::Shrunk));
+const UNKNOWN: LookOutcome = LookOutcome::There(Difference::Unknown);
+const ONWARDS: LookOutcome = LookOutcome::There(Difference::Text(Way::Onwards));
+const BACK: LookOutcome = LookOutcome::There(Difference::Text(Way::Back));
+const SHRUNK: LookOutcome = LookOutcome::There(Difference::Text(Way::Shrunk));
 
 /// Judges all looks, but for whether there is too much at once; the site-wide edits that are to be reported are in `temp.edit`.
-pub(super) fn judge(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+pub(super) fn judge(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     walls(finder)?;
     count_lines(finder.connection)?;
     count_edits(finder, sections)?;
@@ -38,7 +38,7 @@ fn count_lines(connection: &Connection) -> Result<()> {
 
 /// Counts on how many pages each edit was made, and keeps those that are site-wide: also one that was reported lately, as a page that
 /// is looked at later has it too.
-fn count_edits(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+fn count_edits(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let connection = finder.connection;
     let known = "INSERT INTO temp.edit (hash, pages, known)
                  SELECT DISTINCT edit, 0, 1 FROM change WHERE edit IS NOT NULL AND sequence >= ? - 1";
@@ -56,7 +56,7 @@ fn count_edits(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
 }
 
 /// Takes from each changed text what is site-wide, and what is boilerplate.
-fn judge_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+fn judge_texts(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let connection = finder.connection;
     let mut is_kept = connection.prepare("SELECT 1 FROM temp.edit WHERE hash = ?")?;
     each_edited(finder, sections, |visit, shared| {
@@ -69,17 +69,17 @@ fn judge_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
             }
         }
         let difference = if shared.parts.is_empty() { Difference::Bytes } else { Difference::SiteWide };
-        set_look(connection, visit, Look::There(difference))
+        set_look(connection, visit, LookOutcome::There(difference))
     })
 }
 
-fn set_look(connection: &Connection, visit: i64, look: Look) -> Result<()> {
+fn set_look(connection: &Connection, visit: i64, look: LookOutcome) -> Result<()> {
     let update = "UPDATE temp.look SET look = ? WHERE visit = ?";
     connection.prepare_cached(update)?.execute([look.code(), visit]).map(|_| ())
 }
 
 /// Notes which texts shrank but for their boilerplate.
-fn shrunk_main_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+fn shrunk_main_texts(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     let connection = finder.connection;
     let mut select = connection.prepare(
         "SELECT look.visit, look.section, now.text, good.text FROM temp.look JOIN visit AS now ON now.id = look.visit
@@ -103,7 +103,7 @@ fn shrunk_main_texts(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
 /// Shows what is left of each changed text, without the lines that many pages share.
 fn each_edited(
     finder: &Finder<'_>,
-    sections: &Sections,
+    sections: &SectionBoilerplate,
     mut each: impl FnMut(i64, Shared) -> Result<()>,
 ) -> Result<()> {
     let least = finder.rules.site_wide_pages;
@@ -138,7 +138,7 @@ fn each_text(connection: &Connection, mut each: impl FnMut(i64, i64, &ChangedLin
 /// redirected there, and where a page shows what was found to be such a thing before.
 fn walls(finder: &Finder<'_>) -> Result<()> {
     let connection = finder.connection;
-    let (there, redirected) = (looks::codes([UNKNOWN, ONWARDS, BACK, SHRUNK]), Look::Redirected.code());
+    let (there, redirected) = (looks::codes([UNKNOWN, ONWARDS, BACK, SHRUNK]), LookOutcome::Redirected.code());
     connection.execute_batch(&format!(
         "CREATE TEMP TABLE shown AS SELECT look = {redirected} AS redirected, mark, good_mark FROM temp.look
              WHERE look IN ({redirected}, {there}) AND mark IS NOT NULL AND good_mark IS NOT NULL"
@@ -153,7 +153,7 @@ fn walls(finder: &Finder<'_>) -> Result<()> {
              WHERE look IN ({redirected}, {there}) AND good_mark IS NOT NULL AND mark IS NOT good_mark
                AND EXISTS (SELECT 1 FROM wall WHERE wall.mark = look.mark AND wall.redirected = (look.look = {redirected}));
          DROP TABLE wall; DROP TABLE shown",
-        replaced = Look::Replaced.code(),
+        replaced = LookOutcome::Replaced.code(),
     ))
 }
 

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{super::schema, Finder, standings, texts};
 use crate::{
-    changes::{ChangedLines, Difference, Look, Standing, Way, digest, edits, shrunk},
+    changes::{ChangedLines, Difference, LookOutcome, Standing, Way, digest, edits, shrunk},
     text::Text,
 };
 
@@ -55,17 +55,17 @@ pub(super) fn clear(connection: &Connection) -> Result<()> {
 pub(super) fn any_changed(connection: &Connection) -> Result<bool> {
     let any = "SELECT EXISTS (SELECT 1 FROM temp.look LEFT JOIN page_state ON page_state.url = look.url
                               WHERE look <> ? OR coalesce(condition, 'there') <> 'there')";
-    connection.query_row(any, [Look::There(Difference::None).code()], |row| row.get(0))
+    connection.query_row(any, [LookOutcome::There(Difference::None).code()], |row| row.get(0))
 }
 
 /// Reads a look of a row.
-pub(super) fn read(row: &Row<'_>, column: usize) -> Result<Look> {
+pub(super) fn read(row: &Row<'_>, column: usize) -> Result<LookOutcome> {
     let code = row.get(column)?;
-    Look::of_code(code).ok_or(Error::IntegralValueOutOfRange(column, code))
+    LookOutcome::of_code(code).ok_or(Error::IntegralValueOutOfRange(column, code))
 }
 
 /// The numbers of looks, as a list of SQL.
-pub(super) fn codes<const LOOKS: usize>(looks: [Look; LOOKS]) -> String {
+pub(super) fn codes<const LOOKS: usize>(looks: [LookOutcome; LOOKS]) -> String {
     looks.map(|look| look.code().to_string()).join(", ")
 }
 
@@ -94,7 +94,7 @@ struct Visit {
 
 /// What was found.
 struct Found {
-    look: Look,
+    look: LookOutcome,
     mark: Option<[u8; 32]>,
     good_mark: Option<[u8; 32]>,
     lines: ChangedLines,
@@ -102,7 +102,7 @@ struct Found {
 
 impl Found {
     /// This look, and nothing that pages share.
-    fn plain(look: Look) -> Self {
+    fn plain(look: LookOutcome) -> Self {
         Self { look, mark: None, good_mark: None, lines: ChangedLines::default() }
     }
 }
@@ -145,12 +145,12 @@ fn visit(row: &Row<'_>) -> Result<Visit> {
 
 fn look(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Found> {
     let look = match (&*visit.outcome, visit.status) {
-        ("stored", _) if visit.is_cut => return Ok(Found::plain(Look::Cut)),
+        ("stored", _) if visit.is_cut => return Ok(Found::plain(LookOutcome::Cut)),
         ("stored", _) => return there(finder, visit, standing),
-        ("redirected", _) => Look::Redirected,
-        ("broken", Some(404)) => Look::Missing { for_good: false },
-        ("broken", Some(410)) => Look::Missing { for_good: true },
-        _ => Look::Unreachable,
+        ("redirected", _) => LookOutcome::Redirected,
+        ("broken", Some(404)) => LookOutcome::Missing { for_good: false },
+        ("broken", Some(410)) => LookOutcome::Missing { for_good: true },
+        _ => LookOutcome::Unreachable,
     };
     let mark = visit.redirect.as_deref().map(redirect_mark);
     Ok(Found { mark, good_mark: copy(finder.connection, standing.good)?.0, ..Found::plain(look) })
@@ -172,7 +172,7 @@ fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Foun
     let connection = finder.connection;
     let (good_digest, good_text) = copy(connection, standing.good)?;
     if good_digest == visit.digest && standing.good.is_some() {
-        return Ok(Found::plain(Look::There(Difference::None)));
+        return Ok(Found::plain(LookOutcome::There(Difference::None)));
     }
     let now = texts::load(connection, visit.text)?;
     let before = texts::load(connection, good_text)?;
@@ -187,7 +187,7 @@ fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Foun
     let [now, before] = [now, before].map(|text| finder.rules.ignore.apply(text));
     if now == before {
         // What is ignored is the difference, so there is none.
-        return Ok(Found::plain(Look::There(if shows_all { Difference::Bytes } else { Difference::None })));
+        return Ok(Found::plain(LookOutcome::There(if shows_all { Difference::Bytes } else { Difference::None })));
     }
     let way = if shrunk(&before, &now) {
         Way::Shrunk
@@ -197,7 +197,7 @@ fn there(finder: &Finder<'_>, visit: &Visit, standing: &Standing) -> Result<Foun
         Way::Onwards
     };
     let lines = ChangedLines::of(&edits(&before, &now), MOST_LINES);
-    let look = Look::There(Difference::Text(way));
+    let look = LookOutcome::There(Difference::Text(way));
     Ok(Found { look, mark: Some(digest(&now)), good_mark: Some(digest(&before)), lines })
 }
 
@@ -214,7 +214,7 @@ fn unknown(
     let difference = if known { Difference::Text(Way::Back) } else { Difference::Unknown };
     let text = text.filter(|_| standing.good.is_none()).map(|text| digest(&finder.rules.ignore.apply(&text)));
     let mark = text.or(visit.digest);
-    Ok(Found { mark, good_mark: good_digest, ..Found::plain(Look::There(difference)) })
+    Ok(Found { mark, good_mark: good_digest, ..Found::plain(LookOutcome::There(difference)) })
 }
 
 /// Whether a copy is one of those before the last changes that were reported of the page, by its text or its bytes.

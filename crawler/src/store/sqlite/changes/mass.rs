@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{Finder, looks, standings};
-use crate::changes::Look;
+use crate::changes::LookOutcome;
 
 /// Pages of a place that must have been looked at before a share of them means anything.
 const FEWEST: u32 = 10;
@@ -63,7 +63,7 @@ fn mark_sudden(finder: &Finder<'_>) -> Result<()> {
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let look = looks::read(row, 1)?;
-        let counts = !finder.current.revisited || !matches!(look, Look::There(_));
+        let counts = !finder.current.revisited || !matches!(look, LookOutcome::There(_));
         if counts && standings::of(connection, row.get(2)?, row.get(3)?)?.is_sudden(&look) {
             update.execute([row.get::<_, i64>(0)?])?;
         }

@@ -3,9 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Finder, looks, sections::Sections, standings, texts};
+use super::{Finder, looks, sections::SectionBoilerplate, standings, texts};
 use crate::{
-    changes::{Boilerplate, Difference, Look, SimHash, Standing},
+    changes::{Boilerplate, Difference, LookOutcome, SimHash, Standing},
     text::Text,
 };
 
@@ -20,7 +20,7 @@ const MOST_COMPARED: i64 = 1_000;
 
 /// Notes which new pages are likely to be others that are not found, or were redirected there: they are not reported as new before
 /// it is known what became of these.
-pub(super) fn find(finder: &Finder<'_>, sections: &Sections) -> Result<()> {
+pub(super) fn find(finder: &Finder<'_>, sections: &SectionBoilerplate) -> Result<()> {
     // What is on many pages makes no two of them one, wherever they lie.
     let mut boilerplate = Boilerplate::default();
     for section in sections.values() {
@@ -40,13 +40,14 @@ fn new_pages() -> String {
         "SELECT look.url, look.visit, url.url FROM temp.look LEFT JOIN page_state ON page_state.url = look.url
          JOIN visit ON visit.id = look.visit JOIN url ON url.id = look.url
          WHERE look = {} AND page_state.good IS NULL AND moved_from IS NULL AND visit.before IS NULL ORDER BY look.visit",
-        Look::There(Difference::Unknown).code()
+        LookOutcome::There(Difference::Unknown).code()
     )
 }
 
 /// Pages that were there and are redirected or not found, with their last good copy.
 fn vanished_pages() -> String {
-    let vanished = [Look::Redirected, Look::Missing { for_good: false }, Look::Missing { for_good: true }];
+    let vanished =
+        [LookOutcome::Redirected, LookOutcome::Missing { for_good: false }, LookOutcome::Missing { for_good: true }];
     format!(
         "SELECT look.url, coalesce(page_state.good, visit.before), visit.redirect FROM temp.look
          JOIN visit ON visit.id = look.visit LEFT JOIN page_state ON page_state.url = look.url

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::{Finder, looks, standings, texts};
 use crate::{
-    changes::{Change, Look, Occasion, Reported, SimHash},
+    changes::{Change, LookOutcome, Occasion, Reported, SimHash},
     time::Moment,
 };
 
@@ -47,7 +47,7 @@ fn each_look(finder: &Finder<'_>) -> Result<()> {
         standings::save(connection, url, &standing)?;
         let redirect = row.get_ref(6)?.as_str_or_null()?;
         // What is shown in the place of a page is known again at the next one.
-        if look == Look::Replaced && redirect.is_none() {
+        if look == LookOutcome::Replaced && redirect.is_none() {
             let wall = "UPDATE page_state SET wall = ? WHERE url = ?";
             connection.prepare_cached(wall)?.execute(params![row.get::<_, Option<Vec<u8>>>(5)?, url])?;
         }

@@ -14,7 +14,7 @@ use rusqlite::{Result, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Finder, looks};
-use crate::changes::{Difference, Look, Way};
+use crate::changes::{Difference, LookOutcome, Way};
 
 /// Pages of a section.
 const SAMPLE: usize = 100;
@@ -46,13 +46,13 @@ pub(super) fn of_looks(finder: &Finder<'_>) -> Result<HashMap<i64, Vec<i64>>> {
 
 fn wanted(finder: &Finder<'_>) -> Result<BTreeSet<i64>> {
     let looks = looks::codes([
-        Look::There(Difference::Text(Way::Onwards)),
-        Look::There(Difference::Text(Way::Back)),
-        Look::There(Difference::Text(Way::Shrunk)),
-        Look::Missing { for_good: false },
-        Look::Missing { for_good: true },
+        LookOutcome::There(Difference::Text(Way::Onwards)),
+        LookOutcome::There(Difference::Text(Way::Back)),
+        LookOutcome::There(Difference::Text(Way::Shrunk)),
+        LookOutcome::Missing { for_good: false },
+        LookOutcome::Missing { for_good: true },
     ]);
-    let new = Look::There(Difference::Unknown).code();
+    let new = LookOutcome::There(Difference::Unknown).code();
     let mut sections = finder.connection.prepare(&format!(
         "SELECT DISTINCT section FROM temp.look WHERE look IN ({looks}) OR (look = {new} AND good_mark IS NULL)"
     ))?;

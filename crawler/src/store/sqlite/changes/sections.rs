@@ -8,10 +8,10 @@ use super::{Finder, samples, texts};
 use crate::changes::{Boilerplate, BoilerplateSample};
 
 /// The boilerplate of sections.
-pub(super) type Sections = HashMap<i64, Boilerplate>;
+pub(super) type SectionBoilerplate = HashMap<i64, Boilerplate>;
 
 /// That of the sections in which a text is another, or a page is new or not found, from the copies before.
-pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<Sections> {
+pub(super) fn boilerplate(finder: &Finder<'_>) -> Result<SectionBoilerplate> {
     let mut found = HashMap::new();
     for (section, pages) in samples::of_looks(finder)? {
         let mut sample = BoilerplateSample::default();

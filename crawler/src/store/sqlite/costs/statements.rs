@@ -18,7 +18,7 @@ use super::super::{
     again, apply,
     current::Current,
     refill, schema,
-    step_context::{Rows, StepContext},
+    step_context::{StepContext, StepRows},
 };
 use crate::{
     candidate::{Hop, HostId, Ticket},
@@ -102,7 +102,7 @@ fn row(ticket: u64, path: usize, via: Option<u64>) -> UrlRow {
 }
 
 /// Crawls pages that admit so many URLs each, half of them new to the crawl; returns the statements that each page took.
-fn crawl(connection: &Connection, statements: &Statements, sequence: u32, rows: Rows) -> Vec<(usize, usize)> {
+fn crawl(connection: &Connection, statements: &Statements, sequence: u32, rows: StepRows) -> Vec<(usize, usize)> {
     let first = 1 + 1_000 * u64::from(sequence);
     let mut tickets = first..;
     let mut path = 500 * sequence as usize;
@@ -128,7 +128,9 @@ fn crawl(connection: &Connection, statements: &Statements, sequence: u32, rows: 
 
 #[test]
 fn a_page_takes_two_statements_three_where_its_copy_is_looked_up_and_one_for_each_url_it_admits() {
-    for (rows, lost) in [(Rows::New, false), (Rows::New, true), (Rows::Proposed, false), (Rows::Proposed, true)] {
+    for (rows, lost) in
+        [(StepRows::New, false), (StepRows::New, true), (StepRows::Proposed, false), (StepRows::Proposed, true)]
+    {
         let mut connection = database();
         if lost {
             let lost = "INSERT INTO lost (sequence, fingerprint, found_by, found_at, state) VALUES (0, zeroblob(16), 'audit', 0, 'lost')";
@@ -164,7 +166,7 @@ fn a_known_page_takes_two_statements_and_nothing_is_prepared_for_it() {
         };
         Step { visit: Some(visit), change: Some((Ticket(id), UrlChange::Finished)), ..Step::default() }
     };
-    let first = StepContext::of(&connection, Current::by_links(0), Rows::New).unwrap();
+    let first = StepContext::of(&connection, Current::by_links(0), StepRows::New).unwrap();
     let rows = (1..=60).zip(1..).map(|(id, path)| row(id, path, None)).collect();
     apply::step(&connection, &Step { rows, ..Step::default() }, first).unwrap();
     for id in 1..=60 {
@@ -172,7 +174,7 @@ fn a_known_page_takes_two_statements_and_nothing_is_prepared_for_it() {
     }
     connection.execute_batch(schema::INDEX_OF_KNOWN).unwrap();
     let current = Current { sequence: 1, known_first: true, revisited: false };
-    let context = StepContext::of(&connection, current, Rows::New).unwrap();
+    let context = StepContext::of(&connection, current, StepRows::New).unwrap();
     let statements = Statements::of(&mut connection);
     let prepared = Prepared::of(&mut connection);
     let mut place = Place::FIRST;
@@ -209,7 +211,7 @@ fn nothing_that_a_page_takes_makes_a_table_of_its_own() {
     connection.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(note)).unwrap();
     let statements = Statements(Arc::default());
     for sequence in 0..2 {
-        crawl(&connection, &statements, sequence, Rows::New);
+        crawl(&connection, &statements, sequence, StepRows::New);
     }
     let texts = std::mem::take(&mut *texts.lock().unwrap());
     let made = |text: &str| {
@@ -250,11 +252,11 @@ fn a_retry_takes_less() {
     let mut connection = database();
     let statements = Statements::of(&mut connection);
     for sequence in 0..2 {
-        crawl(&connection, &statements, sequence, Rows::New);
+        crawl(&connection, &statements, sequence, StepRows::New);
         let (due, failed) = (Moment::from_millis(9), Moment::from_millis(8));
         let retry = UrlChange::Retry { attempts: 1, due, failed, reason: "closed".into() };
         let change = Some((Ticket(1 + 1_000 * u64::from(sequence)), retry));
-        let context = StepContext::of(&connection, Current::by_links(sequence), Rows::New).unwrap();
+        let context = StepContext::of(&connection, Current::by_links(sequence), StepRows::New).unwrap();
         statements.take();
         apply::step(&connection, &Step { change, ..Step::default() }, context).unwrap();
         assert_eq!(statements.take(), 1 + sequence as usize);
