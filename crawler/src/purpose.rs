@@ -38,7 +38,7 @@ pub struct Row {
     /// What is read of its answer.
     pub body: Body,
     /// What takes its answer in.
-    pub taker: Taker,
+    pub taker: ReportTaker,
 }
 
 /// Where a URL waits to be leased.
@@ -67,7 +67,7 @@ pub enum Body {
 
 /// What takes an answer in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taker {
+pub enum ReportTaker {
     /// What becomes of a URL of the URL table.
     Pages,
     /// What finds lost URLs again.
@@ -79,7 +79,7 @@ pub enum Taker {
 }
 
 const fn page(purpose: Purpose) -> Row {
-    Row { purpose, queue: Queue::Table, of_page: true, body: Body::Page, taker: Taker::Pages }
+    Row { purpose, queue: Queue::Table, of_page: true, body: Body::Page, taker: ReportTaker::Pages }
 }
 
 /// By the number of the purpose.
@@ -90,9 +90,21 @@ const TABLE: [Row; 9] = [
     page(Purpose::Audit),
     Row { queue: Queue::Extra, ..page(Purpose::Due) },
     Row { queue: Queue::Extra, ..page(Purpose::DueAudit) },
-    Row { queue: Queue::Extra, taker: Taker::Sweep, ..page(Purpose::Rescue) },
-    Row { purpose: Purpose::Robots, queue: Queue::Robots, of_page: false, body: Body::Robots, taker: Taker::Robots },
-    Row { purpose: Purpose::Check, queue: Queue::Check, of_page: false, body: Body::FirstByte, taker: Taker::Health },
+    Row { queue: Queue::Extra, taker: ReportTaker::Sweep, ..page(Purpose::Rescue) },
+    Row {
+        purpose: Purpose::Robots,
+        queue: Queue::Robots,
+        of_page: false,
+        body: Body::Robots,
+        taker: ReportTaker::Robots,
+    },
+    Row {
+        purpose: Purpose::Check,
+        queue: Queue::Check,
+        of_page: false,
+        body: Body::FirstByte,
+        taker: ReportTaker::Health,
+    },
 ];
 
 impl Purpose {

@@ -177,7 +177,8 @@ impl<F: Fetcher> Visitor<F> {
     async fn page(&self, first: FetchRequest, mut reading: PageReading) -> Visited {
         reading.is_conditional = first.validators != Validators::default();
         let url = first.url.clone();
-        let (purpose, pause, keep) = (first.purpose, first.pause, first.keep);
+        let (purpose, pause) = (first.purpose, first.pause);
+        let keep = first.keep;
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {

@@ -10,7 +10,7 @@ use crate::{
     candidate::{HostId, Ticket},
     engine::judge::Batch,
     frontier::HostStart,
-    purpose::Taker,
+    purpose::ReportTaker,
     store::{Counters, HostRow, Step},
     time::Moment,
     url::Origin,
@@ -50,13 +50,13 @@ impl Core {
             }
             Task::Starts(starts) => self.starts_entered(starts, now),
             Task::Visit(report, at) => match report.lease.purpose().row().taker {
-                Taker::Pages => self.page_arrived(report, at, now),
-                Taker::Sweep => self.rescue_finished(*report, at, now),
-                Taker::Robots => {
+                ReportTaker::Pages => self.page_arrived(report, at, now),
+                ReportTaker::Sweep => self.rescue_finished(*report, at, now),
+                ReportTaker::Robots => {
                     self.robots_finished(*report, at);
                     Ok(None)
                 }
-                Taker::Health => {
+                ReportTaker::Health => {
                     self.check_finished(*report, at);
                     Ok(None)
                 }

@@ -11,7 +11,7 @@ use crate::{
         report::Report,
     },
     frontier::{Asked, Lease, Outcome, WorkItem},
-    purpose::Taker,
+    purpose::ReportTaker,
     store::{Abandonment, Step, Swept},
     time::Moment,
 };
@@ -39,7 +39,7 @@ impl Core {
 
     fn dropped(&mut self, extra: &WorkItem, why: Abandonment, now: Moment) {
         match extra.purpose.row().taker {
-            Taker::Sweep => self.rescue_dropped(extra),
+            ReportTaker::Sweep => self.rescue_dropped(extra),
             _ => self.leave_out(extra, why, now),
         }
     }
