@@ -10,11 +10,12 @@ use tokio::sync::watch;
 use super::{
     Random, copies,
     disk::Disk,
+    follower,
     world::{Granted, WebFetcher, World},
 };
 use crate::{
     config::Settings,
-    engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal},
+    engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents},
     session::{Caller, CommandFailure, access::Standard, takers::VisitTaker},
 };
 
@@ -27,6 +28,8 @@ pub(super) struct Simulated {
     pub(super) gate: Arc<SharedGate>,
     /// Whether a taker gets the visits.
     pub(super) copies: bool,
+    /// Whether a program follows the crawl.
+    pub(super) is_followed: bool,
 }
 
 impl Caller for Simulated {
@@ -62,6 +65,10 @@ impl Caller for Simulated {
 
     fn random(&self) -> Result<u64, CommandFailure> {
         Ok(self.random.lock().unwrap().next())
+    }
+
+    fn events(&self) -> Option<VisitEvents> {
+        self.is_followed.then(|| follower::follow(&self.world))
     }
 
     fn takers(&self, dir: &Path, _: &Settings) -> Vec<VisitTaker> {

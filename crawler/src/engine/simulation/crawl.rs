@@ -12,6 +12,7 @@ use super::{
     caller::Simulated,
     disk::Disk,
     faults::{HOUR, MINUTE, SECOND},
+    follower::Follower,
     grow::WebPlan,
     oracle,
     process::{self, Circumstances, Interruption, ProcessEnd, QuestionKind},
@@ -163,6 +164,7 @@ impl SimulatedCrawl {
         self.again = Some((plan, further));
         // Draws of their own, so that a seed stays what it was.
         self.copies = self.separate(1).percent(30);
+        self.world.lock().unwrap().follower = self.separate(2).percent(30).then(Follower::default);
         let mut separate = self.separate(0);
         let between = separate.percent(30).then(|| between(&mut separate));
         let length = separate.pick(&[30 * SECOND, 2 * MINUTE, 10 * MINUTE]);
@@ -421,6 +423,7 @@ impl SimulatedCrawl {
             random: Arc::new(Mutex::new(Random::new(self.random.next()))),
             gate: Arc::new(SharedGate::new(GateLimits::default())),
             copies: self.copies,
+            is_followed: self.world.lock().unwrap().follower.is_some(),
         };
         Session {
             dir: self.folder.path().to_owned(),

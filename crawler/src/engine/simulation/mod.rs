@@ -23,6 +23,7 @@ mod copies;
 mod crawl;
 mod disk;
 mod faults;
+mod follower;
 mod grow;
 mod months;
 mod oracle;

@@ -1,5 +1,7 @@
 //! [`World`]: the web as its servers have it, what they were asked, and [`WebFetcher`], by which a crawl asks them.
 
+mod pages;
+
 use std::{
     collections::HashMap,
     panic::resume_unwind,
@@ -13,9 +15,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{
     Random,
     faults::{Outage, Trouble},
+    follower::Follower,
     strain::{Servers, Strain},
     time,
-    web::{Host, Later, SimulatedPage, SimulatedRobots, Web, endless, split},
+    web::{Host, SimulatedPage, SimulatedRobots, Web, split},
 };
 use crate::{
     engine::{Gated, StopSignal},
@@ -116,6 +119,8 @@ pub(super) struct World {
     pause: Option<u64>,
     arrival: Arrival,
     links: Vec<String>,
+    /// What follows the crawl, if anything does.
+    pub(super) follower: Option<Follower>,
 }
 
 /// Notes when leases were granted, whose requests may wait for the rate then.
@@ -150,6 +155,7 @@ impl World {
             pause: None,
             arrival: Arrival::Away,
             links: Vec::new(),
+            follower: None,
         }
     }
 
@@ -169,6 +175,9 @@ impl World {
         let url = request.url.as_str();
         (self.at, self.took, self.pause, self.arrival) = (at, None, None, Arrival::Away);
         self.links.clear();
+        if let Some(follower) = &mut self.follower {
+            follower.withheld.remove(url);
+        }
         let origin = request.url.origin().as_str().to_owned();
         let leads_to_itself = self.leads_to_itself(url);
         let is_second = leads_to_itself && self.is_second(url, granted);
@@ -274,91 +283,6 @@ impl World {
         }
         let Some(page) = host.pages.get(path).cloned() else { return Ok(response(404, None, "")) };
         self.page(url, origin, page)
-    }
-
-    fn page(&mut self, url: &str, origin: &str, page: SimulatedPage) -> Answer {
-        let mut had = || {
-            let had = self.had.entry(url.to_owned()).or_default();
-            *had += 1;
-            *had
-        };
-        let redirect = |to: String| response(301, Some(("location", to)), "");
-        match page {
-            SimulatedPage::Missing => Ok(response(404, None, "")),
-            SimulatedPage::Living(changes, links) => {
-                let mut page = self.html(links);
-                let times = changes.partition_point(|change| *change <= self.at);
-                page.body.extend(format!("<p>It was changed {times} times.</p>").bytes());
-                Ok(page)
-            }
-            SimulatedPage::Grows(at, one, other) => {
-                let links = if self.at < at { one } else { other };
-                Ok(self.html(links))
-            }
-            SimulatedPage::Once(links, later) if had() > 1 => Ok(self.later(links, later)),
-            SimulatedPage::Links(links) | SimulatedPage::Once(links, _) => Ok(self.html(links)),
-            SimulatedPage::Slow(took, links) => {
-                self.took = Some(took);
-                Ok(self.html(links))
-            }
-            SimulatedPage::Redirect(to) => Ok(redirect(to)),
-            SimulatedPage::RedirectUntil(at, one, other) => Ok(redirect(if self.at < at { one } else { other })),
-            SimulatedPage::RedirectToItself => Ok(redirect(url.to_owned())),
-            SimulatedPage::Endless(number) => Ok(redirect(endless(origin, number + 1))),
-            SimulatedPage::Broken => Ok(response(500, None, "")),
-            SimulatedPage::Panics => Err(FetchError::Internal),
-            SimulatedPage::Hangs => self.fail(Trouble::Hangs),
-            SimulatedPage::Flaky(times, links) => {
-                let had = had();
-                match (had <= times, had.is_multiple_of(2)) {
-                    (true, true) => Err(FetchError::Closed(cause())),
-                    (true, false) => Ok(response(502, None, "")),
-                    (false, _) => Ok(self.html(links)),
-                }
-            }
-            SimulatedPage::Crashes(crash, links) => {
-                if had() > crash.times {
-                    return Ok(self.html(links));
-                }
-                self.servers.crash(origin, crash, self.at);
-                // Who is connected sees the connection end.
-                self.fail(if crash.trouble == Trouble::Refused { Trouble::Closed } else { crash.trouble })
-            }
-            SimulatedPage::Cut(times, links) => {
-                let had = had();
-                let mut whole = self.html(links);
-                if had <= times {
-                    whole.body.truncate(whole.body.len() / 2);
-                    whole.truncated = Some(Truncation::Disconnect);
-                }
-                Ok(whole)
-            }
-        }
-    }
-
-    /// A page with these links.
-    fn html(&mut self, links: Vec<String>) -> FetchResponse {
-        let text = links.iter().fold(String::new(), |html, link| html + "<a href=\"" + link + "\">x</a>");
-        self.links = links;
-        response(200, Some(("content-type", "text/html".to_owned())), &text)
-    }
-
-    /// What a page is when it is asked for again.
-    fn later(&mut self, links: Vec<String>, later: Later) -> FetchResponse {
-        let html = |text: &str| response(200, Some(("content-type", "text/html".to_owned())), text);
-        match later {
-            Later::Bare => html("<p>nothing is left</p>"),
-            Later::Missing => response(404, None, ""),
-            Later::Empty => html(""),
-            Later::LogIn => response(302, Some(("location", "http://elsewhere.test/login".to_owned())), ""),
-            Later::NoFollow => {
-                let mut page = self.html(links);
-                self.links.clear();
-                page.headers.push(("x-robots-tag".into(), b"nofollow".to_vec().into()));
-                page
-            }
-            Later::Image => response(200, Some(("content-type", "image/png".to_owned())), "png"),
-        }
     }
 
     fn fail(&mut self, trouble: Trouble) -> Answer {

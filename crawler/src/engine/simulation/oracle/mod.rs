@@ -18,6 +18,9 @@ use crate::store::{ReadSide, sqlite::Records};
 pub(super) fn judge_sequence(crawl: &SimulatedCrawl) -> Result<(), String> {
     rows::judge(crawl)?;
     copies::judge(crawl.folder.path())?;
+    if let Some(follower) = &crawl.world.lock().unwrap().follower {
+        follower.judge(crawl.folder.path())?;
+    }
     requests::judge(crawl)?;
     bounds::judge(crawl)
 }
