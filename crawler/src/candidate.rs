@@ -1,4 +1,4 @@
-//! How a URL was found, and the numbers by which an admitted one and its host are known.
+//! How a URL was found, and the numbers of admitted URLs and their hosts.
 
 use std::{fmt, str::FromStr};
 

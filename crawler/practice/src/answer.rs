@@ -1,4 +1,4 @@
-//! [`Answer`]: what the site says to one request, and the writing of its pages.
+//! [`Answer`]: the site's response to one request, and how its pages are written.
 
 use encoding_rs::WINDOWS_1252;
 

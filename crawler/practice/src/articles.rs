@@ -1,4 +1,4 @@
-//! The ordinary pages: a tree (so that each can be reached) with random links across it, their addresses in every
+//! The ordinary pages: a tree, so that each page can be reached, with random links across it. Addresses have every
 //! common form.
 
 use super::{

@@ -1,4 +1,4 @@
-//! [`FileKind`]: the types of what is no page.
+//! [`FileKind`]: the types of files that are not HTML.
 
 /// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What lies at a path: the one place that says which address is which thing, and where each thing leads.
+//! What a path names: the one place that maps addresses to resources, and resources to the links on them.
 
 use super::{
     PracticeSite, articles,

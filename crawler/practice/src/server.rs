@@ -1,7 +1,7 @@
 //! [`PracticeServer`]: a practice site on a loopback port, with an access log.
 //!
-//! A POST to `/next-version` has the site change, one to `/outage` closes the port for [`OUTAGE`]: so a reader of the demo can do
-//! by hand what it does. Nothing else depends on the method, and the log has neither of the two.
+//! A POST to `/next-version` changes the site, one to `/outage` closes the port for [`OUTAGE`]. So a reader can do by hand what the demo
+//! does. Nothing else depends on the method, and neither POST is in the log.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! [`PracticeSite`]: which site it is, in which version, at which address.
+//! [`PracticeSite`]: the site, given by shape, version and address.
 
 /// How large a practice site is, and which one of that size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Links: what is to be followed, and the many ways to write it.
+//! Links: where each one leads, and the many ways to write it.
 
 use std::hash::Hasher;
 

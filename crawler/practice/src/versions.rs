@@ -1,9 +1,9 @@
 //! Versions of the site: which pages are edited, removed or new in each.
 //!
-//! Invariants: what a version changes is a pure function of shape and version; what was removed stays removed; a removed page
-//! was the only way to nothing, so all other pages stay reachable.
+//! Invariants: shape and version alone decide what a version changes; a removed page stays removed; a removed page was never the only way
+//! to another page, so all others stay reachable.
 //!
-//! Does not know: how a page is written, or served.
+//! Does not know: how pages are written or served.
 
 use super::{PracticeSite, articles, spelling::mix};
 

@@ -1,8 +1,8 @@
-//! Which lines of two texts belong together.
+//! Aligns the lines of two texts.
 //!
-//! Common ends first; then the lines that stand once in either text, as far as their order is the same (Bram Cohen's
-//! patience diff); then, between those, the fewest edits (Myers 1986, by `similar`). Between two texts that have little
-//! in common the last takes quadratic time, so a gap beyond a bound is one replacement.
+//! Common ends are matched first; then lines that occur once in each text, as far as their order is the same (Bram
+//! Cohen's patience diff); then, between those, the fewest edits (Myers 1986, by `similar`). The last step takes
+//! quadratic time on texts that have little in common, so a gap beyond a bound is one replacement.
 
 use std::{cmp::Reverse, collections::HashMap, ops::Range};
 

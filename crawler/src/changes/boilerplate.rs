@@ -1,4 +1,4 @@
-//! [`Boilerplate`]: the lines that stand on many pages of a section: menus, footers, banners.
+//! [`Boilerplate`]: the lines that many pages of a section share: menus, footers, banners.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! [`ChangedLines`]: the edits of a text by the hashes of their lines, small enough to be kept for many pages.
+//! [`ChangedLines`]: the lines that edits removed and added, as hashes, small enough to be kept for many pages.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! [`Ignore`]: what the user says is no change.
+//! [`Ignore`]: the user's rules for parts of a text that are not compared.
 
 use std::borrow::Cow;
 

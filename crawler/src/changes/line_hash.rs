@@ -1,4 +1,4 @@
-//! The hash of a line, with room for what else is kept among hashes.
+//! The hash of a line, and the values that it leaves free for marks.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,15 +1,15 @@
-//! From two texts of a page to what has changed.
+//! Compares two texts of a page.
 //!
-//! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because they stand on every page of a
-//! section ([`Boilerplate`]); the edits between two texts ([`edits`]) and how people read them (`unified`); when texts
-//! of two URLs are nearly one ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); what a
-//! look at a page can find ([`LookOutcome`]); when a change of a page is reported, and as what ([`Standing`]); which lines are
-//! others at each look, and by which rules they are left out ([`Suggestions`]).
+//! Owns: which lines are not compared, because the user says so ([`Ignore`]) or because many pages of a section have them
+//! ([`Boilerplate`]); the edits between two texts ([`edits`]) and their unified format (`unified`); when texts of two URLs are near
+//! duplicates ([`SimHash`]); when a text has shrunk so far that it needs a second look ([`shrunk`]); what a look at a page can find
+//! ([`LookOutcome`]); when a change of a page is reported, and as what ([`Standing`]); which lines differ at each look, and the rules that
+//! leave them out ([`Suggestions`]).
 //!
-//! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts,
-//! whatever they say. Hashes and digests are the same in every release: they are stored.
+//! Invariants: it compares what it is given and remembers nothing; its time is bounded by the length of the texts. Hashes and digests are
+//! the same in every release, because they are stored.
 //!
-//! Does not know: pages, visits, what a change is called, or whom it is reported.
+//! Does not know: how pages are visited, and to whom changes are reported.
 
 mod align;
 mod boilerplate;

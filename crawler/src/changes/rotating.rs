@@ -1,4 +1,4 @@
-//! [`rotating`]: which lines of a page are others at each look: counters, dates, tokens.
+//! [`rotating`]: the lines of a page that differ at each look: counters, dates, tokens.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! [`SimHash`]: when two texts are nearly one.
+//! [`SimHash`]: whether two texts are near duplicates.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,8 +1,7 @@
-//! [`Standing`]: what was last said of a page, and what a look at it says now.
+//! [`Standing`]: what was last reported of a page, and what a new look adds.
 //!
-//! The rules: a page is compared with its last good copy. What is reported once is not reported again before it has ended. What may
-//! pass (a page that is not found, a text that shrank, many changes at once) is reported after a second look that finds it still
-//! so.
+//! The rules: a page is compared with its last good copy. What was reported is not reported again before it has ended. What may pass (a
+//! page that is not found, a text that shrank, many changes at once) is reported only after a second look that finds it again.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! [`Suggestions`]: rules for lines that rotate, each tried on every text before it is offered.
+//! [`Suggestions`]: ignore rules for lines that rotate, each tried on every text before it is offered.
 
 use std::collections::{BTreeMap, HashSet};
 

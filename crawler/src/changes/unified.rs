@@ -1,4 +1,4 @@
-//! [`unified`]: a difference as people read it.
+//! [`unified`]: the difference of two texts in the unified format.
 
 use std::ops::Range;
 

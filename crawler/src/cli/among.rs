@@ -1,4 +1,4 @@
-//! [`Among`]: what ties a crawl to others in the same process. A crawl alone has nothing of it.
+//! [`Among`]: what a crawl shares with others in the same process. A crawl alone shares nothing.
 
 use std::sync::{
     Arc,

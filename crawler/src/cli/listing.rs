@@ -1,8 +1,9 @@
-//! Rows of records on stdout, in the form that is asked for.
+//! Rows of records on stdout, in the format that the user chose.
 //!
-//! Owns: the flag, which columns are shown where, and that a reader who goes away is no failure; how times, digests and URLs are shown.
+//! Owns: the flag, which columns are shown where, and that a reader who closes the pipe is no failure; how times, digests and URLs are
+//! shown.
 //!
-//! Does not know: what a form looks like (`report` does), and what the columns mean.
+//! Does not know: what a format looks like (`report` does), and what the columns mean.
 
 use std::{
     io::{self, BufWriter, IsTerminal},

@@ -1,4 +1,4 @@
-//! [`Program`]: the program as one that runs sessions, with what it says, shows and prints.
+//! [`Program`]: runs sessions for commands, and shows their messages, progress and summaries.
 
 use std::{path::Path, process::ExitCode};
 

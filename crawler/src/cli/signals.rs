@@ -1,4 +1,4 @@
-//! Signals: what ends a run, and what is asked of one that goes on.
+//! Signals that end a run, and signals that ask something of a run that goes on.
 
 use std::{thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `webloom simulate`: what a policy of revisits would have come to on a recorded site.
+//! `webloom simulate`: what a revisit policy would have achieved on a recorded site.
 
 use std::{
     collections::HashMap,

@@ -1,12 +1,12 @@
-//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day; [`WallTime`]: both for those
-//! whose months a test goes through in seconds.
+//! [`Clock`]: the one place that reads the time; [`Alarm`]: the one that waits for a time of day; [`WallTime`]: both, for code whose tests
+//! play months in seconds.
 //!
-//! A run has one clock, and all that is decided or kept by time has it from there: delays and back-offs, the ceiling on requests,
-//! what is due again, how old a robots.txt is, the budget of time, and when a page was fetched. It reads the wall clock once, so
-//! one that is set while a run goes on neither holds anything up nor has all of it come due at once. The next run reads it anew.
+//! A run has one clock. It gives the time for delays and back-offs, due dates, the age of a robots.txt, the time budget, and when a page
+//! was fetched. The clock reads the wall clock once. So a wall clock that is set during a run neither holds anything up nor makes
+//! everything due at once. The next run reads it anew.
 //!
-//! Only what belongs to one request, or to this machine, counts the runtime's time instead: how long a server may take to answer (it
-//! has nothing to say while this machine sleeps), how long connections are kept, and how long rows are collected for a commit.
+//! The runtime's time counts only for a single request or for this machine: how long a server may take to answer (time in suspend does not
+//! count), how many requests may be sent a second, how long connections are kept, and how long rows are collected for a commit.
 
 mod alarm;
 mod wall;

@@ -1,4 +1,4 @@
-//! [`WallTime`]: the time of day, for whoever reads it and waits for it.
+//! [`WallTime`]: reads the time of day, and waits for it.
 
 use std::io;
 

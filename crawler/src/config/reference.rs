@@ -1,4 +1,4 @@
-//! What there is to set, and what is set: for `webloom config` and for the table in docs/settings.md.
+//! All settings with their defaults and present values, for `webloom config` and for the table in docs/settings.md.
 
 use super::{
     DEFAULT_TOML, Layers, Resolved, Settings, Source, document,

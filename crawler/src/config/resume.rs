@@ -1,8 +1,8 @@
-//! What may change when a crawl goes on.
+//! Which settings may change when a crawl is resumed.
 //!
-//! Finished pages are not read again in their sequence, and what was refused from them is gone. So whatever would have
-//! let more in is refused within a sequence; the rest (delays, budgets, concurrency, a narrower scope) applies at once.
-//! A sequence that begins may be anything.
+//! Within a sequence, finished pages are not read again, and URLs that were refused are gone. So a setting that would
+//! let more URLs in is refused within a sequence; all others (delays, budgets, concurrency, a narrower scope) apply at
+//! once. A new sequence may have any settings.
 
 use super::{ConfigFault, ConfigFaults, NofollowChoice, Resolved, ScopeKind, Settings, secret};
 

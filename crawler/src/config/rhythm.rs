@@ -1,4 +1,4 @@
-//! `schedule.every` and `schedule.cron`: one of them counts, and a stronger layer chooses which. And what has a faster rhythm.
+//! `schedule.every` and `schedule.cron`: one of them counts, and a stronger layer chooses which. Sections must have a faster rhythm.
 
 use super::{
     ConfigFault, ConfigFaults, Layers, RawSettings, RawValue, Resolved, Source, print_duration,

@@ -1,4 +1,4 @@
-//! What must not be printed: the hash seed, passwords, and the values of headers that log somebody in.
+//! What must not be printed: the hash seed, passwords, and the values of headers that carry credentials.
 
 use std::{convert::Infallible, fmt, str::FromStr};
 

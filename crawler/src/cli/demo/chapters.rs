@@ -1,8 +1,8 @@
 //! The five chapters of the demo.
 //!
-//! Owns: what each of them runs, which lines of the output it shows, and what it states.
+//! Owns: the commands of each chapter, which lines of their output it shows, and what it states.
 //!
-//! Invariants: a figure in a statement comes from the run, and what it is compared with from the practice site.
+//! Invariants: a figure in a statement comes from the run; the figure it is compared with comes from the practice site.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,6 +1,6 @@
-//! [`Folder`]: where the crawls of the demo lie, and what is left of it.
+//! [`Folder`]: where the crawls of the demo are, and whether they stay afterwards.
 //!
-//! Invariants: a folder that the user named is never removed; one with anything else in it is never used.
+//! Invariants: a folder that the user named is never removed; a folder with anything else in it is never used.
 //!
 //! Does not know: what the chapters put there.
 

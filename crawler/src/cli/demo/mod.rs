@@ -2,8 +2,8 @@
 //!
 //! Owns: the order of the chapters, the exit code, and what is left when the tour ends.
 //!
-//! Invariants: every command that is shown was run, by this program itself as a process of its own; every statement was
-//! checked against the practice site, which knows the truth; one that does not hold ends the demo with exit code 1.
+//! Invariants: every command shown was run as a process of this program; every statement was checked against the
+//! practice site, which knows the truth; if one does not hold, the demo ends with exit code 1.
 //!
 //! Does not know: how a crawl is set up or what its output looks like.
 

@@ -1,4 +1,4 @@
-//! [`Screen`]: how the demo shows itself: with colour on a terminal, as plain text elsewhere, or not at all.
+//! [`Screen`]: how the demo is shown: with colour on a terminal, as plain text elsewhere, or not at all.
 //!
 //! Does not know: what is shown.
 

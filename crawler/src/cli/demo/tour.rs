@@ -1,8 +1,6 @@
-//! [`Tour`]: running this program's commands on the practice site, showing them, and comparing what they leave with the
-//! truth about the site.
+//! [`Tour`]: runs this program's commands on the practice site, shows them, and compares what they leave with the truth about the site.
 //!
-//! Invariants: a command that is shown is run as it is shown, without the user's own variables and settings; it is killed
-//! when the tour is given up.
+//! Invariants: a command is run as it is shown, without the user's own variables and settings; it is killed when the tour is given up.
 //!
 //! Does not know: what a chapter is about.
 

@@ -1,6 +1,6 @@
-//! [`ScheduleFlags`]: the flags of a crawl that is watched.
+//! [`ScheduleFlags`]: the flags of a watched crawl.
 //!
-//! Does not know: how times of starts follow from them.
+//! Does not know: how start times follow from them.
 
 use clap::Args;
 

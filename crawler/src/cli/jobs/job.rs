@@ -1,4 +1,4 @@
-//! One job: a crawl that is watched, and tried again where it fails.
+//! One job: a watched crawl that is tried again after a failure.
 
 use super::super::{
     CommandFailure,

@@ -1,11 +1,11 @@
 //! `webloom watch --jobs`: several crawls in one process, each on its own schedule.
 //!
-//! Owns: the file that names them, which of them run, and what signals ask of all of them.
+//! Owns: the file of the jobs, which of them run, and what signals ask of all of them.
 //!
-//! Invariants: no two jobs have one directory; what goes wrong in one job ends no other; a file that is wrong changes nothing; a
-//! directory that a job leaves is another's only when its last commit is made.
+//! Invariants: no two jobs share a directory; a failure of one job ends no other; a faulty file changes nothing; the directory of a job
+//! goes to another only after the last commit of the first.
 //!
-//! Does not know: when anything is due, how a crawl is watched, how requests wait for each other.
+//! Does not know: when a crawl is due, how it is watched, how requests wait for each other.
 
 mod job;
 mod read;

@@ -1,4 +1,4 @@
-//! The file of the jobs, checked as a whole: what is said of each, and that no two are in each other's way.
+//! Reads and checks the whole file of the jobs: the settings of each job, and that no two share a directory.
 
 use std::{
     collections::HashMap,

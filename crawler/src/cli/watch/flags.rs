@@ -1,4 +1,4 @@
-//! [`WatchFlags`]: what the settings of each crawl that is watched are read from.
+//! [`WatchFlags`]: the flags from which the settings of a watched crawl are read.
 
 use std::path::PathBuf;
 

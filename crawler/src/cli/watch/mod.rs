@@ -1,9 +1,9 @@
 //! `webloom watch`: crawl sequences on a schedule, in one process.
 //!
-//! Owns: the arguments, and what signals ask of a crawl that is watched. The loop is in [`rounds`], over whatever is done on a
-//! schedule ([`subject`]) and whatever tells the time; [`site`] is the crawl itself.
+//! Owns: the arguments, and what signals ask of a watched crawl. The loop is in [`rounds`]; it runs any [`subject`] by any clock. The
+//! subject for a real crawl is [`site`].
 //!
-//! Does not know: how a sequence is crawled, and how starts follow from a schedule.
+//! Does not know: how a sequence is crawled, and how start times follow from a schedule.
 
 pub(super) mod flags;
 pub(super) mod plan;

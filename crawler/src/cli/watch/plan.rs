@@ -1,4 +1,4 @@
-//! [`WatchPlan`]: what the settings say of sequences to come.
+//! [`WatchPlan`]: what the settings say of the sequences to come.
 
 use super::super::{CommandFailure, session::ProgramSession};
 use crate::{

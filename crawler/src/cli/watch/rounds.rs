@@ -1,9 +1,9 @@
-//! [`Rounds`]: when a sequence is begun, and what becomes of one that outlasts its interval.
+//! [`Rounds`]: when a sequence begins, and what happens when it outlasts its interval.
 //!
-//! Invariants: nothing polls; what is asked for while a sequence runs holds from the next one on; while the crawl is paused neither
-//! a sequence nor a visit begins.
+//! Invariants: nothing polls; an order that comes while a sequence runs holds from the next one on; while the crawl is paused, neither a
+//! sequence nor a visit begins.
 //!
-//! Does not know: what a sequence is, where settings come from, and whose time of day it is.
+//! Does not know: what a sequence is, where settings come from, and which clock it runs by.
 
 use std::num::NonZeroU64;
 

@@ -1,8 +1,8 @@
-//! [`Site`]: a real crawl as what is done on a schedule.
+//! [`Site`]: a real crawl on a schedule.
 //!
-//! Invariants: the crawl directory is this process's from the first sequence on, also while nothing runs; the crawl of a sequence that
-//! has ended is kept for the pages that are due after it, and closed before the next sequence begins; a start that is given anew joins
-//! at the next sequence, and none leaves.
+//! Invariants: this process holds the crawl directory from the first sequence on, also while nothing runs; the crawl of a sequence that has
+//! ended is kept for the pages that are due after it, and closed before the next sequence begins; an added start joins at the next
+//! sequence, and no start is removed.
 //!
 //! Does not know: when anything is due.
 

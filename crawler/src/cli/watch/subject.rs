@@ -1,4 +1,4 @@
-//! [`Subject`]: what is done on a schedule.
+//! [`Subject`]: what runs on a schedule.
 
 use std::pin::Pin;
 

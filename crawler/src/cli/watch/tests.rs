@@ -1,5 +1,5 @@
-//! Months of a schedule in seconds: the loop that a crawl is watched by, on a clock that is set, stops in suspend and changes
-//! its zone's offset as scripted. What is crawled takes time, and nothing else.
+//! Months of a schedule in seconds: the loop of `webloom watch` on a scripted clock, which is set, stops in suspend and changes its zone's
+//! offset. The crawl is a stand-in that only takes time.
 
 use std::{
     pin::{Pin, pin},
