@@ -1,4 +1,4 @@
-//! How the core's questions become messages to the store, and the answers events.
+//! Turns the core's questions into messages to the store, and the answers into events.
 
 use super::core::{Filling, RunEnd, StoreAnswer, StoreQuestion};
 use crate::{

@@ -1,11 +1,11 @@
-//! [`Gated`]: a fetcher that asks a gate first, which crawls of one process share.
+//! [`Gated`]: a fetcher that waits at a gate, which the crawls of one process share.
 //!
-//! Owns: how a request waits for its turn, and which places it is for: the name of its host, and the addresses of that name. These
-//! are looked up before, and remembered for a minute. A crawl alone asks for its rate only, at no place: its frontier keeps the
-//! pauses of hosts.
+//! Owns: how a request waits for its turn, and the places it is for: the host name, and the addresses of that name. The addresses are
+//! looked up beforehand, and remembered for a minute. A crawl alone waits for its rate only, at no place: its frontier keeps the pauses of
+//! hosts.
 //!
-//! Invariants: a request that waits is not sent, and no limit of time of its own has begun; it is given up at once when its crawl is
-//! stopped; whatever becomes of it, its turn is given back.
+//! Invariants: a waiting request is not sent, and none of its time limits has begun; it is given up at once when its crawl is stopped; its
+//! turn is always given back.
 //!
 //! Does not know: who may go first and when ([`Gate`] does).
 

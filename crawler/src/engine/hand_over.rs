@@ -1,10 +1,10 @@
 //! [`HandOver`]: the core's way to the writer.
 //!
-//! Owns: the steps that are to be sent together. Waking the writer for each page costs about as much as writing the page.
+//! Owns: which steps are sent together. Waking the writer for each page costs about as much as writing the page.
 //!
-//! Invariants: messages are sent in the order in which they were given; a question is sent after all steps before it. What
-//! was given but is not committed is [`MOST_UNCOMMITTED`] steps at most; what is not written yet has no more rows than
-//! [`MOST_ROWS`] and those of one step, and no more bytes for takers than [`MOST_KIB`] and those of one step.
+//! Invariants: messages are sent in the order in which they were given; a question is sent after all steps before it. At most
+//! [`MOST_UNCOMMITTED`] steps are given but not committed. The steps that are not written yet have at most [`MOST_ROWS`] rows and
+//! [`MOST_KIB`] KiB for takers, plus those of one step.
 //!
 //! Does not know: what a step means.
 

@@ -6,7 +6,7 @@
 //! Invariants: no URL enters but by admission; what a step changes is sent to the writer before the next step begins; on the deciding path
 //! there is no lock and no I/O; every channel is bounded, and the writer waits for nobody.
 //!
-//! Does not know: flags and files of settings, how figures are shown, what keeps the crawl.
+//! Does not know: flags and settings files, how figures are shown, how the crawl is stored.
 
 mod asking;
 mod core;

@@ -1,6 +1,6 @@
 //! What a visit's result means for its URL and for its host: pure decisions.
 //!
-//! Invariants: what may pass is fetched again, up to a stated number of attempts; the fault of a host costs its URL no attempt; a URL
+//! Invariants: a failure that may pass is retried, up to a stated number of attempts; the fault of a host costs its URL no attempt; a URL
 //! that is charged late has one attempt less.
 //!
 //! Does not know: whose fault a failure is (the frontier does).

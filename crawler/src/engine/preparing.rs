@@ -1,7 +1,7 @@
-//! [`Preparers`]: what takers have made of an answer before its visit is written.
+//! [`Preparers`]: what takers make of an answer before its visit is written.
 //!
-//! Owns: that what is dear (compression) is done on other threads than the writer's. What is made travels with the step of its visit,
-//! so it comes to the writer in order.
+//! Owns: that expensive work (compression) runs on other threads than the writer's. The result travels with the step of its visit, so it
+//! reaches the writer in order.
 //!
 //! Does not know: what a taker does with it.
 

@@ -1,6 +1,6 @@
 //! [`Report`]: what a visit brings back to the core.
 //!
-//! Visits make it, the core takes it in; it knows neither.
+//! Visits make it, the core takes it in; it depends on neither.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! [`Sending`]: how many requests of a lease were sent, while its task has not ended.
+//! [`Sending`]: how many requests a lease has sent while its task runs.
 //!
-//! Owns: the count, and when it is heard that the first request of a lease went: when the rate lets the next one go. So the next
-//! lease is chosen as late as it can be.
+//! Owns: the count, and when the first request of a lease is reported: not before the rate lets the next one go. So the next lease is
+//! chosen as late as it can be.
 //!
-//! It belongs to the task, so that neither a request nor a fetcher need carry it. Where there is none, nothing is counted.
+//! The count belongs to the task, so neither requests nor fetchers carry it. Outside such a task, nothing is counted.
 
 use std::{
     future::Future,

@@ -1,9 +1,9 @@
-//! One lease carried out: fetch, digest, extract, and the pure half of admission. Runs as a task of its own.
+//! One lease carried out: fetch, digest, extract, and the pure half of admission. Each visit is a task of its own.
 //!
-//! Owns: the second request of a lease, for a page that redirects to itself; what is done on another thread (a body of half a megabyte
-//! and more, more than 5,000 links); the room for the links of a page.
+//! Owns: the second request of a lease, for a page that redirects to itself; the work that is done on another thread (bodies of 512 KiB and
+//! more, more than 5,000 links); the room for the links of a page.
 //!
-//! Invariants: a redirect to another page ends the visit; the room for links is taken while that of the body is held, never the other
+//! Invariants: a redirect to another page ends the visit; the room for links is taken while the room for the body is held, never the other
 //! way round.
 //!
 //! Does not know: what becomes of the page, and whether its links were seen.

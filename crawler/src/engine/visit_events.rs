@@ -1,8 +1,7 @@
-//! [`VisitEvents`]: hands what comes of each URL to whoever follows the crawl.
+//! [`VisitEvents`]: hands the result of each URL to the caller that follows the crawl.
 //!
-//! Invariant: a visit goes on, and is recorded, when its event has been answered; so each page that is recorded was handed out. That a
-//! URL has failed for good is known only when its visit has ended: room for that event is reserved before, and nobody waits for its
-//! answer.
+//! Invariant: a visit goes on, and is recorded, after its event was answered; so each page that is recorded was handed out. Only the end of
+//! a visit shows that a URL has failed for good: room for that event is reserved before, and no visit waits for its answer.
 
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,7 +1,7 @@
 //! [`Visits`]: the leases that are being carried out, each by a task.
 //!
-//! Owns: the leases meanwhile. A task has what it needs of one, never the lease itself: so a lease comes back whatever
-//! becomes of its task.
+//! Owns: the leases meanwhile. A task has what it needs from its lease, never the lease itself: so the lease comes back
+//! whatever becomes of the task.
 
 use std::{collections::HashMap, sync::Arc};
 

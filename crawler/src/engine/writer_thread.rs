@@ -1,4 +1,4 @@
-//! [`WriterHost`]: what runs the writer; [`WriterThread`]: a thread of its own, as a crawl has it.
+//! [`WriterHost`]: what runs the writer; [`WriterThread`]: a thread for the writer, which real crawls use.
 //!
 //! Does not know: what a message means.
 

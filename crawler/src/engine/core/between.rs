@@ -1,12 +1,11 @@
-//! [`Between`]: visits of single pages after a sequence has come to its end: those that a policy takes to have changed, those with
-//! an interval of their own, and those that wait for a second look.
+//! [`Between`]: visits of single pages after a sequence has ended: pages that a policy takes to have changed, pages with an interval of
+//! their own, and pages that wait for a second look.
 //!
-//! Owns: how many visits the budget allows by now, when to ask for pages that are due, which of them are in memory, and when what
-//! was visited is recorded.
+//! Owns: how many visits the budget allows by now, when to ask for due pages, which of them are in memory, and when visits are recorded.
 //!
-//! Invariants: at most [`MOST`] pages are in memory; what was handed out once is not asked for again before the time of another
-//! visit, so pages that cannot be had hide no others. Visits are saved up for an hour at most. A second look is made when it is due,
-//! whatever the budget says. Recording takes one part of the time in [`SHARE`] at most.
+//! Invariants: at most [`MOST`] pages are in memory; a page that was handed out is not asked for again before the time of another visit, so
+//! pages that cannot be fetched hide no others. Visits are saved up for an hour at most. A second look is made when it is due, whatever the
+//! budget says. Recording takes at most one part of the time in [`SHARE`].
 //!
 //! Does not know: which pages are due (the store and the policy do), how they are fetched, and when the next sequence begins.
 

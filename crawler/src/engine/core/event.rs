@@ -1,4 +1,4 @@
-//! What the core hears, and what it has the shell do.
+//! The events that the core takes in, and the effects that the shell carries out.
 
 use super::{
     super::{

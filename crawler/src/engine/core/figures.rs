@@ -1,4 +1,4 @@
-//! What a core shows of itself.
+//! The figures that a core shows.
 
 use super::Core;
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! Owns: the frontier, admission with the URL cache, robots rules, the starts, the rescue of lost URLs, budgets and endings.
 //!
-//! Invariants: it has no channel, no task, no clock and no lock; it does nothing but change itself and say what is to be
-//! done. So the same events at the same moments lead to the same effects, and a crawl can be simulated. Each call is
-//! bounded: a page with many links is taken in part by part, one a turn.
+//! Invariants: it has no channel, task, clock or lock; it only changes its own state and returns effects. So the same events at the same
+//! moments lead to the same effects, and a crawl can be simulated. Each call is bounded: a page with many links is taken in by parts, one a
+//! turn.
 //!
 //! Does not know: how URLs are fetched, rows written, or signals caught.
 

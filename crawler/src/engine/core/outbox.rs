@@ -1,11 +1,11 @@
-//! [`Outbox`]: what goes out of the core, in order, and which parts are still to be answered.
+//! [`Outbox`]: the effects of the core, in order, and the questions that are still to be answered.
 //!
-//! Owns: the sums of the sequence, and when the frontier hears of a step's rows. Where the URL cache does not forget, they
-//! are new, and it hears of them as the step goes out. A cache that forgets may call a URL new that has a row: such a step is
-//! proposed, the store says which of its rows are new, and the frontier hears of these alone.
+//! Owns: the sums of the sequence, and when the frontier gets a step's rows. If the URL cache does not forget, all rows are new, and the
+//! frontier gets them as the step goes out. A cache that forgets may call a URL new that has a row. Such a step is proposed: the store says
+//! which rows are new, and the frontier gets only these.
 //!
-//! Invariants: what a step changes goes out before the next step begins. A refill shows no row that the frontier has not
-//! heard of, because answers come in the order of the questions.
+//! Invariants: what a step changes goes out before the next step begins. A refill shows no row that the frontier has not got, because
+//! answers come in the order of the questions.
 
 use super::{
     end::RunEnd,

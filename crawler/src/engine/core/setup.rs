@@ -1,4 +1,4 @@
-//! What a core is made of: settings, and what the crawl directory holds.
+//! Builds a core from the settings and from what the crawl directory holds.
 
 use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 

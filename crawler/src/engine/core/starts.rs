@@ -1,9 +1,9 @@
 //! [`Starts`]: the start URLs, and the scope that they make.
 //!
-//! Owns: the scope, the starts without a final answer, those whose scheme is a guess, and the pages that are held back.
+//! Owns: the scope, the starts without a final answer, the starts whose scheme is a guess, and the pages that are held back.
 //!
-//! Invariant: until the redirects of the starts are known, no link is judged: each may still make the scope wider. The wait ends
-//! after ten seconds, 64 pages, 100,000 links or 8 MiB for takers, so a start that hangs holds nobody back.
+//! Invariant: no link is judged before the redirects of the starts are known, because each may widen the scope. The wait ends after ten
+//! seconds, 64 pages, 100,000 links or 8 MiB for takers, so a start that hangs cannot block the crawl.
 //!
 //! Does not know: which URLs were seen.
 

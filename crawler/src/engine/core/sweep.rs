@@ -1,10 +1,10 @@
-//! [`Sweep`]: the comparison at the end of a crawl, and the pages fetched again for what it finds lost.
+//! [`Sweep`]: the comparison of links with rows at the end of a crawl, and the pages fetched again for lost URLs.
 //!
-//! Owns: when a sweep is asked for, which lost URLs a page is fetched again for, and which of them are still wanted.
+//! Owns: when a sweep is asked for, for which lost URLs a page is fetched again, and which of them are still wanted.
 //!
-//! Invariants: a sweep begins only when nothing is leased, nor queued but beyond a depth or page limit; a lost URL is
-//! admitted once; what a round finds is committed before the next one begins. The rounds end because in a run the writer names
-//! a page for a lost URL only once.
+//! Invariants: a sweep begins only when nothing is leased, and nothing is queued but what a depth or page limit holds back; a lost URL is
+//! admitted once; what a round finds is committed before the next one begins. The rounds end because in a run the writer names a page for a
+//! lost URL only once.
 //!
 //! Does not know: when a page may be asked for, and how URLs are admitted.
 

@@ -1,4 +1,4 @@
-//! [`Task`]: what came back and is to be taken in, one after the other, a part a turn.
+//! [`Task`]: something that came back and is taken in, one part a turn.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,10 @@
-//! [`Memo`]: where links seen before lead, and what the scope said of it.
+//! [`Memo`]: where links seen before lead, and how the scope judged them.
 //!
-//! Of the links of a page nearly all stand on the pages before it, as they are written here: then neither a URL nor a key
-//! need be made to know their fingerprint.
+//! Nearly all links of a page are on earlier pages too, written the same way. The memo gives their fingerprints, so neither a URL nor a key
+//! is made for them.
 //!
-//! Invariants: its memory is fixed; what it remembers was found under one scope, and goes when the scope changes; a link
-//! that is not remembered is only slower.
+//! Invariants: its memory is fixed; its entries belong to one scope, and are dropped when the scope changes; a link that is not remembered
+//! is only slower.
 //!
 //! Does not know: whether a URL was seen.
 

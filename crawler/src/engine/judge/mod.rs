@@ -1,9 +1,9 @@
-//! The pure half of admission: which candidates may be admitted, and by which fingerprints they are known.
+//! The pure half of admission: which candidates may be admitted, and their fingerprints.
 //!
-//! Owns: scope and fingerprint of what a page proposes ([`PureHalf`]), with a [`Memo`] of links that were on other pages, what is
-//! kept of it ([`Proposals`]), and the part that is offered to the crawl ([`Batch`]).
+//! Owns: scope and fingerprint of what a page proposes ([`PureHalf`]), with a [`Memo`] of links that were on other pages, what is kept of
+//! the proposals ([`Proposals`]), and the part that is offered to the crawl ([`Batch`]).
 //!
-//! Invariants: it depends on nothing but the scope and the links; its memory is bounded.
+//! Invariants: it depends on the scope and the links alone; its memory is bounded.
 //!
 //! Does not know: whether a URL was seen, and who asks (visits, and the core).
 

@@ -1,4 +1,4 @@
-//! [`Passed`]: candidates by their fingerprints, and where their URLs are if somebody asks.
+//! [`Passed`]: candidates by their fingerprints, with their URLs on request.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`PureHalf`]: what of a visit's candidates may be admitted.
+//! [`PureHalf`]: which of a visit's candidates may be admitted.
 
 use std::{
     collections::{BTreeMap, HashMap, hash_map::Entry},

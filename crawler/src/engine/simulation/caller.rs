@@ -1,4 +1,4 @@
-//! [`Simulated`]: who runs the sessions of a simulation. Its servers, its disk and its chance follow from a seed.
+//! [`Simulated`]: the caller of simulated sessions. Its servers, disk and random numbers follow from a seed.
 
 use std::{
     path::Path,

@@ -1,4 +1,4 @@
-//! [`Copies`]: a taker that writes what came of each visit to a file, as an archive would; and what must hold of that file.
+//! [`Copies`]: a taker that writes the result of each visit to a file, as an archive would; and what must hold for that file.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! [`SimulatedCrawl`]: a crawl of a web over as many runs and sequences as it takes, with kills and restarts.
+//! [`SimulatedCrawl`]: a crawl of a web over any number of runs and sequences, with kills and restarts.
 
 use std::{
     collections::BTreeSet,

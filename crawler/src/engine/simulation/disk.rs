@@ -1,4 +1,4 @@
-//! [`Disk`]: what the writer of a simulated process runs on. It is slow at times, and may be full for a while.
+//! [`Disk`]: runs the writer of a simulated process. It is slow at times, and may be full for a while.
 
 use std::{
     io,

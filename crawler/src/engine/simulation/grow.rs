@@ -1,4 +1,4 @@
-//! How a web follows from a seed.
+//! Generates a web from a seed.
 
 use std::collections::BTreeMap;
 

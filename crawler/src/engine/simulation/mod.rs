@@ -1,19 +1,19 @@
 //! Deterministic simulation: sessions as they ship, with shell, hand-over, writer and database, on a virtual clock, against a web with
 //! faults.
 //!
-//! What a crawl asks is simulated, and nothing else: servers ([`world`]), disk ([`disk`]), clock ([`time`]) and chance. A kill drops the
-//! runtime. What is judged is what the servers saw and sent ([`oracle`]).
+//! Only what a crawl asks is simulated: servers ([`world`]), disk ([`disk`]), clock ([`time`]) and chance. A kill drops the runtime. The
+//! oracle ([`oracle`]) judges by what the servers saw and sent.
 //!
-//! A seed makes a web, its faults (outages of hosts and of all hosts, pages that hang or fail, answers that are slow, cut short
-//! or lead nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere; servers that allow few requests, and
-//! pages that take theirs down), settings, kills, restarts,
-//! suspends, a machine without file descriptors, a slow or full disk, starts that are added, a scope that is narrowed, pages that are others
-//! when they are asked again, pages that are visited once more and further sequences. In one of a hundred a small URL cache loses
-//! thousands of links at once. What must hold is known from the web itself: each page that can be reached has its answer at the end, nothing is
-//! abandoned or failed but what the web itself makes so, and no host is asked too soon, too often or by two at a time, and no URL without end. What must
-//! hold at any time (counts, memory) is looked at after each step.
+//! A seed makes a web, its faults (outages of hosts and of all hosts, pages that hang or fail, answers that are slow, cut short or lead
+//! nowhere, robots.txt that changes, comes and goes, starts that lead elsewhere, servers that allow few requests, pages that take their
+//! server down), settings, kills, restarts, suspends, a machine without file descriptors, a slow or full disk, added starts, a narrowed
+//! scope, pages that change when they are asked again, pages that are visited once more, and further sequences. In one seed of a hundred a
+//! small URL cache loses thousands of links at once. The web itself says what must hold: at the end each reachable page has its answer,
+//! nothing is abandoned or failed but what the web makes so, no host is asked too soon, too often or by two at a time, and no URL without
+//! end. What must hold at any time (counts, memory) is checked after each step.
 //!
-//! What is known to be wrong, and not mended yet, is in [`expected`]. The outages that are named one by one are in [`outages`]; what comes of a site that is kept fresh for months in [`months`].
+//! Known bugs that are not fixed yet are in [`expected`], single outages in [`outages`], and a site that is kept fresh for months in
+//! [`months`].
 //!
 //! `SEEDS=10000 cargo test --release -p webloom --lib simulation` runs more; `SEED=17` runs one and shows its steps.
 

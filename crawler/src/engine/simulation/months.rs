@@ -1,7 +1,7 @@
-//! A site whose pages change at known rates, kept fresh for months: are rates estimated right, which policy keeps it fresher, do the
-//! file and the memory stay as large as they are?
+//! A site whose pages change at known rates, kept fresh for months. Are rates estimated right? Which policy keeps it fresher? Do file and
+//! memory keep their size?
 //!
-//! `LONG=1` has 5,000 pages; else there are fewer, so that it takes seconds.
+//! `LONG=1` has 5,000 pages; without it there are fewer, so that it takes seconds.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! The time of a simulation: the runtime's, which is paused and moves on when nobody has anything to do, and the time in which the
-//! machine was suspended.
+//! The time of a simulation: the runtime's paused time, which moves on when no task can run, and the time for which the machine was
+//! suspended.
 
 use std::{cell::Cell, time::Duration};
 

@@ -1,4 +1,5 @@
-//! [`World`]: the web as its servers have it, what they were asked, and [`WebFetcher`], by which a crawl asks them.
+//! [`World`]: the web as its servers have it, what they were asked, and [`WebFetcher`], through which a crawl asks
+//! them.
 
 mod pages;
 

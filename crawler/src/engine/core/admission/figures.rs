@@ -1,4 +1,4 @@
-//! What the URL cache shows of itself.
+//! The figures of the URL cache.
 
 use urlcache::LossFigure;
 

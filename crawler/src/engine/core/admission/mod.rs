@@ -1,11 +1,11 @@
 //! [`Admission`]: the only way into the crawl.
 //!
-//! Owns: the URL cache with its audit, the numbers of URLs and hosts, the hosts that are closed, and how the reset policy has the
-//! sequence end. What [`judge`](crate::engine::judge) has let pass it asks the URL cache about, and gives what is new a row.
+//! Owns: the URL cache with its audit, the numbers of URLs and hosts, the hosts that are closed, and how the reset policy ends the
+//! sequence. For candidates that passed [`judge`](crate::engine::judge), it asks the URL cache; new ones get a row.
 //!
 //! Invariant: every candidate is counted once, as admitted, as duplicate, or as refused for a named reason.
 //!
-//! Does not know: who has found a batch, how pages are fetched, or when.
+//! Does not know: who found a batch, and how or when pages are fetched.
 
 mod figures;
 mod origins;

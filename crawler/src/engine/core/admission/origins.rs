@@ -1,4 +1,4 @@
-//! [`Origins`]: the number of a host, by its origin.
+//! [`Origins`]: finds the number of a host by its origin.
 
 use std::hash::{BuildHasher, RandomState};
 

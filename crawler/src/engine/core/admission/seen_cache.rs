@@ -1,6 +1,6 @@
-//! [`SeenCache`]: the URL cache of the crawl, with its audit, its age limit, and what the log says of it.
+//! [`SeenCache`]: the URL cache of the crawl, with its audit, its age limit and its log messages.
 //!
-//! The loss budget and the reset policy are the library's business ([`BudgetedCache`]).
+//! The library keeps the loss budget and the reset policy ([`BudgetedCache`]).
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! The loss budget in a thousand simulated crawls, through the same admission as real ones.
 //!
-//! A crawl offers pages of links, most of them new, some seen before; the URL table is one in memory that is shown
-//! when the cache is made anew. What is lost is counted as real refusals of URLs never offered before, against a hash
-//! set: no formula takes part.
+//! A crawl offers pages of links, most of them new, some seen before; the URL table is in memory and refills a cache
+//! that is made anew. Losses are counted against a hash set, as refusals of URLs that were never offered before: no
+//! formula takes part.
 
 use std::{collections::HashSet, num::NonZeroUsize};
 

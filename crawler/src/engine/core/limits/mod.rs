@@ -1,12 +1,12 @@
 //! [`Limits`]: whether one more request may be made.
 //!
-//! Owns: the budgets, what this machine can do, the leases that wait for the rate, and how many are carried out.
+//! Owns: the budgets, what this machine can do, how many leases are carried out, and how many of these wait for the rate.
 //!
 //! Invariant: limits stop leasing, never admission.
 //!
-//! Does not know: which URL is next, what becomes of an answer, and the rate's time. Few leases wait for it: which URL is next is decided
-//! when there is a request for it, so that hosts share by weight where the rate is what is scarce, and little is under way when a budget
-//! is spent. Whoever carries leases out says when one goes.
+//! Does not know: which URL is next, what becomes of an answer, and when the rate lets a request go (the shell reports that). Few leases
+//! wait for the rate. The next URL is chosen when a request for it may be sent, so hosts share a scarce rate by weight, and little is under
+//! way when a budget is spent.
 
 mod own_trouble;
 

@@ -1,7 +1,7 @@
 //! [`OwnTrouble`]: this machine cannot make requests.
 //!
-//! No file descriptors or memory left: that is no host's fault and no URL's. Nothing is leased for a while, what
-//! was leased goes back, and then it is tried again with fewer requests at once, for as long as it takes.
+//! A lack of file descriptors or memory is no host's fault and no URL's. Nothing is leased for a while, and what was
+//! leased goes back. Then fewer requests at once are tried, for as long as it takes.
 
 use std::time::Duration;
 

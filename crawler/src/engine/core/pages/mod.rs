@@ -1,6 +1,6 @@
 //! [`PageFates`]: what becomes of a page whose visit ended.
 //!
-//! Owns: how often and how late a page is fetched again, which answers "not modified" are checked, and what is kept of an answer.
+//! Owns: how often and after what pause a page is retried, which "not modified" answers are checked, and what is kept of an answer.
 //!
 //! Does not know: hosts, the scope, and which URLs are new.
 

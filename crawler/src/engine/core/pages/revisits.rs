@@ -1,8 +1,8 @@
-//! [`Revisits`]: which answers "not modified" are checked.
+//! [`Revisits`]: which "not modified" answers are checked.
 //!
 //! Owns: the choice, which is the same after a kill, and which no server can foresee.
 //!
-//! Does not know: what the check finds. Whether a page is another than its copy is known where both are kept.
+//! Does not know: what the check finds. A page is compared with its copy where both are kept.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

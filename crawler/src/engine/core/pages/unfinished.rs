@@ -1,7 +1,7 @@
 //! [`Unfinished`]: a page whose links are being admitted, part by part.
 //!
-//! Invariant: the rows of each part but the last go out in a step of their own, and the visit with the last part. So a kill in between
-//! has the page fetched again, and keeps the rows that were committed.
+//! Invariant: each part but the last goes out as a step of its own; the visit goes out with the last part. So after a kill in between the
+//! page is fetched again, and the committed rows stay.
 
 use std::iter::Peekable;
 

@@ -2,7 +2,8 @@
 //!
 //! Owns: the rules in memory, and the leases that wait for rules that are not.
 //!
-//! Invariant: who is redirected to a host that cannot be asked is unreachable, and never closed for it.
+//! Invariant: a host whose robots.txt redirects to a host that cannot be asked is unreachable, and is never closed for
+//! that.
 //!
 //! Does not know: what becomes of a host.
 

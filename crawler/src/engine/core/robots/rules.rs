@@ -1,7 +1,7 @@
 //! [`RulesInMemory`]: the parsed robots.txt of the hosts asked last.
 //!
-//! Invariant: what they take together stays below a bound, however many hosts there are; the newest is always there.
-//! Does not know how one that was dropped is had again.
+//! Invariant: the rules together take less memory than a bound, however many hosts there are; the newest are always
+//! there. Does not know: how dropped rules are read again.
 
 use hashlink::LruCache;
 

@@ -1,4 +1,4 @@
-//! [`Waiting`]: leases that wait until the robots.txt of their host was read from its row again.
+//! [`Waiting`]: leases that wait until the robots.txt of their host is read back from its row.
 
 use std::collections::{HashMap, VecDeque};
 

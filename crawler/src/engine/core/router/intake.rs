@@ -1,4 +1,4 @@
-//! What came back is taken in, one after the other, a part a turn.
+//! Takes in what came back: one task after the other, one part a turn.
 
 use std::collections::VecDeque;
 

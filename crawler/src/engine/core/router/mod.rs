@@ -1,6 +1,6 @@
-//! What is done about each event: the only place that decides over more than one machine.
+//! Handles each event: the only place that involves more than one state machine.
 //!
-//! A machine is asked with what it needs, and answers with a value; what follows from that for the others is said here.
+//! The router gives a machine what it needs, gets a value back, and decides what that means for the other machines.
 
 mod between;
 mod health;

@@ -1,7 +1,7 @@
-//! Whether each URL was asked for as often as it may be, and no more.
+//! Whether each URL was requested no more often than it may be.
 //!
-//! What is asked while a host is away has a rule of its own (`requests`). Here are the requests that a server saw, those that it
-//! refused, and those that came while a page had taken it down: each kind is bounded by what brings it about.
+//! Requests to a host that is away have a rule of their own (`requests`). Here are requests that a server saw, requests that it refused,
+//! and requests that came while a page had taken it down: each kind is bounded by its cause.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Whether a sequence that is called complete is: each link that its servers have sent has a row, or the page that had it was sent
-//! again without it.
+//! Whether a sequence that is called complete is complete: each link that its servers sent has a row, or its page was sent again without
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

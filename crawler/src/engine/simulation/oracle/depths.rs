@@ -1,4 +1,4 @@
-//! Whether depth is what it is called: the least number of links from a start, over all pages that were read.
+//! Whether depth is the least number of links from a start, over all pages that were read.
 
 use std::collections::{BTreeMap, VecDeque};
 

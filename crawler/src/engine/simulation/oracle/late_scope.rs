@@ -1,4 +1,4 @@
-//! Whether links were judged by a scope that was still to grow: a page that comes while a start's redirect is awaited waits for it.
+//! Whether links were judged by a scope that could still grow: a page must wait while a start's redirect is awaited.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Whether what is reported of each page is what happened to it: nothing that did not, and nothing left out; and whether that is what
-//! its server sent.
+//! Whether what is reported of each page is what happened to it, with nothing added and nothing left out; and whether it is what its server
+//! sent.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whether each host was asked as it may be.
+//! Whether the requests to each host kept to its limits.
 
 use std::collections::BTreeMap;
 
