@@ -1,4 +1,4 @@
-//! What is wrong with a host, as it passes between the frontier and the URL table.
+//! The health of a host, as the frontier and the URL table exchange it.
 //!
 //! Owns: the causes for which a host is left alone, with their words, and a host's health as it is stored.
 //!

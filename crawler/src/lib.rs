@@ -1,9 +1,9 @@
 //! A web crawler that covers an area of the web completely, keeps it fresh, and tells what it may have missed.
 //!
-//! [`Crawl`] is the beginning of everything: it says where a crawl starts and how it goes, and [`Crawl::run`] gives each page to
-//! a function and comes back with a [`Summary`]; [`Crawl::run_events`] gives redirects and failures too, and lets the function steer
-//! the crawl. A [`StopHandle`] ends a crawl in order, a [`Fetcher`](fetcher::Fetcher) takes the place of HTTP. With a directory
-//! ([`Crawl::dir`]) a crawl can be killed at any moment, and is resumed without losing a page.
+//! [`Crawl`] says where a crawl starts and how it goes. [`Crawl::run`] gives each page to a function and returns a [`Summary`];
+//! [`Crawl::run_events`] gives redirects and failures too, and lets the function steer the crawl. A [`StopHandle`] ends a crawl in order, a
+//! [`Fetcher`](fetcher::Fetcher) takes the place of HTTP. With a directory ([`Crawl::dir`]) a crawl can be killed at any moment, and is
+//! resumed without losing a page.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]

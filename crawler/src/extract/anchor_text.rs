@@ -1,9 +1,9 @@
-//! The text of a link: the text between its tags, or else what its images are called.
+//! The text of a link: the text between its tags, or else the `alt` texts of its images.
 //!
 //! Owns: where a link's content ends (at `</a>`, or where the next link begins), and how much of it is read and kept.
 //!
-//! Invariants: no more than [`MOST_READ`] bytes behind the tag are looked at for one link, so the time is linear in the links of
-//! a page; white space is one space; at most [`LONGEST_TEXT`] bytes are kept, cut between two characters.
+//! Invariants: at most [`MOST_READ`] bytes after the tag are read for one link, so the time is linear in the links of a page; white space
+//! is one space; at most [`LONGEST_TEXT`] bytes are kept, cut between two characters.
 //!
 //! Does not know: where the link leads.
 

@@ -1,9 +1,9 @@
-//! [`RawLinks`]: the links of a page as they are written there, in one piece of memory.
+//! [`RawLinks`]: the links of a page as written, in one piece of memory.
 //!
-//! Owns: their text, one behind the other; what each was marked with; the base they are resolved against.
+//! Owns: their texts, one after the other; how each one was marked; the base they are resolved against.
 //!
-//! A link becomes a URL only when somebody asks for it ([`RawLinks::url`]). Whoever has seen its [`ReferenceHash`] before knows
-//! already where it leads.
+//! A link becomes a URL only on request ([`RawLinks::url`]). A caller that has seen its [`ReferenceHash`] before already knows where it
+//! leads.
 
 use super::{
     base::{Base, BaseHashes},

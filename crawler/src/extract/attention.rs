@@ -1,4 +1,4 @@
-//! What the emitter tells the reader: which of the bytes to come matter to anybody.
+//! What the emitter tells the reader: which of the following bytes matter.
 
 use std::cell::Cell;
 

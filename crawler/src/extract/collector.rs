@@ -1,7 +1,7 @@
-//! The emitter: what the tokenizer finds, reduced to what is wanted.
+//! The emitter: reduces what the tokenizer finds to what is wanted.
 //!
-//! It holds one tag at a time, and of that only the attributes that [`super::tags`] names. Where the text is asked for as
-//! well, a [`Listener`] hears it, and the reader passes over less.
+//! It holds one tag at a time, and of that only the attributes that [`super::tags`] names. Where the text is wanted too, a [`Listener`]
+//! gets it, and the reader skips less.
 
 use std::{cell::RefCell, convert::Infallible};
 

@@ -2,7 +2,7 @@
 //!
 //! Owns: the texts and relations of a page's links, in one piece of memory with a bound.
 //!
-//! Does not know: where they come from on the page.
+//! Does not know: where on the page they come from.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! What is heard of a page while its links are collected: [`LineBuilder`] makes its text, [`Deaf`] nothing.
+//! Listeners to a page while its links are collected: [`LineBuilder`] makes its text, [`Deaf`] nothing.
 //!
-//! A block is a line. Which elements are blocks, and which show nothing, goes by names alone, as a browser would show
-//! them without styles and with scripts on. What styles, scripts or the attribute `hidden` hide is heard: to know where
-//! a hidden element ends takes a tree ([`super::Omitted`] has one: `[hidden]`).
+//! A block is a line. Names of elements alone decide which are blocks, and which show nothing, as in a browser without
+//! styles and with scripts on. Content that styles, scripts or the attribute `hidden` hide is part of the text: to know
+//! where a hidden element ends takes a tree ([`super::Omitted`] has one: `[hidden]`).
 //!
 //! An element that shows nothing and is never closed must not swallow the rest of the page: its content is forgotten
 //! when it ends, not before.

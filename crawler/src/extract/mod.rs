@@ -1,19 +1,17 @@
 //! From the bytes of a page to its links, base, title and robots directives, and to its text.
 //!
-//! Owns: which bytes are HTML ([`is_html`]), in which charset (byte order mark, header, meta prescan, guess), which
-//! tags and attributes name other pages ([`links`]) or anything else ([`everything`]), and what `<meta name=robots>`
-//! and `X-Robots-Tag` ask for ([`MetaRobots`]). Where it is asked for ([`Reading`]), what the page says, without what is
-//! to be left out of that ([`Omitted`]).
+//! Owns: which bytes are HTML ([`is_html`]), in which charset (byte order mark, header, meta prescan, guess), which tags and attributes
+//! name other pages ([`links`]) or anything else ([`everything`]), and what `<meta name=robots>` and `X-Robots-Tag` ask for
+//! ([`MetaRobots`]). On request ([`Reading`]), the text of the page, without the parts that are to be left out ([`Omitted`]).
 //!
-//! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in
-//! UTF-8 or ASCII is not copied. Each URL is reported once, in document order, absolute, without its fragment; one raw
-//! `href` is parsed once at most: [`RawLinks`] are not parsed at all, and tell where one leads that was parsed before.
+//! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in UTF-8 or ASCII is not
+//! copied. Each URL is reported once, in document order, absolute, without its fragment; one raw `href` is parsed once at most.
+//! [`RawLinks`] are not parsed at all; their hashes identify links that were parsed before.
 //!
-//! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` passes over text and tags
-//! nobody asked about, and reads plain links itself, `collector` keeps the attributes of interest, `foreign` knows just enough of tree
-//! construction to tell SVG and `MathML` from HTML. `lines` hears the text, in the same pass. No tree is built (but where
-//! parts of a text are left out by CSS selector, for that text alone): a link counts where its tag is, in
-//! `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
+//! Tokenising is html5gum's. On top of it, only what can matter is looked at: `reader` skips unwanted text and tags, and reads plain links
+//! itself, `collector` keeps the attributes of interest, `foreign` knows just enough of tree construction to tell SVG and `MathML` from
+//! HTML. `lines` gets the text, in the same pass. No tree is built (except where parts of a text are left out by CSS selector, for that
+//! text alone): a link counts where its tag is, in `<select>`, `<template>` or `<noscript>` too (scripts do not run here).
 //!
 //! Does not know: scope, robots.txt, whether a link will be followed. Queries are encoded as UTF-8 in every charset
 //! (the URL standard would take the document's encoding; the extraction cases, and what sites emit today, are UTF-8).

@@ -1,4 +1,4 @@
-//! The results: references as written become URLs against the page's base.
+//! The results: references become URLs, resolved against the page's base.
 
 use std::{borrow::Cow, collections::hash_map::RandomState, hash::BuildHasher};
 

@@ -1,11 +1,11 @@
-//! The tokenizer's input: it passes over what nobody asked about.
+//! The tokenizer's input, which skips what is not wanted.
 //!
 //! The tokenizer asks for "the bytes up to the next one of these". Where the bytes between cannot matter
-//! ([`Attention`]), more is handed over in one piece than it asked for: text with its character references, comments,
-//! unwanted attribute values, and in HTML content whole tags that [`super::tags`] does not name. The state machine sees
-//! text, which it drops. Links, most of the tags that are wanted, need the state machine only where their values hold
-//! character references and the like: all others are taken here, and passed over too. What is found must be the same as
-//! with html5gum's own reader: a property test below holds the two together.
+//! ([`Attention`]), it gets more in one piece than it asked for: text with its character references, comments, unwanted
+//! attribute values, and in HTML content whole tags that [`super::tags`] does not name. The state machine sees text,
+//! which it drops. Most wanted tags are links, and these need the state machine only where their values hold character
+//! references and the like: all others are read here, and skipped too. The result must be the same as with html5gum's
+//! own reader: a property test below compares the two.
 
 use std::{cell::RefCell, convert::Infallible};
 

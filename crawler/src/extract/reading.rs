@@ -1,4 +1,4 @@
-//! [`Reading`]: what is asked of a page.
+//! [`Reading`]: what a page is read for.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A list of raw references, each once: what an `href` says before anybody parses it.
+//! A list of raw references, each once: what an `href` says before it is parsed.
 
 use std::fmt;
 

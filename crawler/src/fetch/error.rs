@@ -1,4 +1,5 @@
-//! [`FetchError`]: why there is no response, and who may be to blame; [`FetchFailure`]: what was sent all the same.
+//! [`FetchError`]: why there is no response, and who may be to blame; [`FetchFailure`]: the error, with the requests
+//! sent.
 
 use std::error::Error;
 use std::fmt;

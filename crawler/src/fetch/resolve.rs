@@ -1,7 +1,7 @@
-//! How a host name becomes addresses: the [`Resolver`] port and the user's own answers to it.
+//! How a host name becomes addresses: the [`Resolver`] port and the user's overrides.
 //!
-//! Does not know which addresses may be connected to: what a resolver or an override says is checked against the
-//! [`AddressPolicy`](super::address::AddressPolicy) all the same.
+//! Does not know which addresses may be connected to: the results of resolvers and overrides are both checked against
+//! the [`AddressPolicy`](super::address::AddressPolicy).
 
 use std::net::IpAddr;
 use std::pin::Pin;

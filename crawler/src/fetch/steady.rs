@@ -1,4 +1,4 @@
-//! What the headers of an answer let expect of how long a page stays as it is.
+//! How long a page is expected to stay unchanged, by the headers of its answer.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! [`Active`]: what a host has only while something of it is leased, or some of its rows are in memory.
+//! [`Active`]: the state that a host has only while it has leases, or rows in memory.
 
 use super::{refill::PendingRefill, rows::Rows};
 use crate::candidate::Ticket;

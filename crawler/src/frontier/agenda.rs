@@ -1,10 +1,9 @@
-//! [`HostAgenda`]: whose turn it is.
+//! [`HostAgenda`]: which host has its turn.
 //!
-//! Owns: when each host can next do something, and the order of hosts whose time has come. Where all hosts are equal they
-//! take turns. Where they share by weight, self-clocked fair queueing (Golestani 1994) says who is next: a lease costs a
-//! host a span of virtual time in inverse proportion to its weight, and the host that would end its lease first in virtual
-//! time is granted it. So hosts with enough to do get leases in proportion to their weights, none starves, and a host that
-//! was idle begins at the virtual time of the others: it has saved nothing up.
+//! Owns: when each host can next do something, and the order of hosts whose time has come. Equal hosts take turns. Hosts that share by
+//! weight are ordered by self-clocked fair queueing (Golestani 1994): a lease costs a host a span of virtual time in inverse proportion to
+//! its weight, and the next lease goes to the host that would end it first in virtual time. So hosts with enough to do get leases in
+//! proportion to their weights, none starves, and a host that was idle begins at the virtual time of the others: it has saved nothing up.
 //!
 //! Does not know: what a host can do, or what its weight comes from.
 

@@ -1,4 +1,4 @@
-//! [`BackOffPolicy`]: how long a host is left alone that fails.
+//! [`BackOffPolicy`]: how long a failing host is left alone.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is fetched beside the rows of the table: how it is offered, and given up.
+//! How URLs that are no queued rows are offered, and given up.
 
 use super::{Frontier, WorkItem, extras::Extras, host_queue::HostQueue};
 use crate::candidate::HostId;

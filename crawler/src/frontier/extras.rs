@@ -1,7 +1,6 @@
 //! [`Extras`]: what is fetched of a host beside its queued URLs, outside the counts.
 //!
-//! That is robots.txt files, and what a purpose asks for that is no queued row, as finished URLs that are fetched again for
-//! links that were lost.
+//! These are robots.txt files, and URLs that are no queued rows, such as finished URLs that are fetched again for lost links.
 
 use std::collections::{BTreeMap, VecDeque, btree_map::OccupiedEntry};
 

@@ -1,15 +1,15 @@
 //! [`Health`]: whether a host answers, and whose fault a failed fetch is.
 //!
-//! There is one kind of evidence: the host answered a request that was granted after the failure. Then the failure was the URL's
-//! own, and it is charged when the URL fails once more. So an outage, however long, charges nobody. Where a page that had an
-//! answer failed too, or the host refused, nothing but the first failure is held against its URL: the others met the same outage.
+//! Only one thing proves that a failure was the URL's own: the host answered a request that was granted after the failure. The URL is
+//! charged when it fails once more. So an outage, however long, charges no URL. If a page that had an answer failed too, or if the host
+//! refused, only the first failure is held against its URL: the others met the same outage.
 //!
-//! A host that fails is *down*: it is asked one request at a time, after pauses that grow, in turn for its next URL and for one
-//! that had an answer before (a *check*). Failures that were shown to be the URLs' own do not take it down at once: the more of
-//! them there were in a row, the fewer checks are made for the next.
+//! A host that fails is *down*: it is asked one request at a time, after growing pauses, in turn for its next URL and for one that had an
+//! answer before (a *check*). Failures that proved to be the URLs' own do not take it down at once: the more of them there were in a row,
+//! the fewer checks are made for the next.
 //!
-//! A host that refuses (429, 503) and answers after a pause may allow few requests, or a URL may always be refused. What failed is
-//! asked for after the same pause: where that helps, the pause is added to the delay (a *penalty*), and given up by quarters.
+//! A host that refuses (429, 503) and answers after a pause may allow few requests, or may always refuse one URL. The refused URL is tried
+//! again after the same pause: if that helps, the pause is added to the delay (a *penalty*), which later shrinks by quarters.
 
 use std::{collections::VecDeque, ops::RangeInclusive, time::Duration};
 

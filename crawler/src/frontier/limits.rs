@@ -1,4 +1,4 @@
-//! [`FrontierLimits`]: what the frontier keeps to.
+//! [`FrontierLimits`]: the limits that the frontier keeps.
 
 use std::num::{NonZeroU64, NonZeroUsize};
 

@@ -1,8 +1,8 @@
 //! The ceiling on rows in memory, over all hosts.
 //!
-//! Each host that has a turn may hold its share of the ceiling, up to `heads_per_host`; so what is read for one never drives
-//! out what was just read for another. A host keeps its turn while its rows are read, and is granted a lease when they have
-//! come; so very many hosts, with a share of a row or two each, hold hardly any: what is admitted on them is not held either.
+//! Each host that has a turn may hold its share of the ceiling, up to `heads_per_host`; so rows that are read for one host never drive out
+//! rows just read for another. A host keeps its turn while its rows are read, and is granted a lease when they arrive. Very many hosts,
+//! with a share of a row or two each, therefore hold hardly any rows: newly admitted rows are not held either.
 
 use std::num::NonZeroUsize;
 

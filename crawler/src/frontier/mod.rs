@@ -1,7 +1,7 @@
 //! What is to be fetched, and when: a plain state machine.
 //!
-//! Owns: the host queues with their slots and delays, the order of URLs, leases, retries, and what of a host's prerequisite (robots.txt) is met.
-//! [`Frontier`] takes the time with each call and answers what may be fetched now.
+//! Owns: the host queues with their slots and delays, the order of URLs, leases, retries, and whether a host's prerequisite (robots.txt) is
+//! met. [`Frontier`] takes the time with each call and answers what may be fetched now.
 //!
 //! Invariants: admitted = queued + leased + finished + abandoned, after every call. A URL is leased at most once at a time, a host at most
 //! `per_host` times, and not before `delay` has passed since the end of its last request. A host's URLs are leased only while its prerequisite
@@ -11,8 +11,8 @@
 //! Memory holds *heads*: exactly a host's queued rows up to a cursor. Rows beyond it are in the URL table alone; [`Next::NeedsRefill`] asks for
 //! them. Rows waiting for a retry are in the table alone until they are due.
 //!
-//! Beside its rows a host may have extras: a finished URL is fetched again, to find links that were lost. Such a lease keeps to all of
-//! this, but is outside these counts.
+//! Beside its rows a host may have extras, such as a finished URL that is fetched again to find lost links. Their leases keep to all of
+//! this, but are outside these counts.
 //!
 //! Does not know: how a URL is fetched, what robots.txt says, where rows are kept, or what time it is.
 

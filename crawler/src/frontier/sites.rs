@@ -1,7 +1,7 @@
-//! Sites that fail, crawled by the frontier alone on a virtual clock: whose fault a failure is, and what that costs.
+//! Failing sites, crawled by the frontier alone on a virtual clock: whose fault a failure is, and what that costs.
 //!
-//! A server is a function of the path and the moment. Its crawl has a table of rows, as the writer keeps it, and decides on a
-//! failure as the core does. So a crawl takes milliseconds, and states how long it would have taken, and what was asked for.
+//! A server is a function of the path and the moment. Its crawl has a table of rows like the writer's, and decides on a failure as the core
+//! does. So a crawl takes milliseconds, and states how long it would have taken, and what it requested.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -1,4 +1,4 @@
-//! Hosts that do not answer: who is to blame, whom that holds up, and when a run gives up.
+//! Hosts that do not answer: what is to blame, what that holds up, and when a run gives up.
 
 use super::{Asked, Blame, FailedFetch, Frontier, Lease, Next, Outcome, levels::Levels};
 use crate::{candidate::HostId, health::HealthRow, time::Moment, url::Origin};

@@ -6,8 +6,8 @@
 //! Invariants: an address that is not on the public internet is refused unless the user named it; a name that resolves
 //! to such an address is no better than the address; what cannot be classified is refused.
 //!
-//! Does not know how names are resolved or connections made; whoever connects asks, for each address, at the moment of
-//! connecting.
+//! Does not know how names are resolved or connections made; the code that connects asks, for each address, at the
+//! moment of connecting.
 
 mod allowance;
 mod policy;

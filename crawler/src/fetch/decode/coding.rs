@@ -1,4 +1,4 @@
-//! [`Coding`]: the content codings that we undo.
+//! [`Coding`]: the content codings that are decoded.
 
 use std::fmt;
 

@@ -1,18 +1,16 @@
-//! Content codings, undone piece by piece within limits.
+//! Decodes content codings piece by piece, within limits.
 //!
-//! Owns: [`BodyDecoder`] (gzip of any number of members, deflate with or without its zlib wrapper, brotli, zstd of any
-//! number of frames, and up to [`MAX_CODINGS`] of them on top of each other) and the limits that no compressed body can
-//! talk its way around.
+//! Owns: [`BodyDecoder`] (gzip of any number of members, deflate with or without its zlib wrapper, brotli, zstd of any number of frames,
+//! and up to [`MAX_CODINGS`] of them on top of each other) and the limits that no compressed body can get around.
 //!
 //! Invariants: however a body is cut into pieces, the result is the same; the decoded body is never longer than the
 //! limit; the memory held is the decoded body, the decoders' windows (8 MiB at most each for zstd as RFC 9659 allows,
 //! 16 MiB for brotli, 32 KiB else) and one block a coding; no bytes make it panic.
 //!
-//! What it is lenient about, because servers are: `Content-Encoding: gzip` on a body that does not start like gzip is
-//! taken as not encoded; bytes after the end of a compressed stream are ignored; `identity` and names that are no
-//! coding of ours leave the body as it is (what was applied before an unknown one cannot be reached). What it is not
-//! lenient about: a stream that turns out broken is an error, not a shorter page; one that merely ends early is reported
-//! as such ([`Decoded::complete`]).
+//! It is lenient where servers are wrong: `Content-Encoding: gzip` on a body that does not start like gzip is taken as not encoded; bytes
+//! after the end of a compressed stream are ignored; `identity` and unknown names leave the body as it is (what was applied before an
+//! unknown coding cannot be reached). It is not lenient about a broken stream, which is an error, not a shorter page; one that merely ends
+//! early is reported as such ([`Decoded::complete`]).
 //!
 //! Does not know: HTTP, where bytes come from, time.
 

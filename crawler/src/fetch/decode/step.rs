@@ -1,4 +1,4 @@
-//! What a step of decoding comes to: [`StageStep`], or why there is no next one.
+//! The result of a decoding step: [`StageStep`], or why there is no next one.
 
 use super::Coding;
 use crate::fetch::Truncation;

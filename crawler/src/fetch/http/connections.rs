@@ -1,8 +1,8 @@
-//! [`Connections`]: which requests may leave a connection open behind them.
+//! [`Connections`]: which requests may leave a connection open.
 //!
-//! The client keeps idle connections for each origin by itself, and knows no bound over all origins. A crawl of thousands
-//! of hosts would run out of file descriptors. So there are two clients: one that keeps connections, for as many origins
-//! as there is room for, and one that closes each after its answer.
+//! The client keeps idle connections for each origin, without a bound over all origins. A crawl of thousands of hosts would run out of file
+//! descriptors. So there are two clients: one keeps connections, for as many origins as there is room for, and the other closes each
+//! connection after its answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,9 +1,8 @@
-//! [`Exchange`]: what the connector must know of the request it works for, and tells it.
+//! [`Exchange`]: what the connector must know of its request, and what it reports back.
 //!
-//! The client's hooks see a name (the resolver) or nothing (a connector layer), not the request. Both run inside the
-//! request's own task, so the request leaves word there: whose host is trusted, at which port, and which addresses it is
-//! pinned to; and they leave word when its connection stood, and how long that took. A resolver that finds no word
-//! refuses.
+//! The client's hooks see a name (the resolver) or nothing (a connector layer), not the request. Both run inside the request's own task, so
+//! the request leaves a note there: whose host is trusted, at which port, and which addresses it is pinned to. The hooks note when the
+//! connection was made, and how long that took. A resolver that finds no note refuses.
 
 use std::cell::Cell;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! From the client's errors to ours.
+//! Turns the client's errors into ours.
 
 use std::error::Error;
 use std::io;

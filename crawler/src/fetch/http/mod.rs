@@ -1,15 +1,13 @@
 //! Fetching over HTTP/1.1 and HTTP/2, with TLS.
 //!
-//! Owns: [`HttpFetcher`], its [`FetchSettings`], one client with its pool of connections, the limits of time, and the
-//! place where the address policy is enforced: the resolver hook of the client sees every name that is about to be
-//! connected to and passes on only addresses that the policy admits, so that there is no moment between check and use;
-//! URLs with an IP literal, which reach no resolver, are judged before.
+//! Owns: [`HttpFetcher`], its [`FetchSettings`], its clients with their connections, the time limits, and the enforcement of the address
+//! policy. The client's resolver hook sees every name that is about to be connected to and passes on only addresses that the policy admits,
+//! so there is no moment between check and use; URLs with an IP literal, which reach no resolver, are judged before.
 //!
-//! Invariants: no redirect is followed; nothing is sent twice, but that a request which finds its kept connection closed
-//! is sent once on a fresh one; proxies in the environment are not used (they would connect on our behalf, unchecked); a
-//! connection is used again only for the scheme, host and port it was made for, and it is dropped when a body is given
-//! up of which more than a buffer is still to come; a request that is pinned to addresses has a connection of its own; what
-//! is given for an origin (headers, a password) is sent to that origin alone.
+//! Invariants: no redirect is followed; nothing is sent twice, except that a request whose kept connection turns out closed is sent once on
+//! a fresh one; proxies in the environment are not used (they would connect on our behalf, unchecked); a connection is used again only for
+//! the scheme, host and port it was made for, and is dropped when a body is given up with more than a buffer still to come; a request that
+//! is pinned to addresses has a connection of its own; what is given for an origin (headers, a password) is sent to that origin alone.
 //!
 //! Does not know: how names are resolved (see [`Resolver`]), robots, politeness, what a status means.
 

@@ -1,4 +1,4 @@
-//! [`BodyPace`]: how long a body may take, in all and for its bytes.
+//! [`BodyPace`]: how long a body may take in all, and how fast its bytes must come.
 
 use std::num::NonZeroU64;
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Status line and headers in the form of HTTP/1.1, made from what the client tells of them.
+//! Status line and headers in the form of HTTP/1.1, rebuilt from what the client reports.
 //!
-//! The client parses a head and forgets its bytes, and lets nobody read along on its connections. What is lost by that
-//! is named at [`RawHead::as_sent`].
+//! The client parses a head, drops its bytes, and gives no access to its connections. What is lost by that is named at
+//! [`RawHead::as_sent`].
 
 use hyper::ext::ReasonPhrase;
 use reqwest::header::HeaderMap;

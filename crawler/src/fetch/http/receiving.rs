@@ -1,4 +1,4 @@
-//! From the client's response to ours.
+//! Turns the client's response into ours.
 
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap, HeaderValue};

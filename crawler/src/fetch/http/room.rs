@@ -1,8 +1,8 @@
-//! [`BodyMemory`]: what all big bodies together may take.
+//! [`BodyMemory`]: the memory that all big bodies together may take.
 //!
-//! A body takes memory from a shared store as it grows. When the store is empty it waits for the one lane in which a body
-//! may grow as long as it likes. Whoever is in the lane needs nothing that others hold, so that it always comes to its end:
-//! bodies that each hold a part of the store and wait for the rest cannot wait for ever.
+//! A body takes memory from a shared store as it grows. When the store is empty, the body waits for the one lane in which a body may grow
+//! without limit. The body in the lane needs nothing that others hold, so it always comes to its end: bodies that each hold a part of the
+//! store and wait for the rest cannot wait for ever.
 
 use std::sync::Arc;
 

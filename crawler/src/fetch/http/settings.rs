@@ -1,4 +1,4 @@
-//! [`FetchSettings`]: what a fetcher is given once.
+//! [`FetchSettings`]: the settings of a fetcher.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;

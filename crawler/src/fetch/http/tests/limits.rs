@@ -1,5 +1,5 @@
-//! Limits of time, connections that fail, answers that are none. The limits that are reached are short; whatever must
-//! not be reached is long.
+//! Time limits, connections that fail, invalid answers. Limits that are reached are short; limits that must not be
+//! reached are long.
 
 use tokio::net::{TcpSocket, TcpStream};
 

@@ -1,4 +1,4 @@
-//! What is sent, and what of an answer is passed on.
+//! What is sent, and which parts of an answer are passed on.
 
 use super::server::{plain, send};
 use super::*;
