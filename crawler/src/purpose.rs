@@ -1,5 +1,5 @@
-//! [`Purpose`]: what a URL is fetched for. One table says what each purpose means for whoever deals with it, so that a new one is a
-//! row of it, and a line in what takes its answers.
+//! [`Purpose`]: what a URL is fetched for. One table says what each purpose means to the code that deals with it. So a new purpose takes
+//! one row of it, and a line in what takes its answers.
 //!
 //! Does not know: when a URL is fetched, or what becomes of its answer.
 

@@ -1,7 +1,7 @@
 //! What passes between the frontier and the URL table.
 //!
-//! Owns: what is to be fetched as memory holds it, its place in its host's order, the question for rows that memory does not
-//! hold, and the counts.
+//! Owns: work items as memory holds them, their place in the order of their host, the question for rows that memory does not hold, and the
+//! counts.
 //!
 //! Does not know: when a URL is fetched, or how rows are kept.
 

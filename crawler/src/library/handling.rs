@@ -1,4 +1,4 @@
-//! [`Handling`]: an event that somebody handles, and how the crawl is answered.
+//! [`Handling`]: an event that the program handles, and how the crawl is answered.
 
 use tokio::sync::oneshot;
 

@@ -1,6 +1,6 @@
 //! The library: a crawl as a value, for programs that crawl.
 //!
-//! Owns: [`Crawl`] and what it hands out, in words that stay the same while the inside changes.
+//! Owns: [`Crawl`] and what it hands out: an interface that stays the same while the inside changes.
 //!
 //! Does not know: flags, variables of the environment, terminals.
 

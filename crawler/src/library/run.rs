@@ -1,4 +1,4 @@
-//! How a [`Crawl`] is run, and who is given what comes of its URLs.
+//! How a [`Crawl`] is run, and how its events are given out.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! [`Runner`]: the library as one that runs sessions. It says what there is to say by `tracing`.
+//! [`Runner`]: runs sessions for the library. Its messages go to `tracing`.
 
 use std::{convert::Infallible, path::Path, sync::Arc};
 

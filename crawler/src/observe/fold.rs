@@ -1,6 +1,6 @@
 //! Lines of a summary that fit a terminal of 80 columns.
 //!
-//! Invariant: no line is wider than it may be, but for one word alone: a URL, a path, or a command, which can be copied whole.
+//! Invariant: no line is wider than it may be, except a single word: a URL, a path, or a command, which can be copied whole.
 //!
 //! Does not know: what the lines say.
 

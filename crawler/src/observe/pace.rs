@@ -1,6 +1,6 @@
 //! [`Pace`]: how fast a crawl comes to its end, as far as that can be known.
 //!
-//! Invariants: nothing is said while as much is found as is done: then nobody knows the total.
+//! Invariants: no remaining time is given while URLs found exceed a fifth of those done: the total is unknown then.
 
 use std::{collections::VecDeque, time::Duration};
 

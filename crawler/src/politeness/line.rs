@@ -1,4 +1,4 @@
-//! [`Line`]: who asks at one place, and who waits there.
+//! [`Line`]: the crawls that ask at one place, and the requests that wait there.
 
 use std::{
     collections::VecDeque,

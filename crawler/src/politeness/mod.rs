@@ -1,13 +1,13 @@
-//! May a server be asked now, whoever else asks it?
+//! Whether a server may be asked now, when several crawls ask it.
 //!
-//! Owns: [`Gate`], which several crawls share: the pause and the slots that a host and an address have over all of them, what
-//! all requests together may be (a second, at once, in bytes a second), and what those of one crawl may be a second.
+//! Owns: [`Gate`], which several crawls share: the pause and the slots of a host and of an address over all crawls, the limits of all
+//! requests together (a second, at once, in bytes a second), and the rate of each crawl.
 //!
-//! Invariants: at a host, and at an address, the strictest terms hold of all crawls that ask there, and for a while after; no
-//! second has more requests than a rate allows, wherever it begins; who came first is first; time that somebody waits is nobody's
-//! but his own; nothing is kept of places that have rested.
+//! Invariants: at a host, and at an address, the strictest terms hold of all crawls that ask there, and for a while after; any second,
+//! wherever it begins, has no more requests than a rate allows; requests are served in order of arrival; a request that waits uses no slot
+//! and no rate; nothing is kept of places that have rested.
 //!
-//! Does not know: what time it is, how anybody waits, what is asked for, whether an answer was good.
+//! Does not know: what time it is, how a request waits, what it asks for, whether an answer was good.
 
 mod gate;
 mod line;

@@ -1,4 +1,4 @@
-//! [`Rate`]: so many requests a second, and no more over any second.
+//! [`Rate`]: at most a number of requests over any second.
 
 use std::{
     num::NonZeroU32,

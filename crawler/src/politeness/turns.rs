@@ -1,4 +1,4 @@
-//! [`Turns`]: who goes next of the requests that nothing holds back but a rate.
+//! [`Turns`]: the order of the requests that only a rate holds back.
 
 use std::{collections::BTreeSet, num::NonZeroU32, time::Instant};
 

@@ -1,6 +1,6 @@
 //! Rows for people and programs: each command says which columns it has, and a [`RowWriter`] gives them a form.
 //!
-//! Owns: the forms ([`Format`]), what is escaped in each, and that a table on a terminal is aligned. One more form is a file beside these,
+//! Owns: the forms ([`Format`]), what is escaped in each, and that a table on a terminal is aligned. A new form takes a file beside these,
 //! a word of [`Format`] and a line of [`writer`].
 //!
 //! Does not know: what the columns mean, and where their values come from.

@@ -1,4 +1,4 @@
-//! [`Budget`]: how many visits there may be in a time.
+//! [`Budget`]: how many visits there may be in a span of time.
 
 use std::str::FromStr;
 

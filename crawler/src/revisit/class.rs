@@ -1,4 +1,4 @@
-//! [`Class`]: a number of 0 to 255 that a page keeps, and what an interval or a rate comes to as one.
+//! [`Class`]: a number from 0 to 255 that a page keeps, and how intervals and rates become one.
 //!
 //! Two tables are logarithmic: 256 time scales for a policy that has no importance, and 64 of them for each of four
 //! levels of [`Importance`].

@@ -1,4 +1,4 @@
-//! [`GivenIntervals`]: parts of a site that have an interval of their own, whatever a policy thinks of their pages.
+//! [`GivenIntervals`]: parts of a site with an interval of their own, which overrides the policy.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! [`Hint`]: what the headers of a page say of how long it stays as it is.
+//! [`Hint`]: how long a page is expected to stay unchanged, by its headers.
 
 /// How much a hint counts beside the section's rate before the first visit after the copy: half, and the less the more
 /// visits there were.

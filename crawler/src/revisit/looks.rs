@@ -1,10 +1,9 @@
-//! [`Looks`]: what was found where pages were looked at whose copies were known, and what that says of freshness and age.
+//! [`Looks`]: what looks at pages with known copies found, and what that says of freshness and age.
 //!
-//! Owns: the sums that are kept of the looks of a sequence, by site; how often the pages of a site change; how fresh their copies
-//! were between the looks.
+//! Owns: the sums of the looks of a sequence, by site; how often the pages of a site change; how fresh their copies were between the looks.
 //!
-//! Invariants: sums take so much room for each site and length of interval, however many looks there are; sums of parts add up
-//! to those of the whole, by site as long as there are few sites.
+//! Invariants: sums take a fixed room for each site and length of interval, however many looks there are; sums of parts add up to those of
+//! the whole, by site as long as there are few sites.
 //!
 //! Does not know: where they are kept, and when the next look is.
 

@@ -1,4 +1,4 @@
-//! How often a page changes, from what visits at irregular intervals saw of it.
+//! How often a page changes, estimated from visits at irregular intervals.
 
 use super::PageState;
 

@@ -1,4 +1,4 @@
-//! A recorded site on a virtual clock, kept fresh by a policy: what would it have come to?
+//! Replays a recorded site on a virtual clock, and measures how fresh a policy keeps it.
 //!
 //! A birth is known at once and its first copy is free; the page joins as if it had been visited then. A deletion is
 //! found by the first visit after it, and the page leaves the plan. Visits are made at equal distances, as the budget

@@ -1,9 +1,9 @@
 //! [`Span`]: how fresh copies were, and how old, over a time between two looks at them.
 //!
-//! A copy is fresh from the look at which it was taken, or found good, until the page changes; its age is 0 as long as it is
-//! fresh, and the time since that change afterwards. A site's freshness is the mean over its pages and over time of what is 1
-//! while a copy is fresh and 0 otherwise, its age that of the ages (J. Cho and H. Garcia-Molina, "Effective page refresh
-//! policies for web crawlers", ACM TODS 28 (2003), section 2). Pages change as a Poisson process does (ibid., section 3).
+//! A copy is fresh from the look at which it was taken, or found good, until the page changes. Its age is 0 while it is fresh, and the time
+//! since that change afterwards. A site's freshness is the mean, over its pages and over time, of 1 while a copy is fresh and 0 otherwise;
+//! its age is the mean of the ages (J. Cho and H. Garcia-Molina, "Effective page refresh policies for web crawlers", ACM TODS 28 (2003),
+//! section 2). Pages change as a Poisson process does (ibid., section 3).
 
 use std::ops::AddAssign;
 

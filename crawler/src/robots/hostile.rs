@@ -1,5 +1,5 @@
-//! Files made to be dear: none of the largest size costs more than the bound, with room for a slow machine and an
-//! unoptimised build. A reader or a matcher that tries again what it tried before takes minutes here.
+//! Expensive files: none of the largest size costs more than the bound, with room for a slow machine and an unoptimised
+//! build. A reader or a matcher that repeats its work takes minutes here.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a host's robots.txt permits (RFC 9309), and the two habits beside it: `Crawl-delay` and `Sitemap` lines.
+//! What a host's robots.txt permits (RFC 9309), and its two common extensions: `Crawl-delay` and `Sitemap` lines.
 //!
 //! Owns: [`Robots`] (the rules of one file for one [`ProductToken`]), [`RuleDecision`] (allowed or not, and the line
 //! that decided), [`Availability`] (what the status of the robots.txt fetch means) and `explain`.

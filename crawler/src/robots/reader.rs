@@ -1,4 +1,4 @@
-//! [`LineReader`]: from the lines of a file to what applies to one crawler.
+//! [`LineReader`]: turns the lines of a file into the rules for one crawler.
 
 use std::{collections::HashSet, time::Duration};
 

@@ -1,4 +1,4 @@
-//! [`CronLine`]: fixed times, and every so many minutes, as cron writes them.
+//! [`CronLine`]: fixed times, and intervals of minutes, as cron writes them.
 
 use croner::{
     Cron, Direction,

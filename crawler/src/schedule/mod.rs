@@ -1,8 +1,8 @@
 //! When does the next sequence begin?
 //!
-//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), an extra time ([`Once`]), the weekly
-//! [`Window`]s that a start may be held back to, the place of a crawl among others with the same rhythm, what becomes of starts that were missed, and how steps
-//! of the wall clock are taken.
+//! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), an extra time ([`Once`]), the weekly [`Window`]s to which
+//! starts can be restricted, the place of a crawl among others with the same rhythm, what becomes of missed starts, and how steps of the
+//! wall clock are handled.
 //!
 //! Invariants: a start comes after the one it is counted from; however many starts were missed, one makes up for them; a
 //! step of the wall clock neither repeats a start nor holds one back for longer than the rhythm does.

@@ -1,4 +1,4 @@
-//! [`Rhythm`]: when starts come, before windows and the place among others are looked at.
+//! [`Rhythm`]: when starts come, before windows and the place among others count.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Whom a crawl may ask, and as whom: the fetcher, made from settings and starts.
+//! Which servers a crawl may ask, and with which credentials: the fetcher, made from settings and starts.
 //!
-//! Invariant: headers and a password that the user gave for a start are for that start's origin alone, and for nothing that
-//! a server or a guess led to. An address of a start may be asked at any port.
+//! Invariant: headers and a password that the user gave for a start go to that start's origin alone, and to nothing that a server or a
+//! guess led to. An address of a start may be asked at any port.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! [`CommandFailure`]: why a command did not do what it was asked to.
+//! [`CommandFailure`]: why a command failed.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! One sequence of a session, or visits after it: refused, prepared (on a thread of its own where others wait), and run.
+//! Runs one sequence of a session, or visits after it: it is refused, or prepared (on a thread of its own where others wait) and run.
 
 use std::panic::resume_unwind;
 

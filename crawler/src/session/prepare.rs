@@ -1,7 +1,7 @@
 //! All that a session does with the database before a run: what it refuses, what it writes, and what it reads to go on.
 //!
-//! It may take long in a large crawl, so it keeps nobody else waiting, and ends at once when somebody asks it to stop. What is
-//! written is in transactions that leave a directory from which a later start goes on.
+//! It may take long in a large crawl, so it blocks nothing else, and ends at once when it is asked to stop. Each of its transactions leaves
+//! a directory from which a later start goes on.
 
 use std::{borrow::Cow, collections::HashSet, path::Path, sync::Arc};
 
