@@ -3,8 +3,8 @@
 //! Owns the choice between going on, a larger cache, a grown one, and the end; the generations of a crawl sequence; the
 //! memory ceiling. Invariant: a batch is judged only by a cache that has room for it, as far as the reset policy promises.
 //!
-//! It keeps no table of the URLs: whoever does gives them back for a refill. It reads no clock: an age limit is the
-//! caller's business, and so is an [`Audit`](crate::Audit) of the answers.
+//! It keeps no table of the URLs: the caller gives them back for a refill. It reads no clock: an age limit is the caller's business, and so
+//! is an [`Audit`](crate::Audit) of the answers.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! [`CacheConfig`]: from what the user chose to a cache of the right size.
+//! [`CacheConfig`]: turns the user's choices into a cache of the right size.
 //!
 //! Owns how large a generation is. Invariants: all generations together keep the loss budget; each has a hash seed of
 //! its own; a size that memory cannot hold is an error, never an abort.

@@ -1,10 +1,10 @@
 //! [`ExactCache`]: the strategy `exact`, a hash set of fingerprints; the oracle of the others.
 //!
-//! Invariant: it is never wrong, but for two keys with one 128-bit fingerprint. Its memory grows with what it holds.
+//! Invariant: it is never wrong, except for two keys with one 128-bit fingerprint. Its memory grows with what it holds.
 //!
 //! The standard `HashSet` does it: its table (16 bytes and one control byte a slot, 7/8 full at most) is the same as
 //! `hashbrown`'s. Only the hasher is ours, and it does nothing: a fingerprint is a keyed hash already, so hashing it
-//! again with `SipHash` would protect against nobody and cost more than the look-up.
+//! again with `SipHash` would add no protection and cost more than the look-up.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};

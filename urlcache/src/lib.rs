@@ -60,14 +60,13 @@
 //!
 //! # The loss budget
 //!
-//! [`LossBudget`] limits the number of URLs a crawl sequence may be expected to lose (0.5 by default), the rate of the
-//! moment, or both. Every answer [`Answer::New`] is charged `p/(1-p)`, `p` being the false-positive rate just before
-//! it, taken from the bits that are really set; the sum of the charges has the same expectation as the number of URLs that
-//! were refused when they were offered first. Three numbers differ: *expected* are the URLs that were refused by this
-//! computation, *audited* those of a sample that were counted, and *lost* those that stay unknown at the end, which only who
-//! compares all links with a table can tell: a refused URL may be admitted at a later link, in a later generation.
-//! An expected 0.5 means that about two sequences in five refuse one URL or more. Pages that only a lost page links to are
-//! missed with it; they are not in this sum. A filter at a rate of 0.99 and above has too few answers *new* left: the sum is a
+//! [`LossBudget`] limits the number of URLs a crawl sequence may be expected to lose (0.5 by default), the rate of the moment, or both.
+//! Every answer [`Answer::New`] is charged `p/(1-p)`, `p` being the false-positive rate just before it, taken from the bits that are really
+//! set; the sum of the charges has the same expectation as the number of URLs that were refused when they were offered first. Three numbers
+//! differ: *expected* is how many URLs were refused by this computation, *audited* how many of a sample were counted as refused, and *lost*
+//! how many stay unknown at the end, which only a comparison of all links with a table can tell: a refused URL may be admitted at a later
+//! link, in a later generation. An expected 0.5 means that about two sequences in five refuse one URL or more. Pages that only a lost page
+//! links to are missed with it; they are not in this sum. A filter at a rate of 0.99 and above has too few answers *new* left: the sum is a
 //! lower bound then ([`LossFigure::AtLeast`]).
 //!
 //! The number of URLs is seldom known. Under [`ResetPolicy::Rebuild`] each *generation* of the cache gets a share of
@@ -77,11 +76,11 @@
 //! because those keys are known to be distinct.
 //! So what was lost gets another chance at its next link, and the budget holds at any final size.
 //!
-//! Where memory must not grow, [`ResetPolicy::Rotate`] bounds it, and with it the rate, at any final size: of two filters
-//! the older is dropped when the younger is full. The rate is that with which the expected URLs keep the budget, so ten
-//! times as many lose ten times as many. What was dropped may be called *new* again ([`ErrorSide::Both`]): somebody must
-//! remember it, and ask there before a URL is fetched. An exact cache that rotates only forgets ([`ErrorSide::MayForget`]).
-//! [`ResetPolicy::Grow`] bounds the rate and forgets nothing, at the price of memory.
+//! Where memory must not grow, [`ResetPolicy::Rotate`] bounds it, and with it the rate, at any final size: of two filters the older is
+//! dropped when the younger is full. The rate is that with which the expected URLs keep the budget, so ten times as many lose ten times as
+//! many. What was dropped may be called *new* again ([`ErrorSide::Both`]): the caller must remember it, and ask there before it fetches a
+//! URL. An exact cache that rotates only forgets ([`ErrorSide::MayForget`]). [`ResetPolicy::Grow`] bounds the rate and forgets nothing, at
+//! the price of memory.
 //!
 //! # Measuring
 //!
@@ -119,9 +118,8 @@
 //! # Ok::<(), urlcache::OfferError>(())
 //! ```
 //!
-//! Who fills tables from elsewhere, or not at once, takes the steps apart: [`BudgetedCache::make_room`],
-//! [`BudgetedCache::refilled`], [`BudgetedCache::judge`]; or builds caches with [`CacheConfig::build`] and keeps a
-//! [`LossLedger`].
+//! To fill tables from elsewhere, or not at once, call the steps one by one: [`BudgetedCache::make_room`], [`BudgetedCache::refilled`],
+//! [`BudgetedCache::judge`]; or build caches with [`CacheConfig::build`] and keep a [`LossLedger`].
 
 mod audit;
 mod budget;

@@ -4,8 +4,8 @@
 //! is one test-and-set; within a sequence a cache that does not say [`ErrorSide::MayForget`] or [`ErrorSide::Both`] never
 //! answers [`Answer::New`] twice for one key; a batch answers exactly as its keys one by one would.
 //!
-//! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose:
-//! who asks first and inserts later decides on an answer that may be old.
+//! It knows nothing of how many URLs may be lost: that is the budget's business. There is no `contains`, on purpose: a caller that asks
+//! first and inserts later decides on an answer that may be old.
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 

@@ -1,5 +1,4 @@
-//! The names of what can be chosen: [`Strategy`], [`Layout`] and [`ResetPolicy`], as written in configuration and on the command
-//! line.
+//! The names of the choices [`Strategy`], [`Layout`] and [`ResetPolicy`], as written in configuration and on the command line.
 //!
 //! Invariant: each value's text reads back as itself. What the choices do is elsewhere.
 

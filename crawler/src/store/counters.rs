@@ -1,4 +1,4 @@
-//! [`Counters`]: what rows do not tell.
+//! [`Counters`]: sums that cannot be counted from rows.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a crawl and a further sequence begin with.
+//! What a new crawl, or a further sequence, begins with.
 
 use super::AreaRow;
 use crate::{

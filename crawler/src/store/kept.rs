@@ -1,6 +1,6 @@
 //! [`KeptPart`]: what is kept of an answer for one taker, on its way to the writer.
 //!
-//! Does not know: what it is. Whoever made it and whoever takes it are two halves of one thing.
+//! Does not know: what it is. One half of a taker makes it, the other half takes it.
 
 use std::{any::Any, fmt, sync::Arc};
 

@@ -1,14 +1,13 @@
 //! [`Labels`]: what the links of a page say of themselves, as bytes that are kept with a visit.
 //!
-//! Owns: the format. One byte (2, or 3 where links were refused), and a zstd frame without the four bytes that begin each frame. In
-//! that, two numbers: how many links were kept, and how many refused. Then each of them, the kept ones first, in page order: a number made
-//! of the length of its text, whether it has a `rel`, and whether it is an `area`; the length of the `rel`, if it has one; for a
-//! refused one the lengths of reason and URL. Then, in the same order, rel, text, reason and URL of each, one behind the other.
-//! Numbers are LEB128.
+//! Owns: the format. One byte (2, or 3 where links were refused), and a zstd frame without the four bytes that begin each frame. The frame
+//! holds two numbers: how many links were kept, and how many refused. Then come the lengths of each link, kept ones first, in page order: a
+//! number made of the length of its text, whether it has a `rel`, and whether it is an `area`; the length of the `rel`, if it has one; for
+//! a refused one the lengths of reason and URL. Then, in the same order, rel, text, reason and URL of each link. Numbers are LEB128.
 //!
 //! Invariants: what was written reads back the same; no bytes make reading panic, or take more than [`MOST_BYTES`] of memory.
 //!
-//! Does not know: where kept links lead; the fingerprints beside it say that, in the same order.
+//! Does not know: where kept links lead; the fingerprints of the visit say that, in the same order.
 
 use std::cell::RefCell;
 

@@ -6,7 +6,7 @@
 //! Invariants: a [`Step`] is written in one transaction, and messages are applied in the order in which they were sent. So what is committed
 //! is always a prefix of the core's history.
 //!
-//! Does not know: how URLs are chosen or fetched, and what keeps the rows. The adapter is [`sqlite`].
+//! Does not know: how URLs are chosen or fetched, and what stores the rows. The adapter is [`sqlite`].
 
 mod changes;
 mod counters;

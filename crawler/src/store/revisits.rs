@@ -1,5 +1,5 @@
-//! What is asked for, and found, where single pages are visited between sequences: those that a policy takes to have changed, and
-//! those that wait for a second look.
+//! Questions and answers for visits of single pages between sequences: pages that a policy takes to have changed, and pages that wait for a
+//! second look.
 
 use std::time::Duration;
 

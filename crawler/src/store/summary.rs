@@ -1,4 +1,4 @@
-//! [`StoredSummary`]: what a crawl directory tells of its last sequence.
+//! [`StoredSummary`]: what a crawl directory says of its last sequence.
 
 use super::Counters;
 use crate::{

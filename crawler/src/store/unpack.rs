@@ -1,4 +1,4 @@
-//! Unpacking what is kept with zstd. To make a decompressor takes longer than to unpack a page's text, so each thread keeps one.
+//! Unpacks what is kept with zstd. Making a decompressor takes longer than unpacking a page's text, so each thread keeps one.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! [`Store`]: where a run writes, and [`StoreWriter`]: what writes, one message after the other.
+//! [`Store`]: where a run writes, and [`StoreWriter`]: carries out one message after the other.
 
 use std::{
     num::NonZeroU32,

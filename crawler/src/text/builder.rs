@@ -1,4 +1,4 @@
-//! [`TextBuilder`]: from pieces of a page to the lines of a text.
+//! [`TextBuilder`]: turns pieces of a page into the lines of a text.
 
 use super::{LONGEST_LINE, MOST_BYTES, Text};
 

@@ -1,10 +1,9 @@
 //! [`Fingerprints`]: the layout `fingerprint`, lines of sixteen 32-bit tags, for very low rates.
 //!
-//! Owns a hash table of tags with linear probing by cache lines: a key has a home line and a tag; a full line sends it
-//! on to the next, and is marked, so that whoever looks for the key follows. Nothing is ever moved but by
-//! [`Filter::grow`], which doubles the table in place: the next bit of the tag says to which half of its line a tag
-//! goes (as in the quotient filter of M. Bender et al., "Don't thrash: how to cache your hash on flash", VLDB 2012).
-//! Each doubling takes a bit from what tells keys apart, so the rate of a full table doubles.
+//! Owns a hash table of tags with linear probing by cache lines: a key has a home line and a tag; a full line sends it on to the next, and
+//! is marked, so that a look-up of the key follows. Nothing is ever moved except by [`Filter::grow`], which doubles the table in place: the
+//! next bit of the tag says to which half of its line a tag goes (as in the quotient filter of M. Bender et al., "Don't thrash: how to
+//! cache your hash on flash", VLDB 2012). Each doubling takes a bit from what tells keys apart, so the rate of a full table doubles.
 //!
 //! Invariants: tags fill a line from its first slot on, and 0 is no tag; a line is marked if and only if a key went past
 //! it; `pressure` is the sum over home lines of the tags a new key of that line is compared with.

@@ -1,4 +1,4 @@
-//! What is asked of the processor beyond the language: fetching memory ahead, and wide instructions where it has them.
+//! What is needed of the processor beyond the language: fetching memory ahead, and wide instructions where it has them.
 //!
 //! The only file with unsafe code. All of it is hints or choices of speed: however wide the instructions, they draw the same bits
 //! and count the same, which the test below compares. So no answer depends on them, and snapshots are read on every machine.

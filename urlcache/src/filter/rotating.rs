@@ -1,8 +1,8 @@
 //! [`Rotating`]: two filters of which the older is dropped when the younger is full.
 //!
-//! The aging Bloom filter with two active buffers (M. Yoon, IEEE TKDE 2010): a key is looked for in both, and what the
-//! younger does not hold it takes, so that what is still asked for is not forgotten. Memory and rate are bounded however
-//! many keys come; the price is that a key not met for a whole generation may be called new again.
+//! The aging Bloom filter with two active buffers (M. Yoon, IEEE TKDE 2010): a key is looked for in both, and goes into the younger if that
+//! lacks it, so that keys still asked for are not forgotten. Memory and rate are bounded however many keys come; the price is that a key
+//! not met for a whole generation may be called new again.
 
 use std::collections::TryReserveError;
 

@@ -5,9 +5,8 @@
 //! | how many different keys? | [`HyperLogLog`] with m registers | m bytes, less for few keys | 1.04/sqrt(m) |
 //! | what happens to some of the keys? | a set of those that a [`BucketRange`] accepts | the set | that of a sample of keys |
 //!
-//! Another [`DistinctCount`] can be one's own. All take keys as 128-bit fingerprints (the `hash` of a
-//! [`UrlKey`](crate::UrlKey)) and hash these again under a [`HashSeed`](crate::HashSeed). Who does not know the seed cannot
-//! choose keys that mislead them.
+//! Callers can bring their own [`DistinctCount`]. All take keys as 128-bit fingerprints (the `hash` of a [`UrlKey`](crate::UrlKey)) and
+//! hash these again under a [`HashSeed`](crate::HashSeed). Without the seed, nobody can choose keys that mislead them.
 //!
 //! Invariants: the same keys in the same order under the same seed give the same sketch; a distinct count does not depend
 //! on the order or on repetitions. Each sketch says beforehand which error to expect ([`Theory`]).

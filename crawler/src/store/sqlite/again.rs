@@ -1,10 +1,10 @@
 //! Sequences beyond the first: what becomes of the rows that earlier ones left.
 //!
-//! Owns: finding the row of a ticket, and the copy of its page where the lease had none; admitting a key once more that has a row; what is
-//! kept of a URL that a later sequence takes over.
+//! Owns: finding the row of a ticket, and the copy of its page if the lease had none; admitting a key again that has a row; what is kept of
+//! a URL that a later sequence takes over.
 //!
-//! Invariants: a URL has one row for ever, and visits and other rows name it by its id; its ticket is that of its latest admission. How it
-//! stood at the end of an earlier sequence is known from its last visit of that sequence, or where there is none, from `past`.
+//! Invariants: a URL has one row for ever, and visits and other rows name it by its id; its ticket is that of its latest admission. Its
+//! state at the end of an earlier sequence is known from its last visit of that sequence or, if there is none, from `past`.
 //!
 //! Does not know: why a URL was proposed.
 

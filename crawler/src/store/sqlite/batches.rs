@@ -1,7 +1,7 @@
-//! Rows for whoever may take long over each of them: no transaction is open while one is shown.
+//! Rows for readers that may take long over each of them: no transaction is open while a row is shown.
 //!
-//! A transaction that stays open keeps the log of a crawl that runs from being used anew, and it grows. So what is listed in the order
-//! of a key is read batch by batch, each in a transaction of its own, and anything else is written to a temporary table first.
+//! An open transaction keeps the write-ahead log of a running crawl from being reused, so the log grows. A list in the order of a key is
+//! therefore read in batches, each in a transaction of its own; any other list is written to a temporary table first.
 
 use rusqlite::{Connection, Params, Result, Row};
 

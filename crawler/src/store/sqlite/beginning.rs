@@ -1,9 +1,9 @@
 //! What a run begins with, from one pass over the URL table.
 //!
-//! Owns: the sums, the queue of each host, which starts are new, and what of a row is written anew before it is queued: a new try, the rank
-//! of another order, a due time that a wrong clock wrote, or that it belongs to the crawl no longer.
+//! Owns: the sums, the queue of each host, which starts are new, and what is written to a row before it is queued: a new try, the rank of
+//! another order, a due time in place of one that a wrong clock wrote, or that it no longer belongs to the crawl.
 //!
-//! Invariant: each row is read once, and what is written and the settings that it follows from are one transaction.
+//! Invariant: each row is read once; the changes and the settings that they follow from are written in one transaction.
 
 use std::collections::{BTreeSet, HashSet};
 

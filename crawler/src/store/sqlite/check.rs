@@ -1,7 +1,8 @@
 //! `check`: recounts URLs and every invariant from rows alone.
 //!
-//! Invariant: memory does not grow with the crawl. Rules are answered row by row, and what must be compared whole is
-//! sorted in temporary files: in the crawl directory, or where that cannot be written in the system's folder for them.
+//! Invariant: memory does not grow with the crawl. Most rules are checked row by row; what must be compared whole is
+//! sorted in temporary files, in the crawl directory or, where that cannot be written, in the system's temporary
+//! folder.
 
 mod checked_database;
 mod columns;

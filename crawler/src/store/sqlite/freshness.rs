@@ -1,9 +1,9 @@
-//! What looks at known pages say of freshness: summed up at the end of each run, and read again.
+//! What looks at known pages say of freshness: summed up at the end of each run, and read later.
 //!
 //! Owns: which visits are looks, and the look before each.
 //!
-//! Invariants: a visit is summed up once, in the transaction that tells changes; a first visit of each page, of which nothing was
-//! known, costs nothing. What was pruned since is in the sums.
+//! Invariants: a visit is summed up once, in the transaction that reports changes; the first visit of a page, of which nothing was known,
+//! costs nothing. The sums include visits that were pruned since.
 //!
 //! Does not know: what freshness and age are (the pure core does), and what is expected of a schedule.
 

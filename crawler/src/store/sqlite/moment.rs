@@ -1,4 +1,4 @@
-//! One moment of a crawl: what belongs together is read in one transaction, though others write.
+//! Reads one moment of a crawl: what belongs together is read in one transaction, though others write.
 
 use std::{thread, time::Duration};
 

@@ -1,9 +1,9 @@
 //! Forgetting old visits that found nothing new.
 //!
-//! Owns: which visits go, and up to where that was done: so each is looked at once.
+//! Owns: which visits are deleted, and how far that was done, so that each is looked at once.
 //!
-//! Invariants: what a page is, was before its last change, or is compared with stays; so does every visit that found something
-//! new. The file stays as large as the sequences that are kept whole make it.
+//! Invariants: visits stay that say what a page is, what it was before its last change, or what it is compared with; so does every visit
+//! that found something new. The file stays as large as the sequences that are kept whole make it.
 
 use rusqlite::{Connection, Result, params};
 

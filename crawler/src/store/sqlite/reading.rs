@@ -1,6 +1,6 @@
-//! [`OpenDatabase`]: a connection that reads a crawl directory, also one to which this process may not write.
+//! [`OpenDatabase`]: a connection that reads a crawl directory, even one to which this process may not write.
 //!
-//! Owns: how the database is opened, and how one tells that a crawl has begun to write to what was opened without locks.
+//! Owns: how the database is opened, and how to tell that a crawl has begun to write to a database opened without locks.
 //!
 //! Invariants: where the directory cannot be written, nothing in it is made or changed; what the log holds is read too.
 //!

@@ -3,8 +3,8 @@
 //! Owns: which rows are queued in a sequence, and the copy of each page, which is read with its row. So nothing is looked up when the
 //! visit is written.
 //!
-//! Invariants: rows come in the order of an index, and nothing is sorted. Where what is known is due, two indices are merged: rows that
-//! the sequence has admitted, and rows that it has not touched yet.
+//! Invariants: rows come in the order of an index, and nothing is sorted. Where known URLs are due, two indices are merged: rows that the
+//! sequence has admitted, and rows that it has not touched yet.
 //!
 //! Does not know: how many rows memory holds, and when they are leased.
 

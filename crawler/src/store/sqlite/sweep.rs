@@ -1,10 +1,10 @@
 //! [`LinkSweep`]: finds the kept links that have no row, the pages that have these links, and how near each URL is.
 //!
-//! Owns: the comparison of the links kept with a sequence's latest visits with its URL rows, the rows of what was lost
-//! and what becomes of them, the choice of the pages to be fetched again (`parents`), and the depths (`depths`).
+//! Owns: the comparison of the links kept with a sequence's latest visits and its URL rows, the rows of lost URLs and what becomes of them,
+//! the choice of the pages to be fetched again (`parents`), and the depths (`depths`).
 //!
-//! Invariants: memory holds neither all links nor all URLs; doing it again changes nothing that was right; in a run a page is
-//! named for a lost URL once: so the rounds end.
+//! Invariants: memory holds neither all links nor all URLs; repeating a sweep changes nothing that was right; in a run a page is named for
+//! a lost URL once, so the rounds end.
 //!
 //! Does not know: how pages are fetched.
 

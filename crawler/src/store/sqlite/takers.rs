@@ -1,9 +1,9 @@
-//! [`Taker`]: what gets each visit beside the URL table, in the transaction in which it is written.
+//! [`Taker`]: gets each visit beside the URL table, in the transaction that writes the visit.
 //!
-//! Owns: the order of takers, and when what they wrote is synced.
+//! Owns: the order of takers, and when their output is synced.
 //!
-//! Invariants: a taker gets the visits in the order of their rows; what it wrote is synced before a commit, or a checkpoint, after which
-//! the row survives a power loss.
+//! Invariants: a taker gets the visits in the order of their rows; its output is synced before a commit or checkpoint after which the row
+//! survives a power loss.
 //!
 //! Does not know: what a taker makes of a visit.
 

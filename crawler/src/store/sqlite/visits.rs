@@ -1,7 +1,7 @@
 //! Writing the row of a visit.
 //!
-//! Owns: what is kept of a visit that found nothing new: its own row, without the links, which the earlier visit has; and what it changed
-//! against the copy before it.
+//! Owns: what is kept of a visit that found nothing new: its own row, without the links, which the earlier visit has; and what changed
+//! since the copy before it.
 //!
 //! Does not know: what becomes of the URL.
 

@@ -1,4 +1,4 @@
-//! Words of the database, read as what they mean.
+//! Reads words of the database as the values that they mean.
 
 use rusqlite::{Error, Result, Row, types::Type};
 

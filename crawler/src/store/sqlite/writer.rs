@@ -1,10 +1,10 @@
-//! [`Writer`]: the one that writes.
+//! [`Writer`]: carries out the messages of a run.
 //!
 //! Owns: the open transaction (a *group* of steps), when it is committed and when a commit is synced to disk, and the sums of the
 //! sequence, which are written with each commit.
 //!
-//! Invariants: messages are done in the order in which they came; a step is in one transaction; a commit is synced once a second, and
-//! after a second without one; a sweep, a replay, a report of changes and pages that are handed out come after a commit of all before.
+//! Invariants: messages are handled in the order in which they came; a step is in one transaction; a commit is synced once a second, and
+//! after a second without one; a sweep, a replay, a report of changes and a hand-out of pages come after a commit of all before.
 //!
 //! Does not know: who sends the messages, and what time it is.
 

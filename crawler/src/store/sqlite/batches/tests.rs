@@ -1,4 +1,4 @@
-//! Whoever reads slowly keeps no log from being used anew.
+//! A slow reader keeps no log from being reused.
 
 use std::{path::Path, time::Duration};
 

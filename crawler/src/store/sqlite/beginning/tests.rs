@@ -1,4 +1,4 @@
-//! One pass tells all, and each row is read once.
+//! One pass finds all, and each row is read once.
 
 use std::{
     sync::{

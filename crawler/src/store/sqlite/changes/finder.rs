@@ -1,4 +1,4 @@
-//! [`Finder`]: what a pass over the visits is made with.
+//! [`Finder`]: what a pass over the visits works with.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What looks mean together: edits that many pages share, one text in the place of many.
+//! Judges looks together: edits that many pages share, one text in the place of many.
 
 use std::collections::BTreeSet;
 

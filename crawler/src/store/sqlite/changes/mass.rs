@@ -1,8 +1,7 @@
-//! Too much at once: where so many pages of a host or section changed or vanished that it is more likely that something is
-//! wrong with it.
+//! Too much at once: hosts and sections where so many pages changed or vanished that something is probably wrong with them.
 //!
-//! At the end of a sequence all pages were looked at, and their share is what counts. Between sequences those are looked at that are
-//! likely to have changed: so only those that vanished count then.
+//! At the end of a sequence all pages were looked at, and their share counts. Between sequences only pages that are likely to have changed
+//! are looked at, so only those that vanished count.
 
 use std::collections::HashMap;
 

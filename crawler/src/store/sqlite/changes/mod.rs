@@ -1,10 +1,11 @@
 //! What has changed since changes were reported last.
 //!
-//! Owns: the visits that are looked at, and the order of the steps: what each look found, which edits many pages share, which
-//! texts stand in the place of many pages, where too much changed at once; then what is reported of each page.
+//! Owns: the visits that are looked at, and the order of the steps: what each look found, which edits many pages share, which texts appear
+//! in the place of many pages, where too much changed at once; then what is reported of each page.
 //!
-//! Invariants: all of it is one transaction, with the end of the sequence; a visit is looked at once; what is
-//! kept of each look is in temporary tables, and memory hardly grows with the pages that changed. What has not changed and is not doubted costs nothing but to pass over its visit.
+//! Invariants: all of it is one transaction, with the end of the sequence; a visit is looked at once; what each look found is kept in
+//! temporary tables, and memory hardly grows with the pages that changed. A page that has not changed and is not in doubt costs no more
+//! than passing over its visit.
 //!
 //! Does not know: how a page is compared, and when a change is reported: the pure core does.
 

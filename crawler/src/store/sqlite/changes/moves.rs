@@ -1,4 +1,4 @@
-//! Pages that are gone at one address and new at another: with a redirect there, or with the same text or nearly.
+//! Pages that are gone at one address and new at another: with a redirect there, or with nearly the same text.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use xxhash_rust::xxh3::xxh3_64;

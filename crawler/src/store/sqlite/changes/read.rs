@@ -1,4 +1,4 @@
-//! What was reported, and what pages said, for those who ask.
+//! Reads which changes were reported, and what pages said.
 
 use std::{collections::HashMap, time::Duration};
 

@@ -1,7 +1,7 @@
-//! Which pages of a section tell what is boilerplate there.
+//! Which pages of a section show what is boilerplate there.
 //!
-//! Owns: the temporary table `sample`. It is made at the end of a sequence, and kept for the ends between sequences, where to read
-//! all URLs would cost more than the visits.
+//! Owns: the temporary table `sample`. It is made at the end of a sequence, and kept for later use between sequences, when reading all URLs
+//! would cost more than the visits.
 //!
 //! Does not know: their texts.
 

@@ -1,4 +1,4 @@
-//! What was last said of each page, where there is anything to remember.
+//! What was last reported of each page, where there is anything to remember.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 

@@ -1,6 +1,6 @@
 //! What each value must be by itself: each table is read once, row by row.
 //!
-//! Owns: comparing values with what is said of their columns.
+//! Owns: comparing values with the rules of their columns.
 //!
 //! Does not know: how rows fit together.
 

@@ -1,4 +1,4 @@
-//! Rows that name rows which are not there: the database knows by itself which columns name rows.
+//! Rows that refer to missing rows: the schema says which columns refer to rows.
 
 use rusqlite::{Connection, Result};
 

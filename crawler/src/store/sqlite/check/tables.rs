@@ -1,6 +1,6 @@
 //! What the columns of each table may hold.
 //!
-//! Invariants: every column of the schema is here, but for computed ones. What enums mean by a word is said by them alone.
+//! Invariants: every column of the schema is here, but for computed ones. Each enum alone defines its words.
 
 use std::ops::RangeInclusive;
 

@@ -1,11 +1,11 @@
-//! [`Index`]: which pages link to a URL, looked up in place of a look at the links of all pages.
+//! [`Index`]: finds the pages that link to a URL without a look at the links of all pages.
 //!
-//! Owns: a file beside the database, made by the first question that wants it, and how one tells whether it still holds. For the
-//! leading bits of a link's fingerprint it has the pages, as differences of their numbers.
+//! Owns: a file beside the database, made by the first question that needs it, and how to tell whether it is still valid. It maps the
+//! leading bits of a link's fingerprint to pages, as differences of their numbers.
 //!
-//! Invariants: it may name a page too many, and none too few; so whoever asks looks at the page itself. It holds as long as no visit
-//! was added: any other one is made anew. The file is made under another name, so that there is a whole one or none; nothing but
-//! speed is lost with it. Where it cannot be made, there is none.
+//! Invariants: it may name too many pages, and never too few; so the reader checks each page itself. It is valid as long as no visit was
+//! added; an invalid one is made anew. The file is written under another name first, so it is whole or absent; losing it costs only speed.
+//! Where it cannot be made, there is none.
 //!
 //! Does not know: which pages count, and what their links say of themselves.
 

@@ -2,9 +2,9 @@
 //!
 //! Owns: which pages count (those of the last sequence, with their latest copies), and the order of the lines.
 //!
-//! Invariants: memory grows neither with the links of the crawl nor with its URLs. Targets are taken in parts, and each part is
-//! looked for in the kept links of all pages, one page at a time; what is found is sorted in a temporary file. While a line is shown no
-//! transaction is open, so of a crawl that is running lines may be of different moments.
+//! Invariants: memory grows neither with the links of the crawl nor with its URLs. Targets are taken in parts, and each part is looked for
+//! in the index, or in the kept links of all pages, one page at a time; what is found is sorted in a temporary file. No transaction is open
+//! while a line is shown, so the lines of a running crawl may be of different moments.
 //!
 //! Does not know: how lines are shown.
 

@@ -1,7 +1,7 @@
 //! [`Book`]: the rows of `revisit`, and the sums that are kept of them.
 //!
-//! Invariants: `revisit_class` counts the rows of each class, and `revisit_section` the visited ones of each section, once a
-//! book is closed: what is read and written for that is in proportion to the rows that were changed.
+//! Invariants: once a book is closed, `revisit_class` counts the rows of each class, and `revisit_section` the visited ones of each
+//! section. The cost of that is in proportion to the rows that were changed.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,5 +1,4 @@
-//! Giving all pages their class anew, where what decides it has changed: the policy, or the sections with an interval of their
-//! own.
+//! Gives all pages their class anew, where what decides it has changed: the policy, or the sections with an interval of their own.
 
 use rusqlite::{Connection, OptionalExtension, Result};
 

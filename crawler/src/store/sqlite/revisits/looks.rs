@@ -1,4 +1,4 @@
-//! Which pages wait for a second look, and when it is due: so long after the first, once. One that settled nothing (the server
+//! Which pages wait for a second look, and when it is due: once, a set time after the first. A second look that settles nothing (the server
 //! failed) is not repeated before the next sequence, which looks at every page.
 
 use rusqlite::{Connection, Result, params};

@@ -1,11 +1,11 @@
 //! Visits between sequences: what a policy remembers of each page, which pages are due, and which wait for a second look.
 //!
-//! Owns: the table `revisit` with the sums that are kept of it, and handing out pages of a sequence that has come to its end.
+//! Owns: the table `revisit` with its sums, and handing out pages of a sequence that has ended.
 //!
-//! Invariants: a page that is handed out is the last of its class from then on: so the pages of a host that is away hide no others,
-//! and a kill leaves them due after the time of another visit. A visit is learnt from once, whenever that is, and what is kept
-//! of it is written in the same transaction: learning costs in proportion to the visits that are new. Planning reads the number of
-//! pages of each class and the first ones in an index, and changes no page.
+//! Invariants: a page that is handed out becomes the last of its class: so the pages of a host that is away hide no others, and a kill
+//! leaves them due after the time of another visit. A policy learns from each visit once, and what it keeps is written in the same
+//! transaction: learning costs in proportion to the new visits. Planning reads the number of pages of each class and the first ones in an
+//! index, and changes no page.
 //!
 //! Does not know: how visits are divided (the policy does), and when a plan is made.
 

@@ -1,7 +1,7 @@
-//! How many pages link to each page: what the importance of pages is made of.
+//! How many pages link to each page, from which the importance of pages is computed.
 //!
-//! Invariants: the links of a sequence that has come to its end are counted once, and where importance is of account only; memory
-//! holds neither all links nor all URLs.
+//! Invariants: the links of a sequence that has ended are counted once, and only where importance matters; memory holds neither all links
+//! nor all URLs.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! How many links each URL is away from a start, over all pages that were read, whatever was found first.
+//! The least number of links from a start to each URL, over all pages that were read, in whatever order they were found.
 //!
-//! Invariants: depths only fall, by all that the links tell or by nothing; a queued row that comes within the depth limit is
-//! counted once. `via` stays the page that a URL was found on first.
+//! Invariants: depths only fall, by all that the links say or not at all; a queued row that comes within the depth limit is counted once.
+//! `via` stays the page on which a URL was first found.
 
 use std::collections::HashMap;
 

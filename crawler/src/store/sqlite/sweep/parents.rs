@@ -1,9 +1,9 @@
-//! Which pages are fetched again for lost URLs, and what becomes of those that none of them leads to.
+//! Which pages are fetched again for lost URLs, and what becomes of lost URLs that none of them leads to.
 //!
-//! Invariants: a lost URL is called no longer linked only where each page that has the link was fetched again, and is one of the
-//! same kind without it. Where one was not, and all have been visited once more since, it stays doubtful: what they are now may be of
-//! another kind as well. A page that is new is asked like the others. Of the pages that have a link, one is fetched again
-//! in the first round, and then as many as before: so the rounds are few, and no more pages are asked than twice what is needed.
+//! Invariants: a lost URL is called no longer linked only if each page that has the link was fetched again, and is a page of the same kind
+//! without it. If one was not, the URL stays doubtful even when all were visited once more: they may be of another kind now. A new page
+//! with the link is fetched again like the others. One of the pages with a link is fetched again in the first round, and then as many as
+//! before: so the rounds are few, and no more pages are fetched than twice what is needed.
 
 use std::collections::HashMap;
 
