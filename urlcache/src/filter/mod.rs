@@ -1,8 +1,8 @@
 //! [`Filter`]: a set that answers from few bits and may mistake a new key for a held one; the layouts, and what is
 //! composed of them.
 //!
-//! Owns the interface below the strategies. Invariants of every filter: a key once set is found until the filter is
-//! cleared, unless the filter says that it forgets; the rate it states is that of the bits really set, for a key that no one chose with the hash seed at hand.
+//! Owns the interface below the strategies. Invariants of every filter: a key once set is found until the filter is cleared, unless the
+//! filter says that it forgets; the rate it states is that of the bits really set, for a key chosen without knowledge of the hash seed.
 //!
 //! A filter does not count keys or losses, and knows no budget: that is the strategy's business.
 

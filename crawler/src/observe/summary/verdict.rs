@@ -1,6 +1,7 @@
 //! The first line of a summary, which says how the sequence ended, and the last, which says what to do next.
 //!
-//! Invariants: "Complete" is said only where the sweep has proved it; whatever else is left to do has its command.
+//! Invariants: "Complete" is said only where the sweep has proved it; every other end names the command for what is
+//! left to do.
 
 use std::path::Path;
 
