@@ -38,7 +38,7 @@ use crate::{
 /// Bodies of this size and more are parsed off the reactor.
 const BIG_BODY: usize = 512 * 1024;
 
-/// So many links and more are judged off it.
+/// More links than these are judged off it.
 const MANY_LINKS: usize = 5_000;
 
 /// The status of an answer without a body: the copy is still good.

@@ -1,6 +1,7 @@
 //! [`Folder`]: where the crawls of the demo are, and whether they stay afterwards.
 //!
-//! Invariants: a folder that the user named is never removed; a folder with anything else in it is never used.
+//! Invariants: a folder that the user named is never removed; a folder with anything else in it is not used, but for that of an earlier
+//! demo, which `--serve` takes up.
 //!
 //! Does not know: what the chapters put there.
 
