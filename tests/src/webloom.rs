@@ -321,19 +321,22 @@ fn build() -> PathBuf {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
+    // All members are named, so that no dependency is built twice for other features.
+    let built = cargo().args(["build", "--quiet", "--locked", "--workspace", "--bins", "--profile", profile]).status();
+    assert!(built.is_ok_and(|status| status.success()), "the program does not build");
+    folder.join("webloom")
+}
+
+/// Cargo, run in this workspace. What cargo tells a test of its package goes no further: a build script that asks for it would run
+/// again, and all that depends on it would be built again, here and by whoever builds next.
+pub fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
-    // All members are named, so that no dependency is built twice for other features; and what cargo tells a test of
-    // its package goes no further: a build script that asks for it would run again, and all that depends on it.
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
-        if !matches!(name.to_str(), Some("CARGO_HOME" | "CARGO_TARGET_DIR" | "CARGO_BUILD_JOBS" | "CARGO_INCREMENTAL"))
-        {
+    let kept = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_JOBS", "CARGO_INCREMENTAL"];
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_") && !kept.contains(&name)) {
             cargo.env_remove(name);
         }
     }
-    let built = cargo
-        .args(["build", "--quiet", "--locked", "--workspace", "--bins", "--profile", profile])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status();
-    assert!(built.is_ok_and(|status| status.success()), "the program does not build");
-    folder.join("webloom")
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo
 }

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeSet,
     path::Path,
-    process::Command,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -15,7 +14,7 @@ use webloom::{
 };
 use webloom_tests::{
     server::{Asked, Reply},
-    webloom::{assert_clean, pages},
+    webloom::{assert_clean, cargo, pages},
 };
 
 use crate::{Folder, assert_asked_once, chain, closing, serve, star};
@@ -320,9 +319,8 @@ fn example(name: &str, arguments: &[&str], ends_well: bool) -> (String, String) 
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../crawler/examples/{name}.rs"));
     let lines = std::fs::read_to_string(source).expect("an example").lines().count();
     assert!(lines < 60, "{name} has {lines} lines: somebody is to begin with it");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["run", "-q", "--locked", "-p", "webloom", "--example", name, "--"]).args(arguments);
-    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo");
+    let output = cargo().args(["run", "-q", "--locked", "--example", name, "--"]).args(arguments).output();
+    let output = output.expect("cargo");
     let [shown, messages] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"));
     assert_eq!(output.status.success(), ends_well, "{messages}");
     (shown, messages)

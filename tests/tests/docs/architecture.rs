@@ -57,19 +57,3 @@ fn the_layers_are_those_that_are_enforced() {
         assert_eq!(named, enforced, "{layer}");
     }
 }
-
-/// What is not for users is not in the documentation of the library.
-#[test]
-fn the_modules_of_the_program_are_hidden() {
-    let text = read("crawler/src/lib.rs");
-    let lines: Vec<_> = text.lines().collect();
-    let shown: Vec<_> = lines
-        .windows(2)
-        .filter(|pair| pair[1].starts_with("pub mod ") && pair[0] != "#[doc(hidden)]")
-        .map(|pair| pair[1])
-        .collect();
-    assert!(shown.is_empty(), "{shown:?}");
-    assert!(
-        text.contains("\npub use library::*;\n") && lines.iter().filter(|line| line.contains("hidden")).count() > 20
-    );
-}
