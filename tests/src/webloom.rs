@@ -327,7 +327,7 @@ fn build() -> PathBuf {
     folder.join("webloom")
 }
 
-/// Cargo, run in this workspace. What cargo tells a test of its package goes no further: a build script that asks for it would run
+/// Cargo, run for all members of this workspace. What cargo tells a test of its package goes no further: a build script that asks for it would run
 /// again, and all that depends on it would be built again, here and by whoever builds next.
 pub fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
@@ -337,6 +337,6 @@ pub fn cargo() -> Command {
             cargo.env_remove(name);
         }
     }
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     cargo
 }
