@@ -199,7 +199,7 @@ impl<F: Fetcher + 'static> Shell<F> {
                     let reply = self.answers.reply(StoreAnswer::Confirmed);
                     self.writer.propose(step, reply).await?;
                 }
-                Effect::HandFailed(failed, why) => failed.send(why),
+                Effect::HandFailed(failed, why) => drop(tokio::spawn(failed.send(why))),
                 Effect::Ask(question) => {
                     let message = asking(question, &self.answers, |end| {
                         standing(&self.core, self.clock, &mut self.recorded, end, false)
@@ -232,7 +232,7 @@ impl<F: Fetcher + 'static> Shell<F> {
         };
         self.writer.message(Message::Via(item.id, Box::new(reply))).await?;
         let is_rescue = lease.purpose() == Purpose::Rescue;
-        Ok(Followed { url: item.url.clone(), depth: item.depth, is_rescue, via })
+        Ok(Followed { url: item.url.clone(), depth: item.depth, is_rescue, via, room: None })
     }
 
     /// Has the writer record the state of the sequence, after all that was sent before. A run ends with its first end.

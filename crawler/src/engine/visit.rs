@@ -179,6 +179,9 @@ impl<F: Fetcher> Visitor<F> {
         let url = first.url.clone();
         let (purpose, pause) = (first.purpose, first.pause);
         let keep = first.keep;
+        if let (Some(events), Some(followed)) = (&self.events, &mut reading.followed) {
+            followed.room = events.room().await;
+        }
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
@@ -199,14 +202,11 @@ impl<F: Fetcher> Visitor<F> {
             }
             Err(error) => Err(error),
         };
-        let failed = match (&self.events, reading.followed.filter(|followed| !followed.is_rescue)) {
-            // Nothing was handed out, so it is no page.
-            (Some(events), Some(followed)) => {
-                let status = result.as_ref().ok().map(|answer| answer.status);
-                events.reserve(followed, (self.now)(), status).await.map(Box::new)
-            }
-            _ => None,
-        };
+        // Nothing was handed out, so it is no page.
+        let failed = reading.followed.filter(|followed| !followed.is_rescue).map(|followed| {
+            let status = result.as_ref().ok().map(|answer| answer.status);
+            Box::new(followed.failed((self.now)(), status))
+        });
         Visited { requests, result, failed }
     }
 
@@ -276,9 +276,9 @@ impl<F: Fetcher> Visitor<F> {
 
     /// Hands out what came of a URL, if somebody follows.
     async fn hand(&self, followed: Option<Followed>, kind: EventKind) -> Steering {
-        match (&self.events, followed) {
-            (Some(events), Some(followed)) => events.hand(followed, (self.now)(), kind).await,
-            _ => Steering::default(),
+        match followed {
+            Some(followed) => followed.hand((self.now)(), kind).await,
+            None => Steering::default(),
         }
     }
 

@@ -1,14 +1,16 @@
 //! [`VisitEvents`]: hands the result of each URL to the caller that follows the crawl.
 //!
-//! Invariant: a visit goes on, and is recorded, after its event was answered; so each page that is recorded was handed out. Only the end of
-//! a visit shows that a URL has failed for good: room for that event is reserved before, and no visit waits for its answer.
+//! Invariants: a visit goes on, and is recorded, after its event was answered; so each page that is recorded was handed out. Only the end of
+//! a visit shows that a URL has failed for good, and no visit waits for the answer to that. Room for an event is reserved before the request
+//! is made, so the core hears at once what a server says of its host.
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{fetch::FetchResponse, time::Moment, url::WebUrl};
 
-/// Events that wait to be taken: those of pages are answered before their visits go on, so there are no more bodies than visits.
-const MOST_WAITING: usize = 64;
+/// Visits that are under way or whose events wait to be taken. Events of pages are answered before their visits go on, so there are no
+/// more bodies than visits.
+const MOST_WAITING: usize = 1_024;
 
 /// What came of a URL.
 #[derive(Debug)]
@@ -84,12 +86,28 @@ pub(super) struct Followed {
     pub(super) is_rescue: bool,
     /// What says where it was found.
     pub(super) via: oneshot::Receiver<Option<Box<str>>>,
+    /// Room for its event; `None` where nobody follows any more.
+    pub(super) room: Option<mpsc::OwnedPermit<Handed>>,
 }
 
 impl Followed {
+    /// Hands its event over, and waits for the answer. Where nobody follows any more, there is none.
+    pub(super) async fn hand(mut self, at: Moment, kind: EventKind) -> Steering {
+        let Some(room) = self.room.take() else { return Steering::default() };
+        let (reply, answer) = oneshot::channel();
+        room.send(Handed { event: self.event(at, kind).await, reply });
+        answer.await.unwrap_or_default()
+    }
+
+    /// The event that it failed, which is kept until the visit has ended. It waits for nothing: the core must hear at once what a
+    /// server asks for.
+    pub(super) fn failed(self, at: Moment, status: Option<u16>) -> FailedVisit {
+        FailedVisit { followed: self, at, status }
+    }
+
     /// The event that this came of it.
     async fn event(self, at: Moment, kind: EventKind) -> VisitEvent {
-        let Self { url, depth, is_rescue, via } = self;
+        let Self { url, depth, is_rescue, via, .. } = self;
         let via = via.await.ok().flatten().and_then(|via| WebUrl::parse(&via).ok());
         VisitEvent { url, via, depth, at, is_rescue, kind }
     }
@@ -108,43 +126,25 @@ impl VisitEvents {
         (Self { events }, receiver)
     }
 
-    /// Hands an event over, and waits for the answer. Where nobody follows any more, there is none.
-    pub(super) async fn hand(&self, followed: Followed, at: Moment, kind: EventKind) -> Steering {
-        let event = followed.event(at, kind).await;
-        let (reply, answer) = oneshot::channel();
-        match self.events.send(Handed { event, reply }).await {
-            Ok(()) => answer.await.unwrap_or_default(),
-            Err(_) => Steering::default(),
-        }
-    }
-
-    /// Reserves room for the event that a URL failed.
-    pub(super) async fn reserve(&self, followed: Followed, at: Moment, status: Option<u16>) -> Option<FailedVisit> {
-        let event = followed.event(at, EventKind::Failed { status, reason: None }).await;
-        let room = self.events.clone().reserve_owned().await.ok()?;
-        Some(FailedVisit { event, room })
+    /// Room for the event of a visit, to be had before its request is made; `None` where nobody follows any more.
+    pub(super) async fn room(&self) -> Option<mpsc::OwnedPermit<Handed>> {
+        self.events.clone().reserve_owned().await.ok()
     }
 }
 
-/// The event of a URL that may have failed, and room for it.
+/// The event of a URL that may have failed.
+#[derive(Debug)]
 pub(super) struct FailedVisit {
-    event: VisitEvent,
-    room: mpsc::OwnedPermit<Handed>,
+    followed: Followed,
+    at: Moment,
+    status: Option<u16>,
 }
 
 impl FailedVisit {
-    /// It has failed for good.
-    pub(super) fn send(mut self, why: Option<Box<str>>) {
-        if let EventKind::Failed { reason, .. } = &mut self.event.kind {
-            *reason = why;
-        }
-        let (reply, _) = oneshot::channel();
-        self.room.send(Handed { event: self.event, reply });
-    }
-}
-
-impl std::fmt::Debug for FailedVisit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.event.fmt(f)
+    /// It has failed for good. The event is given when it is known where the URL was found.
+    pub(super) async fn send(self, reason: Option<Box<str>>) {
+        let Self { followed, at, status } = self;
+        // Nobody answers it.
+        followed.hand(at, EventKind::Failed { status, reason }).await;
     }
 }

@@ -185,9 +185,11 @@ fn once(crawl: &SimulatedCrawl, requests: &[&Request]) -> Result<(), String> {
     let mut counted = counted.into_iter().skip(checked);
     // A run that was killed may have forgotten it; one that the loss policy ended, or was about to, had no room for its links.
     let is_short = crawl.past.iter().any(|past| past.end == Some(RunEnd::Loss));
-    let kept = |request: &&&Request| {
-        request.what == What::Final && request.is_heard && is_whole(crawl, request.run) && !is_short
-    };
+    // A visit whose event is not answered yet is given up at a signal.
+    let is_followed = crawl.world.lock().unwrap().follower.is_some();
+    let is_cut = |run| is_followed && matches!(crawl.past[past(run)].end, Some(RunEnd::Signal(_)));
+    let is_kept = |run| is_whole(crawl, run) && !is_cut(run) && !is_short;
+    let kept = |request: &&&Request| request.what == What::Final && request.is_heard && is_kept(request.run);
     if let Some(done) = counted.find(kept)
         && let Some(again) = counted.next()
     {
