@@ -100,3 +100,20 @@ pub struct WriterSettings {
     /// Whether the sequence has come to its end, and nothing was written of it since.
     pub is_over: bool,
 }
+
+#[cfg(test)]
+impl WriterSettings {
+    /// Those of a first sequence, each step of which is committed at once.
+    pub(super) fn each_step() -> Self {
+        Self {
+            commit_every: Duration::ZERO,
+            commit_steps: 1,
+            checkpoint_every: Duration::from_hours(1),
+            sequence: 0,
+            counters: Counters::default(),
+            changes: ChangeRules::at_once(),
+            keep_sequences: None,
+            is_over: false,
+        }
+    }
+}

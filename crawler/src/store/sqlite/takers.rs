@@ -89,8 +89,7 @@ mod tests {
     use crate::{
         candidate::Ticket,
         store::{
-            ChangeRules, Counters, Incoming, Message, NewCrawl, Step, Store, StoreWriter, UrlChange, VisitOutcome,
-            WriterSettings,
+            Incoming, Message, NewCrawl, Step, Store, StoreWriter, UrlChange, VisitOutcome, WriterSettings,
             sqlite::{CrawlDirectory, Records},
         },
         time::Moment,
@@ -144,18 +143,8 @@ mod tests {
         let notes = Arc::new(Mutex::new(Vec::new()));
         let takers: Vec<Box<dyn Taker>> = vec![Box::new(Noting(Arc::default())), Box::new(Noting(Arc::clone(&notes)))];
         let directory = directory(folder.path()).with(Takers::new(takers));
-        let settings = WriterSettings {
-            commit_every: Duration::from_secs(1),
-            commit_steps: 1,
-            checkpoint_every: Duration::from_hours(1),
-            sequence: 0,
-            counters: Counters::default(),
-            changes: ChangeRules::at_once(),
-            keep_sequences: None,
-            is_over: false,
-        };
         let began = Instant::now();
-        let mut writer = directory.writer(settings, began).unwrap();
+        let mut writer = directory.writer(WriterSettings::each_step(), began).unwrap();
         let mut visit = |url: u64, seconds| {
             let visit = VisitRow {
                 kept: vec![None, (url < 6).then(|| KeptPart::new("body", 4))],

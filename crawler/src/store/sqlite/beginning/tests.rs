@@ -5,7 +5,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use regex::Regex;
@@ -14,10 +14,7 @@ use super::*;
 use crate::{
     order::{Order, Priority, Weight},
     scope::{Reach, ScopeRules},
-    store::{
-        AuditStanding, ChangeRules, Counters, Incoming, Message, NewCrawl, Replay, ReplayedUrl, Store, StoreWriter,
-        WriterSettings,
-    },
+    store::{AuditStanding, Incoming, Message, NewCrawl, Replay, ReplayedUrl, Store, StoreWriter, WriterSettings},
     url::{Canonicalizer, FingerprintSeed},
 };
 
@@ -155,17 +152,7 @@ fn filling_the_url_cache_can_be_interrupted_and_what_comes_after_it_cannot() {
         let asked = Arc::clone(&is_stopped);
         let directory = crawled(folder.path(), 5_000);
         let directory = directory.interrupted_when(move || asked.load(Ordering::Relaxed)).unwrap();
-        let settings = WriterSettings {
-            commit_every: Duration::ZERO,
-            commit_steps: 1,
-            checkpoint_every: Duration::from_hours(1),
-            sequence: 0,
-            counters: Counters::default(),
-            changes: ChangeRules::at_once(),
-            keep_sequences: None,
-            is_over: false,
-        };
-        let mut writer = directory.writer(settings, Instant::now()).unwrap();
+        let mut writer = directory.writer(WriterSettings::each_step(), Instant::now()).unwrap();
         let mut write = |message| writer.write(Incoming::Message(message), Instant::now()).is_ok();
         assert!(write(Message::Steps(vec![Box::default()], Box::new(()))));
         is_stopped.store(stops_while_it_fills, Ordering::Relaxed);
