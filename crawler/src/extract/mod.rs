@@ -36,6 +36,7 @@ mod prescan;
 mod reader;
 mod reading;
 mod references;
+pub mod sitemap;
 mod tags;
 #[cfg(test)]
 mod tests;
