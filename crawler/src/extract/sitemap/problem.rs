@@ -73,12 +73,11 @@ pub(super) struct SourceProblems(Vec<SourceProblem>);
 
 impl SourceProblems {
     pub(super) fn add(&mut self, fault: SourceFault, example: &str) {
-        match self.0.iter_mut().find(|problem| problem.fault == fault) {
-            Some(problem) => problem.count += 1,
-            None => {
-                let example = example.chars().take(LONGEST_EXAMPLE).collect();
-                self.0.push(SourceProblem { fault, count: 1, example });
-            }
+        if let Some(problem) = self.0.iter_mut().find(|problem| problem.fault == fault) {
+            problem.count += 1;
+        } else {
+            let example = example.chars().take(LONGEST_EXAMPLE).collect();
+            self.0.push(SourceProblem { fault, count: 1, example });
         }
     }
 

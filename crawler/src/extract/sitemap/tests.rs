@@ -216,7 +216,8 @@ fn each_url_is_reported_once_and_the_first_counts() {
 fn limits_leave_out_and_count() {
     let url = WebUrl::parse("http://h/").unwrap();
     let limits = SourceLimits { entries: 3, ..SourceLimits::default() };
-    let body = urlset(&(0..10).map(|n| format!("<url><loc>http://h/{}</loc></url>", n / 2)).collect::<String>());
+    let body =
+        urlset(&(0..10).map(|n| format!("<url><loc>http://h/{}</loc></url>", n / 2)).collect::<Vec<_>>().concat());
     let list = read(body.as_bytes(), None, &url, &limits);
     assert_eq!((list.entries.len(), list.beyond, faults(&list)), (3, 4, vec![SourceFault::TooMany]));
     let limits = SourceLimits { bytes: body.len() / 2, ..SourceLimits::default() };
@@ -363,7 +364,7 @@ fn a_long_base_makes_no_long_urls() {
 /// Each would take minutes if its cost grew with the square of its length.
 #[test]
 fn hostile_documents_are_read_in_linear_time() {
-    let times = 1 << 20;
+    let times = 1 << 16;
     for (start, part) in [
         ("<urlset>", "<!"),
         ("<urlset>", "<!x>"),
@@ -411,9 +412,11 @@ fn no_beginning_has_a_url_that_the_whole_does_not_have() {
     }
 }
 
+/// All URLs of a document. The beginning of what precedes one may be a text of URLs.
 fn of_all(body: &[u8]) -> HashSet<WebUrl> {
     let list = list(body);
-    list.entries.into_iter().chain(list.sitemaps).map(|entry| entry.url).collect()
+    let is_markup = list.kind != Some(SourceKind::Text);
+    list.entries.into_iter().chain(list.sitemaps).filter(|_| is_markup).map(|entry| entry.url).collect()
 }
 
 /// Pieces from which documents are made that are almost right.

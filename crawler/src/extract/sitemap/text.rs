@@ -32,5 +32,6 @@ fn url(line: &str) -> Option<WebUrl> {
 fn is_called_text(content_type: Option<&str>, url: &WebUrl) -> bool {
     let essence = content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
     let path = url.path().to_ascii_lowercase();
-    essence.eq_ignore_ascii_case("text/plain") || path.trim_end_matches(".gz").ends_with(".txt")
+    let name = path.strip_suffix(".gz").unwrap_or(&path);
+    essence.eq_ignore_ascii_case("text/plain") || name.rsplit_once('.').is_some_and(|(_, suffix)| suffix == "txt")
 }

@@ -32,7 +32,7 @@ const FIELDS: [(&str, SitemapField); 4] = [
 const RECORDS: [(&str, Listed); 2] = [("url", Listed::Page), ("sitemap", Listed::Sitemap)];
 
 /// What is said of a URL.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Details {
     lastmod: Option<Moment>,
     changefreq: Option<ChangeFrequency>,
