@@ -1,5 +1,6 @@
-//! Conformance with cases made by others: URLs, robots.txt, links.
+//! Conformance with cases made by others: URLs, robots.txt, links, sitemaps.
 
 mod links;
 mod robots;
+mod sitemaps;
 mod urls;
