@@ -10,9 +10,12 @@ use data_encoding::BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::CommandFailure;
+use super::{CommandFailure, listing};
 use crate::{
-    extract,
+    extract::{
+        self,
+        sitemap::{self, ChangeFrequency, SourceEntry, SourceKind, SourceLimits},
+    },
     observe::escape,
     robots::{self, ProductToken, Question},
     url::{Canonicalizer, UrlError, WebUrl},
@@ -35,6 +38,11 @@ pub(super) enum ExplainCommand {
     /// Each line of stdin is a JSON object `{"html" or "html_b64", "base", "content_type"?}`; each line of stdout is
     /// the answer.
     Links,
+    /// Show which URLs a sitemap or a feed names
+    ///
+    /// Each line of stdin is a JSON object `{"body" or "body_b64", "url", "content_type"?}`; each line of stdout is the
+    /// answer.
+    Sitemap,
 }
 
 pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, CommandFailure> {
@@ -46,6 +54,7 @@ pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, CommandFailure> 
             ExplainCommand::Url => answer(&line, |question: UrlQuestion| Ok(explain_url(&question))),
             ExplainCommand::Robots => answer(&line, explain_robots),
             ExplainCommand::Links => answer(&line, explain_links),
+            ExplainCommand::Sitemap => answer(&line, explain_sitemap),
         };
         match writeln!(out, "{}", escape::json(&answer)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
@@ -130,6 +139,33 @@ fn explain_links(question: LinksQuestion) -> Result<Value, String> {
     }))
 }
 
+#[derive(Deserialize)]
+struct SitemapQuestion {
+    body: Option<String>,
+    body_b64: Option<String>,
+    url: String,
+    content_type: Option<String>,
+}
+
+fn explain_sitemap(question: SitemapQuestion) -> Result<Value, String> {
+    // Text in JSON has been decoded already: a byte order mark says so, whatever charset the document names.
+    let body = question.body.map(|text| format!("\u{feff}{text}"));
+    let body = bytes(body, question.body_b64, "body")?;
+    let url = WebUrl::parse(&question.url).map_err(|error| format!("url: {error}"))?;
+    let list = sitemap::read(&body, question.content_type.as_deref(), &url, &SourceLimits::default());
+    let entry = |entry: &SourceEntry| {
+        json!({
+            "url": entry.url.as_str(), "lastmod": entry.lastmod.map(|moment| listing::time(moment.millis())),
+            "changefreq": entry.changefreq.map(ChangeFrequency::word), "priority": entry.priority,
+        })
+    };
+    Ok(json!({
+        "kind": list.kind.map(SourceKind::word), "urls": list.entries.iter().map(entry).collect::<Vec<_>>(),
+        "sitemaps": list.sitemaps.iter().map(|entry| entry.url.as_str()).collect::<Vec<_>>(),
+        "problems": list.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    }))
+}
+
 fn bytes(text: Option<String>, base64: Option<String>, name: &str) -> Result<Vec<u8>, String> {
     match (text, base64) {
         (Some(text), None) => Ok(text.into_bytes()),
@@ -158,6 +194,27 @@ mod tests {
             })
             .is_err()
         );
+    }
+
+    #[test]
+    fn says_what_a_sitemap_names() {
+        let line = br#"{"body": "<?xml version='1.0' encoding='latin1'?><urlset><url><loc>http://h/\u00fc</loc><lastmod>2024-10-19</lastmod>
+            <priority>0.8</priority></url><url><loc>b</loc><changefreq>Daily</changefreq></url></urlset>", "url": "http://h/s.xml"}"#;
+        let answer = answer(&line.split(|byte| *byte == b'\n').collect::<Vec<_>>().concat(), explain_sitemap);
+        let expected = json!({
+            "kind": "urlset",
+            "urls": [
+                {"url": "http://h/%C3%BC", "lastmod": "2024-10-19T00:00:00Z", "changefreq": null, "priority": 0.8},
+                {"url": "http://h/b", "lastmod": null, "changefreq": "daily", "priority": null},
+            ],
+            "sitemaps": [], "problems": ["relative URL: \"b\""],
+        });
+        assert_eq!(answer, expected);
+        let line = br#"{"body": "<sitemapindex><sitemap><loc>http://h/a.xml</loc></sitemap></sitemapindex>", "url": "http://h/"}"#;
+        let answer = super::answer(line, explain_sitemap);
+        assert_eq!((answer["kind"].as_str(), &answer["sitemaps"]), (Some("sitemapindex"), &json!(["http://h/a.xml"])));
+        assert!(super::answer(b"{\"url\": \"http://h/\"}", explain_sitemap)["error"].is_string());
+        assert!(super::answer(b"{\"url\": \"/\", \"body\": \"\"}", explain_sitemap)["error"].is_string());
     }
 
     #[test]

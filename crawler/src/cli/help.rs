@@ -38,7 +38,7 @@ const MOST_USED: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 19] = [
+const EXAMPLES: [(&str, &[&str]); 20] = [
     (
         "",
         &[
@@ -93,6 +93,13 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
         ],
     ),
     ("explain links", &["echo '{\"html\":\"<a href=b>\",\"base\":\"http://h/a\"}' | webloom explain links"]),
+    (
+        "explain sitemap",
+        &[
+            "echo '{\"body\":\"<urlset><url><loc>http://h/a</loc></url></urlset>\",\"url\":\"http://h/\"}' \\",
+            "  | webloom explain sitemap",
+        ],
+    ),
     ("completions", &["webloom completions bash > webloom.bash"]),
     ("man", &["webloom man man1"]),
 ];
