@@ -2,7 +2,7 @@
 """The links of pages as lxml sees them, one line for each page and address: links.py, pages on stdin
 
 A page is a line of JSON: {"path": "/a.html", "html_b64": "...", "charset": "utf-8" or null}. For each comes a line
-{"from", "to", "element", "rel", "text"} for every address that an a or area of it leads to on the same site, in the order of the page.
+{"from", "to", "element", "rel", "text"} for every address that it leads to on the same site, in the order of the page.
 
 It shares nothing with the crawler: libxml2 makes the tree, and addresses are joined as walk.py joins them. Of several
 links to one address the first counts, with the text of the first that has one.
@@ -46,6 +46,8 @@ def pieces(element):
 def text_of(link):
     if link.tag == "area":
         return short(link.get("alt") or "", LONGEST_TEXT)
+    if link.tag != "a":
+        return ""
     text = short("".join(pieces(link)), LONGEST_TEXT)
     return text or short(" ".join(image.get("alt") or "" for image in link.iter("img", "input")), LONGEST_TEXT)
 
@@ -58,8 +60,8 @@ def links(page):
     base = next((element.get("href") for element in tree.iter("base") if element.get("href") is not None), None)
     base = page["path"] if base is None else WALK["join"](page["path"], base)
     found = {}
-    for link in tree.iter("a", "area"):
-        href = link.get("href")
+    for link in tree.iter("a", "area", "frame", "iframe", "link", "meta"):
+        href = WALK["reference"](link.tag, link.attrib)
         if href is None or base is None and not WALK["SCHEME"].match(href):
             continue
         address = WALK["join"](base or page["path"], href)

@@ -11,7 +11,8 @@ index.html, a folder without one redirects to itself with one, and a query is pa
 
 With --as-lists an address is a file's path, as in the lists: doubled slashes are one, and a % that starts no escape is
 a character. A server knows better: "//a" is another address than "/a", the stray % is a bad request, and a file named
-".html" has no extension.
+".html" has no extension. And the lists were made of a and area alone; without the flag, frames, refreshes and link with
+rel=alternate, next or prev lead to pages too.
 """
 
 import html.parser
@@ -27,21 +28,42 @@ PATH_KEEPS = "".join(map(chr, range(0x21, 0x7F))).translate({ord(c): None for c 
 QUERY_KEEPS = "".join(map(chr, range(0x21, 0x7F))).translate({ord(c): None for c in "\"#<>'"})
 
 
+REFRESH = re.compile(r"""\s*(?:\d+|(?=\.))[\d.]*\s*[\s;,]\s*(?:url\s*=\s*)?(?:'([^']*)|"([^"]*)|(.*))""", re.I | re.S)
+
+
+def reference(tag, attributes):
+    """What a start tag names another page by, or None."""
+    if tag in ("a", "area"):
+        return attributes.get("href")
+    value = None
+    if AS_LISTS:
+        return None
+    if tag in ("frame", "iframe") and "srcdoc" not in attributes:
+        value = attributes.get("src")
+    elif tag == "link":
+        rel = set((attributes.get("rel") or "").lower().split())
+        if rel & {"alternate", "next", "prev"} and not rel & {"stylesheet", "icon"}:
+            value = attributes.get("href")
+    elif tag == "meta" and (attributes.get("http-equiv") or "").lower() == "refresh":
+        refresh = REFRESH.match(attributes.get("content") or "")
+        value = refresh and next((part for part in refresh.groups() if part is not None), None)
+    return value if value and value.strip() else None
+
+
 class Links(html.parser.HTMLParser):
-    """Every href of an a or area, and the first of a base."""
+    """What leads to pages, and the href of the first base that has one."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
         self.hrefs, self.base = [], None
 
     def handle_starttag(self, tag, attributes):
-        href = next((value or "" for name, value in attributes if name == "href"), None)
-        if href is None:
-            return
-        if tag in ("a", "area"):
+        first = {name: value or "" for name, value in reversed(attributes)}
+        href = reference(tag, first)
+        if href is not None:
             self.hrefs.append(href)
-        elif tag == "base" and self.base is None:
-            self.base = href
+        if tag == "base" and self.base is None:
+            self.base = first.get("href")
 
 
 def segments(path):

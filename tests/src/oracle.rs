@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::shared;
 
-/// What is reached from a site's start page over `a` and `area` links.
+/// What is reached from a site's start page: over `a` and `area` in the lists, over all links that a crawl follows in a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Oracle {
     /// One entry an address.

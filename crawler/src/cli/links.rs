@@ -10,9 +10,8 @@ use super::{
     outcome,
 };
 use crate::{
-    extract::Element,
     report::{Column, Value},
-    store::{LinkLabel, LinkLine, LinkQuery, LinksRead, ReadSide, StoreError},
+    store::{LinkLine, LinkQuery, LinksRead, ReadSide, StoreError},
     url::WebUrl,
 };
 
@@ -148,16 +147,8 @@ fn row(line: &LinkLine) -> [Value<'_>; COLUMNS.len()] {
         redirect.and_then(|to| to.status).into(),
         redirect.and_then(|to| to.outcome.as_deref()).into(),
         without_login(from).into(),
-        label.map(element).into(),
+        label.map(|label| label.element.as_str()).into(),
         label.and_then(|label| label.rel.as_deref()).into(),
         label.map(|label| &*label.text).into(),
     ]
-}
-
-fn element(label: &LinkLabel) -> &'static str {
-    match label.element {
-        Element::Anchor => "a",
-        Element::Area => "area",
-        Element::Other => "other",
-    }
 }

@@ -4,7 +4,7 @@
 //! let more URLs in is refused within a sequence; all others (delays, budgets, concurrency, a narrower scope) apply at
 //! once. A new sequence may have any settings.
 
-use super::{ConfigFault, ConfigFaults, NofollowChoice, Resolved, ScopeKind, Settings, secret};
+use super::{ConfigFault, ConfigFaults, FormsChoice, NofollowChoice, Resolved, ScopeKind, Settings, secret};
 
 /// A key whose value differs from the stored one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,7 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         "scope.exclude" => !within(&old.scope.exclude, &new.scope.exclude),
         "scope.max_url_length" => new.scope.max_url_length > old.scope.max_url_length,
         "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,
+        "sources.forms" => new.sources.forms == FormsChoice::On,
         _ => false,
     }
 }
@@ -115,6 +116,7 @@ mod tests {
             assert!(["--again", "--dir"].iter().all(|way| faults.to_string().contains(way)), "{faults}");
         }
         check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
+        check("", "[sources]\nforms = \"on\"").unwrap_err();
     }
 
     #[test]

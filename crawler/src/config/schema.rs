@@ -39,6 +39,8 @@ pub struct RawSettings {
     pub retry: RawRetry,
     /// What is read from pages.
     pub extract: RawExtract,
+    /// Where URLs come from, beside links.
+    pub sources: RawSources,
     /// The URL cache.
     pub cache: RawCache,
     /// What is fetched next.
@@ -171,6 +173,14 @@ pub struct RawExtract {
     pub max_links: Option<RawValue>,
     /// `follow` or `obey`.
     pub nofollow: Option<RawValue>,
+}
+
+/// `[sources]`: where URLs come from, beside links.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawSources {
+    /// Whether forms that are sent with GET are links.
+    pub forms: Option<RawValue>,
 }
 
 /// `[cache]`: the URL cache.

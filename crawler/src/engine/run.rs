@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{ChangeSettings, LinksChoice, Settings},
-    extract::{LinkLimits, Omitted, ReferenceSeed},
+    config::{ChangeSettings, FormsChoice, LinksChoice, Settings},
+    extract::{LinkKinds, LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
     scope::UrlFilter,
@@ -236,6 +236,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         max_body: settings.fetch.max_body,
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
+        kinds: kinds(settings.sources.forms),
         link_room: Arc::new(Semaphore::new(links)),
         rules,
         seed: ReferenceSeed::random(),
@@ -246,6 +247,14 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         now: Box::new(|| Moment::EPOCH),
         events: None,
         preparers: Preparers::default(),
+    }
+}
+
+/// What counts as a link of a page.
+fn kinds(forms: FormsChoice) -> LinkKinds {
+    match forms {
+        FormsChoice::Off => LinkKinds::Pages,
+        FormsChoice::On => LinkKinds::PagesAndForms,
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
     visit_events::{EventKind, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
 };
 use crate::{
-    extract::{self, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed},
+    extract::{self, LinkKinds, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed},
     fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
@@ -99,6 +99,8 @@ pub(super) struct Visitor<F> {
     /// The longest URL that is kept, in bytes.
     pub(super) max_url_length: usize,
     pub(super) links: LinkLimits,
+    /// What counts as a link.
+    pub(super) kinds: LinkKinds,
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
     pub(super) rules: Canonicalizer,
@@ -235,7 +237,8 @@ impl<F: Fetcher> Visitor<F> {
             return self.kept(&response, Content::Other(Box::new(BodyRecord { leads_to_itself, ..record(&response) })));
         }
         let agent = Arc::clone(&self.agent);
-        let reading = Reading { limits: self.links, seed: self.seed, text: self.omitted.clone(), labels: self.labels };
+        let (kinds, limits, seed, labels) = (self.kinds, self.links, self.seed, self.labels);
+        let reading = Reading { kinds, limits, seed, text: self.omitted.clone(), labels };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
         let (url, response, mut page, mut scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
             let (page, scanned) = page(&url, &response, &agent, (&reading, known));
@@ -338,7 +341,7 @@ impl<F: Fetcher> Visitor<F> {
     }
 }
 
-/// The record of a page, and of HTML its links.
+/// The record of a page, and its links: of what is not HTML those in the header of the answer.
 fn page(
     url: &WebUrl,
     response: &FetchResponse,
@@ -348,16 +351,25 @@ fn page(
     let mut page = record(response);
     page.validators = kept_validators(response);
     page.digest = Sha256::digest(&response.body).into();
+    let values = response.headers.iter().filter(|(name, _)| &**name == "link").map(|(_, value)| &**value);
+    let header = extract::link_header(values, url);
     if !page.html {
         let text =
             reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
         page.text = text.map(|text| TextRow::of(&text, known));
-        return (page, None);
+        if header.is_empty() {
+            return (page, None);
+        }
+        page.follows = !header_robots(response, agent).nofollow;
+        let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.labels);
+        links.add_header(&header);
+        return (page, Some(links));
     }
     let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
     page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
     page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.title = scanned.title.take();
+    scanned.links.add_header(&header);
     (page, Some(scanned.links))
 }
 

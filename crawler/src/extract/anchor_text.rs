@@ -99,7 +99,8 @@ fn plain(html: &[u8]) -> Option<String> {
         if tag == Tag::Anchor && is_link(name) {
             return Some(if words.is_empty() { names.finish() } else { words.finish() });
         }
-        let is_read = matches!(tag, Tag::Embedded | Tag::Other) && name.first().is_some_and(u8::is_ascii_alphabetic);
+        let is_read =
+            matches!(tag, Tag::Embedded | Tag::Form | Tag::Other) && name.first().is_some_and(u8::is_ascii_alphabetic);
         if !is_read || is_hidden(name) {
             return None;
         }

@@ -8,6 +8,7 @@
 use super::{
     base::{Base, BaseHashes},
     element::Element,
+    header::HeaderLink,
     labels::Label,
     references::{LinkLimits, Marks, ReferenceSeed, References, trailing_half},
 };
@@ -55,6 +56,13 @@ impl RawLinks {
     /// One more.
     pub fn add(&mut self, url: &WebUrl) {
         self.references.offer(Some(url.as_str().as_bytes()), Element::Anchor, false);
+    }
+
+    /// Those in the header of the answer, which come last.
+    pub fn add_header(&mut self, links: &[HeaderLink]) {
+        for HeaderLink { url, rel, element } in links {
+            self.references.offer_page(Some(url.as_str().as_bytes()), *element, Some(rel));
+        }
     }
 
     /// How many there are.

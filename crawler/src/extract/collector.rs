@@ -13,11 +13,13 @@ use super::{
     attributes::{has_token, is_nofollow},
     collected::Collected,
     directives::MetaRobots,
-    element::Element,
+    element::{Element, LinkKinds},
     foreign::Foreign,
     lines::{Deaf, LineBuilder, Listener, is_shown_raw},
     reader::PageReader,
     references::{LinkLimits, ReferenceSeed, References},
+    refresh::refresh_target,
+    relations::Relation,
     tags::{Name, Slot, Tag, Values, Wanted},
 };
 use crate::text::Text;
@@ -31,9 +33,9 @@ pub(super) fn collect(html: &[u8], wanted: Wanted, links: References) -> Collect
 }
 
 /// Finds links, base, title and robots directives, and the text.
-pub(super) fn collect_with_text(html: &[u8], links: References) -> (Collected, Text) {
+pub(super) fn collect_with_text(html: &[u8], kinds: LinkKinds, links: References) -> (Collected, Text) {
     let mut text = LineBuilder::default();
-    let found = listen(html, Wanted::Links, links, &mut text);
+    let found = listen(html, Wanted::Links(kinds), links, &mut text);
     (found, text.finish())
 }
 
@@ -41,7 +43,7 @@ pub(super) fn collect_with_text(html: &[u8], links: References) -> (Collected, T
 pub(super) fn text_of(html: &[u8]) -> Text {
     let mut lines = LineBuilder::default();
     let no_links = References::within(LinkLimits { links: 0, bytes: 0 }, ReferenceSeed::random());
-    listen(html, Wanted::Links, no_links, &mut lines);
+    listen(html, Wanted::Links(LinkKinds::Anchors), no_links, &mut lines);
     lines.finish()
 }
 
@@ -178,7 +180,8 @@ impl<'a, L: Listener> Collector<'a, L> {
             Tag::Meta => self.take_meta(found),
             Tag::Title => drop(found.title.get_or_insert_default()),
             Tag::Link => self.take_link(found),
-            Tag::Frame | Tag::InlineFrame => found.frames.offer_loaded(self.values.get(Slot::Url)),
+            Tag::Frame | Tag::InlineFrame => self.take_frame(found),
+            Tag::Form => self.take_form(found),
             Tag::Script | Tag::Embedded => self.take_embedded(found),
             _ => {}
         }
@@ -187,7 +190,7 @@ impl<'a, L: Listener> Collector<'a, L> {
     fn take_anchor(&self, html: bool, found: &mut Collected) {
         let other = self.values.get(Slot::OtherUrl).filter(|_| !html);
         let rel = self.values.get(Slot::Kind);
-        let element = Element::of_link(self.name.as_bytes());
+        let element = Element::of_anchor(self.name.as_bytes());
         let offered = self.values.get(Slot::Url).or(other);
         let number = found.links.offer(offered, element, rel.is_some_and(is_nofollow));
         let Some(number) = number.filter(|number| found.links.wants_label(*number)) else { return };
@@ -205,18 +208,43 @@ impl<'a, L: Listener> Collector<'a, L> {
         if let (Some(name), Some(content)) = (self.values.get(Slot::Kind), self.values.get(Slot::Content)) {
             found.robots |= MetaRobots::of_meta(name, content);
         }
+        let refreshes =
+            self.values.get(Slot::Type).is_some_and(|equivalent| equivalent.eq_ignore_ascii_case(b"refresh"));
+        if refreshes && self.wanted.follows(LinkKinds::Pages) {
+            let target = self.values.get(Slot::Content).and_then(refresh_target);
+            found.links.offer_page(target, Element::Refresh, None);
+        }
+    }
+
+    fn take_frame(&self, found: &mut Collected) {
+        let source = self.values.get(Slot::Url);
+        if self.wanted == Wanted::Everything {
+            found.frames.offer_loaded(source);
+        } else if self.values.get(Slot::Content).is_none() {
+            // A frame with a document of its own loads none.
+            found.links.offer_page(source, Element::of_frame(self.name.as_bytes()), None);
+        }
+    }
+
+    /// What a form leads to that is sent as it is, but for its fields.
+    fn take_form(&self, found: &mut Collected) {
+        let others = ["post", "dialog"];
+        let method = self.values.get(Slot::Type).unwrap_or_default();
+        if !others.iter().any(|other| method.eq_ignore_ascii_case(other.as_bytes())) {
+            found.links.offer_page(self.values.get(Slot::Url), Element::Form, self.values.get(Slot::Kind));
+        }
     }
 
     fn take_link(&self, found: &mut Collected) {
         let rel = self.values.get(Slot::Kind).unwrap_or_default();
-        let list = if ["stylesheet", "icon"].iter().any(|kind| has_token(rel, kind.as_bytes())) {
-            &mut found.requisites
-        } else if has_token(rel, b"alternate") {
-            &mut found.alternates
-        } else {
-            return;
-        };
-        list.offer_loaded(self.values.get(Slot::Url));
+        let relation = Relation::of(rel, self.values.get(Slot::Type));
+        let target = self.values.get(Slot::Url);
+        match (self.wanted, relation) {
+            (Wanted::Everything, Relation::Part) => found.requisites.offer_loaded(target),
+            (Wanted::Everything, _) if has_token(rel, b"alternate") => found.alternates.offer_loaded(target),
+            (Wanted::Links(_), _) => relation.offer(&mut found.links, target, rel),
+            (Wanted::Everything, _) => {}
+        }
     }
 
     fn take_embedded(&self, found: &mut Collected) {

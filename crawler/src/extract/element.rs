@@ -1,19 +1,71 @@
-//! [`Element`]: where on a page a link is.
+//! [`Element`] and [`LinkKinds`]: where a link is, and which of them are links.
 
-/// The element that a link was found in.
+/// What a link was found in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// `a`
     Anchor,
     /// `area`
     Area,
+    /// `frame`
+    Frame,
+    /// `iframe`
+    InlineFrame,
+    /// `meta http-equiv=refresh`
+    Refresh,
+    /// `link` with `rel=alternate`, `next` or `prev`
+    Link,
+    /// `link rel=alternate` of a feed, by its `type`
+    Feed,
+    /// `form` that is sent with GET
+    Form,
+    /// The header `Link` of the answer, with the relations of [`Element::Link`].
+    Header,
+    /// The header `Link`, with `rel=alternate` and the `type` of a feed.
+    HeaderFeed,
     /// Any other, in lists that hold no links to pages.
     Other,
 }
 
+/// What counts as a link of a page. Each one includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkKinds {
+    /// `a` and `area`.
+    Anchors,
+    /// Also frames, refreshes, and `link` with `rel=alternate`, `next` or `prev`.
+    Pages,
+    /// Also forms that are sent with GET, with no field filled in.
+    PagesAndForms,
+}
+
 impl Element {
-    /// That of a link to a page, by its tag's name.
-    pub(super) fn of_link(name: &[u8]) -> Self {
+    /// That of `a` or `area`, by its tag's name.
+    pub(super) fn of_anchor(name: &[u8]) -> Self {
         if name.len() == 1 { Self::Anchor } else { Self::Area }
+    }
+
+    /// That of `frame` or `iframe`, by its tag's name.
+    pub(super) fn of_frame(name: &[u8]) -> Self {
+        if name.len() == 5 { Self::Frame } else { Self::InlineFrame }
+    }
+
+    /// Its name in output: of an element that of its tag.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anchor => "a",
+            Self::Area => "area",
+            Self::Frame => "frame",
+            Self::InlineFrame => "iframe",
+            Self::Refresh => "meta",
+            Self::Link | Self::Feed => "link",
+            Self::Form => "form",
+            Self::Header | Self::HeaderFeed => "header",
+            Self::Other => "other",
+        }
+    }
+
+    /// Whether the page says that a feed is there.
+    pub fn is_feed(self) -> bool {
+        matches!(self, Self::Feed | Self::HeaderFeed)
     }
 }

@@ -1,7 +1,8 @@
 //! From the bytes of a page to its links, base, title and robots directives, and to its text.
 //!
 //! Owns: which bytes are HTML ([`is_html`]), in which charset (byte order mark, header, meta prescan, guess), which tags and attributes
-//! name other pages ([`links`]) or anything else ([`everything`]), and what `<meta name=robots>` and `X-Robots-Tag` ask for
+//! name other pages ([`LinkKinds`], [`links`]) or anything else ([`everything`]), which pages the header `Link` names
+//! ([`link_header`]), and what `<meta name=robots>` and `X-Robots-Tag` ask for
 //! ([`MetaRobots`]). On request ([`Reading`]), the text of the page, without the parts that are to be left out ([`Omitted`]).
 //!
 //! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in UTF-8 or ASCII is not
@@ -27,6 +28,7 @@ mod collector;
 mod directives;
 mod element;
 mod foreign;
+mod header;
 mod html;
 mod labels;
 mod lines;
@@ -36,6 +38,8 @@ mod prescan;
 mod reader;
 mod reading;
 mod references;
+mod refresh;
+mod relations;
 pub mod sitemap;
 mod tags;
 #[cfg(test)]
@@ -46,7 +50,8 @@ mod tree;
 
 pub use arena::{RawLink, RawLinks, ReferenceHash};
 pub use directives::{MetaRobots, robots_header};
-pub use element::Element;
+pub use element::{Element, LinkKinds};
+pub use header::{HeaderLink, link_header};
 pub use html::is_html;
 pub use labels::Label;
 pub use omitted::{Omitted, SelectorError};

@@ -11,6 +11,7 @@ use super::{
     collected::Collected,
     collector::{collect, collect_with_text},
     directives::MetaRobots,
+    element::LinkKinds,
     omitted::whole,
     reading::Reading,
     references::{LinkLimits, Marks, ReferenceSeed, References},
@@ -33,7 +34,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLinks {
-    /// Targets of `a` and `area`: http(s) only, without fragments, each once, in document order.
+    /// Targets of links of the wanted kinds: http(s) only, without fragments, each once, in document order.
     pub links: Vec<PageLink>,
     /// Links beyond the limits: how often there was one.
     pub beyond: u64,
@@ -99,8 +100,9 @@ pub struct ScannedPage {
 /// Reads a page. `content_type` is the response's header; `url` is where the page was fetched.
 pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Reading) -> ScannedPage {
     let DecodedText { html, charset } = decode(body, content_type, url);
-    let (found, text) = read(&html, reading);
+    let (mut found, text) = read(&html, reading);
     let (title, base) = (title(&found), Base::of(found.base.as_deref(), url));
+    found.links.leave_out_refreshes(|reference| base.join(reference).as_ref() == Some(url));
     ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
 }
 
@@ -108,11 +110,11 @@ pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Rea
 fn read(html: &[u8], reading: &Reading) -> (Collected, Option<RuledText>) {
     match &reading.text {
         Some(omitted) if omitted.is_empty() => {
-            let (found, text) = collect_with_text(html, references(reading));
+            let (found, text) = collect_with_text(html, reading.kinds, references(reading));
             (found, Some(whole(text)))
         }
         omitted => {
-            let found = collect(html, Wanted::Links, references(reading));
+            let found = collect(html, Wanted::Links(reading.kinds), references(reading));
             (found, omitted.as_ref().map(|omitted| omitted.text(html)))
         }
     }
@@ -157,9 +159,10 @@ impl ScannedPage {
     }
 }
 
-/// The links of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::resolved`].
+/// The links of `a` and `area` of a page, all of them, and what else a visit needs of it: [`scan`] and [`ScannedPage::resolved`].
 pub fn links(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageLinks {
-    scan(body, content_type, url, &Reading::links(LinkLimits::NONE, ReferenceSeed::random())).resolved()
+    let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random());
+    scan(body, content_type, url, &Reading { kinds: LinkKinds::Anchors, ..reading }).resolved()
 }
 
 /// A body as text, in the charset that its byte order mark, header or `<meta>` names, or else in the one it looks like.

@@ -17,9 +17,10 @@ use super::{
     attention::{Attention, Region},
     attributes::{Attributes, is_nofollow, name_end, tag_end},
     collected::Collected,
-    element::Element,
+    element::{Element, LinkKinds},
     foreign::may_change_namespace,
     references::References,
+    relations::Relation,
     tags::{Tag, Wanted},
 };
 
@@ -104,12 +105,13 @@ impl<'a> PageReader<'a> {
             return 1;
         }
         let links = &mut self.found.borrow_mut().links;
+        let wanted = self.wanted;
         let mut at = 0;
         while let Some(found) = memchr(b'<', &self.rest[at..]) {
             at += found;
             let tag = &self.rest[at..];
-            let link = || if region == Region::Markup { plain_link(tag, links) } else { None };
-            let Some(length) = unwanted_tag(tag, region, self.wanted).or_else(link) else {
+            let link = || if region == Region::Markup { plain_link(tag, links, wanted) } else { None };
+            let Some(length) = unwanted_tag(tag, region, wanted).or_else(link) else {
                 self.stopped = self.rest.len() - at;
                 return at.max(1);
             };
@@ -178,13 +180,19 @@ fn unwanted_tag(html: &[u8], region: Region, wanted: Wanted) -> Option<usize> {
 
 /// The length of the link that `html` starts with in HTML content, which is then taken into `links`. None if it is no
 /// link, or one with values that only the tokenizer reads.
-fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
+fn plain_link(html: &[u8], links: &mut References, wanted: Wanted) -> Option<usize> {
     let end = name_end(html, 1);
-    if Tag::named(&html[1..end]) != Tag::Anchor {
-        return None;
+    match Tag::named(&html[1..end]) {
+        Tag::Anchor => plain_anchor(html, end, links),
+        Tag::Link if wanted.follows(LinkKinds::Pages) => plain_relation(html, end, links),
+        _ => None,
     }
+}
+
+/// That of `a` or `area`, whose name ends at `end`.
+fn plain_anchor(html: &[u8], end: usize, links: &mut References) -> Option<usize> {
     let mut attributes = Attributes::new(html, end);
-    let element = Element::of_link(&html[1..end]);
+    let element = Element::of_anchor(&html[1..end]);
     let (mut href, mut rel) = (None, None);
     let mut alt = None;
     for attribute in &mut attributes {
@@ -212,6 +220,28 @@ fn plain_link(html: &[u8], links: &mut References) -> Option<usize> {
     Some(length)
 }
 
+/// That of `link`, whose name ends at `end`.
+fn plain_relation(html: &[u8], end: usize, links: &mut References) -> Option<usize> {
+    let mut attributes = Attributes::new(html, end);
+    let (mut href, mut rel, mut media_type) = (None, None, None);
+    for attribute in &mut attributes {
+        let kept = match attribute.name.len() {
+            4 if attribute.name.eq_ignore_ascii_case(b"href") => &mut href,
+            3 if attribute.name.eq_ignore_ascii_case(b"rel") => &mut rel,
+            4 if attribute.name.eq_ignore_ascii_case(b"type") => &mut media_type,
+            _ => continue,
+        };
+        if !attribute.is_plain() {
+            return None;
+        }
+        kept.get_or_insert(attribute.value);
+    }
+    let Some(length) = attributes.end() else { return Some(html.len()) };
+    let rel = rel.unwrap_or_default();
+    Relation::of(rel, media_type).offer(links, href, rel);
+    Some(length)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -223,6 +253,10 @@ mod tests {
         },
         *,
     };
+    const PAGES: Wanted = Wanted::Links(LinkKinds::PagesAndForms);
+    const WANTED: [Wanted; 4] =
+        [Wanted::Links(LinkKinds::Anchors), Wanted::Links(LinkKinds::Pages), PAGES, Wanted::Everything];
+
     /// Pieces that make up pages, and the spots where tokenizers go wrong.
     const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü -
         <a·href=1>
@@ -231,7 +265,8 @@ mod tests {
         <title> </title> <script> </script> <script <style> </style <textarea> </textarea>
         <iframe·src=f> </iframe> <noframes> <plaintext>
         <svg> <svg/> </svg> <math> <mi> <title/> <foreignObject> </foreignObject> <style/>
-        <img·src=i> <link·rel=stylesheet·href=s>
+        <img·src=i> <link·rel=stylesheet·href=s> <link·rel=next·href=l> <LINK·rel='a·alternate·nofollow'·type=application/rss+xml·href="m
+        <frame·src=5> <iframe·srcdoc·src=6> <meta·http-equiv=Refresh·content="0;7 <form·action=8> <form·method=post·action=9>
         <areaa·href=4> </x·a='>'>"#;
 
     fn soup() -> impl Strategy<Value = Vec<u8>> {
@@ -260,11 +295,38 @@ mod tests {
         prop::collection::vec(tag, 1..4).prop_map(|tags| tags.concat())
     }
 
+    /// Relations with hard attributes.
+    fn relations() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = [
+            "href",
+            "HREF=",
+            "rel=",
+            "Rel",
+            "type=",
+            "=",
+            "'",
+            "\"",
+            "x",
+            "next",
+            "alternate",
+            " ",
+            "/",
+            ">",
+            "&amp",
+            "\r\n",
+            "\0",
+        ];
+        let attributes = prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..12);
+        let tag = attributes
+            .prop_map(|attributes| format!("<Link {}'\"><link rel=prev href=1>", attributes.concat()).into_bytes());
+        prop::collection::vec(tag, 1..4).prop_map(|tags| tags.concat())
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
         #[test]
-        fn passing_over_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
-            for wanted in [Wanted::Links, Wanted::Everything] {
+        fn passing_over_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors(), relations()]) {
+            for wanted in WANTED {
                 let plainly = RefCell::default();
                 collect_from(html.to_reader(), &Attention::new(), wanted, &plainly, &mut Deaf);
                 let found = collect(&html, wanted, References::default());
@@ -273,11 +335,11 @@ mod tests {
         }
 
         #[test]
-        fn listening_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
+        fn listening_changes_nothing(html in prop_oneof![soup(), bytes(), tags(), anchors(), relations()]) {
             let (mut lines, plainly) = (LineBuilder::default(), RefCell::default());
-            collect_from(html.to_reader(), &Attention::new(), Wanted::Links, &plainly, &mut lines);
-            let deaf = collect(&html, Wanted::Links, References::default());
-            let (found, text) = collect_with_text(&html, References::default());
+            collect_from(html.to_reader(), &Attention::new(), PAGES, &plainly, &mut lines);
+            let deaf = collect(&html, PAGES, References::default());
+            let (found, text) = collect_with_text(&html, LinkKinds::PagesAndForms, References::default());
             prop_assert_eq!(format!("{found:?}"), format!("{deaf:?}"));
             prop_assert_eq!(format!("{found:?}"), format!("{:?}", plainly.into_inner()));
             // Where text is raw, the tokenizer would make another character of a NUL.
@@ -294,10 +356,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(5_000))]
         #[test]
-        fn labels_change_nothing_and_are_the_same_with_the_text(html in prop_oneof![soup(), bytes(), tags(), anchors()]) {
-            let plainly = collect(&html, Wanted::Links, References::default());
-            let found = collect(&html, Wanted::Links, References::default().labelled());
-            let (heard, _) = collect_with_text(&html, References::default().labelled());
+        fn labels_change_nothing_and_are_the_same_with_the_text(html in prop_oneof![soup(), bytes(), tags(), anchors(), relations()]) {
+            let plainly = collect(&html, PAGES, References::default());
+            let found = collect(&html, PAGES, References::default().labelled());
+            let (heard, _) = collect_with_text(&html, LinkKinds::PagesAndForms, References::default().labelled());
             prop_assert_eq!(format!("{found:?}"), format!("{plainly:?}"));
             prop_assert_eq!(labels(&found), labels(&heard));
             prop_assert!(labels(&plainly).is_empty());
@@ -315,7 +377,7 @@ mod tests {
             ("<area href=x alt='a &amp; b'>text", "", "a & b"),
             ("<svg><a href=x><text>drawn</text></a></svg>", "", "drawn"),
         ] {
-            let found = collect(html.as_bytes(), Wanted::Links, References::default().labelled());
+            let found = collect(html.as_bytes(), PAGES, References::default().labelled());
             let label = found.links.label(0).unwrap();
             assert_eq!((label.rel, label.text), (rel, text), "{html}");
             assert_eq!(label.element == Element::Area, html.starts_with("<area"), "{html}");
@@ -323,7 +385,7 @@ mod tests {
     }
 
     fn unwanted(html: &str) -> Option<usize> {
-        unwanted_tag(html.as_bytes(), Region::Markup, Wanted::Links)
+        unwanted_tag(html.as_bytes(), Region::Markup, Wanted::Links(LinkKinds::Anchors))
     }
 
     #[test]

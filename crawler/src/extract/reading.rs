@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{LinkLimits, Omitted, ReferenceSeed};
+use super::{LinkKinds, LinkLimits, Omitted, ReferenceSeed};
 
 /// What a page is read for. Its links always, its text if somebody wants it: that takes longer, because text is passed
 /// over otherwise.
 #[derive(Debug, Clone)]
 pub struct Reading {
+    /// What counts as a link.
+    pub kinds: LinkKinds,
     /// How many links are kept.
     pub limits: LinkLimits,
     /// Under which secret they are hashed.
@@ -19,9 +21,9 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// For its links.
+    /// For its links to pages, but for forms.
     pub fn links(limits: LinkLimits, seed: ReferenceSeed) -> Self {
-        Self { limits, seed, text: None, labels: false }
+        Self { kinds: LinkKinds::Pages, limits, seed, text: None, labels: false }
     }
 
     /// For its text as well.

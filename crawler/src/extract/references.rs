@@ -6,11 +6,12 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::{
+    attributes::is_nofollow,
     element::Element,
     labels::{Label, ReferenceLabels},
 };
 
-/// How the occurrences of one reference were marked.
+/// How the occurrences of one reference were marked. Where none is marked, the reference is left out.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Marks {
     /// One at least carried `rel=nofollow`.
@@ -126,6 +127,24 @@ impl References {
         self.offer(value.filter(|value| !trim(value).is_empty()), Element::Other, false);
     }
 
+    /// Takes the value of an attribute that leads to a page, of an element without a text of its own. An empty one leads nowhere.
+    pub(super) fn offer_page(&mut self, value: Option<&[u8]>, element: Element, rel: Option<&[u8]>) {
+        let value = value.filter(|value| !trim(value).is_empty());
+        let number = self.offer(value, element, rel.is_some_and(is_nofollow));
+        if let Some(number) = number.filter(|number| self.wants_label(*number)) {
+            self.put_label(number, rel, "");
+        }
+    }
+
+    /// Leaves out each one that is first found in a refresh, and that `leads_back`.
+    pub(super) fn leave_out_refreshes(&mut self, leads_back: impl Fn(&[u8]) -> bool) {
+        for number in 0..self.entries.len() {
+            if self.entries[number].element == Element::Refresh && leads_back(self.get(narrow(number))) {
+                self.entries[number].marks = Marks::default();
+            }
+        }
+    }
+
     /// Whether it is asked for what this one says of itself, and not known yet.
     pub(super) fn wants_label(&self, number: u32) -> bool {
         self.labels.as_ref().is_some_and(|labels| labels.wants(number))
@@ -178,9 +197,10 @@ impl References {
         self.entries.shrink_to_fit();
     }
 
-    /// Each reference once, in document order.
+    /// Each reference that is not left out, once, in document order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Reference<'_>> {
-        (0..).zip(&self.entries).map(|(number, entry)| {
+        let kept = (0..).zip(&self.entries).filter(|(_, entry)| entry.marks != Marks::default());
+        kept.map(|(number, entry)| {
             let Entry { hash, element, marks, .. } = *entry;
             Reference { number, text: self.get(number), hash, element, marks }
         })

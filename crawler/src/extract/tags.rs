@@ -2,13 +2,22 @@
 
 use html5gum::State;
 
+use super::element::LinkKinds;
+
 /// How much of a page is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Links to pages, base, title and robots directives.
-    Links,
-    /// Also what a page is made of: frames, images, scripts, styles, alternates.
+    Links(LinkKinds),
+    /// All that a page refers to, each kind apart: `a` and `area`, frames, images, scripts, styles, alternates.
     Everything,
+}
+
+impl Wanted {
+    /// Whether links of this kind are among those to pages.
+    pub(super) fn follows(self, kind: LinkKinds) -> bool {
+        matches!(self, Self::Links(kinds) if kinds >= kind)
+    }
 }
 
 /// A start tag by its meaning.
@@ -38,6 +47,8 @@ pub(super) enum Tag {
     Frame,
     /// `link`.
     Link,
+    /// `form`.
+    Form,
     /// `img`, `image`, `input`, `source`, `track`, `embed`, `audio`, `video`, `object`: brings its own resource.
     Embedded,
     /// Everything else.
@@ -72,6 +83,7 @@ impl Tag {
             b"plaintext" => Self::PlainText,
             b"frame" => Self::Frame,
             b"link" => Self::Link,
+            b"form" => Self::Form,
             b"img" | b"image" | b"input" | b"source" | b"track" | b"embed" | b"audio" | b"video" | b"object" => {
                 Self::Embedded
             }
@@ -84,7 +96,9 @@ impl Tag {
     pub(super) fn matters(self, wanted: Wanted) -> bool {
         match self {
             Self::Other => false,
-            Self::Frame | Self::Link | Self::Embedded => wanted == Wanted::Everything,
+            Self::Frame | Self::Link => wanted == Wanted::Everything || wanted.follows(LinkKinds::Pages),
+            Self::Form => wanted.follows(LinkKinds::PagesAndForms),
+            Self::Embedded => wanted == Wanted::Everything,
             _ => true,
         }
     }
@@ -104,12 +118,16 @@ impl Tag {
     /// Where this tag's attribute of this (lower case) name is kept, if it is.
     pub(super) fn slot(self, attribute: &[u8], wanted: Wanted) -> Option<Slot> {
         match (self, attribute) {
-            (Self::Anchor | Self::Base | Self::Link, b"href") => Some(Slot::Url),
+            (Self::Anchor | Self::Base | Self::Link, b"href") | (Self::Form, b"action") => Some(Slot::Url),
             (Self::Anchor, b"xlink:href") => Some(Slot::OtherUrl),
-            (Self::Anchor | Self::Link, b"rel") | (Self::Meta, b"name") => Some(Slot::Kind),
+            (Self::Anchor | Self::Link | Self::Form, b"rel") | (Self::Meta, b"name") => Some(Slot::Kind),
             (Self::Meta, b"content") | (Self::Anchor, b"alt") => Some(Slot::Content),
-            _ if wanted == Wanted::Links => None,
-            (Self::Embedded | Self::Script | Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
+            (Self::Link, b"type") | (Self::Meta, b"http-equiv") | (Self::Form, b"method") => Some(Slot::Type),
+            _ if wanted == Wanted::Links(LinkKinds::Anchors) => None,
+            (Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
+            (Self::InlineFrame, b"srcdoc") => Some(Slot::Content),
+            _ if wanted != Wanted::Everything => None,
+            (Self::Embedded | Self::Script, b"src") => Some(Slot::Url),
             (Self::Embedded, b"data" | b"poster") => Some(Slot::OtherUrl),
             _ => None,
         }
@@ -119,20 +137,22 @@ impl Tag {
 /// The attributes of one tag that are kept, by what they say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// `href`, `src`.
+    /// `href`, `src`, `action`.
     Url,
     /// `xlink:href` in SVG, `poster`, `data`.
     OtherUrl,
     /// `rel`, or the `name` of a meta tag.
     Kind,
-    /// `content`, or the `alt` of an area.
+    /// `content`, the `alt` of an area, or the `srcdoc` of a frame.
     Content,
+    /// `type`, `method`, or the `http-equiv` of a meta tag.
+    Type,
 }
 
 /// The kept attribute values of the current tag. The buffers are used again for each tag.
 #[derive(Debug, Default)]
 pub(super) struct Values {
-    buffers: [Vec<u8>; 4],
+    buffers: [Vec<u8>; 5],
     present: u8,
 }
 

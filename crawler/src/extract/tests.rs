@@ -191,6 +191,112 @@ fn everything_sorts_references_by_what_they_are() {
     assert_eq!(names(&page.links), ["k"]);
 }
 
+/// What the crawl follows on a page, with the element it is in and whether it says nofollow.
+fn followed(html: &str, kinds: LinkKinds) -> Vec<(String, &'static str, bool)> {
+    let reading = Reading { kinds, ..Reading::links(LinkLimits::NONE, ReferenceSeed::random()) };
+    let page = scan(html.as_bytes(), Some("text/html; charset=utf-8"), &WebUrl::parse(PAGE).unwrap(), &reading);
+    let url = |link: RawLink| names(page.links.url(link.number).as_ref()).pop().unwrap();
+    page.links.iter().map(|link| (url(link), link.element.as_str(), link.nofollow)).collect()
+}
+
+fn pages(html: &str) -> Vec<String> {
+    followed(html, LinkKinds::Pages).into_iter().map(|(url, ..)| url).collect()
+}
+
+#[test]
+fn frames_refreshes_and_relations_are_links_in_their_order() {
+    let html = "<link rel=Next href=a><meta http-equiv=Refresh content='5; URL=b'><a href=c></a><frame src=d>\
+                <iframe src='e#x'><a href=no></a></iframe><LINK HREF='f&amp;' rel='x alternate'><area href=g>\
+                <link rel=prev href=h><a href=d>";
+    let of = |name, element| (String::from(name), element, false);
+    assert_eq!(
+        followed(html, LinkKinds::Pages),
+        [
+            of("a", "link"),
+            of("b", "meta"),
+            of("c", "a"),
+            of("d", "frame"),
+            of("e", "iframe"),
+            of("f&", "link"),
+            of("g", "area"),
+            of("h", "link"),
+        ]
+    );
+    assert_eq!(followed(html, LinkKinds::Anchors), [of("c", "a"), of("g", "area"), of("d", "a")]);
+    assert_eq!(names(page(html).links.iter().map(|link| &link.url)), ["c", "g", "d"]);
+    assert_eq!(names(&all(html).links), ["c", "g", "d"]);
+}
+
+#[test]
+fn what_leads_to_no_other_page_is_no_link() {
+    for html in [
+        "<iframe srcdoc='<a href=no>' src=no></iframe><iframe src=no srcdoc></iframe>",
+        "<iframe src=about:blank></iframe><frame src='javascript:x'><iframe src='data:,x'></iframe><iframe src=' '></iframe>",
+        "<meta http-equiv=refresh content=5><meta http-equiv=refresh content='5; url='><meta content='0;url=no'>",
+        "<meta http-equiv=refresh content='5; url=page.html#x'><meta http-equiv=refresh content='0; ./page.html'>",
+        "<meta http-equiv=x-refresh content='0;url=no'><meta name=refresh content='0;url=no'>",
+        "<link rel='alternate stylesheet' href=no><link rel=canonical href=no><link rel=preload href=no><link href=no>",
+        "<link rel=next><link rel=prev href=''><link rel=alternate href='android-app://x/y'>",
+        "<svg><link rel=next href=no><frame src=no><iframe src=no></iframe><form action=no></form></svg>",
+        "<math><link rel=next href=no /></math><!-- <link rel=next href=no> --><link rel=next href=no",
+        "<p data-href=no data-url=/no onclick='location=\"no\"'><button onclick=\"location.href='no'\" formaction=no>",
+        "<img src=no><script src=no></script><embed src=no><object data=no></object><video src=no poster=no></video>",
+    ] {
+        assert_eq!(followed(html, LinkKinds::PagesAndForms), [], "{html}");
+    }
+    assert_eq!(pages("<base href=/b/><meta http-equiv=refresh content='0;url=page.html'>"), ["http://h/b/page.html"]);
+}
+
+#[test]
+fn a_feed_is_told_by_its_type() {
+    let html = "<link rel=alternate type=application/rss+xml href=a><link rel=alternate type='Application/Atom+XML; x' href='b&amp;'>\
+                <link rel=alternate type=text/html href=c><link rel=next type=application/rss+xml href=d>";
+    let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random());
+    let links = scan(html.as_bytes(), None, &WebUrl::parse(PAGE).unwrap(), &reading).links;
+    let elements: Vec<_> = links.iter().map(|link| link.element).collect();
+    assert_eq!(elements, [Element::Feed, Element::Feed, Element::Link, Element::Link]);
+    assert!(elements[0].is_feed() && elements[0].as_str() == "link" && !elements[2].is_feed());
+}
+
+#[test]
+fn forms_sent_with_get_are_links_if_they_are_asked_for() {
+    let html = "<form action=a?b=c><form method=GET action='d'><form method=odd action=e rel=nofollow>\
+                <form method=Post action=no><form method=dialog action=no><form><form action=''>";
+    assert_eq!(pages(html), [""; 0]);
+    let of = |name, nofollow| (String::from(name), "form", nofollow);
+    assert_eq!(followed(html, LinkKinds::PagesAndForms), [of("a?b=c", false), of("d", false), of("e", true)]);
+}
+
+#[test]
+fn relations_with_nofollow_say_so() {
+    let html = "<link rel='next nofollow' href=a><link rel='NoFollow alternate' href='b&amp;'><link rel=prev href=c>";
+    let nofollow: Vec<_> = followed(html, LinkKinds::Pages).into_iter().map(|(.., nofollow)| nofollow).collect();
+    assert_eq!(nofollow, [true, true, false]);
+}
+
+#[test]
+fn links_in_the_header_come_last_and_have_labels() {
+    let url = WebUrl::parse(PAGE).unwrap();
+    let reading = Reading::links(LinkLimits::of(100), ReferenceSeed::random()).with_labels();
+    let mut links =
+        scan(b"<base href=/b/><iframe src=x></iframe><link rel='a next' href=y>", None, &url, &reading).links;
+    links.add_header(&link_header([&b"<z>; rel=\"next  nofollow\""[..]].into_iter(), &url));
+    let found: Vec<_> = links
+        .iter()
+        .map(|link| (links.url(link.number).unwrap(), links.label(link.number).unwrap(), link.nofollow))
+        .map(|(url, label, nofollow)| (url.as_str().to_owned(), label.element.as_str(), label.rel.to_owned(), nofollow))
+        .collect();
+    let of = |url: &str, element, rel: &str, nofollow| (url.to_owned(), element, rel.to_owned(), nofollow);
+    assert_eq!(
+        found,
+        [
+            of("http://h/b/x", "iframe", "", false),
+            of("http://h/b/y", "link", "a next", false),
+            of("http://h/dir/z", "header", "next nofollow", true),
+        ]
+    );
+}
+
 #[test]
 fn an_empty_source_loads_nothing() {
     let page = all("<iframe src=''></iframe><img src><link rel=stylesheet href=' '><frame>");
@@ -299,7 +405,7 @@ fn no_page_needs_a_deep_stack() {
 }
 
 /// Pages made to be slow, by how often something is in them.
-const HOSTILE: [fn(usize) -> String; 22] = [
+const HOSTILE: [fn(usize) -> String; 24] = [
     |n| "<".repeat(n),
     |n| "</".repeat(n),
     |n| "<!--".repeat(n),
@@ -319,6 +425,8 @@ const HOSTILE: [fn(usize) -> String; 22] = [
     |n| format!("<meta {}>", numbered(n, "='' x")),
     |n| format!("<title></title {}>", numbered(n, "=\"\"x")),
     |n| "<object><pre>\n".repeat(n),
+    |n| "<iframe src=x></iframe><link rel=next href='&amp;'><link rel=next href=y>".repeat(n),
+    |n| numbered(n, "'><meta http-equiv=refresh content='0;url=./"),
     |n| "<div>".repeat(n),
     |n| "<p>x<b>".repeat(n),
     |n| "x ".repeat(n) + &"\u{20ac}".repeat(n) + "<pre>" + &"\n\r".repeat(n),

@@ -135,7 +135,8 @@ impl Page {
     }
 
     /// Where its links lead (`a` and `area`): absolute URLs without fragments, each once, in their order, in scope or not.
-    /// They are read anew from the body, which takes about as long as the crawl itself spends on a page.
+    /// The crawl follows more than these (frames, refreshes, `link`, the header `Link`). They are read anew from the body, which
+    /// takes about as long as the crawl itself spends on a page.
     pub fn links(&self) -> Vec<WebUrl> {
         if !self.is_html() {
             return Vec::new();

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 2] = [SCOPE_KEYS, "extract."];
+const LINK_KEYS: [&str; 3] = [SCOPE_KEYS, "extract.", "sources.forms"];
 
 /// A start, by its key and as its area has it.
 type StartUrl = (Fingerprint, Box<str>);

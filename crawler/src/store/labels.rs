@@ -1,9 +1,10 @@
 //! [`Labels`]: what the links of a page say of themselves, as bytes that are kept with a visit.
 //!
-//! Owns: the format. One byte (2, or 3 where links were refused), and a zstd frame without the four bytes that begin each frame. The frame
+//! Owns: the format. One byte (4, or 5 where links were refused), and a zstd frame without the four bytes that begin each frame. The frame
 //! holds two numbers: how many links were kept, and how many refused. Then come the lengths of each link, kept ones first, in page order: a
-//! number made of the length of its text, whether it has a `rel`, and whether it is an `area`; the length of the `rel`, if it has one; for
-//! a refused one the lengths of reason and URL. Then, in the same order, rel, text, reason and URL of each link. Numbers are LEB128.
+//! number made of the length of its text, whether it has a `rel`, and whether its element is another one than `a`; the number of that
+//! element; the length of the `rel`, if it has one; for a refused one the lengths of reason and URL. Then, in the same order, rel, text,
+//! reason and URL of each link. Numbers are LEB128. (After the first bytes 2 and 3 the other element is always `area`, and has no number.)
 //!
 //! Invariants: what was written reads back the same; no bytes make reading panic, or take more than [`MOST_BYTES`] of memory.
 //!
@@ -19,9 +20,28 @@ use super::{
 };
 use crate::extract::{Element, Label};
 
-/// The first byte: the version of the format (1) times two, and one more where some links were refused.
-const NONE_REFUSED: u8 = 2;
-const SOME_REFUSED: u8 = 3;
+/// The first byte: the version of the format (2) times two, and one more where some links were refused.
+const NONE_REFUSED: u8 = 4;
+const SOME_REFUSED: u8 = 5;
+
+/// The same in version 1, which knew `a` and `area` alone.
+const OLD_NONE_REFUSED: u8 = 2;
+const OLD_SOME_REFUSED: u8 = 3;
+
+/// The elements by their numbers: only ever added to.
+const ELEMENTS: [Element; 11] = [
+    Element::Anchor,
+    Element::Area,
+    Element::Frame,
+    Element::InlineFrame,
+    Element::Refresh,
+    Element::Link,
+    Element::Feed,
+    Element::Form,
+    Element::Header,
+    Element::HeaderFeed,
+    Element::Other,
+];
 
 /// What each zstd frame begins with: a page is small, so these bytes are left out.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -142,8 +162,11 @@ impl Packed {
     /// All but the text.
     fn add(&mut self, label: Label<'_>) {
         let has_rel = u64::from(!label.rel.is_empty());
-        let is_area = u64::from(label.element == Element::Area);
-        put(&mut self.lengths, (label.text.len() as u64) << 2 | has_rel << 1 | is_area);
+        let element = ELEMENTS.iter().position(|element| *element == label.element).unwrap_or_default() as u64;
+        put(&mut self.lengths, (label.text.len() as u64) << 2 | has_rel << 1 | u64::from(element > 0));
+        if element > 0 {
+            put(&mut self.lengths, element);
+        }
         if has_rel == 1 {
             put(&mut self.lengths, label.rel.len() as u64);
         }
@@ -159,14 +182,15 @@ impl Packed {
 impl Labels {
     /// Reads what a packer made; `None` where it is something else.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let (&first @ (NONE_REFUSED | SOME_REFUSED), frame) = bytes.split_first()? else { return None };
+        let (&first @ OLD_NONE_REFUSED..=SOME_REFUSED, frame) = bytes.split_first()? else { return None };
+        let others = if first < NONE_REFUSED { OtherElements::Areas } else { OtherElements::Numbered };
         let whole = unpack(&[&MAGIC, frame].concat(), MOST_BYTES)?;
         let mut lengths = &whole[..];
         let counts = [take(&mut lengths)?, take(&mut lengths)?];
         let mut sizes = Vec::new();
         for (count, is_refused) in counts.into_iter().zip([false, true]) {
             for _ in 0..count {
-                sizes.push(Sizes::take(&mut lengths, is_refused)?);
+                sizes.push(Sizes::take(&mut lengths, others, is_refused)?);
             }
         }
         let mut texts = std::str::from_utf8(lengths).ok()?;
@@ -181,13 +205,31 @@ impl Labels {
                 }
             }
         }
-        let agrees = texts.is_empty() && (first == SOME_REFUSED) != labels.refused.is_empty();
+        let agrees = texts.is_empty() && Self::may_have_refused(bytes) != labels.refused.is_empty();
         agrees.then_some(labels)
     }
 
     /// Whether there may be links that were refused, without unpacking.
     pub fn may_have_refused(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&SOME_REFUSED)
+        matches!(bytes.first(), Some(&(OLD_SOME_REFUSED | SOME_REFUSED)))
+    }
+}
+
+/// How elements other than `a` are written.
+#[derive(Debug, Clone, Copy)]
+enum OtherElements {
+    /// All are `area`.
+    Areas,
+    /// By their numbers.
+    Numbered,
+}
+
+impl OtherElements {
+    fn take(self, from: &mut &[u8]) -> Option<Element> {
+        match self {
+            Self::Areas => Some(Element::Area),
+            Self::Numbered => ELEMENTS.get(usize::try_from(take(from)?).ok()?).copied(),
+        }
     }
 }
 
@@ -200,9 +242,9 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn take(from: &mut &[u8], is_refused: bool) -> Option<Self> {
+    fn take(from: &mut &[u8], others: OtherElements, is_refused: bool) -> Option<Self> {
         let head = take(from)?;
-        let element = if head & 1 == 1 { Element::Area } else { Element::Anchor };
+        let element = if head & 1 == 1 { others.take(from)? } else { Element::Anchor };
         let rel = if head & 2 == 2 { Some(take(from)?) } else { None };
         let refused = if is_refused { Some([take(from)?, take(from)?]) } else { None };
         Some(Self { element, rel, text: head >> 2, refused })
@@ -230,14 +272,14 @@ mod tests {
 
     use super::*;
 
-    type Link = (bool, String, String);
+    type Link = (Element, String, String);
 
     fn link() -> impl Strategy<Value = Link> {
-        (any::<bool>(), "[a-z ]{0,12}", ".{0,40}")
+        (prop::sample::select(ELEMENTS.to_vec()), "[a-z ]{0,12}", ".{0,40}")
     }
 
-    fn label((is_area, rel, text): &Link) -> Label<'_> {
-        Label { element: if *is_area { Element::Area } else { Element::Anchor }, rel, text }
+    fn label((element, rel, text): &Link) -> Label<'_> {
+        Label { element: *element, rel, text }
     }
 
     fn unpacked(link: &Link) -> LinkLabel {
@@ -308,11 +350,11 @@ mod tests {
 
     #[test]
     fn what_is_no_label_is_refused() {
-        for bytes in [&b""[..], &[1], &[2], &[2, 0, 1], &[4, 0x20, 2, 0x11, 0, 0, 0, 0], &[2, 0x28, 0xb5, 0x2f, 0xfd]] {
+        for bytes in [&b""[..], &[1], &[2], &[2, 0, 1], &[6, 0x20, 2, 0x11, 0, 0, 0, 0], &[2, 0x28, 0xb5, 0x2f, 0xfd]] {
             assert_eq!(Labels::read(bytes), None);
         }
         // More links than there are lengths, and a text beyond the end.
-        for inside in [&[200, 1, 0, 4][..], &[1, 0, 40, b'a'], &[0xff; 12], &[0, 0, 7]] {
+        for inside in [&[200, 1, 0, 4][..], &[1, 0, 40, b'a'], &[0xff; 12], &[0, 0, 7], &[1, 0, 1, 11]] {
             let bytes = framed(NONE_REFUSED, &zstd::bulk::compress(inside, 1).unwrap());
             assert_eq!(Labels::read(&bytes), None, "{inside:?}");
         }

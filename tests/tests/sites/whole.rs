@@ -65,7 +65,8 @@ fn covered(package: &str, cases: &[Case]) -> Result<()> {
 }
 
 /// A walk over the files as the server answers; of the listed version, a walk with the habits of the lists must give
-/// the list first.
+/// the list first. The lists know of `a` and `area` alone; the walk of the other links that a crawl follows too (`link rel=next` and the
+/// like), so that it finds no less, some of it on a shorter way.
 pub(crate) fn oracle(site: &Site) -> Result<Option<Oracle>> {
     let Some(list) = Oracle::of(&site.package)? else { return Ok(None) };
     let Some(as_served) = walk(site, Habits::Server)? else { return Ok(None) };
@@ -77,10 +78,12 @@ pub(crate) fn oracle(site: &Site) -> Result<Option<Oracle>> {
         println!("{}: the oracle is a walk over the files of {}", site.package, site.version);
     }
     let paths: BTreeSet<_> = listed.keys().chain(served.keys()).collect();
-    let place = |found: &Found| (found.depth, found.kind);
-    for path in paths.into_iter().filter(|path| listed.get(*path).map(place) != served.get(*path).map(place)) {
+    let kind = |found: &Found| found.kind;
+    for path in paths.into_iter().filter(|path| listed.get(*path).map(kind) != served.get(*path).map(kind)) {
         println!("{}: {path}: {:?} in the list, {:?} as served", site.package, listed.get(path), served.get(path));
     }
+    let nearer = served.iter().filter(|(path, found)| listed.get(*path).is_some_and(|it| it.depth > found.depth));
+    println!("{}: {} addresses are fewer links away than in the list", site.package, nearer.count());
     Ok(Some(as_served))
 }
 

@@ -12,6 +12,7 @@ mod politeness;
 mod revisit;
 mod schedule;
 mod scope;
+mod sources;
 
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
@@ -27,6 +28,7 @@ pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
 pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
+pub use sources::{FormsChoice, SourcesSettings};
 
 use super::reader::KeyReader;
 
@@ -52,6 +54,8 @@ pub struct Settings {
     pub retry: RetrySettings,
     /// What is read from pages.
     pub extract: ExtractSettings,
+    /// Where URLs come from, beside links.
+    pub sources: SourcesSettings,
     /// The URL cache.
     pub cache: CacheSettings,
     /// What is fetched next.
@@ -79,6 +83,7 @@ impl Settings {
             fetch: FetchLimits::read(reader),
             retry: RetrySettings::read(reader),
             extract: ExtractSettings::read(reader),
+            sources: SourcesSettings::read(reader),
             cache: CacheSettings::read(reader),
             frontier: FrontierSettings::read(reader),
             schedule: ScheduleSettings::read(reader),
