@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 pub struct Ticket(pub u64);
 
 /// Number of a host (one [`Origin`](crate::url::Origin)): ascending, the row's id in the host table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct HostId(pub u32);
 
 /// How a candidate was found.
@@ -20,15 +20,24 @@ pub enum Hop {
     Link,
     /// The `Location` of a redirect.
     Redirect,
+    /// A sitemap lists it; or it is a sitemap that robots.txt, a setting or a sitemap index names.
+    Sitemap,
+    /// An entry of a feed.
+    Feed,
 }
 
 impl Hop {
+    /// Each of them.
+    pub const ALL: [Self; 5] = [Self::Start, Self::Link, Self::Redirect, Self::Sitemap, Self::Feed];
+
     /// The word used in the database and in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Start => "start",
             Self::Link => "link",
             Self::Redirect => "redirect",
+            Self::Sitemap => "sitemap",
+            Self::Feed => "feed",
         }
     }
 }
@@ -43,10 +52,7 @@ impl FromStr for Hop {
     type Err = UnknownHop;
 
     fn from_str(word: &str) -> Result<Self, UnknownHop> {
-        [Self::Start, Self::Link, Self::Redirect]
-            .into_iter()
-            .find(|hop| hop.as_str() == word)
-            .ok_or_else(|| UnknownHop(word.to_owned()))
+        Self::ALL.into_iter().find(|hop| hop.as_str() == word).ok_or_else(|| UnknownHop(word.to_owned()))
     }
 }
 
@@ -61,7 +67,7 @@ mod tests {
 
     #[test]
     fn hop_words_read_back() {
-        for hop in [Hop::Start, Hop::Link, Hop::Redirect] {
+        for hop in Hop::ALL {
             assert_eq!(hop.to_string().parse(), Ok(hop));
         }
         assert!("links".parse::<Hop>().is_err());

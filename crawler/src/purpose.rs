@@ -24,6 +24,8 @@ pub enum Purpose {
     Robots,
     /// A URL that had an answer, to find out whether its host answers again.
     Check,
+    /// `/sitemap.xml` of a host whose robots.txt names no sitemap.
+    Guess,
 }
 
 /// What a purpose means.
@@ -76,6 +78,8 @@ pub enum ReportTaker {
     Robots,
     /// What knows whether hosts answer.
     Health,
+    /// What knows which sitemaps hosts have.
+    Sources,
 }
 
 const fn page(purpose: Purpose) -> Row {
@@ -83,7 +87,7 @@ const fn page(purpose: Purpose) -> Row {
 }
 
 /// By the number of the purpose.
-const TABLE: [Row; 9] = [
+const TABLE: [Row; 10] = [
     page(Purpose::Discover),
     page(Purpose::Retry),
     page(Purpose::Revisit),
@@ -105,6 +109,7 @@ const TABLE: [Row; 9] = [
         body: Body::FirstByte,
         taker: ReportTaker::Health,
     },
+    Row { purpose: Purpose::Guess, queue: Queue::Extra, of_page: false, body: Body::Page, taker: ReportTaker::Sources },
 ];
 
 impl Purpose {

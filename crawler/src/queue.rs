@@ -118,9 +118,20 @@ impl WorkItem {
         Self { purpose, ..Self::discover(Ticket(0), host, url, Hop::Link) }
     }
 
+    /// Where the sitemap of a host may be.
+    pub fn guess(host: HostId, url: WebUrl) -> Self {
+        Self { hop: Hop::Sitemap, ..Self::extra(host, url, Purpose::Guess) }
+    }
+
     /// The robots.txt of a host, to be asked for at another or the same.
     pub fn robots(host: HostId, url: WebUrl, of: HostId) -> Self {
         Self { of: Some(of), ..Self::extra(host, url, Purpose::Robots) }
+    }
+
+    /// Whether it is a sitemap by what named it: robots.txt, a setting, a sitemap index, or the redirect of such a one. What
+    /// a sitemap lists has no redirects behind it, and is deeper.
+    pub fn is_sitemap(&self) -> bool {
+        self.hop == Hop::Sitemap && (self.depth == 0 || self.redirects > 0)
     }
 
     /// When it failed, where that may have been its own fault.

@@ -26,6 +26,7 @@ mod pages;
 mod session;
 mod signals;
 mod simulate;
+mod sitemap;
 mod status;
 mod watch;
 
@@ -69,6 +70,11 @@ enum Command {
     ///
     /// Each line is one link, with the page that has it.
     Links(links::LinksArgs),
+    /// Compare the sitemaps of a crawl with its pages
+    ///
+    /// Each line is one URL that a sitemap lists, or a page that is linked and that no sitemap lists, with what does not fit
+    /// together.
+    Sitemap(sitemap::SitemapArgs),
     /// List what has changed on the pages, with diffs
     ///
     /// Each line is one change; Webloom reports each change once.
@@ -141,6 +147,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Status(args) => status::run(&args),
         Command::Pages(args) => pages::run(&args),
         Command::Links(args) => links::run(&args),
+        Command::Sitemap(args) => sitemap::run(&args),
         Command::Changes(args) => changes::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),

@@ -4,7 +4,9 @@
 //! let more URLs in is refused within a sequence; all others (delays, budgets, concurrency, a narrower scope) apply at
 //! once. A new sequence may have any settings.
 
-use super::{ConfigFault, ConfigFaults, FormsChoice, NofollowChoice, Resolved, ScopeKind, Settings, secret};
+use super::{
+    ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved, ScopeKind, Settings, secret,
+};
 
 /// A key whose value differs from the stored one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +71,8 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         }
         "scope.exclude" => !within(&old.scope.exclude, &new.scope.exclude),
         "scope.max_url_length" => new.scope.max_url_length > old.scope.max_url_length,
+        "sources.sitemaps" => new.sources.sitemaps == ListsChoice::On,
+        "sources.feeds" => new.sources.feeds == ListsChoice::On,
         "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,
         "sources.forms" => new.sources.forms == FormsChoice::On,
         _ => false,
@@ -117,6 +121,8 @@ mod tests {
         }
         check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
         check("", "[sources]\nforms = \"on\"").unwrap_err();
+        check("[sources]\nsitemaps = \"off\"", "").unwrap_err();
+        check("", "[sources]\nfeeds = \"off\"").unwrap();
     }
 
     #[test]

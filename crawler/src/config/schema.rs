@@ -181,6 +181,12 @@ pub struct RawExtract {
 pub struct RawSources {
     /// Whether forms that are sent with GET are links.
     pub forms: Option<RawValue>,
+    /// Whether sitemaps are looked for and read.
+    pub sitemaps: Option<RawValue>,
+    /// Whether feeds are read.
+    pub feeds: Option<RawValue>,
+    /// Sitemaps beside those that hosts name.
+    pub sitemap: Option<RawValue>,
 }
 
 /// `[cache]`: the URL cache.

@@ -14,6 +14,7 @@ mod error;
 mod gated;
 mod hand_over;
 mod judge;
+mod lists;
 mod outcome;
 mod preparing;
 mod progress;

@@ -144,6 +144,15 @@ impl VisitLinks {
         }
     }
 
+    /// Whether they are what a sitemap lists.
+    pub(super) fn are_of_sitemap(&self) -> bool {
+        let list = match self {
+            Self::Judged(proposals) => proposals.list,
+            Self::Raw(links, _) => links.list(),
+        };
+        list.is_some_and(|list| !list.is_feed())
+    }
+
     /// How many are still to be judged.
     pub(super) fn unjudged(&self) -> usize {
         match self {

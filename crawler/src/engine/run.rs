@@ -15,6 +15,7 @@ use super::{
     core::{Setup, cache_check},
     hand_over::{HandOver, MOST_COMMITTED_TOGETHER},
     judge::Memo,
+    lists::Lists,
     shell::{Rest, RunControl, Shell},
     visit::Visitor,
 };
@@ -196,8 +197,9 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
     let visitor = Visitor { events: launch.events, preparers: launch.preparers, ..visitor };
     let sample = launch.settings.cache.audit_sample;
     let (started, now) = (launch.clock.started(), launch.clock.now());
+    let is_followed = visitor.events.is_some();
     let (resumed, filter) = (launch.resumed, launch.filter);
-    let setup = Setup { resumed, settings: launch.settings, filter, started, now };
+    let setup = Setup { resumed, settings: launch.settings, filter, is_followed, started, now };
     let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
     let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
@@ -233,6 +235,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
     let links = settings.extract.max_links as usize;
     Visitor {
         fetcher,
+        lists: Lists::new(&settings.sources),
         max_body: settings.fetch.max_body,
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),

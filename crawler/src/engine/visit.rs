@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     judge::Memo,
+    lists::{FetchedAs, Lists},
     preparing::{Preparers, apart_if},
     report::{BodyRecord, Content, Judging, KeptResponse, VisitLinks, shortened},
     sending,
@@ -61,6 +62,8 @@ pub(super) struct Job {
     pub(super) purpose: Purpose,
     /// The pause that the host has between requests.
     pub(super) pause: Duration,
+    /// What it is fetched as.
+    pub(super) fetched_as: FetchedAs,
     /// The copy that is known of it.
     pub(super) copy: Option<Arc<KnownCopy>>,
     /// Of a page, where somebody follows the crawl.
@@ -88,7 +91,8 @@ impl Job {
             Body::Page => FetchTask::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
         let copy = lease.item().copy.clone();
-        Self { task, purpose: lease.purpose(), pause: lease.delay(), copy, followed: None }
+        let fetched_as = FetchedAs::of(lease.item());
+        Self { task, purpose: lease.purpose(), pause: lease.delay(), fetched_as, copy, followed: None }
     }
 }
 
@@ -101,6 +105,8 @@ pub(super) struct Visitor<F> {
     pub(super) links: LinkLimits,
     /// What counts as a link.
     pub(super) kinds: LinkKinds,
+    /// Which answers are read as lists of URLs.
+    pub(super) lists: Lists,
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
     pub(super) rules: Canonicalizer,
@@ -123,6 +129,7 @@ pub(super) struct Visitor<F> {
 /// How a page is read.
 struct PageReading {
     judging: Judging,
+    fetched_as: FetchedAs,
     copy: Option<Arc<KnownCopy>>,
     followed: Option<Followed>,
     /// The request says which copy is known.
@@ -149,13 +156,13 @@ pub(super) struct Visited {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, purpose, pause, copy, followed } = job;
+        let Job { task, purpose, pause, fetched_as, copy, followed } = job;
         let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             FetchTask::Page(url, validators) => {
                 let keep = self.preparers.keeps();
-                let request = FetchRequest { validators, keep, ..get(url, self.max_body) };
-                self.page(request, PageReading { judging, copy, followed, is_conditional: false }).await
+                let request = FetchRequest { validators, keep, ..get(url, fetched_as.longest(self.max_body)) };
+                self.page(request, PageReading { judging, fetched_as, copy, followed, is_conditional: false }).await
             }
             FetchTask::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
             FetchTask::Check(url) => {
@@ -190,7 +197,12 @@ impl<F: Fetcher> Visitor<F> {
             // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
             // first answer goes: the second may wait for the room that this one holds.
             drop(result);
-            let again = FetchRequest { keep, purpose, pause, ..FetchRequest::get(itself, self.max_body) };
+            let again = FetchRequest {
+                keep,
+                purpose,
+                pause,
+                ..FetchRequest::get(itself, reading.fetched_as.longest(self.max_body))
+            };
             let second = self.fetch(again).await;
             requests += second.requests;
             result = second.result;
@@ -240,8 +252,13 @@ impl<F: Fetcher> Visitor<F> {
         let (kinds, limits, seed, labels) = (self.kinds, self.links, self.seed, self.labels);
         let reading = Reading { kinds, limits, seed, text: self.omitted.clone(), labels };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
+        let (lists, fetched_as) = (self.lists, how.fetched_as);
         let (url, response, mut page, mut scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
-            let (page, scanned) = page(&url, &response, &agent, (&reading, known));
+            let listed = lists.read((&url, fetched_as), &response, (reading.limits, reading.seed));
+            let (page, scanned) = match listed {
+                Some(links) => list(&response, &agent, links),
+                None => page(&url, &response, &agent, (&reading, known)),
+            };
             (url, response, page, scanned)
         })
         .await;
@@ -339,6 +356,18 @@ impl<F: Fetcher> Visitor<F> {
     fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
     }
+}
+
+/// The record of a sitemap or a feed, and what it lists.
+fn list(response: &FetchResponse, agent: &str, links: RawLinks) -> (BodyRecord, Option<RawLinks>) {
+    let page = BodyRecord {
+        html: false,
+        validators: kept_validators(response),
+        digest: Sha256::digest(&response.body).into(),
+        follows: !header_robots(response, agent).nofollow,
+        ..record(response)
+    };
+    (page, Some(links))
 }
 
 /// The record of a page, and its links: of what is not HTML those in the header of the answer.

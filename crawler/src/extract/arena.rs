@@ -11,6 +11,7 @@ use super::{
     header::HeaderLink,
     labels::Label,
     references::{LinkLimits, Marks, ReferenceSeed, References, trailing_half},
+    sitemap::SourceKind,
 };
 use crate::url::WebUrl;
 
@@ -38,12 +39,14 @@ pub struct RawLinks {
     references: References,
     base: Base,
     hashes: Option<BaseHashes>,
+    /// What lists them, where that is no page.
+    list: Option<SourceKind>,
 }
 
 impl RawLinks {
     pub(super) fn new(mut references: References, base: Base) -> Self {
         references.close();
-        Self { hashes: base.hashes(references.seed().value()), references, base }
+        Self { hashes: base.hashes(references.seed().value()), references, base, list: None }
     }
 
     /// None yet, of a page there.
@@ -63,6 +66,23 @@ impl RawLinks {
         for HeaderLink { url, rel, element } in links {
             self.references.offer_page(Some(url.as_str().as_bytes()), *element, Some(rel));
         }
+    }
+
+    /// The same, of a sitemap or a feed.
+    pub(super) fn listed_by(self, list: SourceKind) -> Self {
+        Self { list: Some(list), ..self }
+    }
+
+    /// One entry of it.
+    pub(super) fn add_entry(&mut self, url: &WebUrl, element: Element, note: &str) {
+        if let Some(number) = self.references.offer(Some(url.as_str().as_bytes()), element, false) {
+            self.references.put_label(number, None, note);
+        }
+    }
+
+    /// What lists them; none where a page links to them.
+    pub fn list(&self) -> Option<SourceKind> {
+        self.list
     }
 
     /// How many there are.

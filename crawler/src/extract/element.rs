@@ -23,6 +23,12 @@ pub enum Element {
     Header,
     /// The header `Link`, with `rel=alternate` and the `type` of a feed.
     HeaderFeed,
+    /// An entry of a sitemap.
+    Sitemap,
+    /// A sitemap that an index names.
+    SitemapIndex,
+    /// An entry of a feed.
+    FeedEntry,
     /// Any other, in lists that hold no links to pages.
     Other,
 }
@@ -60,6 +66,9 @@ impl Element {
             Self::Link | Self::Feed => "link",
             Self::Form => "form",
             Self::Header | Self::HeaderFeed => "header",
+            Self::Sitemap => "sitemap",
+            Self::SitemapIndex => "sitemapindex",
+            Self::FeedEntry => "feed",
             Self::Other => "other",
         }
     }

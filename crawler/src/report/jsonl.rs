@@ -39,6 +39,7 @@ fn json(value: &Value<'_>) -> serde_json::Value {
     match value {
         Value::None => serde_json::Value::Null,
         Value::Number(number) => (*number).into(),
+        Value::Flag(so) => (*so).into(),
         Value::Text(text) => text.as_ref().into(),
     }
 }

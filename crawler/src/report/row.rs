@@ -46,6 +46,8 @@ pub enum Value<'a> {
     None,
     /// A number.
     Number(u64),
+    /// Whether something is so.
+    Flag(bool),
     /// A text.
     Text(Cow<'a, str>),
 }
@@ -56,6 +58,7 @@ impl Value<'_> {
         match self {
             Self::None => "".into(),
             Self::Number(number) => number.to_string().into(),
+            Self::Flag(so) => if *so { "yes" } else { "no" }.into(),
             Self::Text(text) => text.as_ref().into(),
         }
     }

@@ -160,6 +160,26 @@ impl CrawlScope {
         }
     }
 
+    /// Whether a list of URLs, such as a sitemap, may be read: on a host of the crawl it may, whichever of its pages are wanted.
+    ///
+    /// # Errors
+    /// The first rule that refuses it.
+    pub fn judge_list(&self, url: &WebUrl) -> Result<(), Refusal> {
+        let is_of_a_host = match self.rules.reach {
+            Reach::Host => self.hosts.contains(url.authority()),
+            Reach::Prefix => self.folders.contains_key(url.authority()),
+        };
+        if url.as_str().len() > self.rules.max_url_length {
+            Err(Refusal::TooLong)
+        } else if !is_of_a_host {
+            Err(Refusal::Scope)
+        } else if self.rules.exclude.iter().any(|pattern| pattern.is_match(url.as_str())) {
+            Err(Refusal::Exclude)
+        } else {
+            Ok(())
+        }
+    }
+
     /// However many starts there are, this looks up one host and the folders above the URL.
     fn reached(&self, url: &WebUrl) -> bool {
         match self.rules.reach {
@@ -208,6 +228,14 @@ mod tests {
         assert_eq!(scope.judge(&url("http://h.example/docs/")), Ok(()));
         assert_eq!(scope.judge(&url("http://h.example/docs2/")), Err(Refusal::Scope));
         assert_eq!(scope.judge(&url("http://h.example.org/docs/")), Err(Refusal::Scope));
+    }
+
+    #[test]
+    fn a_list_is_read_on_each_host_of_the_crawl_unless_it_is_excluded() {
+        let scope = scope(Reach::Prefix, &["/docs/"], &[r"\.zip$"]);
+        assert_eq!(scope.judge_list(&url("http://h.example/sitemap.xml")), Ok(()));
+        assert_eq!(scope.judge_list(&url("http://h.example/sitemap.zip")), Err(Refusal::Exclude));
+        assert_eq!(scope.judge_list(&url("http://other.example/docs/sitemap.xml")), Err(Refusal::Scope));
     }
 
     #[test]

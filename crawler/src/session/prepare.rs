@@ -19,7 +19,10 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 3] = [SCOPE_KEYS, "extract.", "sources.forms"];
+const LINK_KEYS: [&str; 5] = [SCOPE_KEYS, "extract.", "sources.forms", "sources.sitemaps", "sources.feeds"];
+
+/// The setting that adds what is to be read, as a start does.
+const SITEMAP_KEY: &str = "sources.sitemap";
 
 /// A start, by its key and as its area has it.
 type StartUrl = (Fingerprint, Box<str>);
@@ -108,7 +111,8 @@ impl<C: Caller> Session<C> {
         let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
         let (resumed, starts) = self.begin(&directory, &wanted)?;
         let is_over = self.round == Round::Between;
-        if !is_over && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
+        let adds = changes.iter().any(|change| change.key == SITEMAP_KEY);
+        if !is_over && !adds && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));
             let end = if resumed.counters.stored == 0 { RunEnd::Failed } else { RunEnd::Drained };

@@ -29,7 +29,7 @@ const OLD_NONE_REFUSED: u8 = 2;
 const OLD_SOME_REFUSED: u8 = 3;
 
 /// The elements by their numbers: only ever added to.
-const ELEMENTS: [Element; 11] = [
+const ELEMENTS: [Element; 14] = [
     Element::Anchor,
     Element::Area,
     Element::Frame,
@@ -41,6 +41,9 @@ const ELEMENTS: [Element; 11] = [
     Element::Header,
     Element::HeaderFeed,
     Element::Other,
+    Element::Sitemap,
+    Element::SitemapIndex,
+    Element::FeedEntry,
 ];
 
 /// What each zstd frame begins with: a page is small, so these bytes are left out.
@@ -354,7 +357,7 @@ mod tests {
             assert_eq!(Labels::read(bytes), None);
         }
         // More links than there are lengths, and a text beyond the end.
-        for inside in [&[200, 1, 0, 4][..], &[1, 0, 40, b'a'], &[0xff; 12], &[0, 0, 7], &[1, 0, 1, 11]] {
+        for inside in [&[200, 1, 0, 4][..], &[1, 0, 40, b'a'], &[0xff; 12], &[0, 0, 7], &[1, 0, 1, 14]] {
             let bytes = framed(NONE_REFUSED, &zstd::bulk::compress(inside, 1).unwrap());
             assert_eq!(Labels::read(&bytes), None, "{inside:?}");
         }

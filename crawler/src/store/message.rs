@@ -2,7 +2,7 @@
 
 use super::{
     Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, KeptPart, LostRow, RescueRow, RobotsRow,
-    SequenceEnd, SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
+    SequenceEnd, SitemapsRow, SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -32,6 +32,8 @@ pub struct Step {
     pub health: Vec<(HostId, Option<HealthRow>)>,
     /// A host's robots.txt.
     pub robots: Option<(HostId, RobotsRow)>,
+    /// A host whose sitemaps were looked for; those that are new have rows.
+    pub sitemaps: Option<SitemapsRow>,
     /// A host whose queued URLs are all abandoned.
     pub closed: Option<(HostId, Abandonment)>,
     /// Start URLs, and targets of their redirects by which the scope grew.

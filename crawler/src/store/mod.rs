@@ -24,6 +24,7 @@ mod reading;
 mod resumed;
 mod revisits;
 mod rows;
+mod sitemaps;
 pub mod sqlite;
 mod summary;
 mod unpack;
@@ -43,8 +44,10 @@ pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostState, PendingStart, Resumed};
 pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};
 pub use rows::{
-    Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, UrlChange, UrlRow, VisitOutcome, VisitRow,
+    Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, SitemapsRow, UrlChange, UrlRow, VisitOutcome,
+    VisitRow,
 };
+pub use sitemaps::{SitemapFinding, SitemapLine};
 pub use summary::{
     CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UnhealthyHost, UrlCounts,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange, ReadError,
-    SequenceLosses, Since, StoredSummary,
+    SequenceLosses, Since, SitemapLine, StoredSummary,
 };
 use crate::{changes::KeptTexts, queue::Counts};
 
@@ -71,6 +71,13 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError>;
+
+    /// Shows what sitemaps list, and then the pages that pages lead to and no sitemap lists, to `each` until it answers `false`; whether
+    /// a sitemap was read.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
+    fn sitemaps(&self, each: impl FnMut(SitemapLine) -> bool) -> Result<bool, ReadError>;
 
     /// The settings of the crawl as JSON; `None` before it has begun.
     ///

@@ -54,7 +54,7 @@ pub struct PendingStart {
 }
 
 /// A host as it was committed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HostState {
     /// Its number.
     pub id: HostId,
@@ -66,6 +66,10 @@ pub struct HostState {
     pub answered: bool,
     /// When its robots.txt was fetched, if that can still be used.
     pub robots_fetched: Option<Moment>,
+    /// Its sitemaps were looked for in the sequence.
+    pub has_sitemaps_read: bool,
+    /// One was found at the usual place once.
+    pub sitemap_guessed: bool,
     /// What is wrong with it.
     pub health: Option<Box<HealthRow>>,
     /// A URL that was stored in the sequence.

@@ -301,6 +301,15 @@ pub struct RobotsRow {
     pub crawl_delay_millis: Option<u64>,
 }
 
+/// The sitemaps of a host were looked for in the sequence.
+#[derive(Debug, Clone, Copy)]
+pub struct SitemapsRow {
+    /// The host.
+    pub host: HostId,
+    /// Its robots.txt names none, and one is at the usual place.
+    pub is_guessed: bool,
+}
+
 /// The state of a sequence at its end, or after the later visits of pages that were due.
 #[derive(Debug, Clone)]
 pub struct SequenceEnd {

@@ -47,6 +47,7 @@ mod said;
 mod secrets;
 mod secure;
 mod simulate;
+mod sitemaps;
 mod starts;
 mod usage;
 mod watch;

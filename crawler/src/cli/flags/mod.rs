@@ -150,6 +150,12 @@ struct ScopeFlags {
     /// Follow links with rel=nofollow, or obey and leave them out [default: follow]
     #[arg(long, value_name = "follow|obey")]
     nofollow: Option<String>,
+    /// Read this sitemap too; may be repeated [default: none]
+    ///
+    /// It must be on a host of the crawl. Webloom reads the sitemaps that robots.txt names by itself, or /sitemap.xml if
+    /// it names none.
+    #[arg(long, value_name = "URL")]
+    sitemap: Vec<String>,
     /// Which URL of a host comes first [default: breadth]
     ///
     /// `breadth` takes the URL that is nearest to a start URL, `depth` the farthest one, and `best` the one with the
@@ -380,6 +386,7 @@ impl ScopeFlags {
         raw.scope.kind = text(self.scope.as_ref());
         raw.scope.include = list(&self.include);
         raw.scope.exclude = list(&self.exclude);
+        raw.sources.sitemap = list(&self.sitemap);
         raw.extract.nofollow = text(self.nofollow.as_ref());
         raw.frontier.order = text(self.order.as_ref());
         raw.frontier.priority = list(&self.priority);

@@ -28,7 +28,7 @@ pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
 pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
-pub use sources::{FormsChoice, SourcesSettings};
+pub use sources::{FormsChoice, ListsChoice, SourcesSettings};
 
 use super::reader::KeyReader;
 

@@ -19,6 +19,7 @@ mod pages;
 pub(super) mod robots;
 mod router;
 mod setup;
+mod sources;
 mod starts;
 mod sweep;
 mod task;
@@ -37,6 +38,7 @@ use outbox::Outbox;
 use pages::{Again, Fate, PageFates, Revisits, Unfinished};
 use robots::{KnownRobots, Permission, RobotsAnswer};
 pub(super) use setup::{Setup, cache_check, ranking, scope};
+use sources::{NamedSitemaps, SitemapPlace, Sources};
 use starts::{Offered, Starts};
 use sweep::{AtDrain, RefetchedPage, Sweep};
 use task::Task;
@@ -50,6 +52,7 @@ pub(super) struct Core {
     admission: Admission,
     robots: KnownRobots,
     starts: Starts,
+    sources: Sources,
     sweep: Sweep,
     limits: Limits,
     pages: PageFates,

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, KnownRobots, Limits, Outbox, PageFates, Revisits, RunEnd, SeenCache, Starts, Sweep,
+    Admission, Core, KnownRobots, Limits, Outbox, PageFates, Revisits, RunEnd, SeenCache, Sources, Starts, Sweep,
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
@@ -40,6 +40,8 @@ pub(in crate::engine) struct Setup {
     pub(in crate::engine) settings: Arc<Settings>,
     /// Which URLs belong to the crawl, beside what the settings say.
     pub(in crate::engine) filter: Option<UrlFilter>,
+    /// Whether each visit is handed out to somebody.
+    pub(in crate::engine) is_followed: bool,
     /// When the process was started: the time of a run counts from there.
     pub(in crate::engine) started: Moment,
     /// The time.
@@ -52,7 +54,7 @@ impl Setup {
     /// # Errors
     /// [`EngineError`] when the URL cache cannot be made, or the crawl directory holds what is no URL.
     pub(in crate::engine) fn core(self, agent: ProductToken) -> Result<Core, EngineError> {
-        let Self { mut resumed, settings, filter, started, now } = self;
+        let Self { mut resumed, settings, filter, is_followed, started, now } = self;
         let ended = resumed.end.as_deref().and_then(RunEnd::of_word);
         let mut frontier = Frontier::new(frontier_limits(&settings));
         frontier.resume(resumed.counts, now);
@@ -65,8 +67,11 @@ impl Setup {
         let hosts = std::mem::take(&mut resumed.hosts);
         frontier.expect_hosts(hosts.len());
         let mut origins = Origins::with_capacity(hosts.len());
+        // What lists URLs leads one level on.
+        let mut sources = Sources::new(&settings.sources, settings.budget.max_depth != Some(0), !is_followed);
         for host in hosts {
             let number = host.id;
+            sources.resume(&host);
             let id = frontier.add_host(host_start(host, &settings, &robots, now)?);
             if id != number {
                 return Err(EngineError::HostGap(id));
@@ -93,6 +98,7 @@ impl Setup {
             admission,
             robots,
             starts,
+            sources,
             sweep: Sweep::new(settings.cache.sweep),
             limits: Limits::new(&settings, started),
             pages: PageFates::new(&settings, revisits),

@@ -120,16 +120,22 @@ impl Sweep {
         at: Moment,
     ) -> RefetchedPage {
         let answer = what_it_is(&result);
-        let (mut proposals, hop) = match result.map(|answer| answer.content) {
-            Ok(Content::Redirect(target)) => (scope.one(target), Hop::Redirect),
-            Ok(Content::Page(page)) => (page.links.judged(scope), Hop::Link),
-            _ => (Proposals::default(), Hop::Link),
+        let (mut proposals, found) = match result.map(|answer| answer.content) {
+            Ok(Content::Redirect(target)) => {
+                let target = if parent.is_sitemap() { scope.lists([target]) } else { scope.one(target) };
+                (target, Provenance::on(&parent, Hop::Redirect, Judge::Lost, at))
+            }
+            content => {
+                let links =
+                    if let Ok(Content::Page(page)) = content { page.links.judged(scope) } else { Proposals::default() };
+                let found = Provenance::of(&parent, &links, Judge::Lost, at);
+                (links, found)
+            }
         };
         let answer = answer.filter(|_| !proposals.are_cut());
         let mut wanted: HashSet<u64> = self.wanted_of(parent.id).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
         proposals.refused.clear();
-        let found = Provenance::on(&parent, hop, Judge::Lost, at);
         RefetchedPage { parent, batch: Batch::new(found, proposals), answer }
     }
 

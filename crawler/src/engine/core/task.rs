@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{RefetchedPage, Unfinished};
+use super::{NamedSitemaps, RefetchedPage, Unfinished};
 use crate::{engine::report::Report, store::Step, time::Moment};
 
 /// Something to be taken in.
@@ -11,6 +11,8 @@ pub(super) enum Task {
     Restore,
     /// Starts that are not in the URL table.
     Starts(VecDeque<Box<str>>),
+    /// Sitemaps of a host that are to be read.
+    Sitemaps(NamedSitemaps),
     /// A visit that ended at this moment.
     Visit(Box<Report>, Moment),
     /// A page whose visit ended at this moment, and whose links were held back until the starts had their answers.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Passed, Proposals};
 use crate::{
     candidate::{Hop, Ticket},
+    extract::sitemap::SourceKind,
     frontier::WorkItem,
     time::Moment,
 };
@@ -25,9 +26,31 @@ impl Provenance {
     pub(in crate::engine) fn on(page: &WorkItem, hop: Hop, judge: Judge, at: Moment) -> Self {
         let (depth, redirects) = match hop {
             Hop::Redirect => (page.depth, page.redirects + 1),
-            Hop::Start | Hop::Link => (page.depth + 1, 0),
+            Hop::Start | Hop::Link | Hop::Sitemap | Hop::Feed => (page.depth + 1, 0),
         };
+        // Where a sitemap is said to be, there is one.
+        let hop = if hop == Hop::Redirect && page.is_sitemap() { Hop::Sitemap } else { hop };
         Self { hop, via: Some(page.id), depth, redirects, judge, at }
+    }
+}
+
+impl Provenance {
+    /// What a page or a list of URLs proposes.
+    pub(in crate::engine) fn of(page: &WorkItem, proposals: &Proposals, judge: Judge, at: Moment) -> Self {
+        let hop = match proposals.list {
+            None => Hop::Link,
+            Some(list) if list.is_feed() => Hop::Feed,
+            Some(_) => Hop::Sitemap,
+        };
+        // Each level of sitemap indexes counts as a redirect does, so that they come to an end.
+        let is_index = proposals.list == Some(SourceKind::Index);
+        let redirects = if is_index { page.redirects + 1 } else { 0 };
+        Self { redirects, ..Self::on(page, hop, judge, at) }
+    }
+
+    /// Sitemaps that robots.txt or a setting names.
+    pub(in crate::engine) fn named(at: Moment) -> Self {
+        Self { hop: Hop::Sitemap, via: None, depth: 0, redirects: 0, judge: Judge::Cache, at }
     }
 }
 
@@ -55,7 +78,7 @@ pub(in crate::engine) struct Batch {
 impl Batch {
     /// What was proposed in one place.
     pub(in crate::engine) fn new(found: Provenance, proposals: Proposals) -> Self {
-        let Proposals { passed, refused, labels: _ } = proposals;
+        let Proposals { passed, refused, list: _, labels: _ } = proposals;
         Self { found, urls: passed, refused }
     }
 

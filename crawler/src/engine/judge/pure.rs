@@ -11,7 +11,7 @@ use super::{
     memo::{Memo, Target},
 };
 use crate::{
-    extract::{Label, RawLink, RawLinks},
+    extract::{Label, RawLink, RawLinks, sitemap::SourceKind},
     scope::{CrawlScope, Refusal},
     store::LabelPacker,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
@@ -64,6 +64,8 @@ pub(in crate::engine) struct Proposals {
     pub(in crate::engine) passed: Passed,
     /// How many were refused, by reason.
     pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
+    /// What lists them, where that is no page.
+    pub(in crate::engine) list: Option<SourceKind>,
     /// What a page's links say of themselves, packed, where that is kept.
     pub(in crate::engine) labels: Option<Vec<u8>>,
 }
@@ -87,9 +89,12 @@ impl PureHalf {
 
     /// The links of a page; `follows` is false where the whole page asks not to follow.
     pub(in crate::engine) fn links(&self, links: RawLinks, follows: bool, memo: Option<&mut Memo>) -> Proposals {
+        let list = links.list();
+        // What is remembered of URLs is what is said of pages.
+        let memo = memo.filter(|_| list.is_none());
         let memo = memo.and_then(|memo| memo.serve(self.generation).then_some(memo));
         let (different, left) = self.different(&links, memo);
-        let mut proposals = Proposals::default();
+        let mut proposals = Proposals { list, ..Proposals::default() };
         let mut passed = Vec::with_capacity(different.len());
         let mut labels = links.are_labelled().then(LabelPacker::default);
         for Judged { number, fingerprint, nofollow, labelled_by, allowed } in different {
@@ -141,7 +146,12 @@ impl PureHalf {
 
     /// Where a link leads: what is remembered of it, or what resolving it tells.
     fn target(&self, links: &RawLinks, link: RawLink, memo: Option<&mut Memo>) -> Target {
-        let found = || links.url(link.number).map_or(Target::Nowhere, |url| self.judge(&url.without_credentials()));
+        let of_lists = links.list() == Some(SourceKind::Index);
+        let found = || match links.url(link.number).map(WebUrl::without_credentials) {
+            Some(url) if of_lists => self.target_of(&url, self.scope.judge_list(&url)),
+            Some(url) => self.target_of(&url, self.scope.judge(&url)),
+            None => Target::Nowhere,
+        };
         let (Some(memo), Some(hash)) = (memo, link.hash) else { return found() };
         memo.get(hash).unwrap_or_else(|| {
             let target = found();
@@ -155,6 +165,16 @@ impl PureHalf {
         self.scope.judge(url).is_ok()
     }
 
+    /// Whether a list of URLs may be read.
+    pub(in crate::engine) fn may_read(&self, list: &WebUrl) -> bool {
+        self.scope.judge_list(list).is_ok()
+    }
+
+    /// Lists of URLs that are to be read.
+    pub(in crate::engine) fn lists(&self, urls: impl IntoIterator<Item = WebUrl>) -> Proposals {
+        self.judged(urls, |url| self.scope.judge_list(url))
+    }
+
     /// A single candidate.
     pub(in crate::engine) fn one(&self, url: WebUrl) -> Proposals {
         self.urls([url])
@@ -162,11 +182,19 @@ impl PureHalf {
 
     /// Candidates that are no links of a page.
     pub(in crate::engine) fn urls(&self, urls: impl IntoIterator<Item = WebUrl>) -> Proposals {
+        self.judged(urls, |url| self.scope.judge(url))
+    }
+
+    fn judged(
+        &self,
+        urls: impl IntoIterator<Item = WebUrl>,
+        judge: impl Fn(&WebUrl) -> Result<(), Refusal>,
+    ) -> Proposals {
         let mut proposals = Proposals::default();
         let mut passed = Vec::new();
         // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
         for url in urls.into_iter().map(WebUrl::without_credentials) {
-            match self.scope.judge(&url) {
+            match judge(&url) {
                 Ok(()) => passed.push((self.rules.fingerprint(&url, self.seed), url)),
                 Err(reason) => proposals.refuse(reason.as_str()),
             }
@@ -175,10 +203,10 @@ impl PureHalf {
         proposals
     }
 
-    fn judge(&self, url: &WebUrl) -> Target {
+    fn target_of(&self, url: &WebUrl, judged: Result<(), Refusal>) -> Target {
         let length = u32::try_from(url.as_str().len()).unwrap_or(u32::MAX);
         let fingerprint = self.rules.fingerprint(url, self.seed);
-        Target::Url { fingerprint, length, judged: self.scope.judge(url) }
+        Target::Url { fingerprint, length, judged }
     }
 }
 

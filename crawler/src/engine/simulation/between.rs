@@ -19,7 +19,15 @@ fn crawled(between: u64, revisit: &str, settings: &str) -> (SimulatedCrawl, Opti
     let pages =
         (0..10).map(|page| (path(page), SimulatedPage::Links(vec![ORIGIN.to_owned() + &path(page + 1)]))).collect();
     let (outages, robots_outages) = Default::default();
-    let host = Host { pages, robots: SimulatedRobots::Missing, outages, robots_outages, strain: None, is_given: true };
+    let host = Host {
+        pages,
+        robots: SimulatedRobots::Missing,
+        outages,
+        robots_outages,
+        sitemap: None,
+        strain: None,
+        is_given: true,
+    };
     let starts = vec![Given { url: ORIGIN.to_owned() + "/0", guessed: false, is_added: false }];
     let web = Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts };
     let settings = format!("[politeness]\ndelay = 0\n[revisit]\naudit_not_modified = 0\n{revisit}{settings}");

@@ -6,7 +6,7 @@ use super::{
     Random,
     faults::{MINUTE, SECOND, outages, storm},
     strain::{crash, strain},
-    web::{Given, Host, Later, MOST_REDIRECTS, SimulatedPage, SimulatedRobots, Web, endless},
+    web::{Given, Host, Later, MOST_REDIRECTS, SimulatedPage, SimulatedRobots, USUAL, Web, endless},
 };
 
 /// How a web is made.
@@ -25,6 +25,8 @@ pub(super) struct WebPlan {
     added: Option<usize>,
     /// Of so many pages one has other links later, and one is another when it is asked for again.
     turns: Option<u64>,
+    /// Hosts may have sitemaps.
+    sitemaps: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +63,8 @@ impl WebPlan {
         if let Some(last) = added.filter(|_| !calm && separate.percent(60)) {
             starts[last] = StartKind::Moved;
         }
-        Self { starts, robots, odd, crowd, calm, added, turns }
+        let sitemaps = Random::new(random.clone().next() ^ 2).percent(30);
+        Self { starts, robots, odd, crowd, calm, added, turns, sitemaps }
     }
 
     /// Whether a start is given in a later run.
@@ -77,6 +80,11 @@ impl WebPlan {
     /// Whether there are so many links that a small URL cache loses thousands of them at once.
     pub(super) fn has_crowd(&self) -> bool {
         self.crowd
+    }
+
+    /// Whether hosts may have sitemaps.
+    pub(super) fn has_sitemaps(&self) -> bool {
+        self.sitemaps
     }
 
     /// A web with these starts at a moment. One that is made later is another.
@@ -100,6 +108,10 @@ impl WebPlan {
         }
         if let Some(number) = self.joins_late() {
             islands(number, &mut web);
+        }
+        if self.sitemaps {
+            let mut separate = Random::new(random.clone().next() ^ 3);
+            web.hosts.iter_mut().for_each(|(origin, host)| list_pages(origin, host, &mut separate));
         }
         if random.percent(10) && !self.calm {
             let storm = storm(at, random);
@@ -131,6 +143,7 @@ impl WebPlan {
             robots: SimulatedRobots::Missing,
             outages: outages(at, random),
             robots_outages: Vec::new(),
+            sitemap: None,
             strain: None,
             is_given: !is_added,
         };
@@ -165,8 +178,47 @@ impl WebPlan {
             pages.insert(format!("/endless/{hop}"), SimulatedPage::Endless(hop));
         }
         let robots = self.robots[number].clone();
-        Host { pages, robots, outages: Vec::new(), robots_outages: Vec::new(), strain: None, is_given: true }
+        Host {
+            pages,
+            robots,
+            outages: Vec::new(),
+            robots_outages: Vec::new(),
+            sitemap: None,
+            strain: None,
+            is_given: true,
+        }
     }
+}
+
+/// A host may get a sitemap, of some of its pages and of others that nothing else leads to.
+fn list_pages(origin: &str, host: &mut Host, random: &mut Random) {
+    if matches!(host.robots, SimulatedRobots::At(_)) || !host.pages.contains_key("/0") || random.percent(20) {
+        return;
+    }
+    let lists: u64 = random.pick(&[1, 1, 2, 3]);
+    let mut places: Vec<(String, Vec<String>)> = Vec::new();
+    for list in 0..lists {
+        let mut listed: Vec<String> = host.pages.keys().filter(|_| random.percent(30)).cloned().collect();
+        for page in 0..random.below(8) {
+            let path = format!("/listed/{list}/{page}");
+            host.pages.insert(path.clone(), SimulatedPage::Links(vec![origin.to_owned() + "/0"]));
+            listed.push(path);
+        }
+        // Some lead to what is not there.
+        listed.extend((0..random.below(2)).map(|page| format!("/not-there/{list}/{page}")));
+        places.push((format!("/maps/{list}.xml"), listed.into_iter().map(|path| origin.to_owned() + &path).collect()));
+    }
+    let is_usual = random.percent(50);
+    let whole = if is_usual { USUAL.to_owned() } else { "/maps/all.xml".to_owned() };
+    let page = match &places[..] {
+        [(_, listed)] => SimulatedPage::Sitemap(listed.clone()),
+        _ => SimulatedPage::SitemapIndex(places.iter().map(|(path, _)| origin.to_owned() + path).collect()),
+    };
+    if places.len() > 1 {
+        host.pages.extend(places.into_iter().map(|(path, listed)| (path, SimulatedPage::Sitemap(listed))));
+    }
+    host.pages.insert(whole.clone(), page);
+    host.sitemap = (!is_usual).then_some(whole);
 }
 
 /// A host gets pages that one page elsewhere links to, each of them.

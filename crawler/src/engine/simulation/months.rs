@@ -65,6 +65,7 @@ impl Site {
             robots: SimulatedRobots::Missing,
             outages: Vec::new(),
             robots_outages: Vec::new(),
+            sitemap: None,
             strain: None,
             is_given: true,
         };

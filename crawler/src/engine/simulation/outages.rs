@@ -52,7 +52,15 @@ fn web(hosts: usize, outage: Outage) -> Web {
         let (pages, robots_outages) = (pages.collect(), Vec::new());
         (
             origin,
-            Host { pages, robots: SimulatedRobots::Missing, outages, robots_outages, strain: None, is_given: true },
+            Host {
+                pages,
+                robots: SimulatedRobots::Missing,
+                outages,
+                robots_outages,
+                sitemap: None,
+                strain: None,
+                is_given: true,
+            },
         )
     };
     let hosts: BTreeMap<_, _> = origins.enumerate().map(host).collect();

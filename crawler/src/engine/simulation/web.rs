@@ -10,6 +10,9 @@ use super::{
     strain::{Crash, Strain},
 };
 
+/// Where a host has a sitemap that its robots.txt does not name.
+pub(super) const USUAL: &str = "/sitemap.xml";
+
 /// Redirects in a row that a crawl of such a web follows.
 pub(super) const MOST_REDIRECTS: u32 = 4;
 
@@ -48,6 +51,10 @@ pub(super) enum SimulatedPage {
     Grows(u64, Vec<String>, Vec<String>),
     /// It has these links when it is asked for the first time, and is something else after that.
     Once(Vec<String>, Later),
+    /// A sitemap that lists these pages.
+    Sitemap(Vec<String>),
+    /// An index of these sitemaps.
+    SitemapIndex(Vec<String>),
 }
 
 /// What a page is when it is asked for again.
@@ -75,7 +82,9 @@ impl SimulatedPage {
             | Self::Slow(_, links)
             | Self::Living(_, links)
             | Self::Flaky(_, links)
-            | Self::Cut(_, links) => Some(links),
+            | Self::Cut(_, links)
+            | Self::Sitemap(links)
+            | Self::SitemapIndex(links) => Some(links),
             Self::Crashes(crash, links) => (crash.times < u32::MAX).then_some(links),
             _ => None,
         }
@@ -98,6 +107,8 @@ pub(super) struct Host {
     pub(super) outages: Vec<Outage>,
     /// Outages of its robots.txt alone.
     pub(super) robots_outages: Vec<Outage>,
+    /// The sitemap that its robots.txt names; it may have one beside it at the usual place.
+    pub(super) sitemap: Option<String>,
     /// What its server does not bear.
     pub(super) strain: Option<Strain>,
     /// Whether it is in the scope from the beginning: one that a start leads to is so later.
@@ -219,6 +230,8 @@ impl Web {
             {
                 continue;
             }
+            // Its robots.txt is read before anything of it is fetched.
+            open.extend(self.sitemap_of(origin));
             match self.permission(origin, path) {
                 Permission::Refused => continue,
                 Permission::Open if surely => continue,
@@ -253,6 +266,13 @@ impl Web {
             }
         }
         reached
+    }
+
+    /// Where a host has its sitemap, if it has one.
+    fn sitemap_of(&self, origin: &str) -> Option<String> {
+        let host = self.hosts.get(origin)?;
+        let named = host.sitemap.clone().or_else(|| host.pages.contains_key(USUAL).then(|| USUAL.to_owned()));
+        named.map(|path| origin.to_owned() + &path)
     }
 
     /// Whether nothing goes wrong with any of its hosts, each of which is given, and each page that is there has its links at once.

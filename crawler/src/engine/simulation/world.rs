@@ -61,6 +61,13 @@ pub(super) struct Request {
     pub(super) is_heard: bool,
 }
 
+impl Request {
+    /// Whether its answer may be that of a URL of the crawl. That of a guess that was right is.
+    pub(super) fn is_look(&self) -> bool {
+        self.purpose.is_counted() || self.purpose.is_due() || self.purpose == Purpose::Guess
+    }
+}
+
 /// A page as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sent {
@@ -236,7 +243,8 @@ impl World {
         let whole = answer.status == 200 && answer.truncated.is_none();
         let digest = whole.then(|| Sha256::digest(&answer.body).into());
         // Without a body it says that the links are those of before.
-        let is_html = || answer.content_type().is_some_and(|text| text.starts_with("text/html"));
+        let is_html =
+            || answer.content_type().is_some_and(|text| text.starts_with("text/html") || text == "application/xml");
         let is_page = answer.status == 304 || (is_html() && !answer.body.is_empty());
         let follows = is_page && answer.headers.iter().all(|(name, _)| &**name != "x-robots-tag");
         Some(Sent { digest, links: std::mem::take(&mut self.links), follows })
@@ -397,8 +405,10 @@ fn cause() -> Cause {
 }
 
 fn robots(host: &Host, at: u64) -> FetchResponse {
-    let file = |rules: &str| response(200, None, &format!("User-agent: *\n{rules}\n"));
+    let sitemap = host.sitemap.iter().map(|path| format!("Sitemap: {path}\n")).collect::<String>();
+    let file = |rules: &str| response(200, None, &format!("User-agent: *\n{rules}\n{sitemap}"));
     match &host.robots {
+        SimulatedRobots::Missing if host.sitemap.is_some() => file(""),
         SimulatedRobots::Missing => response(404, None, ""),
         SimulatedRobots::ForbidsPrivate => file("Disallow: /private"),
         SimulatedRobots::CrawlDelay(seconds) => file(&format!("Crawl-delay: {seconds}")),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     candidate::{HostId, Ticket},
     health::HealthRow,
-    store::{Abandonment, AreaRow, HostRow, RobotsRow, Step, UrlChange, UrlRow},
+    store::{Abandonment, AreaRow, HostRow, RobotsRow, SitemapsRow, Step, UrlChange, UrlRow},
 };
 
 impl StepContext {
@@ -63,6 +63,9 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
     step.health.iter().try_for_each(|(id, row)| health(connection, *id, row.as_ref()))?;
     if let Some((id, row)) = &step.robots {
         robots(connection, *id, row)?;
+    }
+    if let Some(row) = step.sitemaps {
+        sitemaps(connection, row, current)?;
     }
     if let Some((id, why)) = step.closed {
         close(connection, id, why, current)?;
@@ -167,6 +170,13 @@ fn robots(connection: &Connection, id: HostId, row: &RobotsRow) -> Result<()> {
     update
         .execute(params![row.status, row.body, row.fetched.millis(), first_failed, row.crawl_delay_millis, id.0])
         .map(|_| ())
+}
+
+fn sitemaps(connection: &Connection, row: SitemapsRow, current: Current) -> Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE host SET sitemaps_in = ?1, sitemap_guessed = coalesce(sitemap_guessed, ?2) WHERE id = ?3",
+    )?;
+    update.execute(params![current.sequence, row.is_guessed.then_some(true), row.host.0]).map(|_| ())
 }
 
 fn health(connection: &Connection, id: HostId, row: Option<&HealthRow>) -> Result<()> {

@@ -34,6 +34,7 @@ mod resume;
 mod revisits;
 mod runs;
 mod schema;
+mod sitemaps;
 mod step_context;
 mod summary;
 mod sweep;

@@ -6,13 +6,13 @@ use rusqlite::Connection;
 
 use super::{
     changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
-    reading::OpenDatabase, resume, schema, summary,
+    reading::OpenDatabase, resume, schema, sitemaps, summary,
 };
 use crate::{
     changes::KeptTexts,
     store::{
         ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange,
-        ReadError, ReadSide, SequenceLosses, Since, StoreError, StoredSummary,
+        ReadError, ReadSide, SequenceLosses, Since, SitemapLine, StoreError, StoredSummary,
     },
 };
 
@@ -106,6 +106,10 @@ impl ReadSide for Records {
 
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {
         self.list(|connection| links::links(connection, query, each))
+    }
+
+    fn sitemaps(&self, each: impl FnMut(SitemapLine) -> bool) -> Result<bool, ReadError> {
+        self.list(|connection| sitemaps::lines(connection, each))
     }
 
     fn settings(&self) -> Result<Option<String>, ReadError> {

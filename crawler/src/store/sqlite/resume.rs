@@ -134,7 +134,8 @@ pub(super) fn hosts(connection: &Connection) -> Result<Vec<HostState>> {
     let mut select = connection.prepare(
         "SELECT id, origin, robots_fetched_at IS NOT NULL, crawl_delay, coalesce(robots_status < 500, 0),
                 iif(robots_first_failed IS NULL AND robots_status <> 401, robots_fetched_at, NULL),
-                failures, ailing_since, cause, not_before, wait, known_good
+                failures, ailing_since, cause, not_before, wait, known_good,
+                coalesce(sitemaps_in = (SELECT max(n) FROM sequence), 0), coalesce(sitemap_guessed, 0)
          FROM host ORDER BY id",
     )?;
     let host = |row: &rusqlite::Row<'_>| {
@@ -146,6 +147,8 @@ pub(super) fn hosts(connection: &Connection) -> Result<Vec<HostState>> {
             answered: row.get(4)?,
             robots_fetched: row.get::<_, Option<u64>>(5)?.map(Moment::from_millis),
             health: health(row, 6)?.map(Box::new),
+            has_sitemaps_read: row.get(12)?,
+            sitemap_guessed: row.get(13)?,
             known_good: None,
             tried: 0,
             plain: 0,

@@ -64,6 +64,8 @@ const MIGRATIONS: &[&str] = &["
         robots_seen         BLOB,          -- SHA-256 of the robots.txt of which changes were reported
         crawl_delay         INTEGER,       -- milliseconds
         wrong_since         INTEGER,       -- it said not modified of a page that was; null: it never did
+        sitemaps_in         INTEGER,       -- the last sequence in which its sitemaps were looked for
+        sitemap_guessed     INTEGER CHECK (sitemap_guessed = 1), -- /sitemap.xml is one, which its robots.txt does not name
         -- One that does not answer waits, and its URLs with it. All null where it is well.
         failures            INTEGER,       -- in a row
         ailing_since        INTEGER,       -- the first of them
@@ -78,7 +80,7 @@ const MIGRATIONS: &[&str] = &["
         url         TEXT NOT NULL,
         key         TEXT,                  -- null: the same as url
         fingerprint BLOB NOT NULL,
-        hop         TEXT NOT NULL,         -- start, link, redirect
+        hop         TEXT NOT NULL,         -- start, link, redirect, sitemap, feed
         via         INTEGER REFERENCES url (id),
         depth       INTEGER NOT NULL,
         redirects   INTEGER NOT NULL DEFAULT 0,

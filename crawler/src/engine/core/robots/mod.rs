@@ -112,6 +112,11 @@ impl KnownRobots {
         }
     }
 
+    /// What the robots.txt of a host says of sitemaps, as long as it is in memory.
+    pub(super) fn sitemaps(&mut self, host: HostId) -> &[String] {
+        self.rules.get(host).map(robots::Robots::sitemaps).unwrap_or_default()
+    }
+
     /// Has a lease wait for the rules of its host; whether the store is to be asked for them.
     pub(super) fn wait_for(&mut self, lease: Lease) -> bool {
         self.waiting.add(lease)

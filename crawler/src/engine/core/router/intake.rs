@@ -49,6 +49,7 @@ impl Core {
                 Ok(None)
             }
             Task::Starts(starts) => self.starts_entered(starts, now),
+            Task::Sitemaps(sitemaps) => self.enter_sitemaps(sitemaps, now),
             Task::Visit(report, at) => match report.lease.purpose().row().taker {
                 ReportTaker::Pages => self.page_arrived(report, at, now),
                 ReportTaker::Sweep => self.rescue_finished(*report, at, now),
@@ -58,6 +59,10 @@ impl Core {
                 }
                 ReportTaker::Health => {
                     self.check_finished(*report, at);
+                    Ok(None)
+                }
+                ReportTaker::Sources => {
+                    self.guess_finished(*report, at, now);
                     Ok(None)
                 }
             },

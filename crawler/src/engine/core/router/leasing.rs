@@ -61,6 +61,12 @@ impl Core {
     /// Nothing more can be leased: what is left to do before the end.
     fn nothing_to_lease(&mut self, left: &Next, now: Moment) -> Then {
         let drained = *left == Next::Drained;
+        if self.admission.ending() != CacheEnding::Next
+            && let Some(host) = self.sources.next_left()
+        {
+            self.outbox.ask(StoreQuestion::Robots(host));
+            return Then::Wait(None);
+        }
         match self.admission.ending() {
             // Also where a limit holds URLs back: what was left to the next sequence may be within it.
             CacheEnding::Next => Then::End(RunEnd::Restart),
@@ -149,9 +155,12 @@ impl Core {
                 self.ignore_robots(lease, now);
             }
             Some(_) => self.visit(lease),
-            _ if !self.starts.allows(lease.url()) => self.abandon(lease, Abandonment::Scope, now),
+            _ if !self.starts.allows(lease.item()) => self.abandon(lease, Abandonment::Scope, now),
             _ => match self.robots.permission(&lease) {
-                Permission::Given => self.visit(lease),
+                Permission::Given => match self.sources.take(lease.item()) {
+                    Some(answer) => self.use_answer(lease, answer, now),
+                    None => self.visit(lease),
+                },
                 Permission::Refused => self.abandon(lease, Abandonment::Robots, now),
                 Permission::Unknown => self.recall_robots(lease),
             },

@@ -9,6 +9,7 @@ mod leasing;
 mod pages;
 mod rescues;
 mod robots;
+mod sources;
 mod starts;
 
 use super::{CacheEnding, CacheFailure, Core, CoreEvent, StoreAnswer, Task, Then};

@@ -133,21 +133,24 @@ impl Core {
     fn proposed(&mut self, ended: EndedLease, content: Content, visit: VisitRow, mut step: Step) -> Unfinished {
         let item = ended.lease.item();
         let (mut target, mut room) = (None, None);
-        let (proposals, hop) = match content {
+        let (proposals, found) = match content {
             Content::Redirect(to) => {
                 target = Some(to.origin());
                 let (proposals, area) = self.starts.redirected(item, to);
                 step.areas.extend(area);
-                (proposals, Hop::Redirect)
+                (proposals, Provenance::on(item, Hop::Redirect, Judge::Cache, ended.at))
             }
             Content::Page(mut page) | Content::Other(mut page) => {
                 room = page.room.take().map(|room| Box::new(room) as Box<dyn Send>);
-                (page.links.judged(self.starts.scope()), Hop::Link)
+                let proposals = page.links.judged(self.starts.scope());
+                let found = Provenance::of(item, &proposals, Judge::Cache, ended.at);
+                (proposals, found)
             }
             // Its links have rows already, or the sweep finds them without.
-            Content::NotModified(_) | Content::Robots { .. } => (Proposals::default(), Hop::Link),
+            Content::NotModified(_) | Content::Robots { .. } => {
+                (Proposals::default(), Provenance::on(item, Hop::Link, Judge::Cache, ended.at))
+            }
         };
-        let found = Provenance::on(item, hop, Judge::Cache, ended.at);
         Unfinished::new(ended, visit, found, proposals, step).to(target).in_room(room)
     }
 

@@ -40,6 +40,7 @@ impl Core {
     fn dropped(&mut self, extra: &WorkItem, why: Abandonment, now: Moment) {
         match extra.purpose.row().taker {
             ReportTaker::Sweep => self.rescue_dropped(extra),
+            ReportTaker::Sources => self.no_sitemap(extra.host),
             _ => self.leave_out(extra, why, now),
         }
     }

@@ -19,6 +19,7 @@ impl Core {
         for lease in self.robots.recall(host, body) {
             self.abandon(lease, Abandonment::Robots, now);
         }
+        self.look_for_sitemaps(host);
     }
 
     /// robots.txt of a host that the user said not to ask.
@@ -71,6 +72,7 @@ impl Core {
     fn robots_read(&mut self, ended: EndedLease, host: HostId, reading: RobotsAnswer, mut step: Step) {
         let mut kept = |row: RobotsRow| step.robots = Some((host, row));
         let own = ended.lease.host() == host;
+        let is_met = matches!(reading, RobotsAnswer::Met { .. });
         let outcome = match reading {
             RobotsAnswer::Met { row, crawl_delay, until } => {
                 kept(row);
@@ -102,5 +104,8 @@ impl Core {
         };
         self.complete(ended, outcome);
         self.send(step);
+        if is_met {
+            self.look_for_sitemaps(host);
+        }
     }
 }

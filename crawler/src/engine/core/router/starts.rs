@@ -21,6 +21,7 @@ impl Core {
         }
         self.starts.start_waiting(now);
         self.intake.push_back(Task::Starts(starts.into()));
+        self.intake.extend(self.sources.given().map(Task::Sitemaps));
     }
 
     /// Admits the starts.

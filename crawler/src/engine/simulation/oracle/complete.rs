@@ -41,7 +41,7 @@ fn sent(crawl: &SimulatedCrawl) -> BTreeMap<&str, &[String]> {
     for request in crawl.requests.iter().filter(is_heard).filter(|request| request.what == What::Final) {
         let Some(sent) = &request.page else { continue };
         // A page that was found again may have links that nobody admits: it is fetched for those that were lost.
-        let is_look = request.purpose.is_counted() || request.purpose.is_due() || request.purpose == Purpose::Rescue;
+        let is_look = request.is_look() || request.purpose == Purpose::Rescue;
         if !is_look || sent.digest.is_none() || !sent.follows {
             continue;
         }

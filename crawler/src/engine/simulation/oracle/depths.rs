@@ -67,7 +67,7 @@ fn distances<'a>(
     let mut leads: BTreeMap<&str, Vec<(&str, u32)>> = BTreeMap::new();
     for request in crawl.requests.iter().filter(|request| request.sequence == crawl.sequence && request.is_heard) {
         let is_read = rows.get(&request.url).is_some_and(|row| row.is_read);
-        if request.what != What::Final || !(request.purpose.is_counted() || request.purpose.is_due()) || !is_read {
+        if request.what != What::Final || !request.is_look() || !is_read {
             continue;
         }
         let links = request.page.iter().filter(|page| page.follows).flat_map(|page| &page.links);
@@ -101,7 +101,7 @@ fn may_be_refused(crawl: &SimulatedCrawl, request: &Request, to: &str) -> bool {
 
 fn rows(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<String, Row>> {
     let query =
-        "SELECT url.url, depth, hop = 'start', state = 'queued', coalesce(outcome IN ('stored', 'redirected'), 0)
+        "SELECT url.url, depth, hop = 'start' OR (hop = 'sitemap' AND via IS NULL), state = 'queued', coalesce(outcome IN ('stored', 'redirected'), 0)
                  FROM url LEFT JOIN visit ON visit.id = url.visit WHERE admitted_in = ?";
     let mut select = connection.prepare(query)?;
     let row = |row: &rusqlite::Row<'_>| {

@@ -111,7 +111,7 @@ fn seen(crawl: &SimulatedCrawl) -> Seen {
     let sent = || of().filter(|request| request.page.is_some());
     let urls = |of: &mut dyn Iterator<Item = &Request>| of.map(|request| &*request.url).collect::<BTreeSet<_>>().len();
     Seen {
-        pages: urls(&mut sent().filter(|request| request.purpose.is_counted())) as u64,
+        pages: urls(&mut sent().filter(|request| request.is_look() && !request.purpose.is_due())) as u64,
         sent: urls(&mut sent()) as u64,
         bytes: of().map(|request| request.bytes).sum(),
         requests: of().count() as u64,

@@ -93,7 +93,7 @@ fn nothing_is_left_out(
 /// Each copy that a page has is what its server sent last, and each change leads from one to another that it has sent.
 pub(super) fn copies(crawl: &SimulatedCrawl, connection: &Connection) -> std::result::Result<(), String> {
     let mut sent: BTreeMap<&str, Vec<[u8; 32]>> = BTreeMap::new();
-    let is_kept = |request: &&Request| request.is_heard && (request.purpose.is_counted() || request.purpose.is_due());
+    let is_kept = |request: &&Request| request.is_heard && request.is_look();
     for request in crawl.requests.iter().filter(is_kept) {
         if let Some(digest) = request.page.as_ref().and_then(|page| page.digest) {
             sent.entry(&request.url).or_default().push(digest);

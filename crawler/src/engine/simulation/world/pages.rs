@@ -35,6 +35,8 @@ impl World {
                 self.took = Some(took);
                 Ok(self.html_for_follower(url, links))
             }
+            SimulatedPage::Sitemap(links) => Ok(self.list("urlset", "url", links)),
+            SimulatedPage::SitemapIndex(links) => Ok(self.list("sitemapindex", "sitemap", links)),
             SimulatedPage::Redirect(to) => Ok(redirect(to)),
             SimulatedPage::RedirectUntil(at, one, other) => Ok(redirect(if self.at < at { one } else { other })),
             SimulatedPage::RedirectToItself => Ok(redirect(url.to_owned())),
@@ -91,6 +93,14 @@ impl World {
         let text = links.iter().fold(String::new(), |html, link| html + "<a href=\"" + link + "\">x</a>");
         self.links = links;
         response(200, Some(("content-type", "text/html".to_owned())), &text)
+    }
+
+    /// A sitemap, or an index of sitemaps.
+    fn list(&mut self, root: &str, entry: &str, links: Vec<String>) -> FetchResponse {
+        let entries: String = links.iter().map(|link| format!("<{entry}><loc>{link}</loc></{entry}>")).collect();
+        self.links = links;
+        let xml = format!("<{root}>{entries}</{root}>");
+        response(200, Some(("content-type", "application/xml".to_owned())), &xml)
     }
 
     /// What a page is when it is asked for again.

@@ -110,14 +110,15 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'visit ' || id FROM visit WHERE sequence NOT IN (SELECT n FROM sequence)",
     ),
     (
-        "a start URL has depth 0 and was found on no page",
-        "SELECT 'url ' || id FROM url WHERE hop = 'start' AND (depth <> 0 OR via IS NOT NULL)",
+        "a start URL, or a sitemap that no URL led to, has depth 0 and was found on no page",
+        "SELECT 'url ' || id FROM url WHERE (hop = 'start' AND (depth <> 0 OR via IS NOT NULL))
+             OR (hop = 'sitemap' AND via IS NULL AND depth <> 0)",
     ),
     (
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "SELECT 'url ' || id FROM url
-         WHERE hop <> 'start' AND (via IS NULL OR (NOT coalesce((
-                 SELECT page.admitted_in > url.admitted_in OR url.depth <= page.depth + (url.hop = 'link')
+         WHERE hop <> 'start' AND (hop <> 'sitemap' OR via IS NOT NULL) AND (via IS NULL OR (NOT coalesce((
+                 SELECT page.admitted_in > url.admitted_in OR url.depth <= page.depth + (url.hop <> 'redirect')
                  FROM url AS page WHERE page.id = url.via AND page.admitted_in >= url.admitted_in), 0)
              AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)))",
     ),

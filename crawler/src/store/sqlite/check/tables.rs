@@ -80,7 +80,7 @@ fn crawl(last: &Last) -> [CheckedTable; 4] {
     ];
     let sources = [AreaSource::Start, AreaSource::GuessedStart, AreaSource::Redirect, AreaSource::Fallback];
     let area = vec![text("url", ValueKind::Url), word("source", sources.map(AreaSource::as_str))];
-    [table("crawl", crawl), table("area", area), table("sequence", sequence(last)), table("host", host())]
+    [table("crawl", crawl), table("area", area), table("sequence", sequence(last)), table("host", host(last))]
 }
 
 fn sequence(last: &Last) -> Vec<CheckedColumn> {
@@ -111,7 +111,7 @@ fn sequence(last: &Last) -> Vec<CheckedColumn> {
     ]
 }
 
-fn host() -> Vec<CheckedColumn> {
+fn host(last: &Last) -> Vec<CheckedColumn> {
     vec![
         number("id", SMALL),
         text("origin", ValueKind::Url),
@@ -122,6 +122,8 @@ fn host() -> Vec<CheckedColumn> {
         column("robots_seen", ValueKind::Exactly(SHA256)).or_null(),
         number("crawl_delay", COUNT).or_null(),
         number("wrong_since", MOMENT).or_null(),
+        number("sitemaps_in", 0..=last.sequence).or_null(),
+        number("sitemap_guessed", ONE).or_null(),
         number("failures", SMALL).or_null(),
         number("ailing_since", MOMENT).or_null(),
         column("cause", ValueKind::Cause).or_null(),
@@ -138,7 +140,7 @@ fn urls(last: &Last) -> [CheckedTable; 3] {
         text("url", ValueKind::Url),
         text("key", ValueKind::Url).or_null(),
         column("fingerprint", ValueKind::Exactly(16)),
-        word("hop", [Hop::Start, Hop::Link, Hop::Redirect].map(Hop::as_str)),
+        word("hop", Hop::ALL.map(Hop::as_str)),
         number("via", 0..=last.ticket).or_null(),
         number("depth", SMALL),
         number("redirects", SMALL),

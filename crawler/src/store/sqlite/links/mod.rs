@@ -50,6 +50,8 @@ const PAGE_BITS: u32 = 48;
 /// The reason of links that left no scope.
 const NOFOLLOW: &str = "nofollow";
 
+pub(super) use targets::numbered;
+
 /// Reads the links of one crawl.
 struct Reader<'c> {
     connection: &'c Connection,
@@ -70,7 +72,7 @@ struct PageLinks {
 }
 
 /// The pages that count, with their copies. What failed has the copy before it; what is gone, or redirected, has none.
-const PAGES: &str = "FROM url JOIN visit ON visit.id = url.visit
+pub(super) const KEPT_PAGES: &str = "FROM url JOIN visit ON visit.id = url.visit
          JOIN visit AS kept ON kept.id = coalesce(url.copy, visit.same, visit.id) AND kept.outcome = 'stored'
     WHERE visit.outcome IN ('stored', 'failed') AND url.state <> 'abandoned'";
 
@@ -289,7 +291,7 @@ impl Reader<'_> {
     fn each_page(&mut self, labels: &str, mut each: impl FnMut(PageLinks) -> Result<bool, Fault>) -> Result<(), Fault> {
         // Whether there are labels is asked without reading them.
         let query = format!(
-            "SELECT url.id, url.url, kept.links, iif(kept.labels IS NULL, NULL, {labels}), kept.html {PAGES} AND {} AND url.id > ?2
+            "SELECT url.id, url.url, kept.links, iif(kept.labels IS NULL, NULL, {labels}), kept.html {KEPT_PAGES} AND {} AND url.id > ?2
              ORDER BY url.id",
             self.current.rows()
         );
@@ -317,7 +319,7 @@ impl Reader<'_> {
     /// A page that counts.
     fn page(&self, id: u64) -> Result<Option<PageLinks>, Fault> {
         let query = format!(
-            "SELECT url.id, url.url, kept.links, kept.labels, kept.html {PAGES} AND {} AND url.id = ?2",
+            "SELECT url.id, url.url, kept.links, kept.labels, kept.html {KEPT_PAGES} AND {} AND url.id = ?2",
             self.current.rows()
         );
         of_one_moment(self.connection, || {

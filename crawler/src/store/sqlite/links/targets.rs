@@ -54,7 +54,7 @@ const STAND: &str = "SELECT url.id, substr(url.fingerprint, 1, 8), url.url, visi
         CASE url.state WHEN 'finished' THEN
             CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE url.state END,
         coalesce(visit.reason, url.reason), iif(visit.outcome = 'redirected', visit.redirect, NULL),
-        iif(visit.outcome = 'redirected', substr(visit.links, 1, 8), NULL)
+        iif(visit.outcome = 'redirected', substr(visit.links, 1, 8), NULL), visit.html
     FROM url LEFT JOIN visit ON visit.id = url.visit AND url.state = 'finished'";
 
 impl Which {
@@ -102,6 +102,13 @@ pub(super) fn one(connection: &Connection, fingerprint: Fingerprint) -> Result<O
     let mut found: Vec<_> = found.into_iter().collect();
     follow(connection, &mut found)?;
     Ok(found.pop())
+}
+
+/// The URL of this number, its redirects not followed, and whether it is HTML.
+pub(in crate::store::sqlite) fn numbered(connection: &Connection, id: u64) -> Result<Option<(LinkEnd, bool)>> {
+    let mut select = connection.prepare_cached(&format!("{STAND} WHERE url.id = ?"))?;
+    let read = |row: &Row<'_>| Ok((target(row)?.end, row.get::<_, Option<bool>>(8)?.unwrap_or(false)));
+    select.query_row([id], read).optional()
 }
 
 /// What each of these links leads to; `None` where that has no row.
