@@ -4,6 +4,7 @@
 //! name other pages ([`LinkKinds`], [`links`]) or anything else ([`everything`]), which pages the header `Link` names
 //! ([`link_header`]), and what `<meta name=robots>` and `X-Robots-Tag` ask for
 //! ([`MetaRobots`]). On request ([`Reading`]), the text of the page, without the parts that are to be left out ([`Omitted`]).
+//! Sitemaps and feeds are read by [`sitemap`], which shares only the charsets with the rest.
 //!
 //! Invariants: it never fails and never panics, whatever the bytes; its time and memory are linear in them. A page in UTF-8 or ASCII is not
 //! copied. Each URL is reported once, in document order, absolute, without its fragment; one raw `href` is parsed once at most.
