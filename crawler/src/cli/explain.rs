@@ -85,7 +85,8 @@ fn explain_url(question: &UrlQuestion) -> Value {
     };
     match parsed {
         Ok(url) => json!({
-            "url": url.as_str(), "key": Canonicalizer::default().key(&url).as_str(), "surt": null, "host": url.host(), "domain": null,
+            "url": url.as_str(), "key": Canonicalizer::default().key(&url).as_str(), "surt": null, "host": url.host(),
+            "domain": url.registrable_domain(),
             "rules": [], "reason": null,
         }),
         Err(error) => json!({
@@ -223,6 +224,11 @@ mod tests {
             Ok(explain_url(&question))
         });
         assert_eq!((answer["url"].as_str(), answer["key"].as_str()), (Some("http://h/a"), Some("http://h/a")));
+        let domain = |text: &str| {
+            let line = json!({ "url": text }).to_string();
+            super::answer(line.as_bytes(), |question: UrlQuestion| Ok(explain_url(&question)))["domain"].clone()
+        };
+        assert_eq!((domain("http://www.a.co.uk/"), domain("http://10.0.0.1/")), (json!("a.co.uk"), Value::Null));
         let other = super::answer(b"{\"url\": \"mailto:a@b\"}", |question: UrlQuestion| Ok(explain_url(&question)));
         assert_eq!((other["url"].is_null(), other["reason"].as_str()), (true, Some("scheme")));
     }

@@ -64,7 +64,7 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         some.iter().all(|one| all.iter().any(|other| other.as_str() == one.as_str()))
     };
     match key {
-        "scope.kind" => new.scope.kind == ScopeKind::Host,
+        "scope.kind" => reach(new.scope.kind) > reach(old.scope.kind),
         "scope.include" => {
             let (old, new) = (&old.scope.include, &new.scope.include);
             !old.is_empty() && (new.is_empty() || !within(new, old))
@@ -76,6 +76,16 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,
         "sources.forms" => new.sources.forms == FormsChoice::On,
         _ => false,
+    }
+}
+
+/// The kinds of scope in their order: each one has the URLs of those before it.
+fn reach(kind: ScopeKind) -> u8 {
+    match kind {
+        ScopeKind::Prefix => 0,
+        ScopeKind::Host => 1,
+        ScopeKind::Domain => 2,
+        ScopeKind::Any => 3,
     }
 }
 
@@ -108,6 +118,9 @@ mod tests {
     fn a_wider_scope_is_refused() {
         for (old, new) in [
             ("kind = \"prefix\"", "kind = \"host\""),
+            ("kind = \"host\"", "kind = \"domain\""),
+            ("kind = \"domain\"", "kind = \"any\""),
+            ("kind = \"prefix\"", "kind = \"any\""),
             ("include = [\"a\"]", "include = []"),
             ("include = [\"a\"]", "include = [\"a\", \"b\"]"),
             ("include = [\"a\"]", "include = [\"c\"]"),
@@ -138,6 +151,8 @@ mod tests {
     fn a_narrower_scope_and_the_rest_apply() {
         for (old, new) in [
             ("kind = \"host\"", "kind = \"prefix\""),
+            ("kind = \"domain\"", "kind = \"host\""),
+            ("kind = \"any\"", "kind = \"domain\""),
             ("include = []", "include = [\"a\"]"),
             ("include = [\"a\", \"b\"]", "include = [\"b\"]"),
             ("exclude = [\"a\"]", "exclude = [\"b\", \"a\"]"),

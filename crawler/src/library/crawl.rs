@@ -21,6 +21,10 @@ pub enum Scope {
     Host,
     /// What lies below the directory of the start URL.
     Prefix,
+    /// The registrable domain (by the public suffix list) with all names below it, with any scheme and port.
+    Domain,
+    /// The whole web.
+    Any,
 }
 
 /// A crawl: where it starts, how it goes, and where it is kept.
@@ -118,6 +122,8 @@ impl<F> Crawl<F> {
         let kind = match scope {
             Scope::Host => "host",
             Scope::Prefix => "prefix",
+            Scope::Domain => "domain",
+            Scope::Any => "any",
         };
         self.set("scope.kind", kind)
     }

@@ -1,6 +1,6 @@
 //! What belongs to the crawl.
 //!
-//! Owns: the judgement of a URL by host or prefix, include and exclude patterns and length. Cheap rules come first.
+//! Owns: the judgement of a URL by host, domain or prefix, include and exclude patterns and length. Cheap rules come first.
 //!
 //! Invariant: a scope only grows while a crawl runs ([`CrawlScope::widen`]); narrowing it is a new set of settings.
 //!
@@ -26,6 +26,11 @@ pub enum Reach {
     Host,
     /// Its host and everything below the folder of its path.
     Prefix,
+    /// Its registrable domain and all names below that, with any scheme and port. A name or address that has none reaches as far as
+    /// with [`Reach::Host`].
+    Domain,
+    /// Everything.
+    Any,
 }
 
 /// The patterns and limits beside the reach.
@@ -106,6 +111,8 @@ pub struct CrawlScope {
     filter: Option<UrlFilter>,
     /// The authorities that belong to it whole.
     hosts: Names,
+    /// The registrable domains that do.
+    domains: Names,
     /// Where folders belong to it: by authority, each with its `/` at the end.
     folders: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
 }
@@ -113,7 +120,7 @@ pub struct CrawlScope {
 impl CrawlScope {
     /// A scope that holds nothing yet.
     pub fn new(rules: ScopeRules) -> Self {
-        Self { rules, filter: None, hosts: Names::default(), folders: BTreeMap::new() }
+        Self { rules, filter: None, hosts: Names::default(), domains: Names::default(), folders: BTreeMap::new() }
     }
 
     /// The same, as far as a function has URLs pass, if there is one.
@@ -130,6 +137,11 @@ impl CrawlScope {
         let authority = start.authority();
         match self.rules.reach {
             Reach::Host => self.hosts.insert(authority),
+            Reach::Domain => match start.registrable_domain() {
+                Some(domain) => self.domains.insert(domain),
+                None => self.hosts.insert(authority),
+            },
+            Reach::Any => {}
             Reach::Prefix => {
                 let folders_of = self.folders.entry(authority.into()).or_default();
                 folders_of.extend(folders(start.path()).last().map(Into::into));
@@ -166,8 +178,8 @@ impl CrawlScope {
     /// The first rule that refuses it.
     pub fn judge_list(&self, url: &WebUrl) -> Result<(), Refusal> {
         let is_of_a_host = match self.rules.reach {
-            Reach::Host => self.hosts.contains(url.authority()),
             Reach::Prefix => self.folders.contains_key(url.authority()),
+            Reach::Any | Reach::Host | Reach::Domain => self.reached(url),
         };
         if url.as_str().len() > self.rules.max_url_length {
             Err(Refusal::TooLong)
@@ -180,10 +192,15 @@ impl CrawlScope {
         }
     }
 
-    /// However many starts there are, this looks up one host and the folders above the URL.
+    /// However many starts there are, this looks up one host or domain, and the folders above the URL.
     fn reached(&self, url: &WebUrl) -> bool {
         match self.rules.reach {
+            Reach::Any => true,
             Reach::Host => self.hosts.contains(url.authority()),
+            Reach::Domain => {
+                let own = url.registrable_domain().is_some_and(|domain| self.domains.contains(domain));
+                own || self.hosts.contains(url.authority())
+            }
             Reach::Prefix => self
                 .folders
                 .get(url.authority())
@@ -220,6 +237,65 @@ mod tests {
         for other in ["http://h.example:8080/", "http://www.h.example/", "http://h.example.org/"] {
             assert_eq!(scope.judge(&url(other)), Err(Refusal::Scope), "{other}");
         }
+    }
+
+    fn reached(reach: Reach, starts: &[&str]) -> impl Fn(&str) -> bool {
+        let mut scope = CrawlScope::new(ScopeRules { reach, include: vec![], exclude: vec![], max_url_length: 60 });
+        for start in starts {
+            scope.widen(&url(start));
+        }
+        move |text| scope.judge(&url(text)).is_ok()
+    }
+
+    #[test]
+    fn a_domain_has_all_names_below_it_with_any_scheme_and_port() {
+        let belongs = reached(Reach::Domain, &["http://docs.example.co.uk/a/", "https://me.github.io/"]);
+        for own in [
+            "https://example.co.uk/",
+            "http://a.b.example.co.uk:8080/x",
+            "http://example.co.uk./",
+            "http://me.github.io:1/",
+            "https://x.me.github.io/",
+        ] {
+            assert!(belongs(own), "{own}");
+        }
+        for other in [
+            "http://example2.co.uk/",
+            "http://co.uk/",
+            "http://github.io/",
+            "http://you.github.io/",
+            "http://10.0.0.1/",
+        ] {
+            assert!(!belongs(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_domain_is_a_host_of_its_own() {
+        let belongs = reached(
+            Reach::Domain,
+            &["http://127.0.0.1:81/", "http://localhost/", "http://github.io/", "http://[::1]/"],
+        );
+        for own in ["http://127.0.0.1:81/x", "https://localhost/", "http://github.io/x", "http://[::1]/"] {
+            assert!(belongs(own), "{own}");
+        }
+        for other in [
+            "http://127.0.0.1/",
+            "http://127.0.0.2:81/",
+            "http://a.localhost/",
+            "http://me.github.io/",
+            "http://[::2]/",
+        ] {
+            assert!(!belongs(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn any_has_every_url_and_never_grows() {
+        let rules = ScopeRules { reach: Reach::Any, include: vec![], exclude: vec![], max_url_length: 60 };
+        let mut scope = CrawlScope::new(rules);
+        assert_eq!(scope.judge(&url("https://anything.invalid:99/x")), Ok(()));
+        assert!(!scope.widen(&url("http://h/")));
     }
 
     #[test]

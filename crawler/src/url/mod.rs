@@ -11,6 +11,7 @@
 
 mod canonicalizer;
 mod credentials;
+mod domain;
 mod fingerprint;
 mod key;
 mod origin;

@@ -133,9 +133,10 @@ impl ColorChoice {
 struct ScopeFlags {
     /// Area to crawl around each start URL [default: host]
     ///
-    /// `host` crawls the whole host of the start URL. `prefix` crawls only what lies below its directory, and does not
-    /// find a page there if only pages outside link to it.
-    #[arg(long, value_name = "host|prefix")]
+    /// `host` crawls the whole host of the start URL. `domain` crawls its registrable domain (`example.co.uk`) with all
+    /// names below that. `prefix` crawls only what lies below the directory of the start URL, and does not find a page
+    /// there if only pages outside link to it. `any` follows every link.
+    #[arg(long, value_name = "host|domain|prefix|any")]
     scope: Option<String>,
     /// Crawl only URLs that match; may be repeated [default: all]
     ///

@@ -19,8 +19,12 @@ words! {
     ScopeKind {
         /// The start's whole host.
         Host = "host",
+        /// The start's registrable domain with all names below it.
+        Domain = "domain",
         /// What lies under the start's directory.
         Prefix = "prefix",
+        /// The whole web.
+        Any = "any",
     }
 }
 

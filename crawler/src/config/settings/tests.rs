@@ -87,7 +87,7 @@ fn every_numeric_key_keeps_its_range() {
 #[test]
 fn words_and_texts_are_checked() {
     for (key, value) in [
-        ("scope.kind", "\"any\""),
+        ("scope.kind", "\"web\""),
         ("scope.exclude", "[\"(a{1000}){1000}\"]"),
         ("robots.ignore", "[\"https://example.org\"]"),
         ("fetch.user_agent", "\"webloom/1.0\""),

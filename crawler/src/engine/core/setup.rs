@@ -204,7 +204,9 @@ pub(in crate::engine) fn scope(settings: &Settings, areas: &[AreaRow]) -> Result
 fn scope_rules(settings: &Settings) -> ScopeRules {
     let reach = match settings.scope.kind {
         ScopeKind::Host => Reach::Host,
+        ScopeKind::Domain => Reach::Domain,
         ScopeKind::Prefix => Reach::Prefix,
+        ScopeKind::Any => Reach::Any,
     };
     let (include, exclude) = (settings.scope.include.clone(), settings.scope.exclude.clone());
     ScopeRules { reach, include, exclude, max_url_length: settings.scope.max_url_length as usize }
