@@ -235,7 +235,7 @@ mod tests {
                 .file(Path::new("/nowhere/webloom.toml"))
                 .file_text(
                     "a.toml",
-                    "[budget]\nmax_pages = 0\nmax_dept = 1\n[scope]\nkind = \"domain\"\ninclude = [\"(\"]",
+                    "[budget]\nmax_pages = 0\nmax_dept = 1\n[scope]\nkind = \"web\"\ninclude = [\"(\"]",
                 )
                 .variables([var("WEBLOOM_POLITENESS_DELAY", "soon"), var("WEBLOOM_CACHE_SIZE", "1")])
                 .flags(&flags),
@@ -246,7 +246,8 @@ mod tests {
             "/nowhere/webloom.toml: cannot read the settings: No such file or directory (os error 2)".to_owned(),
             "a.toml: budget.max_dept: unknown key, did you mean budget.max_depth?".to_owned(),
             "WEBLOOM_CACHE_SIZE: unknown variable, see `webloom config default` for all of them".to_owned(),
-            "a.toml: scope.kind: \"domain\" is not allowed: give \"host\" or \"prefix\"".to_owned(),
+            "a.toml: scope.kind: \"web\" is not allowed: give \"host\" or \"domain\" or \"prefix\" or \"any\""
+                .to_owned(),
             "a.toml: scope.include: [\"(\"] is not allowed: entry 1: unclosed group; give a regular expression"
                 .to_owned(),
             format!("a.toml: budget.max_pages: 0 is not allowed: {number}"),

@@ -31,7 +31,7 @@ pub struct HeaderLink {
 /// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 pub fn link_header<'a>(values: impl Iterator<Item = &'a [u8]>, url: &WebUrl) -> Vec<HeaderLink> {
-    values.flat_map(|value| Written { rest: value }).filter_map(|written| written.link(url)).collect()
+    values.flat_map(|value| WrittenLinks { rest: value }).filter_map(|written| written.link(url)).collect()
 }
 
 /// A link as it is written.
@@ -68,11 +68,11 @@ impl WrittenLink<'_> {
 }
 
 /// The links of one value, one after the other.
-struct Written<'a> {
+struct WrittenLinks<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Iterator for Written<'a> {
+impl<'a> Iterator for WrittenLinks<'a> {
     type Item = WrittenLink<'a>;
 
     /// RFC 8288, appendix B.2.
@@ -89,7 +89,7 @@ impl<'a> Iterator for Written<'a> {
     }
 }
 
-impl<'a> Written<'a> {
+impl<'a> WrittenLinks<'a> {
     /// The next parameter of the link that is being read; none at its end.
     fn parameter(&mut self) -> Option<(&'a [u8], Vec<u8>)> {
         self.rest = self.rest.trim_ascii_start();

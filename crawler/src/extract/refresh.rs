@@ -16,15 +16,15 @@ pub(super) fn refresh_target(content: &[u8]) -> Option<&[u8]> {
     let rest = rest.trim_ascii_start();
     let rest = rest.strip_prefix(b";").or_else(|| rest.strip_prefix(b",")).unwrap_or(rest).trim_ascii_start();
     let url = match after_name(rest) {
-        Name::Read(url) => unquoted(url),
-        Name::None => unquoted(rest),
-        Name::Begun => rest,
+        UrlPrefix::Read(url) => unquoted(url),
+        UrlPrefix::None => unquoted(rest),
+        UrlPrefix::Begun => rest,
     };
     (!url.trim_ascii().is_empty()).then_some(url)
 }
 
 /// How much of `url=` there is.
-enum Name<'a> {
+enum UrlPrefix<'a> {
     /// All of it; what follows.
     Read(&'a [u8]),
     /// Not even its first letter.
@@ -33,13 +33,13 @@ enum Name<'a> {
     Begun,
 }
 
-fn after_name(rest: &[u8]) -> Name<'_> {
+fn after_name(rest: &[u8]) -> UrlPrefix<'_> {
     if !rest.first().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'u')) {
-        return Name::None;
+        return UrlPrefix::None;
     }
     let whole = rest.split_at_checked(3).filter(|(name, _)| name.eq_ignore_ascii_case(b"url"));
     let value = whole.and_then(|(_, rest)| rest.trim_ascii_start().strip_prefix(b"="));
-    value.map_or(Name::Begun, |value| Name::Read(value.trim_ascii_start()))
+    value.map_or(UrlPrefix::Begun, |value| UrlPrefix::Read(value.trim_ascii_start()))
 }
 
 /// Without the quote it begins with, and what follows the next one like it.
