@@ -249,8 +249,8 @@ impl<F: Fetcher> Visitor<F> {
             return self.kept(&response, Content::Other(Box::new(BodyRecord { leads_to_itself, ..record(&response) })));
         }
         let agent = Arc::clone(&self.agent);
-        let (kinds, limits, seed, labels) = (self.kinds, self.links, self.seed, self.labels);
-        let reading = Reading { kinds, limits, seed, text: self.omitted.clone(), labels };
+        let links = Reading { kinds: self.kinds, ..Reading::links(self.links, self.seed) };
+        let reading = Reading { text: self.omitted.clone(), labels: self.labels, ..links };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
         let (lists, fetched_as) = (self.lists, how.fetched_as);
         let (url, response, mut page, mut scanned) = apart_if(response.body.len() >= BIG_BODY, move || {

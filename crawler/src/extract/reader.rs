@@ -223,7 +223,8 @@ fn plain_anchor(html: &[u8], end: usize, links: &mut References) -> Option<usize
 /// That of `link`, whose name ends at `end`.
 fn plain_relation(html: &[u8], end: usize, links: &mut References) -> Option<usize> {
     let mut attributes = Attributes::new(html, end);
-    let (mut href, mut rel, mut media_type) = (None, None, None);
+    let (mut href, mut rel) = (None, None);
+    let mut media_type = None;
     for attribute in &mut attributes {
         let kept = match attribute.name.len() {
             4 if attribute.name.eq_ignore_ascii_case(b"href") => &mut href,

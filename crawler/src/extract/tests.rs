@@ -248,7 +248,7 @@ fn what_leads_to_no_other_page_is_no_link() {
 }
 
 #[test]
-fn a_feed_is_told_by_its_type() {
+fn a_feed_is_known_by_its_type() {
     let html = "<link rel=alternate type=application/rss+xml href=a><link rel=alternate type='Application/Atom+XML; x' href='b&amp;'>\
                 <link rel=alternate type=text/html href=c><link rel=next type=application/rss+xml href=d>";
     let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random());
