@@ -198,7 +198,7 @@ fn list_pages(origin: &str, host: &mut Host, random: &mut Random) {
     let lists: u64 = random.pick(&[1, 1, 2, 3]);
     let mut places: Vec<(String, Vec<String>)> = Vec::new();
     for list in 0..lists {
-        let mut listed: Vec<String> = host.pages.keys().filter(|_| random.percent(30)).cloned().collect();
+        let mut listed: Vec<String> = host.pages.keys().filter(|path| !path.starts_with("/endless") && random.percent(30)).cloned().collect();
         for page in 0..random.below(8) {
             let path = format!("/listed/{list}/{page}");
             host.pages.insert(path.clone(), SimulatedPage::Links(vec![origin.to_owned() + "/0"]));
