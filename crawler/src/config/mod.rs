@@ -35,15 +35,15 @@ pub use layers::{Layers, Resolved};
 pub use reference::{DescribedKey, ReferenceRow, reference};
 pub use resume::{ChangedKey, changed_keys, resume_check};
 pub use schema::{
-    RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawLog, RawPoliteness, RawRetry, RawRobots, RawSchedule,
-    RawScope, RawSettings, RawStore,
+    RawBudget, RawCache, RawExtract, RawFetch, RawFrontier, RawKey, RawLog, RawPoliteness, RawRetry, RawRobots,
+    RawSchedule, RawScope, RawSettings, RawStore,
 };
 pub use secret::SecretText;
 pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, ChangeSettings, ExtractSettings, FetchLimits,
-    FrontierSettings, HashSeed, Header, LinksChoice, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice,
-    Overlap, Pause, PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind,
-    ScopeSettings, Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
+    FrontierSettings, HashSeed, Header, KeySettings, LinksChoice, LogFormat, LogSettings, Login, NofollowChoice,
+    OrderChoice, Overlap, Pause, PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings,
+    ScopeKind, ScopeSettings, Settings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::{RawValue, SecretValue};

@@ -14,7 +14,7 @@ use crate::{
     extract::{Label, RawLink, RawLinks},
     scope::{CrawlScope, Refusal},
     store::LabelPacker,
-    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRuleSet, WebUrl},
 };
 
 /// The reason under which links are counted that a page or its author asks not to follow.
@@ -53,6 +53,8 @@ struct Judged {
     nofollow: bool,
     /// The link that has the text of those that lead there.
     labelled_by: u32,
+    /// The rules that changed the key of one of them.
+    changed: KeyRuleSet,
     /// What the scope says.
     allowed: Result<(), Refusal>,
 }
@@ -64,6 +66,8 @@ pub(in crate::engine) struct Proposals {
     pub(in crate::engine) passed: Passed,
     /// How many were refused, by reason.
     pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
+    /// Of how many, refused or not, a rule changed the key, by rule.
+    pub(in crate::engine) rewritten: BTreeMap<&'static str, u64>,
     /// What a page's links say of themselves, packed, where that is kept.
     pub(in crate::engine) labels: Option<Vec<u8>>,
 }
@@ -80,7 +84,8 @@ impl PureHalf {
 
     /// Takes a start URL, or the target of its redirect, into the scope; `true` if that is more than before.
     pub(in crate::engine) fn widen(&mut self, start: &WebUrl) -> bool {
-        let wider = Arc::make_mut(&mut self.scope).widen(start);
+        let scope = Arc::make_mut(&mut self.scope);
+        let wider = self.rules.reached_with(start).map(|url| scope.widen(&url)).fold(false, |wider, one| wider | one);
         self.generation += u64::from(wider);
         wider
     }
@@ -92,7 +97,8 @@ impl PureHalf {
         let mut proposals = Proposals::default();
         let mut passed = Vec::with_capacity(different.len());
         let mut labels = links.are_labelled().then(LabelPacker::default);
-        for Judged { number, fingerprint, nofollow, labelled_by, allowed } in different {
+        for Judged { number, fingerprint, nofollow, labelled_by, changed, allowed } in different {
+            proposals.count_rewritten(changed);
             let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
             if let Some(packer) = &mut labels {
                 let reason = allowed.map_or_else(|refusal| Some(refusal.as_str()), |()| forbidden.then_some(NOFOLLOW));
@@ -106,7 +112,7 @@ impl PureHalf {
         }
         proposals.leave_out(links.beyond() + left);
         proposals.labels = labels.map(LabelPacker::finish);
-        proposals.passed = Passed::of_page(passed, links, self.rules);
+        proposals.passed = Passed::of_page(passed, links, self.rules.clone());
         proposals
     }
 
@@ -118,12 +124,13 @@ impl PureHalf {
         let (mut bytes, mut left) = (0, 0);
         for link in links.iter() {
             let target = self.target(links, link, memo.as_deref_mut());
-            let Target::Url { fingerprint, length, judged } = target else { continue };
+            let Target::Url { fingerprint, length, changed, judged } = target else { continue };
             let RawLink { number, nofollow, .. } = link;
             match places.entry(fingerprint) {
                 Entry::Occupied(at) => {
                     let first = &mut different[*at.get()];
                     first.nofollow &= nofollow;
+                    first.changed = first.changed.and(changed);
                     if links.label(first.labelled_by).is_some_and(|label| label.text.is_empty()) {
                         first.labelled_by = number;
                     }
@@ -132,7 +139,8 @@ impl PureHalf {
                 Entry::Vacant(at) => {
                     bytes += length as usize;
                     at.insert(different.len());
-                    different.push(Judged { number, fingerprint, nofollow, labelled_by: number, allowed: judged });
+                    let (labelled_by, allowed) = (number, judged);
+                    different.push(Judged { number, fingerprint, nofollow, labelled_by, changed, allowed });
                 }
             }
         }
@@ -166,19 +174,21 @@ impl PureHalf {
         let mut passed = Vec::new();
         // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
         for url in urls.into_iter().map(WebUrl::without_credentials) {
+            let (fingerprint, changed) = self.rules.judged(&url, self.seed);
+            proposals.count_rewritten(changed);
             match self.scope.judge(&url) {
-                Ok(()) => passed.push((self.rules.fingerprint(&url, self.seed), url)),
+                Ok(()) => passed.push((fingerprint, url)),
                 Err(reason) => proposals.refuse(reason.as_str()),
             }
         }
-        proposals.passed = Passed::of_urls(passed, self.rules);
+        proposals.passed = Passed::of_urls(passed, self.rules.clone());
         proposals
     }
 
     fn judge(&self, url: &WebUrl) -> Target {
         let length = u32::try_from(url.as_str().len()).unwrap_or(u32::MAX);
-        let fingerprint = self.rules.fingerprint(url, self.seed);
-        Target::Url { fingerprint, length, judged: self.scope.judge(url) }
+        let (fingerprint, changed) = self.rules.judged(url, self.seed);
+        Target::Url { fingerprint, length, changed, judged: self.scope.judge(url) }
     }
 }
 
@@ -234,6 +244,12 @@ impl Proposals {
 
     fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
+    }
+
+    fn count_rewritten(&mut self, changed: KeyRuleSet) {
+        for rule in changed.iter() {
+            *self.rewritten.entry(rule.as_str()).or_default() += 1;
+        }
     }
 
     /// Counts links of a page that were not kept.

@@ -23,8 +23,16 @@ pub(super) struct WebPlan {
     calm: bool,
     /// The start that is given in a later run.
     added: Option<usize>,
+    spellings: Spellings,
     /// Of so many pages one has other links later, and one is another when it is asked for again.
     turns: Option<u64>,
+}
+
+/// How each link is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spellings {
+    One,
+    Several,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +69,14 @@ impl WebPlan {
         if let Some(last) = added.filter(|_| !calm && separate.percent(60)) {
             starts[last] = StartKind::Moved;
         }
-        Self { starts, robots, odd, crowd, calm, added, turns }
+        let spells = Random::new(random.clone().next() ^ 2).percent(25);
+        let spellings = if spells { Spellings::Several } else { Spellings::One };
+        Self { starts, robots, odd, crowd, calm, added, spellings, turns }
+    }
+
+    /// Whether links are written in several spellings.
+    pub(super) fn spells(&self) -> bool {
+        self.spellings == Spellings::Several
     }
 
     /// Whether a start is given in a later run.
