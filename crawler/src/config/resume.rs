@@ -57,13 +57,16 @@ impl Resolved {
         let is_given = |(key, source): &&(&'static str, Source)| {
             key.starts_with("key.") && *source > Source::Stored && old_values[*key] != new_values[*key]
         };
-        let problem = format!(
-            "the rules that make keys are fixed when a crawl directory is made, and this one has {}: leave this out, or \
-             crawl into a new directory (--dir)",
-            old.described()
-        );
-        let faults = self.origins.iter().filter(is_given);
-        ConfigFaults::check(faults.map(|(key, source)| ConfigFault::new(source.place(key), &*problem)).collect())
+        let problem = |key: &str| {
+            let (before, after) = (&old_values[key], &new_values[key]);
+            format!(
+                "{after} is not the stored {before}, and the rules that make keys are fixed when a crawl directory is made: \
+                 this one has {}; leave this out, or crawl into a new directory (--dir)",
+                old.described()
+            )
+        };
+        let fault = |(key, source): &(&'static str, Source)| ConfigFault::new(source.place(key), problem(key));
+        ConfigFaults::check(self.origins.iter().filter(is_given).map(fault).collect())
     }
 }
 
@@ -163,14 +166,10 @@ mod tests {
             assert_eq!(keys(stored, same), Ok(()), "{same}");
         }
         for (stored, other, has) in [
-            (
-                &*defaults,
-                "rules = []",
-                "f: key.rules: the rules that make keys are fixed when a crawl directory is made, and this one has unreserved, hex-case, empty-query: ",
-            ),
-            (&defaults, "strip_query = 'a'", "f: key.strip_query: "),
-            (&sorting, "strip_query = 'a'", "this one has strip-query (a, b), sort-query: leave"),
-            ("{}", "rules = ['www']", "this one has none: leave this out, or crawl into a new directory (--dir)"),
+            (&*defaults, "rules = []", "f: key.rules: [] is not the stored [\"unreserved\", "),
+            (&defaults, "strip_query = 'a'", "this one has unreserved, hex-case, empty-query; leave"),
+            (&sorting, "strip_query = 'a'", "f: key.strip_query: [\"a\"] is not the stored [\"b,a\"], and the rules"),
+            ("{}", "rules = ['www']", "are fixed when a crawl directory is made: this one has none; leave this out"),
         ] {
             let refused = keys(stored, other).unwrap_err();
             assert!(refused.contains(has) && refused.lines().count() == 1, "{refused}");

@@ -68,7 +68,8 @@ impl AsRef<str> for NamePattern {
 
 /// Goes back to the last `*` alone: the time is at most the product of both lengths.
 fn wildcard(pattern: &[u8], name: &[u8], same: impl Fn(&u8, &u8) -> bool) -> bool {
-    let (mut at, mut of, mut star) = (0, 0, None);
+    let (mut at, mut of) = (0, 0);
+    let mut star = None;
     while at < name.len() {
         if pattern.get(of) == Some(&b'*') {
             star = Some((of, at));

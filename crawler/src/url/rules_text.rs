@@ -13,9 +13,6 @@ pub struct UnknownRules(pub String);
 /// The name of no rules at all.
 const WHATWG: &str = "whatwg";
 
-/// Entries of a list that are shown to people.
-const MOST_SHOWN: usize = 5;
-
 /// All others, as JSON: lists that are empty are left out.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,29 +60,10 @@ impl Canonicalizer {
 }
 
 impl Canonicalizer {
-    /// Their names for people, in the order in which they are applied, with the first entries of their lists.
+    /// Their names for people, in the order in which they are applied.
     pub fn described(&self) -> String {
-        let RuleLists { strip_query, session_names, index_pages, rewrites } = self.lists();
-        let described = self.rules().iter().map(|rule| {
-            let list: Vec<String> = match rule {
-                KeyRule::StripQuery => strip_query.iter().map(|name| name.as_str().to_owned()).collect(),
-                KeyRule::Session => session_names.iter().map(|name| name.as_str().to_owned()).collect(),
-                KeyRule::IndexPage => index_pages.iter().map(ToString::to_string).collect(),
-                KeyRule::Rewrite => rewrites.iter().map(ToString::to_string).collect(),
-                _ => Vec::new(),
-            };
-            let mut shown = list.iter().take(MOST_SHOWN).cloned().collect::<Vec<_>>();
-            if list.len() > MOST_SHOWN {
-                shown.push(format!("{} more", list.len() - MOST_SHOWN));
-            }
-            if shown.is_empty() {
-                rule.as_str().to_owned()
-            } else {
-                format!("{} ({})", rule.as_str(), shown.join(", "))
-            }
-        });
-        let described: Vec<_> = described.collect();
-        if described.is_empty() { "none".to_owned() } else { described.join(", ") }
+        let names: Vec<_> = self.rules().iter().map(KeyRule::as_str).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 }
 
@@ -124,11 +102,8 @@ mod tests {
     }
 
     #[test]
-    fn people_see_the_first_entries_of_a_list() {
-        let index_pages = (0..7).map(|number| number.to_string().into()).collect();
-        let rules = KeyRuleSet::of([KeyRule::IndexPage, KeyRule::Www]);
-        let rules = Canonicalizer::new(rules, RuleLists { index_pages, ..RuleLists::default() });
-        assert_eq!(rules.described(), "www, index-page (0, 1, 2, 3, 4, 2 more)");
+    fn people_see_names() {
+        assert_eq!(Canonicalizer::default().described(), "unreserved, hex-case, empty-query");
         assert_eq!(Canonicalizer::WHATWG.described(), "none");
     }
 

@@ -59,7 +59,7 @@ fn is_plain(value: u8) -> bool {
     value.is_ascii_alphanumeric() || b"-._~".contains(&value)
 }
 
-/// Whether a byte would make an escape of a percent sign that stands for itself: of `%%34` with a `1` behind it.
+/// Whether a byte would make an escape of a percent sign that is none: of `%%34` with a `1` behind it.
 fn completes(before: &str, between: &str, plain: u8) -> bool {
     let mut last = between.bytes().rev().chain(before.bytes().rev());
     plain.is_ascii_hexdigit()

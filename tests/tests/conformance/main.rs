@@ -1,5 +1,6 @@
-//! Conformance with cases made by others: URLs, robots.txt, links.
+//! Conformance with cases made by others: URLs, SURTs, robots.txt, links.
 
 mod links;
 mod robots;
+mod surt;
 mod urls;

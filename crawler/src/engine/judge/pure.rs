@@ -363,6 +363,22 @@ mod tests {
     }
 
     #[test]
+    fn a_candidate_is_counted_once_by_each_rule_that_changes_its_key() {
+        let html = "<a href=~a><a href=%7ea><a href=%7Ea?><a href=b><a href=//x/%2f?>";
+        let mut memo = Memo::new();
+        for _ in 0..2 {
+            let proposals = half(LinkRelation::Ignore).links(page(html, 1000), true, Some(&mut memo));
+            assert_eq!(
+                (urls(&proposals), candidates(&proposals)),
+                (vec!["http://h/d/~a".into(), "http://h/d/b".into()], 3)
+            );
+            assert_eq!(proposals.rewritten, BTreeMap::from([("unreserved", 1), ("hex-case", 1), ("empty-query", 2)]));
+        }
+        let one = half(LinkRelation::Ignore).one(WebUrl::parse("http://h/?").unwrap());
+        assert_eq!(one.rewritten, BTreeMap::from([("empty-query", 1)]));
+    }
+
+    #[test]
     fn urls_beyond_the_bytes_are_left_out() {
         let proposals = half(LinkRelation::Ignore).links(page("<a href=a><a href=b><a href=./a>", 20), true, None);
         assert_eq!((urls(&proposals).len(), proposals.refused["max_links"]), (1, 1));
@@ -380,6 +396,7 @@ mod tests {
             let (with, without) =
                 (half.links(page(html, 60), true, Some(&mut memo)), half.links(page(html, 60), true, None));
             assert_eq!((urls(&with), &with.refused), (urls(&without), &without.refused));
+            assert_eq!(with.rewritten, without.rewritten);
             assert_eq!(with.passed.kept(), without.passed.kept());
         }
     }
