@@ -86,8 +86,8 @@ fn status(folder: &Folder) -> Value {
 }
 
 fn key_rules(folder: &Folder) -> String {
-    let database = Connection::open(folder.crawl().join("webloom.sqlite")).unwrap();
-    database.query_row("SELECT key_rules FROM crawl", [], |row| row.get(0)).unwrap()
+    let database = Connection::open(folder.crawl().join("webloom.sqlite")).expect("a crawl directory has a database");
+    database.query_row("SELECT key_rules FROM crawl", [], |row| row.get(0)).expect("a crawl has rules")
 }
 
 #[test]
