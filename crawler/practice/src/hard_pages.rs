@@ -115,7 +115,6 @@ static HARD_PAGES: &[HardPage] = &[
 <a href="self?at=0">7</a>"#,
         &[
             "/found/list",
-            "/found/list?",
             "/found/list?page=1",
             "/found/list?page=2",
             "/found/list?a=1&b=2",

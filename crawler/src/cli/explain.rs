@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use super::{CommandFailure, listing};
 use crate::{
+    config::{Layers, RawSettings, RawValue},
     extract::{
         self,
         sitemap::{self, ChangeFrequency, SourceEntry, SourceKind, SourceLimits},
     },
     observe::escape,
     robots::{self, ProductToken, Question},
-    url::{Canonicalizer, UrlError, WebUrl},
+    url::{Canonicalizer, KeyRule, UrlError, WebUrl},
 };
 
 /// What is explained.
@@ -26,7 +27,9 @@ use crate::{
 pub(super) enum ExplainCommand {
     /// Show what a URL is fetched as, and what identifies it
     ///
-    /// Each line of stdin is a JSON object `{"url", "base"?}`; each line of stdout is the answer.
+    /// Each line of stdin is a JSON object `{"url", "base"?, "rules"?, "strip_query"?}`; each line of stdout is the
+    /// answer. `rules` is a list of the rules that make the key, and `strip_query` a list of parameters; without them
+    /// the defaults hold.
     Url,
     /// Show what a robots.txt says about a URL
     ///
@@ -51,7 +54,7 @@ pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, CommandFailure> 
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).map_err(CommandFailure::system("cannot read stdin"))? > 0 {
         let answer = match command {
-            ExplainCommand::Url => answer(&line, |question: UrlQuestion| Ok(explain_url(&question))),
+            ExplainCommand::Url => answer(&line, explain_url),
             ExplainCommand::Robots => answer(&line, explain_robots),
             ExplainCommand::Links => answer(&line, explain_links),
             ExplainCommand::Sitemap => answer(&line, explain_sitemap),
@@ -76,24 +79,42 @@ fn answer<'a, T: Deserialize<'a>>(line: &'a [u8], explain: impl FnOnce(T) -> Res
 struct UrlQuestion {
     url: String,
     base: Option<String>,
+    rules: Option<Vec<String>>,
+    strip_query: Option<RawValue>,
 }
 
-fn explain_url(question: &UrlQuestion) -> Value {
-    let parsed = match question.base.as_deref().filter(|base| !base.is_empty()) {
-        Some(base) => WebUrl::parse(base).and_then(|base| base.join(&question.url)),
-        None => WebUrl::parse(&question.url),
+impl UrlQuestion {
+    /// The rules of keys that it asks for.
+    fn key_rules(&self) -> Result<Canonicalizer, String> {
+        let mut given = RawSettings::default();
+        given.key.rules = self.rules.clone().map(RawValue::List);
+        given.key.strip_query.clone_from(&self.strip_query);
+        if given == RawSettings::default() {
+            return Ok(Canonicalizer::default());
+        }
+        let text = given.to_json();
+        let resolved = Layers::new().file_text("question", &text).resolve().map_err(|faults| faults.to_string())?;
+        Ok(resolved.settings.key.rules)
+    }
+}
+
+fn explain_url(question: UrlQuestion) -> Result<Value, String> {
+    let rules = question.key_rules()?;
+    let UrlQuestion { url, base, .. } = question;
+    let parsed = match base.as_deref().filter(|base| !base.is_empty()) {
+        Some(base) => WebUrl::parse(base).and_then(|base| base.join(&url)),
+        None => WebUrl::parse(&url),
     };
-    match parsed {
+    Ok(match parsed {
         Ok(url) => json!({
-            "url": url.as_str(), "key": Canonicalizer::default().key(&url).as_str(), "surt": null, "host": url.host(),
-            "domain": url.registrable_domain(),
-            "rules": [], "reason": null,
+            "url": url.as_str(), "key": rules.key(&url).as_str(), "surt": url.surt(), "host": url.host(), "domain": url.registrable_domain(),
+            "rules": rules.changing(&url).iter().map(KeyRule::as_str).collect::<Vec<_>>(), "reason": null,
         }),
         Err(error) => json!({
             "url": null, "key": null, "surt": null, "host": null, "domain": null, "rules": [],
             "reason": match error { UrlError::Scheme => "scheme", UrlError::Syntax(_) => "syntax" },
         }),
-    }
+    })
 }
 
 #[derive(Deserialize)]
@@ -183,7 +204,7 @@ mod tests {
 
     #[test]
     fn an_unusable_line_is_answered_too() {
-        let answer = answer(b"{\"url\": 3}\n", |question: UrlQuestion| Ok(explain_url(&question)));
+        let answer = answer(b"{\"url\": 3}\n", explain_url);
         assert!(answer["error"].as_str().is_some());
         assert!(
             explain_robots(RobotsQuestion {
@@ -220,16 +241,30 @@ mod tests {
 
     #[test]
     fn says_what_is_fetched_and_what_identifies_it() {
-        let answer = answer(b"{\"url\": \"/a#b\", \"base\": \"HTTP://H:80/x\"}", |question: UrlQuestion| {
-            Ok(explain_url(&question))
-        });
+        let answer = answer(b"{\"url\": \"/a#b\", \"base\": \"HTTP://H:80/x\"}", explain_url);
         assert_eq!((answer["url"].as_str(), answer["key"].as_str()), (Some("http://h/a"), Some("http://h/a")));
-        let domain = |text: &str| {
-            let line = json!({ "url": text }).to_string();
-            super::answer(line.as_bytes(), |question: UrlQuestion| Ok(explain_url(&question)))["domain"].clone()
-        };
+        let domain =
+            |text: &str| super::answer(json!({ "url": text }).to_string().as_bytes(), explain_url)["domain"].clone();
         assert_eq!((domain("http://www.a.co.uk/"), domain("http://10.0.0.1/")), (json!("a.co.uk"), Value::Null));
-        let other = super::answer(b"{\"url\": \"mailto:a@b\"}", |question: UrlQuestion| Ok(explain_url(&question)));
+        let other = super::answer(b"{\"url\": \"mailto:a@b\"}", explain_url);
         assert_eq!((other["url"].is_null(), other["reason"].as_str()), (true, Some("scheme")));
+    }
+
+    #[test]
+    fn names_the_rules_that_change_the_key() {
+        let answer = |question: &Value| answer(question.to_string().as_bytes(), explain_url);
+        let url = "https://www.h.example/%7ea/?utm_source=b&x";
+        let default = answer(&json!({"url": url}));
+        assert_eq!(default["key"], "https://www.h.example/~a/?utm_source=b&x");
+        assert_eq!(
+            (&default["rules"], &default["surt"]),
+            (&json!(["unreserved"]), &json!("example,h)/~a?utm_source=b&x"))
+        );
+        let stripped = answer(&json!({"url": url, "rules": ["www", "scheme"], "strip_query": "tracking,x"}));
+        assert_eq!((&stripped["key"], &stripped["url"]), (&json!("http://h.example/%7ea/"), &json!(url)));
+        assert_eq!(stripped["rules"], json!(["scheme", "www", "strip-query"]));
+        for wrong in [json!({"url": url, "rules": ["slash"]}), json!({"url": url, "strip_query": ["a b"]})] {
+            assert!(answer(&wrong)["error"].as_str().is_some_and(|error| error.contains("question: key.")), "{wrong}");
+        }
     }
 }

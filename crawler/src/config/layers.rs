@@ -73,12 +73,13 @@ impl Layers {
     }
 
     /// Adds the settings of an existing crawl directory ([`RawSettings::to_json`]). Its `[log]` belonged to another run
-    /// and does not count.
+    /// and does not count. One that says nothing of the rules of its keys has none.
     #[must_use]
     pub fn stored(self, text: &str) -> Self {
         let mut layers = self.document(text, Source::Stored);
         for layer in layers.layers.iter_mut().filter(|layer| layer.source == Source::Stored) {
             layer.values.retain(|key, _| !key.starts_with("log."));
+            layer.values.entry("key.rules".to_owned()).or_insert(RawValue::List(Vec::new()));
         }
         layers
     }

@@ -2,10 +2,10 @@
 //!
 //! Within a sequence, finished pages are not read again, and URLs that were refused are gone. So a setting that would
 //! let more URLs in is refused within a sequence; all others (delays, budgets, concurrency, a narrower scope) apply at
-//! once. A new sequence may have any settings.
+//! once. A new sequence may have any settings but other rules of keys: those are fixed when the directory is made.
 
 use super::{
-    ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved, ScopeKind, Settings, secret,
+    ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved, ScopeKind, Settings, Source, secret,
 };
 
 /// A key whose value differs from the stored one.
@@ -43,6 +43,33 @@ pub fn resume_check(stored: &Resolved, new: &Resolved) -> Result<Vec<ChangedKey>
     }
     ConfigFaults::check(faults)?;
     Ok(changed)
+}
+
+impl Resolved {
+    /// Refuses rules of keys that are given with this start and differ from those with which the crawl directory was made.
+    ///
+    /// # Errors
+    /// A fault for each key that differs, with the rules that the directory has.
+    pub fn refuse_other_keys(&self, stored: &Self) -> Result<(), ConfigFaults> {
+        let (old, new) = (&stored.settings.key.rules, &self.settings.key.rules);
+        if old == new {
+            return Ok(());
+        }
+        let (old_values, new_values) = (stored.effective.to_flat(), self.effective.to_flat());
+        let is_given = |(key, source): &&(&'static str, Source)| {
+            key.starts_with("key.") && *source > Source::Stored && old_values[*key] != new_values[*key]
+        };
+        let problem = |key: &str| {
+            let (before, after) = (&old_values[key], &new_values[key]);
+            format!(
+                "{after} is not the stored {before}, and the rules that make keys are fixed when a crawl directory is made: \
+                 this one has {}; leave this out, or crawl into a new directory (--dir)",
+                old.described()
+            )
+        };
+        let fault = |(key, source): &(&'static str, Source)| ConfigFault::new(source.place(key), problem(key));
+        ConfigFaults::check(self.origins.iter().filter(is_given).map(fault).collect())
+    }
 }
 
 /// The same for a sequence that begins, in which every page is read anew: nothing is refused.
@@ -136,6 +163,38 @@ mod tests {
         check("", "[sources]\nforms = \"on\"").unwrap_err();
         check("[sources]\nsitemaps = \"off\"", "").unwrap_err();
         check("", "[sources]\nfeeds = \"off\"").unwrap();
+    }
+
+    fn keys(stored: &str, file: &str) -> Result<(), String> {
+        let stored = Layers::new().stored(stored);
+        let new = stored.clone().file_text("f", &format!("[key]\n{file}")).resolve().unwrap();
+        new.refuse_other_keys(&stored.resolve().unwrap()).map_err(|faults| faults.to_string())
+    }
+
+    #[test]
+    fn rules_of_keys_are_fixed() {
+        let defaults = Layers::new().resolve().unwrap().effective.to_json();
+        let sorting = Layers::new().file_text("f", "[key]\nrules = ['sort-query']\nstrip_query = 'b,a'").resolve();
+        let sorting = sorting.unwrap().effective.to_json();
+        for (stored, same) in [
+            (&*defaults, ""),
+            (&defaults, "rules = ['empty-query', 'hex-case', 'unreserved']"),
+            (&defaults, "tracking = ['x']"),
+            (&sorting, "strip_query = ['a', 'b']"),
+            ("{}", ""),
+            ("{}", "rules = []"),
+        ] {
+            assert_eq!(keys(stored, same), Ok(()), "{same}");
+        }
+        for (stored, other, has) in [
+            (&*defaults, "rules = []", "f: key.rules: [] is not the stored [\"unreserved\", "),
+            (&defaults, "strip_query = 'a'", "this one has unreserved, hex-case, empty-query; leave"),
+            (&sorting, "strip_query = 'a'", "f: key.strip_query: [\"a\"] is not the stored [\"b,a\"], and the rules"),
+            ("{}", "rules = ['www']", "are fixed when a crawl directory is made: this one has none; leave this out"),
+        ] {
+            let refused = keys(stored, other).unwrap_err();
+            assert!(refused.contains(has) && refused.lines().count() == 1, "{refused}");
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) type Flat = BTreeMap<String, RawValue>;
 pub struct RawSettings {
     /// What belongs to the crawl.
     pub scope: RawScope,
+    /// Which URLs are one page.
+    pub key: RawKey,
     /// What stops a crawl.
     pub budget: RawBudget,
     /// How hard a server may be asked.
@@ -69,6 +71,24 @@ pub struct RawScope {
     pub exclude: Option<RawValue>,
     /// Longest URL in bytes.
     pub max_url_length: Option<RawValue>,
+}
+
+/// `[key]`: which URLs are one page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawKey {
+    /// Rules by which URLs get one key.
+    pub rules: Option<RawValue>,
+    /// Parameters that are left out.
+    pub strip_query: Option<RawValue>,
+    /// Those of trackers.
+    pub tracking: Option<RawValue>,
+    /// Those of sessions.
+    pub session_names: Option<RawValue>,
+    /// Names of index pages.
+    pub index_pages: Option<RawValue>,
+    /// Expressions that are replaced.
+    pub rewrite: Option<RawValue>,
 }
 
 /// `[budget]`: what stops a crawl.

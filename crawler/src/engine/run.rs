@@ -192,7 +192,7 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
     let agent = ProductToken::new(launch.settings.fetch.user_agent.product())
         .map_err(|error| EngineError::Setup(Box::new(error.into())))?;
     let clock = launch.clock;
-    let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules, &agent);
+    let visitor = visitor(launch.fetcher, &launch.settings, launch.resumed.key_rules.clone(), &agent);
     let visitor = Visitor { omitted, now: Box::new(move || clock.now()), ..visitor };
     let visitor = Visitor { events: launch.events, preparers: launch.preparers, ..visitor };
     let sample = launch.settings.cache.audit_sample;

@@ -185,7 +185,7 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn page(&self, first: FetchRequest, mut reading: PageReading) -> Visited {
         reading.is_conditional = first.validators != Validators::default();
-        let url = first.url.clone();
+        let mut url = first.url.clone();
         let (purpose, pause) = (first.purpose, first.pause);
         let keep = first.keep;
         if let (Some(events), Some(followed)) = (&self.events, &mut reading.followed) {
@@ -194,9 +194,11 @@ impl<F: Fetcher> Visitor<F> {
         let Fetched { mut requests, mut result } = self.fetch(first).await;
         let target = result.as_ref().ok().and_then(|response| redirect_target(&url, response));
         if let Some(itself) = target.filter(|target| self.is_same(target, &url)) {
-            // A redirect to the page itself (a cookie, a fragment): the second request of the same lease, once. Before it the
-            // first answer goes: the second may wait for the room that this one holds.
+            // A redirect to the page itself (a cookie, a fragment, another spelling of its key): the second request of the same lease,
+            // once. Before it the first answer goes: the second may wait for the room that this one holds.
             drop(result);
+            // Its links begin where it is.
+            url = itself.clone();
             let again = FetchRequest {
                 keep,
                 purpose,

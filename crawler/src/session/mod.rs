@@ -148,7 +148,8 @@ impl<C: Caller> Session<C> {
         Ok(())
     }
 
-    /// The settings of this run; those stored are kept where nothing stronger is given.
+    /// The settings of this run; those stored are kept where nothing stronger is given. Other rules of keys than those of the
+    /// directory are refused.
     pub(crate) fn settings(&self, stored: Option<&str>) -> Result<Resolved, CommandFailure> {
         let layers = match stored {
             Some(stored) => self.layers.clone().stored(stored),
@@ -156,6 +157,9 @@ impl<C: Caller> Session<C> {
         };
         let resolved = layers.resolve()?;
         resolved.refuse_idle_priorities()?;
+        if let Some(stored) = stored {
+            resolved.refuse_other_keys(&Layers::new().stored(stored).resolve()?)?;
+        }
         match access::with_logins(self.given(), &resolved.settings.fetch.credentials)? {
             Some(logins) => Ok(layers.flags(&logins).resolve()?),
             None => Ok(resolved),

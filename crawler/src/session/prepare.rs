@@ -15,7 +15,7 @@ use crate::{
     engine::{self, RunEnd, StopSignal},
     store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
-    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRule, WebUrl},
 };
 
 /// What these settings say decides which links of a page are kept.
@@ -81,6 +81,7 @@ impl<C: Caller> Session<C> {
             // The next sequence stops this one.
             settings.budget.max_time = Some(settings.budget.max_time.map_or(left, |most| most.min(left)));
         }
+        self.guess_http(&settings.key.rules);
         self.caller.begins(&settings);
         let files = OpenFiles::for_crawl(&mut settings.politeness, self.caller.crawls())?;
         let settings = Arc::new(settings);
@@ -92,8 +93,9 @@ impl<C: Caller> Session<C> {
         let fetcher = self.caller.fetcher(standard, &settings, stop)?;
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
+        let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
         match stored {
-            None => self.create(&mut directory, &json, begun.now)?,
+            None => self.create(&mut directory, &wanted)?,
             Some(_) => self.refuse_foreign(&before)?,
         }
         let is_public = own.clone().any(|url| !is_loopback(&url));
@@ -108,7 +110,6 @@ impl<C: Caller> Session<C> {
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         self.announce(&changes);
         directory.write_settings_copy(&resolved.effective.to_toml())?;
-        let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
         let (resumed, starts) = self.begin(&directory, &wanted)?;
         let is_over = self.round == Round::Between;
         let adds = changes.iter().any(|change| change.key == SITEMAP_KEY);
@@ -123,6 +124,20 @@ impl<C: Caller> Session<C> {
         }
         let texts = self.keeps_texts(settings.change.text, &directory)?;
         Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher })))
+    }
+
+    /// Where http and https are one page, a start without a scheme is asked for by http: to try it after https would be to ask for
+    /// the same page again.
+    fn guess_http(&mut self, rules: &Canonicalizer) {
+        if !rules.rules().has(KeyRule::Scheme) {
+            return;
+        }
+        for start in Arc::make_mut(&mut self.starts).iter_mut().chain(&mut self.added).filter(|start| start.guessed) {
+            let http = start.url.with_scheme("http").filter(|http| rules.key(http) == rules.key(&start.url));
+            if let Some(http) = http {
+                (start.url, start.guessed) = (http, false);
+            }
+        }
     }
 
     /// Asks the URL table what the run begins with, and has it be as the settings say; with the starts that the sequence has not
@@ -173,16 +188,16 @@ impl<C: Caller> Session<C> {
         })
     }
 
-    fn create(&self, directory: &mut CrawlDirectory, settings: &str, now: Moment) -> Result<(), CommandFailure> {
+    fn create(&self, directory: &mut CrawlDirectory, wanted: &Wanted<'_>) -> Result<(), CommandFailure> {
         if self.starts.is_empty() && self.added.is_empty() {
             return Err(CommandFailure::Usage(format!("{} holds no crawl yet: give a start URL", self.dir.display())));
         }
         let crawl = NewCrawl {
-            at: now,
+            at: wanted.now,
             fingerprint_seed: FingerprintSeed::new(self.caller.random()?),
-            key_rules: Canonicalizer::default(),
+            key_rules: wanted.settings.key.rules.clone(),
             hash_seed: self.caller.random()?,
-            settings: settings.to_owned(),
+            settings: wanted.json.to_owned(),
             areas: self.given().map(area).collect(),
         };
         Ok(directory.create(&crawl)?)

@@ -19,6 +19,9 @@ pub struct Counters {
     pub duplicate: u64,
     /// Those refused, by reason.
     pub refused: BTreeMap<String, u64>,
+    /// Those whose key a rule changed, by rule.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rewritten: BTreeMap<String, u64>,
     /// Requests sent, robots.txt included.
     pub requests: u64,
     /// Body bytes received, as sent.
@@ -69,6 +72,7 @@ impl Counters {
             self.expected_lost = step.expected_lost;
         }
         add_all(&mut self.refused, &step.refused);
+        add_all(&mut self.rewritten, &step.rewritten);
         add_all(&mut self.by_status, &step.by_status);
         add_all(&mut self.errors, &step.errors);
     }
@@ -109,12 +113,13 @@ mod tests {
         let mut sum = Counters { requests: 1, expected_lost: 0.1, ..Counters::default() };
         let mut step = Counters { requests: 2, expected_lost: 0.2, ..Counters::default() };
         step.refused.insert("scope".to_owned(), 1);
+        step.rewritten.insert("www".to_owned(), 3);
         step.by_status.insert(200, 2);
         sum.add(&step);
         sum.add(&step);
         let proposed = Counters { candidates: 20, duplicate: 7, ..sum.clone() };
         assert_eq!((proposed.admitted(), sum.admitted()), (11, 0));
         assert_eq!((sum.requests, sum.expected_lost), (5, 0.2));
-        assert_eq!((sum.refused["scope"], sum.by_status[&200]), (2, 4));
+        assert_eq!((sum.refused["scope"], sum.rewritten["www"], sum.by_status[&200]), (2, 6, 4));
     }
 }

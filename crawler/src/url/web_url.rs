@@ -135,6 +135,15 @@ impl WebUrl {
         Self(url)
     }
 
+    /// This URL with `www.` in front of its host where there is none, and without it where there is; `None` where that is no host.
+    #[must_use]
+    pub fn with_other_www(&self) -> Option<Self> {
+        let host = self.host().strip_prefix("www.").map_or_else(|| format!("www.{}", self.host()), str::to_owned);
+        let mut url = self.0.clone();
+        url.set_host(Some(&host)).ok()?;
+        Some(Self(url)).filter(|url| url.ip_literal().is_none() && self.ip_literal().is_none())
+    }
+
     /// This URL with `https` or `http` instead (the port is kept only if it was explicit).
     #[must_use]
     pub fn with_scheme(&self, scheme: &str) -> Option<Self> {
@@ -175,6 +184,16 @@ mod tests {
     fn keeps_what_may_name_another_page() {
         for text in ["http://h/A", "http://h/a?b=1&a=2", "http://h/a/", "http://h/a?", "https://u:p@h:8443/%7Ex;p"] {
             assert_eq!(WebUrl::parse(text).unwrap().as_str(), text);
+        }
+    }
+
+    #[test]
+    fn has_another_name_with_www_or_without() {
+        let other = |text| WebUrl::parse(text).unwrap().with_other_www().map(|url| url.as_str().to_owned());
+        assert_eq!(other("http://h.example:81/a?b").as_deref(), Some("http://www.h.example:81/a?b"));
+        assert_eq!(other("https://www.h/").as_deref(), Some("https://h/"));
+        for none in ["http://127.0.0.1/", "http://[::1]/", "http://www./"] {
+            assert_eq!(other(none), None);
         }
     }
 

@@ -19,6 +19,7 @@ mod hostile;
 mod interrupted;
 mod jobs;
 mod keep_alive;
+mod keys;
 mod kinds;
 mod known_first;
 mod library;

@@ -148,6 +148,12 @@ struct ScopeFlags {
     /// Webloom searches the whole URL for the regular expression. A URL that matches is left out, whatever else is set.
     #[arg(long, value_name = "REGEX")]
     exclude: Vec<String>,
+    /// Parameters that do not distinguish pages, such as 'utm_*,gclid'; may be repeated [default: none]
+    ///
+    /// URLs that differ only in these parameters are one page. `*` is any characters, and `tracking` is a list of the
+    /// parameters that trackers add. It is fixed when the crawl directory is made.
+    #[arg(long, value_name = "PATTERNS")]
+    strip_query: Vec<String>,
     /// Follow links with rel=nofollow, or obey and leave them out [default: follow]
     #[arg(long, value_name = "follow|obey")]
     nofollow: Option<String>,
@@ -388,6 +394,7 @@ impl ScopeFlags {
         raw.scope.include = list(&self.include);
         raw.scope.exclude = list(&self.exclude);
         raw.sources.sitemap = list(&self.sitemap);
+        raw.key.strip_query = list(&self.strip_query);
         raw.extract.nofollow = text(self.nofollow.as_ref());
         raw.frontier.order = text(self.order.as_ref());
         raw.frontier.priority = list(&self.priority);

@@ -7,6 +7,7 @@ mod crawl;
 mod fetch;
 mod frontier;
 mod host;
+mod key;
 mod output;
 mod politeness;
 mod revisit;
@@ -21,6 +22,7 @@ pub use crawl::{ExtractSettings, LinksChoice, NofollowChoice, RetrySettings, Sto
 pub use fetch::{FetchLimits, Header, Login, UserAgent};
 pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
+pub use key::KeySettings;
 pub use output::{LogFormat, LogSettings};
 pub use politeness::{PolitenessSettings, RobotsSettings};
 pub(super) use revisit::SECTIONS;
@@ -42,6 +44,8 @@ use super::reader::KeyReader;
 pub struct Settings {
     /// What belongs to the crawl.
     pub scope: ScopeSettings,
+    /// Which URLs are one page.
+    pub key: KeySettings,
     /// What stops it.
     pub budget: BudgetSettings,
     /// How hard a server may be asked.
@@ -77,6 +81,7 @@ impl Settings {
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
             scope: ScopeSettings::read(reader),
+            key: KeySettings::read(reader),
             budget: BudgetSettings::read(reader),
             politeness: PolitenessSettings::read(reader),
             robots: RobotsSettings::read(reader),

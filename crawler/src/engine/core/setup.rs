@@ -128,7 +128,7 @@ fn starts(
     settings: &Settings,
     now: Moment,
 ) -> Result<Starts, EngineError> {
-    let scope = PureHalf::new(scope, resumed.key_rules, resumed.fingerprint_seed, relation(settings));
+    let scope = PureHalf::new(scope, resumed.key_rules.clone(), resumed.fingerprint_seed, relation(settings));
     let mut starts = Starts::new(scope, settings, now);
     for pending in &resumed.pending_starts {
         starts.begin(pending.id, stored(&pending.url, WebUrl::parse)?.origin());
@@ -196,7 +196,9 @@ fn relation(settings: &Settings) -> LinkRelation {
 pub(in crate::engine) fn scope(settings: &Settings, areas: &[AreaRow]) -> Result<CrawlScope, EngineError> {
     let mut scope = CrawlScope::new(scope_rules(settings));
     for area in areas {
-        scope.widen(&stored(&area.url, WebUrl::parse)?);
+        for url in settings.key.rules.reached_with(&stored(&area.url, WebUrl::parse)?) {
+            scope.widen(&url);
+        }
     }
     Ok(scope)
 }

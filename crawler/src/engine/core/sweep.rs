@@ -135,7 +135,9 @@ impl Sweep {
         let answer = answer.filter(|_| !proposals.are_cut());
         let mut wanted: HashSet<u64> = self.wanted_of(parent.id).collect();
         proposals.passed.retain(|proposal| wanted.remove(&proposal.fingerprint.short()));
+        // They were counted when the page was read first.
         proposals.refused.clear();
+        proposals.rewritten.clear();
         RefetchedPage { parent, batch: Batch::new(found, proposals), answer }
     }
 

@@ -73,13 +73,15 @@ pub(in crate::engine) struct Batch {
     pub(in crate::engine) urls: Passed,
     /// How many were refused, by reason.
     pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
+    /// Of how many a rule changed the key, by rule.
+    pub(in crate::engine) rewritten: BTreeMap<&'static str, u64>,
 }
 
 impl Batch {
     /// What was proposed in one place.
     pub(in crate::engine) fn new(found: Provenance, proposals: Proposals) -> Self {
-        let Proposals { passed, refused, list: _, labels: _ } = proposals;
-        Self { found, urls: passed, refused }
+        let Proposals { passed, refused, rewritten, list: _, labels: _ } = proposals;
+        Self { found, urls: passed, refused, rewritten }
     }
 
     /// How many candidates there are.
@@ -95,17 +97,18 @@ impl Batch {
         }
     }
 
-    /// The same in parts of at most so many that passed; the first counts what was refused. There is always one.
+    /// The same in parts of at most so many that passed; the first has the counts. There is always one.
     pub(in crate::engine) fn in_parts(self, size: usize) -> impl Iterator<Item = Self> {
         let found = self.found;
-        let (mut parts, mut refused) = (self.urls.in_parts(size), Some(self.refused));
+        let (mut parts, mut counts) = (self.urls.in_parts(size), Some((self.refused, self.rewritten)));
         std::iter::from_fn(move || {
             let urls = parts.next();
-            let refused = refused.take();
-            if refused.is_none() && urls.is_none() {
+            let counts = counts.take();
+            if counts.is_none() && urls.is_none() {
                 return None;
             }
-            Some(Self { found, urls: urls.unwrap_or_default(), refused: refused.unwrap_or_default() })
+            let (refused, rewritten) = counts.unwrap_or_default();
+            Some(Self { found, urls: urls.unwrap_or_default(), refused, rewritten })
         })
     }
 }

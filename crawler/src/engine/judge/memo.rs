@@ -8,7 +8,11 @@
 //!
 //! Does not know: whether a URL was seen.
 
-use crate::{extract::ReferenceHash, scope::Refusal, url::Fingerprint};
+use crate::{
+    extract::ReferenceHash,
+    scope::Refusal,
+    url::{Fingerprint, KeyRuleSet},
+};
 
 /// Links that share a place in the table: the last used of them stay.
 const WAYS: usize = 4;
@@ -26,6 +30,8 @@ pub(in crate::engine) enum Target {
         fingerprint: Fingerprint,
         /// Of the URL, in bytes.
         length: u32,
+        /// The rules that changed its key.
+        changed: KeyRuleSet,
         /// What the scope says.
         judged: Result<(), Refusal>,
     },
@@ -44,6 +50,7 @@ struct Entry {
     tag: u64,
     fingerprint: [u8; 16],
     length: u32,
+    changed: KeyRuleSet,
     state: State,
 }
 
@@ -54,7 +61,8 @@ enum State {
     Judged(Result<(), Refusal>),
 }
 
-const UNUSED: Entry = Entry { tag: 0, fingerprint: [0; 16], length: 0, state: State::Unused };
+const UNUSED: Entry =
+    Entry { tag: 0, fingerprint: [0; 16], length: 0, changed: KeyRuleSet::NONE, state: State::Unused };
 
 impl Memo {
     /// Remembers nothing yet.
@@ -100,8 +108,8 @@ impl Entry {
     fn of(tag: u64, target: Target) -> Self {
         match target {
             Target::Nowhere => Self { tag, state: State::Nowhere, ..UNUSED },
-            Target::Url { fingerprint, length, judged } => {
-                Self { tag, fingerprint: fingerprint.to_bytes(), length, state: State::Judged(judged) }
+            Target::Url { fingerprint, length, changed, judged } => {
+                Self { tag, fingerprint: fingerprint.to_bytes(), length, changed, state: State::Judged(judged) }
             }
         }
     }
@@ -112,7 +120,7 @@ impl Entry {
             State::Nowhere => Some(Target::Nowhere),
             State::Judged(judged) => {
                 let fingerprint = Fingerprint::from_bytes(self.fingerprint);
-                Some(Target::Url { fingerprint, length: self.length, judged })
+                Some(Target::Url { fingerprint, length: self.length, changed: self.changed, judged })
             }
         }
     }
@@ -139,6 +147,7 @@ mod tests {
         Target::Url {
             fingerprint,
             length: number,
+            changed: if number.is_multiple_of(3) { KeyRuleSet::DEFAULT } else { KeyRuleSet::NONE },
             judged: if number.is_multiple_of(2) { Ok(()) } else { Err(Refusal::Scope) },
         }
     }

@@ -86,7 +86,7 @@ impl Passed {
         let mut rest = proposals.into_iter();
         std::iter::from_fn(move || {
             let proposals: Vec<_> = rest.by_ref().take(size).collect();
-            (!proposals.is_empty()).then(|| Self { proposals, source: source.clone(), rules })
+            (!proposals.is_empty()).then(|| Self { proposals, source: source.clone(), rules: rules.clone() })
         })
     }
 

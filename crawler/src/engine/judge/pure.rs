@@ -14,7 +14,7 @@ use crate::{
     extract::{Label, RawLink, RawLinks, sitemap::SourceKind},
     scope::{CrawlScope, Refusal},
     store::LabelPacker,
-    url::{Canonicalizer, Fingerprint, FingerprintSeed, WebUrl},
+    url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRuleSet, WebUrl},
 };
 
 /// The reason under which links are counted that a page or its author asks not to follow.
@@ -53,6 +53,8 @@ struct Judged {
     nofollow: bool,
     /// The link that has the text of those that lead there.
     labelled_by: u32,
+    /// The rules that changed the key of one of them.
+    changed: KeyRuleSet,
     /// What the scope says.
     allowed: Result<(), Refusal>,
 }
@@ -66,6 +68,8 @@ pub(in crate::engine) struct Proposals {
     pub(in crate::engine) refused: BTreeMap<&'static str, u64>,
     /// What lists them, where that is no page.
     pub(in crate::engine) list: Option<SourceKind>,
+    /// Of how many, refused or not, a rule changed the key, by rule.
+    pub(in crate::engine) rewritten: BTreeMap<&'static str, u64>,
     /// What a page's links say of themselves, packed, where that is kept.
     pub(in crate::engine) labels: Option<Vec<u8>>,
 }
@@ -82,7 +86,8 @@ impl PureHalf {
 
     /// Takes a start URL, or the target of its redirect, into the scope; `true` if that is more than before.
     pub(in crate::engine) fn widen(&mut self, start: &WebUrl) -> bool {
-        let wider = Arc::make_mut(&mut self.scope).widen(start);
+        let scope = Arc::make_mut(&mut self.scope);
+        let wider = self.rules.reached_with(start).map(|url| scope.widen(&url)).fold(false, |wider, one| wider | one);
         self.generation += u64::from(wider);
         wider
     }
@@ -97,7 +102,8 @@ impl PureHalf {
         let mut proposals = Proposals { list, ..Proposals::default() };
         let mut passed = Vec::with_capacity(different.len());
         let mut labels = links.are_labelled().then(LabelPacker::default);
-        for Judged { number, fingerprint, nofollow, labelled_by, allowed } in different {
+        for Judged { number, fingerprint, nofollow, labelled_by, changed, allowed } in different {
+            proposals.count_rewritten(changed);
             let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
             if let Some(packer) = &mut labels {
                 let reason = allowed.map_or_else(|refusal| Some(refusal.as_str()), |()| forbidden.then_some(NOFOLLOW));
@@ -111,7 +117,7 @@ impl PureHalf {
         }
         proposals.leave_out(links.beyond() + left);
         proposals.labels = labels.map(LabelPacker::finish);
-        proposals.passed = Passed::of_page(passed, links, self.rules);
+        proposals.passed = Passed::of_page(passed, links, self.rules.clone());
         proposals
     }
 
@@ -123,12 +129,13 @@ impl PureHalf {
         let (mut bytes, mut left) = (0, 0);
         for link in links.iter() {
             let target = self.target(links, link, memo.as_deref_mut());
-            let Target::Url { fingerprint, length, judged } = target else { continue };
+            let Target::Url { fingerprint, length, changed, judged } = target else { continue };
             let RawLink { number, nofollow, .. } = link;
             match places.entry(fingerprint) {
                 Entry::Occupied(at) => {
                     let first = &mut different[*at.get()];
                     first.nofollow &= nofollow;
+                    first.changed = first.changed.and(changed);
                     if links.label(first.labelled_by).is_some_and(|label| label.text.is_empty()) {
                         first.labelled_by = number;
                     }
@@ -137,7 +144,8 @@ impl PureHalf {
                 Entry::Vacant(at) => {
                     bytes += length as usize;
                     at.insert(different.len());
-                    different.push(Judged { number, fingerprint, nofollow, labelled_by: number, allowed: judged });
+                    let (labelled_by, allowed) = (number, judged);
+                    different.push(Judged { number, fingerprint, nofollow, labelled_by, changed, allowed });
                 }
             }
         }
@@ -194,19 +202,21 @@ impl PureHalf {
         let mut passed = Vec::new();
         // Names and passwords in links are an endless space of URLs, and would log in as a page chose.
         for url in urls.into_iter().map(WebUrl::without_credentials) {
+            let (fingerprint, changed) = self.rules.judged(&url, self.seed);
+            proposals.count_rewritten(changed);
             match judge(&url) {
-                Ok(()) => passed.push((self.rules.fingerprint(&url, self.seed), url)),
+                Ok(()) => passed.push((fingerprint, url)),
                 Err(reason) => proposals.refuse(reason.as_str()),
             }
         }
-        proposals.passed = Passed::of_urls(passed, self.rules);
+        proposals.passed = Passed::of_urls(passed, self.rules.clone());
         proposals
     }
 
     fn target_of(&self, url: &WebUrl, judged: Result<(), Refusal>) -> Target {
         let length = u32::try_from(url.as_str().len()).unwrap_or(u32::MAX);
-        let fingerprint = self.rules.fingerprint(url, self.seed);
-        Target::Url { fingerprint, length, judged }
+        let (fingerprint, changed) = self.rules.judged(url, self.seed);
+        Target::Url { fingerprint, length, changed, judged }
     }
 }
 
@@ -262,6 +272,12 @@ impl Proposals {
 
     fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
+    }
+
+    fn count_rewritten(&mut self, changed: KeyRuleSet) {
+        for rule in changed.iter() {
+            *self.rewritten.entry(rule.as_str()).or_default() += 1;
+        }
     }
 
     /// Counts links of a page that were not kept.
@@ -375,6 +391,22 @@ mod tests {
     }
 
     #[test]
+    fn a_candidate_is_counted_once_by_each_rule_that_changes_its_key() {
+        let html = "<a href=~a><a href=%7ea><a href=%7Ea?><a href=b><a href=//x/%2f?>";
+        let mut memo = Memo::new();
+        for _ in 0..2 {
+            let proposals = half(LinkRelation::Ignore).links(page(html, 1000), true, Some(&mut memo));
+            assert_eq!(
+                (urls(&proposals), candidates(&proposals)),
+                (vec!["http://h/d/~a".into(), "http://h/d/b".into()], 3)
+            );
+            assert_eq!(proposals.rewritten, BTreeMap::from([("unreserved", 1), ("hex-case", 1), ("empty-query", 2)]));
+        }
+        let one = half(LinkRelation::Ignore).one(WebUrl::parse("http://h/?").unwrap());
+        assert_eq!(one.rewritten, BTreeMap::from([("empty-query", 1)]));
+    }
+
+    #[test]
     fn urls_beyond_the_bytes_are_left_out() {
         let proposals = half(LinkRelation::Ignore).links(page("<a href=a><a href=b><a href=./a>", 20), true, None);
         assert_eq!((urls(&proposals).len(), proposals.refused["max_links"]), (1, 1));
@@ -392,6 +424,7 @@ mod tests {
             let (with, without) =
                 (half.links(page(html, 60), true, Some(&mut memo)), half.links(page(html, 60), true, None));
             assert_eq!((urls(&with), &with.refused), (urls(&without), &without.refused));
+            assert_eq!(with.rewritten, without.rewritten);
             assert_eq!(with.passed.kept(), without.passed.kept());
         }
     }

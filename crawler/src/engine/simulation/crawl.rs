@@ -145,6 +145,7 @@ impl SimulatedCrawl {
 
     /// The same with interruptions and further sequences as the seed has them.
     pub(super) fn with_plan(mut self, plan: WebPlan) -> Self {
+        self.world.lock().unwrap().spells = plan.spells();
         for _ in 0..self.random.below(4) {
             let (at, soon) = (self.random.below(90_000), self.random.below(6));
             let interruption = match self.random.below(10) {
@@ -319,7 +320,8 @@ impl SimulatedCrawl {
 
     fn rows(&self, condition: &str) -> BTreeSet<String> {
         let records = Records::open(self.folder.path()).unwrap();
-        let mut select = records.connection().prepare(&format!("SELECT url FROM url WHERE {condition}")).unwrap();
+        let mut select =
+            records.connection().prepare(&format!("SELECT coalesce(key, url) FROM url WHERE {condition}")).unwrap();
         let rows = select.query_map([], |row| row.get(0)).unwrap();
         rows.map(Result::unwrap).collect()
     }

@@ -9,6 +9,7 @@ use std::{
 
 use super::{
     super::{EventKind, Steering, VisitEvents},
+    spelling::of_web,
     world::World,
 };
 use crate::store::sqlite::Records;
@@ -29,7 +30,7 @@ pub(super) fn follow(world: &Arc<Mutex<World>>) -> VisitEvents {
     tokio::spawn(async move {
         while let Some(handed) = receiver.recv().await {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            let url = handed.event.url.as_str().to_owned();
+            let url = of_web(&handed.event.url);
             let mut world = world.lock().unwrap();
             let Some(follower) = &mut world.follower else { continue };
             let has_links = matches!(&handed.event.kind, EventKind::Page(_) | EventKind::Unchanged(Some(_)));
@@ -49,7 +50,8 @@ impl Follower {
     /// Each page that is stored was handed out.
     pub(super) fn judge(&self, dir: &Path) -> Result<(), String> {
         let records = Records::open(dir).map_err(|error| error.to_string())?;
-        let query = "SELECT DISTINCT url.url FROM visit JOIN url ON url.id = visit.url WHERE outcome = 'stored'";
+        let query =
+            "SELECT DISTINCT coalesce(key, url.url) FROM visit JOIN url ON url.id = visit.url WHERE outcome = 'stored'";
         let mut select = records.connection().prepare(query).map_err(|error| error.to_string())?;
         let stored = select.query_map([], |row| row.get::<_, String>(0)).map_err(|error| error.to_string())?;
         for url in stored {

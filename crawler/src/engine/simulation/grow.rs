@@ -23,10 +23,18 @@ pub(super) struct WebPlan {
     calm: bool,
     /// The start that is given in a later run.
     added: Option<usize>,
+    spellings: Spellings,
     /// Of so many pages one has other links later, and one is another when it is asked for again.
     turns: Option<u64>,
     /// Hosts may have sitemaps.
     sitemaps: bool,
+}
+
+/// How each link is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spellings {
+    One,
+    Several,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +71,15 @@ impl WebPlan {
         if let Some(last) = added.filter(|_| !calm && separate.percent(60)) {
             starts[last] = StartKind::Moved;
         }
-        let sitemaps = Random::new(random.clone().next() ^ 2).percent(30);
-        Self { starts, robots, odd, crowd, calm, added, turns, sitemaps }
+        let spells = Random::new(random.clone().next() ^ 2).percent(25);
+        let spellings = if spells { Spellings::Several } else { Spellings::One };
+        let sitemaps = Random::new(random.clone().next() ^ 5).percent(30);
+        Self { starts, robots, odd, crowd, calm, added, spellings, turns, sitemaps }
+    }
+
+    /// Whether links are written in several spellings.
+    pub(super) fn spells(&self) -> bool {
+        self.spellings == Spellings::Several
     }
 
     /// Whether a start is given in a later run.
@@ -198,7 +213,8 @@ fn list_pages(origin: &str, host: &mut Host, random: &mut Random) {
     let lists: u64 = random.pick(&[1, 1, 2, 3]);
     let mut places: Vec<(String, Vec<String>)> = Vec::new();
     for list in 0..lists {
-        let mut listed: Vec<String> = host.pages.keys().filter(|path| !path.starts_with("/endless") && random.percent(30)).cloned().collect();
+        let mut listed: Vec<String> =
+            host.pages.keys().filter(|path| !path.starts_with("/endless") && random.percent(30)).cloned().collect();
         for page in 0..random.below(8) {
             let path = format!("/listed/{list}/{page}");
             host.pages.insert(path.clone(), SimulatedPage::Links(vec![origin.to_owned() + "/0"]));

@@ -17,6 +17,7 @@ use super::{
     Random,
     faults::{Outage, Trouble},
     follower::Follower,
+    spelling::of_web,
     strain::{Servers, Strain},
     time,
     web::{Host, SimulatedPage, SimulatedRobots, Web, split},
@@ -127,6 +128,10 @@ pub(super) struct World {
     pause: Option<u64>,
     arrival: Arrival,
     links: Vec<String>,
+    /// Of the page being answered: what its links are spelled by, where they are.
+    spelling: Option<u64>,
+    /// Whether links are written in several spellings.
+    pub(super) spells: bool,
     /// What follows the crawl, if anything does.
     pub(super) follower: Option<Follower>,
 }
@@ -163,6 +168,8 @@ impl World {
             pause: None,
             arrival: Arrival::Away,
             links: Vec::new(),
+            spelling: None,
+            spells: false,
             follower: None,
         }
     }
@@ -180,7 +187,8 @@ impl World {
 
     /// A request comes at a moment; its answer, and after how long it is there.
     fn ask(&mut self, request: &FetchRequest, granted: u64, at: u64) -> (Answer, u64) {
-        let url = request.url.as_str();
+        let url = &*of_web(&request.url);
+        self.spelling = self.spells.then(|| xxh3_64(url.as_bytes()));
         (self.at, self.took, self.pause, self.arrival) = (at, None, None, Arrival::Away);
         self.links.clear();
         if let Some(follower) = &mut self.follower {
@@ -215,7 +223,7 @@ impl World {
             granted,
             is_second,
             page,
-            location: answer.as_ref().ok().and_then(location),
+            location: answer.as_ref().ok().and_then(|answer| location(&request.url, answer)),
             bytes: answer.as_ref().map_or(0, |answer| answer.wire_bytes),
             is_heard: false,
         });
@@ -319,7 +327,7 @@ impl World {
 
 impl Fetcher for Granted {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
-        self.world.lock().unwrap().granted.insert(request.url.as_str().to_owned(), time::now());
+        self.world.lock().unwrap().granted.insert(of_web(&request.url), time::now());
         self.gated.fetch(request).await
     }
 }
@@ -334,7 +342,7 @@ impl Fetcher for WebFetcher {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
         let (granted, wait) = {
             let mut world = self.world();
-            (world.granted[request.url.as_str()], world.wait())
+            (world.granted[&of_web(&request.url)], world.wait())
         };
         if wait > 0 {
             let mut stop = self.stop.clone();
@@ -364,9 +372,9 @@ impl Fetcher for WebFetcher {
     }
 }
 
-fn location(answer: &FetchResponse) -> Option<String> {
+fn location(url: &WebUrl, answer: &FetchResponse) -> Option<String> {
     let (_, to) = answer.headers.iter().find(|(name, _)| &**name == "location")?;
-    String::from_utf8(to.to_vec()).ok()
+    url.join(std::str::from_utf8(to).ok()?).ok().map(|to| of_web(&to))
 }
 
 /// What an answer is to a crawl that asks for it.

@@ -62,7 +62,7 @@ pub fn document(summary: &StoredSummary) -> Value {
         },
         "urls": {
             "candidates": counters.candidates, "admitted": counts.admitted, "duplicate": counters.duplicate,
-            "refused": counters.refused, "abandoned": summary.abandoned,
+            "refused": counters.refused, "rewritten": counters.rewritten, "abandoned": summary.abandoned,
         },
         "counts": {
             "admitted": counts.admitted, "queued": counts.queued, "leased": counts.leased,

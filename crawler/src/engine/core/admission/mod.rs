@@ -97,9 +97,12 @@ impl Admission {
         step: &mut Step,
     ) -> Vec<Ticket> {
         step.counters.candidates += batch.candidates();
-        let Batch { found, urls, refused } = batch;
-        for (reason, count) in refused {
-            *step.counters.refused.entry(reason.to_owned()).or_default() += count;
+        let Batch { found, urls, refused, rewritten } = batch;
+        let Counters { refused: all_refused, rewritten: all_rewritten, .. } = &mut step.counters;
+        for (counts, all) in [(refused, all_refused), (rewritten, all_rewritten)] {
+            for (word, count) in counts {
+                *all.entry(word.to_owned()).or_default() += count;
+            }
         }
         let answers = self.cache.insert(&urls).to_vec();
         let mut admitted = Vec::new();

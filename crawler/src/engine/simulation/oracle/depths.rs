@@ -101,7 +101,7 @@ fn may_be_refused(crawl: &SimulatedCrawl, request: &Request, to: &str) -> bool {
 
 fn rows(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<String, Row>> {
     let query =
-        "SELECT url.url, depth, hop = 'start' OR (hop = 'sitemap' AND via IS NULL), state = 'queued', coalesce(outcome IN ('stored', 'redirected'), 0)
+        "SELECT coalesce(key, url.url), depth, hop = 'start' OR (hop = 'sitemap' AND via IS NULL), state = 'queued', coalesce(outcome IN ('stored', 'redirected'), 0)
                  FROM url LEFT JOIN visit ON visit.id = url.visit WHERE admitted_in = ?";
     let mut select = connection.prepare(query)?;
     let row = |row: &rusqlite::Row<'_>| {

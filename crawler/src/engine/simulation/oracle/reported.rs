@@ -114,7 +114,7 @@ pub(super) fn copies(crawl: &SimulatedCrawl, connection: &Connection) -> std::re
         }
     }
     // What others moved to may have had its copy before at their address.
-    let query = "SELECT url.url, before, after FROM change JOIN url ON url.id = change.url
+    let query = "SELECT coalesce(key, url.url), before, after FROM change JOIN url ON url.id = change.url
                  WHERE change <> 'moved' AND url.url NOT IN (SELECT target FROM change WHERE target IS NOT NULL)";
     let mut select = connection.prepare(query).map_err(|error| error.to_string())?;
     let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)));
@@ -129,7 +129,7 @@ pub(super) fn copies(crawl: &SimulatedCrawl, connection: &Connection) -> std::re
 
 /// Pages whose copy is of this sequence.
 fn stored(connection: &Connection, sequence: u32) -> Result<Vec<(String, Digest)>> {
-    let query = "SELECT url.url, visit.digest FROM url JOIN visit ON visit.id = url.visit
+    let query = "SELECT coalesce(key, url.url), visit.digest FROM url JOIN visit ON visit.id = url.visit
                  WHERE visit.sequence = ? AND visit.outcome = 'stored' AND visit.truncated IS NULL AND visit.status = 200";
     let mut select = connection.prepare(query)?;
     select.query_map([sequence], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()

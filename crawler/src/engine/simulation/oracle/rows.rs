@@ -78,7 +78,7 @@ fn levels(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String>
     // What was left out meanwhile was on the way, or was not.
     let least = if runs.all(|run| crawl.left_out_in(run) == without) { without } else { Excluded::Nothing };
     let [least, most] = [least, without].map(|excluded| crawl.web.depths(excluded));
-    let mut select = connection.prepare("SELECT url, depth FROM url WHERE admitted_in = ?").unwrap();
+    let mut select = connection.prepare("SELECT coalesce(key, url), depth FROM url WHERE admitted_in = ?").unwrap();
     let rows = select.query_map([crawl.sequence], |row| Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?))).unwrap();
     for (url, depth) in rows.map(Result::unwrap) {
         let (Some(least), most) = (least.get(&url), most.get(&url).unwrap_or(&u32::MAX)) else { continue };
@@ -92,7 +92,7 @@ fn levels(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String>
 fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<Rows> {
     let mut select = connection.prepare(
         // A page that was stored may be abandoned when it is due once more.
-        "SELECT url.url, state, coalesce(iif(state = 'abandoned', NULL, visit.outcome), url.reason, '') FROM url
+        "SELECT coalesce(key, url.url), state, coalesce(iif(state = 'abandoned', NULL, visit.outcome), url.reason, '') FROM url
             LEFT JOIN visit ON visit.id = url.visit AND visit.sequence = admitted_in WHERE admitted_in = ?",
     )?;
     select.query_map([sequence], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?.collect()

@@ -1,7 +1,10 @@
 //! What the pages of a [`World`] answer.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use super::super::{
     faults::Trouble,
+    spelling::spelled,
     web::{Later, SimulatedPage, endless},
 };
 use super::{Answer, World, cause, response};
@@ -15,7 +18,8 @@ impl World {
             *had += 1;
             *had
         };
-        let redirect = |to: String| response(301, Some(("location", to)), "");
+        let spelling = self.spelling;
+        let redirect = |to: String| response(301, Some(("location", written(&to, spelling))), "");
         match page {
             SimulatedPage::Missing => Ok(response(404, None, "")),
             SimulatedPage::Living(changes, links) => {
@@ -90,7 +94,9 @@ impl World {
 
     /// A page with these links.
     fn html(&mut self, links: Vec<String>) -> FetchResponse {
-        let text = links.iter().fold(String::new(), |html, link| html + "<a href=\"" + link + "\">x</a>");
+        let text = links
+            .iter()
+            .fold(String::new(), |html, link| html + "<a href=\"" + &written(link, self.spelling) + "\">x</a>");
         self.links = links;
         response(200, Some(("content-type", "text/html".to_owned())), &text)
     }
@@ -120,4 +126,9 @@ impl World {
             Later::Image => response(200, Some(("content-type", "image/png".to_owned())), "png"),
         }
     }
+}
+
+/// A link as a page has it.
+fn written(link: &str, spelling: Option<u64>) -> String {
+    spelling.map_or_else(|| link.to_owned(), |page| spelled(link, xxh3_64_with_seed(link.as_bytes(), page)))
 }

@@ -11,7 +11,11 @@ use rusqlite::{
     types::{Type, ValueRef},
 };
 
-use crate::{health::FailureCause, store::Finding, url::WebUrl};
+use crate::{
+    health::FailureCause,
+    store::Finding,
+    url::{Canonicalizer, WebUrl},
+};
 
 pub(super) const READABLE: &str = "every value has the type of its column";
 pub(super) const ALLOWED: &str = "every value is one that its column may have";
@@ -46,6 +50,8 @@ pub(super) enum ValueKind {
     Word(Vec<&'static str>),
     Url,
     Json,
+    /// What a [`Canonicalizer`] is called.
+    KeyRules,
     /// The word for a [`FailureCause`].
     Cause,
     Bytes,
@@ -90,6 +96,7 @@ impl ValueKind {
             Self::Word(words) => words.contains(&text),
             Self::Url => WebUrl::parse(text).is_ok(),
             Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+            Self::KeyRules => Canonicalizer::named(text).is_ok(),
             Self::Cause => text.parse::<FailureCause>().is_ok(),
             _ => return Some(READABLE),
         };

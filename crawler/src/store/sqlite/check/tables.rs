@@ -13,7 +13,6 @@ use crate::{
     fetch::Truncation,
     health::Wait,
     store::{AfterSweep, AreaSource, LostState, PageChange, Revisit, VisitOutcome},
-    url::Canonicalizer,
 };
 
 /// How the run of a sequence ends.
@@ -70,7 +69,7 @@ fn crawl(last: &Last) -> [CheckedTable; 4] {
         number("id", ONE),
         number("created_at", MOMENT),
         number("fingerprint_seed", ANY),
-        word("key_rules", [Canonicalizer::default().name()]),
+        text("key_rules", ValueKind::KeyRules),
         text("settings", ValueKind::Json),
         number("looked_at", 0..=last.visit).or_null(),
         number("pruned_to", 0..=last.visit).or_null(),

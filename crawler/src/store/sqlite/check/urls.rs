@@ -60,14 +60,15 @@ impl UrlTable {
             if origin.is_some_and(|origin| Origin::parse(&origin).ok() != Some(url.origin())) {
                 self.found(OWN_HOST, format!("url {id}: {text}"));
             }
-            self.fingerprint(id, &key, row.get_ref(3)?.as_blob().unwrap_or_default())?;
+            self.fingerprint(id, (&url, &key), row.get_ref(3)?.as_blob().unwrap_or_default())?;
         }
         Ok(())
     }
 
-    fn fingerprint(&mut self, id: u64, key: &str, stored: &[u8]) -> Result<(), Fault> {
-        let expected = WebUrl::parse(key).map(|url| self.rules.fingerprint(&url, self.seed));
-        match expected.ok().filter(|expected| expected.to_bytes() == stored) {
+    fn fingerprint(&mut self, id: u64, (url, key): (&WebUrl, &str), stored: &[u8]) -> Result<(), Fault> {
+        let expected = self.rules.key(url);
+        let fingerprint = (expected.as_str() == key).then(|| self.seed.fingerprint(&expected));
+        match fingerprint.filter(|expected| expected.to_bytes() == stored) {
             Some(expected) => {
                 self.right += 1;
                 self.fingerprints.push(expected.short())?;
