@@ -41,7 +41,7 @@ pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, 
 pub use message::{AuditStanding, Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Step};
 pub use pages::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
 pub use reading::{CheckReport, Finding, ReadSide};
-pub use resumed::{HostState, PendingStart, Resumed};
+pub use resumed::{HostSitemaps, HostState, PendingStart, Resumed};
 pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, SitemapsRow, UrlChange, UrlRow, VisitOutcome,

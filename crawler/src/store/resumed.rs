@@ -53,6 +53,15 @@ pub struct PendingStart {
     pub url: String,
 }
 
+/// What is known of a host's sitemaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostSitemaps {
+    /// They were looked for in the sequence, or are being looked for.
+    pub are_asked: bool,
+    /// One was found at the usual place once.
+    pub is_guessed: bool,
+}
+
 /// A host as it was committed.
 #[derive(Debug, Default)]
 pub struct HostState {
@@ -66,10 +75,8 @@ pub struct HostState {
     pub answered: bool,
     /// When its robots.txt was fetched, if that can still be used.
     pub robots_fetched: Option<Moment>,
-    /// Its sitemaps were looked for in the sequence.
-    pub has_sitemaps_read: bool,
-    /// One was found at the usual place once.
-    pub sitemap_guessed: bool,
+    /// What is known of its sitemaps.
+    pub sitemaps: HostSitemaps,
     /// What is wrong with it.
     pub health: Option<Box<HealthRow>>,
     /// A URL that was stored in the sequence.

@@ -181,11 +181,11 @@ mod tests {
             (orders, Outside { stop: signals::stopped_by(stops), orders: receiver, time: &time })
         };
         let (_orders, first) = outside(stops.clone());
-        assert_eq!(run(given.clone(), Among::default(), first).await, 2, "the directory is in use");
+        assert_eq!(Box::pin(run(given.clone(), Among::default(), first)).await, 2, "the directory is in use");
         assert_eq!(time.now.load(Ordering::Relaxed), 4 * 6 * HOUR, "five tries");
         stop.send(Some(15)).unwrap();
         let (_orders, second) = outside(stops);
-        assert_eq!(run(given, Among::default(), second).await, 143);
+        assert_eq!(Box::pin(run(given, Among::default(), second)).await, 143);
         assert_eq!(time.waits.load(Ordering::Relaxed), 4);
         drop(kept);
     }

@@ -14,7 +14,7 @@ use crate::{
     config::{ListsChoice, SourcesSettings},
     engine::report::KeptResponse,
     frontier::WorkItem,
-    store::{HostState, SitemapsRow},
+    store::{HostSitemaps, HostState, SitemapsRow},
     url::{Origin, WebUrl},
 };
 
@@ -36,19 +36,10 @@ pub(super) struct Sources {
     /// Whether an answer may be kept for its URL: not where each answer is handed out as it comes.
     keeps: bool,
     /// By the number of the host.
-    hosts: Vec<Standing>,
+    hosts: Vec<HostSitemaps>,
     answers: VecDeque<(WebUrl, KeptResponse)>,
     /// Hosts that an earlier run has fetched from, and whose sitemaps it did not come to look for.
     left: Vec<HostId>,
-}
-
-/// What is known of a host's sitemaps.
-#[derive(Debug, Clone, Copy, Default)]
-struct Standing {
-    /// They were looked for, or are being looked for.
-    is_asked: bool,
-    /// The guess was right once.
-    is_guessed: bool,
 }
 
 /// Sitemaps that are to be read.
@@ -80,9 +71,8 @@ impl Sources {
 
     /// What earlier runs have found out about a host.
     pub(super) fn resume(&mut self, host: &HostState) {
-        let (is_asked, is_guessed) = (host.has_sitemaps_read, host.sitemap_guessed);
-        *self.standing(host.id) = Standing { is_asked, is_guessed };
-        if self.reads_sitemaps && !is_asked && host.fetched > 0 {
+        *self.known(host.id) = host.sitemaps;
+        if self.reads_sitemaps && !host.sitemaps.are_asked && host.fetched > 0 {
             self.left.push(host.id);
         }
     }
@@ -90,7 +80,7 @@ impl Sources {
     /// A host of which nothing may be left to fetch, and whose sitemaps are still to be looked for.
     pub(super) fn next_left(&mut self) -> Option<HostId> {
         while let Some(host) = self.left.pop() {
-            if !self.standing(host).is_asked {
+            if !self.known(host).are_asked {
                 return Some(host);
             }
         }
@@ -99,7 +89,7 @@ impl Sources {
 
     /// The robots.txt of a host is known, with what it says of sitemaps: where they are, if that is still to be looked for.
     pub(super) fn of_host(&mut self, host: HostId, origin: &Origin, lines: &[String]) -> Option<SitemapPlace> {
-        if !self.reads_sitemaps || std::mem::replace(&mut self.standing(host).is_asked, true) {
+        if !self.reads_sitemaps || std::mem::replace(&mut self.known(host).are_asked, true) {
             return None;
         }
         let robots = origin.robots_txt();
@@ -108,7 +98,7 @@ impl Sources {
         let mut urls: Vec<_> = given.chain(named).collect();
         if urls.is_empty() {
             let usual = robots.join(USUAL).ok()?;
-            if !self.standing(host).is_guessed {
+            if !self.known(host).is_guessed {
                 return Some(SitemapPlace::Perhaps(usual));
             }
             urls.push(usual);
@@ -124,7 +114,7 @@ impl Sources {
 
     /// The sitemaps of a host were looked for; what is to be written.
     pub(super) fn settle(&mut self, host: HostId, is_guessed: bool) -> SitemapsRow {
-        self.standing(host).is_guessed |= is_guessed;
+        self.known(host).is_guessed |= is_guessed;
         SitemapsRow { host, is_guessed }
     }
 
@@ -144,10 +134,10 @@ impl Sources {
         self.answers.remove(at).map(|(_, answer)| answer)
     }
 
-    fn standing(&mut self, host: HostId) -> &mut Standing {
+    fn known(&mut self, host: HostId) -> &mut HostSitemaps {
         let place = host.0 as usize;
         if self.hosts.len() <= place {
-            self.hosts.resize(place + 1, Standing::default());
+            self.hosts.resize(place + 1, HostSitemaps::default());
         }
         &mut self.hosts[place]
     }
@@ -169,16 +159,19 @@ mod tests {
         WebUrl::parse("http://h/").unwrap().origin()
     }
 
-    fn named(host: u32, urls: &[&str]) -> Option<SitemapPlace> {
+    fn named(host: u32, urls: &[&str]) -> SitemapPlace {
         let urls = urls.iter().map(|url| WebUrl::parse(url).unwrap()).collect();
-        Some(SitemapPlace::Named(NamedSitemaps { host: Some(HostId(host)), urls, is_guessed: false }))
+        SitemapPlace::Named(NamedSitemaps { host: Some(HostId(host)), urls, is_guessed: false })
     }
 
     #[test]
     fn a_host_is_asked_once_for_what_its_robots_txt_names() {
         let mut sources = sources();
         let lines = ["/s.xml", "http://other/s.xml", "mailto:x"].map(str::to_owned);
-        assert_eq!(sources.of_host(HostId(3), &origin(), &lines), named(3, &["http://h/s.xml", "http://other/s.xml"]));
+        assert_eq!(
+            sources.of_host(HostId(3), &origin(), &lines),
+            Some(named(3, &["http://h/s.xml", "http://other/s.xml"]))
+        );
         assert_eq!(sources.of_host(HostId(3), &origin(), &lines), None);
     }
 
@@ -189,11 +182,19 @@ mod tests {
         assert_eq!(one.of_host(HostId(0), &origin(), &[]), Some(SitemapPlace::Perhaps(usual)));
         assert!(one.settle(HostId(0), true).is_guessed);
         let mut later = sources();
-        later.resume(&HostState { sitemap_guessed: true, fetched: 1, ..HostState::default() });
+        later.resume(&HostState {
+            sitemaps: HostSitemaps { are_asked: false, is_guessed: true },
+            fetched: 1,
+            ..HostState::default()
+        });
         assert_eq!(later.next_left(), Some(HostId(0)), "nothing of it may be left to fetch");
-        assert_eq!(later.of_host(HostId(0), &origin(), &[]), named(0, &["http://h/sitemap.xml"]));
+        assert_eq!(later.of_host(HostId(0), &origin(), &[]), Some(named(0, &["http://h/sitemap.xml"])));
         let mut done = sources();
-        done.resume(&HostState { has_sitemaps_read: true, fetched: 1, ..HostState::default() });
+        done.resume(&HostState {
+            sitemaps: HostSitemaps { are_asked: true, is_guessed: false },
+            fetched: 1,
+            ..HostState::default()
+        });
         assert_eq!((done.next_left(), done.of_host(HostId(0), &origin(), &[])), (None, None));
     }
 

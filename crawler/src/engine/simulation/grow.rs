@@ -26,8 +26,14 @@ pub(super) struct WebPlan {
     spellings: Spellings,
     /// Of so many pages one has other links later, and one is another when it is asked for again.
     turns: Option<u64>,
-    /// Hosts may have sitemaps.
-    sitemaps: bool,
+    sitemaps: Sitemaps,
+}
+
+/// Whether hosts have sitemaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sitemaps {
+    None,
+    Some,
 }
 
 /// How each link is written.
@@ -73,7 +79,8 @@ impl WebPlan {
         }
         let spells = Random::new(random.clone().next() ^ 2).percent(25);
         let spellings = if spells { Spellings::Several } else { Spellings::One };
-        let sitemaps = Random::new(random.clone().next() ^ 5).percent(30);
+        let has_sitemaps = Random::new(random.clone().next() ^ 5).percent(30);
+        let sitemaps = if has_sitemaps { Sitemaps::Some } else { Sitemaps::None };
         Self { starts, robots, odd, crowd, calm, added, spellings, turns, sitemaps }
     }
 
@@ -99,7 +106,7 @@ impl WebPlan {
 
     /// Whether hosts may have sitemaps.
     pub(super) fn has_sitemaps(&self) -> bool {
-        self.sitemaps
+        self.sitemaps == Sitemaps::Some
     }
 
     /// A web with these starts at a moment. One that is made later is another.
@@ -124,7 +131,7 @@ impl WebPlan {
         if let Some(number) = self.joins_late() {
             islands(number, &mut web);
         }
-        if self.sitemaps {
+        if self.has_sitemaps() {
             let mut separate = Random::new(random.clone().next() ^ 3);
             web.hosts.iter_mut().for_each(|(origin, host)| list_pages(origin, host, &mut separate));
         }

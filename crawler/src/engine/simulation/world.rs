@@ -413,7 +413,7 @@ fn cause() -> Cause {
 }
 
 fn robots(host: &Host, at: u64) -> FetchResponse {
-    let sitemap = host.sitemap.iter().map(|path| format!("Sitemap: {path}\n")).collect::<String>();
+    let sitemap = host.sitemap.as_ref().map(|path| format!("Sitemap: {path}\n")).unwrap_or_default();
     let file = |rules: &str| response(200, None, &format!("User-agent: *\n{rules}\n{sitemap}"));
     match &host.robots {
         SimulatedRobots::Missing if host.sitemap.is_some() => file(""),

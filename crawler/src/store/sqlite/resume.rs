@@ -7,7 +7,7 @@ use crate::{
     candidate::HostId,
     health::{HealthRow, Wait},
     queue::Counts,
-    store::{AreaRow, AreaSource, Counters, HostState, LastSequence, Resumed},
+    store::{AreaRow, AreaSource, Counters, HostSitemaps, HostState, LastSequence, Resumed},
     time::Moment,
     url::{Canonicalizer, FingerprintSeed},
 };
@@ -147,8 +147,7 @@ pub(super) fn hosts(connection: &Connection) -> Result<Vec<HostState>> {
             answered: row.get(4)?,
             robots_fetched: row.get::<_, Option<u64>>(5)?.map(Moment::from_millis),
             health: health(row, 6)?.map(Box::new),
-            has_sitemaps_read: row.get(12)?,
-            sitemap_guessed: row.get(13)?,
+            sitemaps: HostSitemaps { are_asked: row.get(12)?, is_guessed: row.get(13)? },
             known_good: None,
             tried: 0,
             plain: 0,

@@ -129,7 +129,7 @@ impl Comparison<'_> {
                 lastmod = Some(parts(entry).1);
                 listed.step()?;
             }
-            let flags = u64::from(lastmod.is_some()) * IN_SITEMAP | u64::from(is_linked) * LINKED;
+            let flags = (u64::from(lastmod.is_some()) * IN_SITEMAP) | (u64::from(is_linked) * LINKED);
             if flags != 0 {
                 known.push(pair(low >> 1, lastmod.unwrap_or(0) << FLAGS | flags))?;
             }

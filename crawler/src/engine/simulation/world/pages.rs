@@ -103,7 +103,8 @@ impl World {
 
     /// A sitemap, or an index of sitemaps.
     fn list(&mut self, root: &str, entry: &str, links: Vec<String>) -> FetchResponse {
-        let entries: String = links.iter().map(|link| format!("<{entry}><loc>{link}</loc></{entry}>")).collect();
+        let entries: String =
+            links.iter().flat_map(|link| ["<", entry, "><loc>", link, "</loc></", entry, ">"]).collect();
         self.links = links;
         let xml = format!("<{root}>{entries}</{root}>");
         response(200, Some(("content-type", "application/xml".to_owned())), &xml)
