@@ -112,14 +112,14 @@ impl Comparison<'_> {
             let mut select = self.connection.prepare(&query)?;
             let mut all = select.query([self.current.sequence])?;
             while let Some(row) = all.next()? {
-                let (link, id, is_start) =
-                    (u64::from_be_bytes(row.get(0)?), row.get::<_, u64>(1)?, row.get::<_, bool>(2)?);
+                let link = u64::from_be_bytes(row.get(0)?);
+                let (id, is_start): (u64, bool) = (row.get(1)?, row.get(2)?);
                 rows.push(pair(link, id << 1 | u64::from(is_start)))?;
             }
             Ok::<_, Fault>(())
         })?;
-        let (mut links, mut listed, mut rows) =
-            (Cursor::of(links.sorted()?)?, Cursor::of(listed.sorted()?)?, rows.sorted()?);
+        let mut rows = rows.sorted()?;
+        let (mut links, mut listed) = (Cursor::of(links.sorted()?)?, Cursor::of(listed.sorted()?)?);
         while let Some(row) = rows.next()? {
             let (link, low) = parts(row);
             let is_linked = links.seek(link, |next| next)?.is_some() || low & 1 == 1;

@@ -78,7 +78,8 @@ impl Core {
         let change = self.note_of_answer(&report.lease, &report.result, at);
         let Report { lease, requests, result, .. } = report;
         let step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
-        let (asked, host, url) = (asked(requests, &result), lease.host(), lease.url().clone());
+        let (host, url) = (lease.host(), lease.url().clone());
+        let asked = asked(requests, &result);
         let fate = self.pages.fate(lease.item(), &result, change.fault, at, now);
         let again = if let Fate::Again(again) = fate { Some(again) } else { None };
         let outcome = again.filter(|_| !self.frontier.is_closed(host)).map(|again| again.outcome());
