@@ -38,7 +38,7 @@ const MOST_USED: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 20] = [
+const EXAMPLES: [(&str, &[&str]); 21] = [
     (
         "",
         &[
@@ -77,6 +77,7 @@ const EXAMPLES: [(&str, &[&str]); 20] = [
         "links",
         &["webloom links docs --broken --format csv", "webloom links docs --to https://docs.example.org/install"],
     ),
+    ("sitemap", &["webloom sitemap docs --findings", "webloom sitemap docs --format csv > sitemap.csv"]),
     ("changes", &["webloom changes docs --since last --diff", "webloom changes docs --change gone --format csv"]),
     ("check", &["webloom check docs"]),
     ("simulate", &["webloom simulate --trace changes.jsonl --budget 100/day --chart fresh.svg"]),

@@ -2,11 +2,12 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 45] = [
+const FLAGS: [(&str, &str); 46] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
     ("key.strip_query", "strip-query"),
+    ("sources.sitemap", "sitemap"),
     ("budget.max_pages", "max-pages"),
     ("budget.max_bytes", "max-bytes"),
     ("budget.max_time", "max-time"),

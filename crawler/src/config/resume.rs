@@ -161,7 +161,7 @@ mod tests {
         }
         check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
         check("", "[sources]\nforms = \"on\"").unwrap_err();
-        check("[sources]\nsitemaps = \"off\"", "").unwrap_err();
+        check("[sources]\nsitemaps = \"off\"", "[sources]\nsitemaps = \"on\"").unwrap_err();
         check("", "[sources]\nfeeds = \"off\"").unwrap();
     }
 

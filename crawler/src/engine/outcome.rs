@@ -152,6 +152,8 @@ pub(super) fn asked(requests: u64, result: &Result<KeptResponse, FetchError>) ->
 pub(super) fn counted(requests: u64, result: &Result<KeptResponse, FetchError>) -> Counters {
     let mut counters = Counters { requests, ..Counters::default() };
     match result {
+        // It was counted when it came, as the answer to a guess.
+        Ok(_) if requests == 0 => {}
         Ok(answer) => {
             counters.bytes_in = answer.wire_bytes;
             counters.by_status.insert(answer.status, 1);

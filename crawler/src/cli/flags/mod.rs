@@ -520,6 +520,7 @@ mod tests {
             "policy" => "fixed",
             "budget" => "5/hour",
             "section" => "/news/=1h",
+            "sitemap" => "http://h/s.xml",
             _ => "7",
         }
     }

@@ -72,7 +72,7 @@ impl Sources {
     /// What earlier runs have found out about a host.
     pub(super) fn resume(&mut self, host: &HostState) {
         *self.known(host.id) = host.sitemaps;
-        if self.reads_sitemaps && !host.sitemaps.are_asked && host.fetched > 0 {
+        if self.reads_sitemaps && !host.sitemaps.are_asked && host.fetched > 0 && host.robots_fetched.is_some() {
             self.left.push(host.id);
         }
     }
@@ -184,6 +184,7 @@ mod tests {
         let mut later = sources();
         later.resume(&HostState {
             sitemaps: HostSitemaps { are_asked: false, is_guessed: true },
+            robots_fetched: Some(crate::time::Moment::EPOCH),
             fetched: 1,
             ..HostState::default()
         });

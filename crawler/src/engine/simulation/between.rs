@@ -29,7 +29,7 @@ fn crawled(between: u64, revisit: &str, settings: &str) -> (SimulatedCrawl, Opti
         is_given: true,
     };
     let starts = vec![Given { url: ORIGIN.to_owned() + "/0", guessed: false, is_added: false }];
-    let web = Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts };
+    let web = Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts, is_later: false };
     let settings = format!("[politeness]\ndelay = 0\n[revisit]\naudit_not_modified = 0\n{revisit}{settings}");
     let mut crawl = SimulatedCrawl::new(web, vec![Stage::new(&settings)], Random::new(1));
     crawl.between = Some((between, String::new()));

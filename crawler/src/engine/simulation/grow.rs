@@ -6,7 +6,7 @@ use super::{
     Random,
     faults::{MINUTE, SECOND, outages, storm},
     strain::{crash, strain},
-    web::{Given, Host, Later, MOST_REDIRECTS, SimulatedPage, SimulatedRobots, USUAL, Web, endless},
+    web::{Given, Host, Later, MOST_REDIRECTS, NAMED, SimulatedPage, SimulatedRobots, USUAL, Web, endless},
 };
 
 /// How a web is made.
@@ -114,7 +114,7 @@ impl WebPlan {
         let large = random.percent(4);
         let most = if large { 150 } else { 40 };
         let sizes: Vec<u64> = self.starts.iter().map(|_| 3 + random.below(most)).collect();
-        let mut web = Web { hosts: BTreeMap::new(), starts: Vec::new() };
+        let mut web = Web { hosts: BTreeMap::new(), starts: Vec::new(), is_later: at > 0 };
         for (number, kind) in self.starts.iter().enumerate() {
             let mut made = self.host(number, at, &sizes, random);
             if !self.calm {
@@ -232,7 +232,7 @@ fn list_pages(origin: &str, host: &mut Host, random: &mut Random) {
         places.push((format!("/maps/{list}.xml"), listed.into_iter().map(|path| origin.to_owned() + &path).collect()));
     }
     let is_usual = random.percent(50);
-    let whole = if is_usual { USUAL.to_owned() } else { "/maps/all.xml".to_owned() };
+    let whole = if is_usual { USUAL.to_owned() } else { NAMED.to_owned() };
     let page = match &places[..] {
         [(_, listed)] => SimulatedPage::Sitemap(listed.clone()),
         _ => SimulatedPage::SitemapIndex(places.iter().map(|(path, _)| origin.to_owned() + path).collect()),

@@ -70,7 +70,11 @@ impl Site {
             is_given: true,
         };
         let starts = vec![Given { url: format!("{ORIGIN}/0"), guessed: false, is_added: false }];
-        Self { web: Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts }, changes, rates }
+        Self {
+            web: Web { hosts: BTreeMap::from([(ORIGIN.to_owned(), host)]), starts, is_later: false },
+            changes,
+            rates,
+        }
     }
 
     fn crawl(&self, settings: Stage) -> SimulatedCrawl {

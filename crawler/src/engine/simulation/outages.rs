@@ -66,7 +66,7 @@ fn web(hosts: usize, outage: Outage) -> Web {
     let hosts: BTreeMap<_, _> = origins.enumerate().map(host).collect();
     let starts =
         hosts.keys().map(|origin| Given { url: format!("{origin}/0"), guessed: false, is_added: false }).collect();
-    Web { hosts, starts }
+    Web { hosts, starts, is_later: false }
 }
 
 /// Crawls through an outage; what is not as it should be, if anything.

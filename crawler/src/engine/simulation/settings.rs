@@ -36,6 +36,10 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn new(text: &str) -> Self {
+        // Without a word of sitemaps none is looked for.
+        let text =
+            if text.contains("[sources]") { text.to_owned() } else { format!("[sources]\nsitemaps = \"off\"\n{text}") };
+        let text = &*text;
         Self { text: text.to_owned(), settings: Arc::new(layers(text).resolve().unwrap().settings) }
     }
 }

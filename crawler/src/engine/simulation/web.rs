@@ -13,6 +13,9 @@ use super::{
 /// Where a host has a sitemap that its robots.txt does not name.
 pub(super) const USUAL: &str = "/sitemap.xml";
 
+/// And where it has one that its robots.txt names.
+pub(super) const NAMED: &str = "/maps/all.xml";
+
 /// Redirects in a row that a crawl of such a web follows.
 pub(super) const MOST_REDIRECTS: u32 = 4;
 
@@ -148,6 +151,8 @@ pub(super) struct Given {
 pub(super) struct Web {
     pub(super) hosts: BTreeMap<String, Host>,
     pub(super) starts: Vec<Given>,
+    /// It has taken the place of another: a robots.txt that is still good may name the sitemaps of that one.
+    pub(super) is_later: bool,
 }
 
 /// What a crawl finds.
@@ -231,7 +236,7 @@ impl Web {
                 continue;
             }
             // Its robots.txt is read before anything of it is fetched.
-            open.extend(self.sitemap_of(origin));
+            open.extend(self.sitemap_of(origin).filter(|_| !(surely && self.is_later)));
             match self.permission(origin, path) {
                 Permission::Refused => continue,
                 Permission::Open if surely => continue,
@@ -266,6 +271,11 @@ impl Web {
             }
         }
         reached
+    }
+
+    /// Whether a URL may be looked for without a link, as a sitemap that was there before.
+    pub(super) fn may_be_an_old_sitemap(&self, url: &str) -> bool {
+        self.is_later && (url.ends_with(USUAL) || url.ends_with(NAMED))
     }
 
     /// Where a host has its sitemap, if it has one.
