@@ -42,7 +42,6 @@ const EXAMPLES: [(&str, &[&str]); 21] = [
     (
         "",
         &[
-            "webloom demo                              take the tour",
             "webloom crawl https://docs.example.org/   crawl a site",
             "webloom crawl -h                          show its flags; --help has all",
         ],

@@ -241,7 +241,7 @@ fn list_pages(origin: &str, host: &mut Host, random: &mut Random) {
         host.pages.extend(places.into_iter().map(|(path, listed)| (path, SimulatedPage::Sitemap(listed))));
     }
     host.pages.insert(whole.clone(), page);
-    host.sitemap = (!is_usual).then_some(whole);
+    host.sitemap = (!is_usual).then(|| origin.to_owned() + &whole);
 }
 
 /// A host gets pages that one page elsewhere links to, each of them.

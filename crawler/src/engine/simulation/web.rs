@@ -155,6 +155,15 @@ pub(super) struct Web {
     pub(super) is_later: bool,
 }
 
+/// What a crawl may not find.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Without<'a> {
+    /// Pages that are taken for broken.
+    pub(super) broken: &'a BTreeSet<&'a str>,
+    /// The URL cache may lose a sitemap that is named, which no page leads to.
+    pub(super) loses_sitemaps: bool,
+}
+
 /// What a crawl finds.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
@@ -210,17 +219,17 @@ impl Web {
 
     /// URLs that a complete crawl admits which begins with the starts and what is `known`, and leaves out what is `excluded`. What is
     /// `broken` leads nowhere.
-    pub(super) fn reach(&self, known: &BTreeSet<String>, excluded: Excluded, broken: &BTreeSet<&str>) -> Reach {
+    pub(super) fn reach(&self, known: &BTreeSet<String>, excluded: Excluded, without: Without<'_>) -> Reach {
         let starts = || self.starts.iter().map(|start| start.url.clone()).chain(known.iter().cloned());
         let by_http = || starts().map(|url| url.replace("https:", "http:"));
         Reach {
-            must: self.closure(starts().collect(), Some((excluded, broken))),
+            must: self.closure(starts().collect(), Some((excluded, without))),
             may: self.closure(starts().chain(by_http()).collect(), None),
         }
     }
 
     /// What is found in any case, where something may be `excluded`; else all that may be found.
-    fn closure(&self, mut open: Vec<String>, without: Option<(Excluded, &BTreeSet<&str>)>) -> BTreeSet<String> {
+    fn closure(&self, mut open: Vec<String>, without: Option<(Excluded, Without<'_>)>) -> BTreeSet<String> {
         let surely = without.is_some();
         let mut reached = BTreeSet::new();
         while let Some(url) = open.pop() {
@@ -231,12 +240,15 @@ impl Web {
                 continue;
             };
             let is_excluded = without.is_some_and(|(excluded, _)| excluded.holds(&url));
-            if is_excluded || !reached.insert(url.clone()) || without.is_some_and(|(_, broken)| broken.contains(&*url))
+            if is_excluded
+                || !reached.insert(url.clone())
+                || without.is_some_and(|(_, without)| without.broken.contains(&*url))
             {
                 continue;
             }
             // Its robots.txt is read before anything of it is fetched.
-            open.extend(self.sitemap_of(origin).filter(|_| !(surely && self.is_later)));
+            let may_be_lost = without.is_some_and(|(_, without)| without.loses_sitemaps);
+            open.extend(self.sitemap_of(origin).filter(|_| !(surely && self.is_later || may_be_lost)));
             match self.permission(origin, path) {
                 Permission::Refused => continue,
                 Permission::Open if surely => continue,
@@ -281,8 +293,7 @@ impl Web {
     /// Where a host has its sitemap, if it has one.
     fn sitemap_of(&self, origin: &str) -> Option<String> {
         let host = self.hosts.get(origin)?;
-        let named = host.sitemap.clone().or_else(|| host.pages.contains_key(USUAL).then(|| USUAL.to_owned()));
-        named.map(|path| origin.to_owned() + &path)
+        host.sitemap.clone().or_else(|| host.pages.contains_key(USUAL).then(|| origin.to_owned() + USUAL))
     }
 
     /// Whether nothing goes wrong with any of its hosts, each of which is given, and each page that is there has its links at once.

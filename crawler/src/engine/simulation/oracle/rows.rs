@@ -8,7 +8,7 @@ use urlcache::Strategy;
 use super::{
     super::{
         crawl::{SimulatedCrawl, What},
-        web::{Excluded, Permission, SimulatedPage, split},
+        web::{Excluded, Permission, SimulatedPage, Without, split},
     },
     complete, late_scope, reported,
 };
@@ -30,7 +30,8 @@ pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     reported::judge(connection)?;
     reported::copies(crawl, connection)?;
     // What only a page leads to that was taken for broken, is not found.
-    let reach = crawl.web.reach(&crawl.known, crawl.excluded, &broken);
+    let without = Without { broken: &broken, loses_sitemaps: loses_for_good(crawl) };
+    let reach = crawl.web.reach(&crawl.known, crawl.excluded, without);
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
     for url in reach.must.iter().filter(|url| !found.contains_key(*url)) {
         if rescues {
@@ -63,15 +64,19 @@ pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether what the URL cache loses is not admitted at once.
+fn loses_for_good(crawl: &SimulatedCrawl) -> bool {
+    let cache = &crawl.settings.cache;
+    cache.strategy != Strategy::Exact && (cache.audit_sample < 1_000 || cache.audit_rescue == AuditRescue::Off)
+}
+
 /// With a depth limit, each URL of a web without faults is found over the shortest way, if none was lost on it.
 fn levels(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let limit = &crawl.settings.budget;
     let by_host = limit.max_pages_per_host.is_some() || crawl.had_host_budget;
     let by_level = crawl.settings.frontier.order != OrderChoice::Depth && !by_host;
-    let cache = &crawl.settings.cache;
     // What was lost may be found once more by a longer way.
-    let loses =
-        cache.strategy != Strategy::Exact && (cache.audit_sample < 1_000 || cache.audit_rescue == AuditRescue::Off);
+    let loses = loses_for_good(crawl);
     // What is known keeps the depth at which it was found first.
     if limit.max_depth.is_none() || !crawl.known.is_empty() || !by_level || loses || !crawl.web.is_sound() {
         return Ok(());
