@@ -131,12 +131,12 @@ impl ColorChoice {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "What belongs to the crawl")]
 struct ScopeFlags {
-    /// Area to crawl around each start URL [default: host]
+    /// Area to crawl: host, domain, prefix or any [default: host]
     ///
     /// `host` crawls the whole host of the start URL. `domain` crawls its registrable domain (`example.co.uk`) with all
     /// names below that. `prefix` crawls only what lies below the directory of the start URL, and does not find a page
     /// there if only pages outside link to it. `any` follows every link.
-    #[arg(long, value_name = "host|domain|prefix|any")]
+    #[arg(long, value_name = "AREA")]
     scope: Option<String>,
     /// Crawl only URLs that match; may be repeated [default: all]
     ///
