@@ -21,7 +21,11 @@ use crate::{Folder, assert_asked_once, chain, closing, serve, star};
 
 /// A crawl without pauses.
 pub(crate) fn quick(start: impl Into<String>) -> Crawl {
-    Crawl::new(start).delay(Duration::ZERO).set("politeness.backoff", "20ms").set("retry.backoff", "20ms")
+    Crawl::new(start)
+        .delay(Duration::ZERO)
+        .set("politeness.backoff", "20ms")
+        .set("retry.backoff", "20ms")
+        .set("sources.sitemaps", "off")
 }
 
 /// A runtime such as other programs have.
@@ -354,7 +358,10 @@ impl Fetcher for OutOfDescriptors {
 #[test]
 fn a_redirect_whose_second_request_cannot_be_made_counts_and_has_its_delay() {
     let (fetcher, delay) = (Arc::new(OutOfDescriptors::default()), Duration::from_millis(700));
-    let crawl = Crawl::new("http://example.test/").delay(delay).fetcher(Shared(Arc::clone(&fetcher)));
+    let crawl = Crawl::new("http://example.test/")
+        .delay(delay)
+        .set("sources.sitemaps", "off")
+        .fetcher(Shared(Arc::clone(&fetcher)));
     let summary = runtime().block_on(crawl.run(drop)).unwrap();
     assert!(summary.is_complete() && summary.pages.stored == 1, "{summary}");
     assert_eq!(summary.requests, 3, "robots.txt, the redirect and the page");
@@ -382,6 +389,7 @@ fn requests_a_second_are_limited_with_any_fetcher() {
     assert!(server.log()[11].began - began >= Duration::from_millis(550), "12 requests at 20 a second");
     let began = Instant::now();
     let crawl = Crawl::new("http://example.test/").delay(Duration::ZERO).set("politeness.max_rate", "2");
+    let crawl = crawl.set("sources.sitemaps", "off");
     let summary = runtime().block_on(crawl.fetcher(OutOfDescriptors::default()).run(drop)).unwrap();
     assert_eq!(summary.requests, 3);
     assert!(began.elapsed() >= Duration::from_secs(1), "four tries at 2 a second");

@@ -23,6 +23,9 @@ use crate::{
     store::{PageFilter, PageOutcome, ReadSide, Since},
 };
 
+/// The sitemap of the practice site, which is none of its pages.
+const SITEMAP: &str = "/sitemap.xml";
+
 /// The name of the first crawl.
 pub(super) const FIRST: &str = "site";
 
@@ -167,12 +170,12 @@ impl Tour {
         Ok(summary::document(&directory::summary(&self.folder_of(name))?))
     }
 
-    /// Path and query of every URL of a crawl with this outcome.
+    /// Path and query of every URL of a crawl with this outcome, but for the sitemap.
     pub(super) fn paths(&self, name: &str, outcome: PageOutcome) -> Result<BTreeSet<String>, CommandFailure> {
         let filter = PageFilter { outcome: Some(outcome), ..PageFilter::default() };
         let mut paths = BTreeSet::new();
         directory::records(&self.folder_of(name))?.pages(&filter, |line| {
-            paths.extend(line.url.map(|url| self.path(&url)));
+            paths.extend(line.url.map(|url| self.path(&url)).filter(|path| path != SITEMAP));
             true
         })?;
         Ok(paths)
@@ -182,7 +185,10 @@ impl Tour {
     pub(super) fn changes(&self, name: &str) -> Result<BTreeMap<String, BTreeSet<String>>, CommandFailure> {
         let mut changes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         directory::records(&self.folder_of(name))?.changes(Since::Sequence(1), false, |line| {
-            changes.entry(line.change.as_str().to_owned()).or_default().insert(self.path(&line.url));
+            let path = self.path(&line.url);
+            if path != SITEMAP {
+                changes.entry(line.change.as_str().to_owned()).or_default().insert(path);
+            }
             true
         })?;
         Ok(changes)

@@ -30,10 +30,10 @@ const LINKS: &str = "
     JOIN visit AS kept ON kept.id = coalesce(seen.same, seen.id)
     WHERE condition IS NOT 'gone'";
 
-/// Pages that only links lead to.
+/// Pages that only links lead to: no starts, and no sitemaps that robots.txt or a setting names.
 const PAGES: &str = "
     SELECT substr(url.fingerprint, 1, 8) FROM url JOIN visit ON visit.id = url.visit
-    WHERE url.hop <> 'start' AND visit.outcome = 'stored' AND url.url NOT IN (SELECT area.url FROM area)";
+    WHERE url.hop <> 'start' AND (url.hop <> 'sitemap' OR url.via IS NOT NULL) AND visit.outcome = 'stored' AND url.url NOT IN (SELECT area.url FROM area)";
 
 /// Reports which pages nobody links to, each once.
 pub(super) fn report(finder: &Finder<'_>) -> Result<(), Fault> {
