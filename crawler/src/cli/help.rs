@@ -93,13 +93,7 @@ const EXAMPLES: [(&str, &[&str]); 21] = [
         ],
     ),
     ("explain links", &["echo '{\"html\":\"<a href=b>\",\"base\":\"http://h/a\"}' | webloom explain links"]),
-    (
-        "explain sitemap",
-        &[
-            "echo '{\"body\":\"<urlset><url><loc>http://h/a</loc></url></urlset>\",\"url\":\"http://h/\"}' \\",
-            "  | webloom explain sitemap",
-        ],
-    ),
+    ("explain sitemap", &["echo '{\"body\":\"http://h/a\",\"url\":\"http://h/s.txt\"}' | webloom explain sitemap"]),
     ("completions", &["webloom completions bash > webloom.bash"]),
     ("man", &["webloom man man1"]),
 ];

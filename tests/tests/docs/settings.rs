@@ -40,6 +40,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "status",
     "pages",
     "links",
+    "sitemap",
     "changes",
     "check",
     "simulate",
@@ -48,6 +49,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "explain url",
     "explain robots",
     "explain links",
+    "explain sitemap",
     "completions",
     "man",
 ];

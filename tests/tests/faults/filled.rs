@@ -35,6 +35,7 @@ const MORE: &str = "
     UPDATE url SET state = 'queued', attempts = 1, due = 1700000000000, failed_at = 1700000000000, reason = 'timed_out', admitted_in = (SELECT max(n) FROM sequence)
     WHERE id = (SELECT max(id) FROM url WHERE url LIKE '%/silent/1');
     UPDATE url SET key = url WHERE id = 2;
+    UPDATE host SET sitemaps_in = 0, sitemap_guessed = 1;
     UPDATE host SET robots_first_failed = robots_fetched_at, known_good = origin || '/' WHERE cause IS NOT NULL;
 ";
 
