@@ -7,7 +7,7 @@
 
 use crate::{
     config::{ListsChoice, SourcesSettings},
-    extract::{LinkLimits, RawLinks, ReferenceSeed, listed, sitemap},
+    extract::{LinkLimits, RawLinks, ReferenceSeed, listed, none_of, sitemap},
     fetch::FetchResponse,
     frontier::WorkItem,
     url::WebUrl,
@@ -70,6 +70,18 @@ impl Lists {
         Self { sitemaps: settings.sitemaps == ListsChoice::On, feeds: settings.feeds == ListsChoice::On }
     }
 
+    /// Whether an answer is to be unpacked, to be read as a list.
+    pub(super) fn unpack(self, of: (&WebUrl, FetchedAs), response: &FetchResponse) -> bool {
+        sitemap::is_gzip(&response.body) && self.tries(of, response.content_type())
+    }
+
+    fn tries(self, (url, fetched_as): (&WebUrl, FetchedAs), content_type: Option<&str>) -> bool {
+        if fetched_as.is_sitemap {
+            return self.sitemaps;
+        }
+        (self.sitemaps || self.feeds) && may_be_list(url, content_type)
+    }
+
     /// The URLs of an answer that is a list; `None` where it is none, or none that is read.
     pub(super) fn read(
         self,
@@ -78,8 +90,7 @@ impl Lists {
         (limits, seed): (LinkLimits, ReferenceSeed),
     ) -> Option<RawLinks> {
         let content_type = response.content_type();
-        let is_tried = if fetched_as.is_sitemap { self.sitemaps } else { may_be_list(url, content_type) };
-        if !is_tried || !(self.sitemaps || self.feeds) {
+        if !self.tries((url, fetched_as), content_type) {
             return None;
         }
         let read = if response.truncated.is_some() { sitemap::read_beginning } else { sitemap::read };
@@ -95,7 +106,7 @@ impl Lists {
         }
         if kind == sitemap::SourceKind::Index && fetched_as.level >= MOST_LEVELS {
             tracing::warn!(%url, levels = MOST_LEVELS, "the sitemap indexes are nested too deep: what this one names is not read");
-            return Some(RawLinks::none(url, limits, seed, true));
+            return Some(none_of(&list, url, limits, seed));
         }
         Some(listed(&list, url, limits, seed))
     }

@@ -18,6 +18,7 @@ mod lists;
 mod outcome;
 mod preparing;
 mod progress;
+mod reading;
 mod report;
 mod run;
 mod sending;

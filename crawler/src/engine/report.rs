@@ -153,6 +153,14 @@ impl VisitLinks {
         list.is_some_and(|list| !list.is_feed())
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Judged(proposals) => proposals.passed.len(),
+            Self::Raw(links, _) => links.len(),
+        }
+    }
+
     /// How many are still to be judged.
     pub(super) fn unjudged(&self) -> usize {
         match self {

@@ -236,6 +236,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
     Visitor {
         fetcher,
         lists: Lists::new(&settings.sources),
+        unpacking: Semaphore::new(1),
         max_body: settings.fetch.max_body,
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),

@@ -13,43 +13,33 @@ use std::{
     time::Duration,
 };
 
-use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
 use super::{
     judge::Memo,
     lists::{FetchedAs, Lists},
     preparing::{Preparers, apart_if},
-    report::{BodyRecord, Content, Judging, KeptResponse, VisitLinks, shortened},
+    reading,
+    report::{BodyRecord, Content, Judging, KeptResponse, VisitLinks},
     sending,
     visit_events::{EventKind, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
 };
 use crate::{
-    extract::{self, LinkKinds, LinkLimits, MetaRobots, Omitted, RawLinks, Reading, ReferenceSeed},
+    extract::{LinkKinds, LinkLimits, Omitted, RawLinks, Reading, ReferenceSeed},
     fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
-    queue::{KnownCopy, KnownText, Validators},
+    queue::{KnownCopy, Validators},
     robots,
-    store::TextRow,
     time::Moment,
     url::{Canonicalizer, WebUrl},
 };
-
-/// Bodies of this size and more are parsed off the reactor.
-const BIG_BODY: usize = 512 * 1024;
 
 /// More links than these are judged off it.
 const MANY_LINKS: usize = 5_000;
 
 /// The status of an answer without a body: the copy is still good.
 const NOT_MODIFIED: u16 = 304;
-
-/// The longest value that tells of a copy and is kept, in bytes. A server that makes longer ones has its pages fetched whole.
-const LONGEST_VALIDATOR: usize = 512;
-
-/// The longest `Content-Type` that is kept, in bytes: no media type with its parameters needs more.
-const LONGEST_TYPE: usize = 256;
 
 /// Links of a page that need no room of their own: as many pages as there are requests at once may have so many.
 const FEW_LINKS: usize = 500;
@@ -107,6 +97,8 @@ pub(super) struct Visitor<F> {
     pub(super) kinds: LinkKinds,
     /// Which answers are read as lists of URLs.
     pub(super) lists: Lists,
+    /// Whose turn it is to unpack such a list.
+    pub(super) unpacking: Semaphore,
     /// Room for the links of all visits.
     pub(super) link_room: Arc<Semaphore>,
     pub(super) rules: Canonicalizer,
@@ -236,7 +228,7 @@ impl<F: Fetcher> Visitor<F> {
 
     async fn read(&self, url: WebUrl, response: FetchResponse, how: &mut PageReading) -> KeptResponse {
         if how.is_conditional && response.status == NOT_MODIFIED {
-            let answer = self.kept(&response, Content::NotModified(kept_validators(&response)));
+            let answer = self.kept(&response, Content::NotModified(reading::kept_validators(&response)));
             self.hand(how.followed.take(), EventKind::Unchanged(None)).await;
             return answer;
         }
@@ -248,22 +240,29 @@ impl<F: Fetcher> Visitor<F> {
         }
         if !(200..300).contains(&response.status) {
             let leads_to_itself = redirect_target(&url, &response).is_some();
-            return self.kept(&response, Content::Other(Box::new(BodyRecord { leads_to_itself, ..record(&response) })));
+            return self.kept(
+                &response,
+                Content::Other(Box::new(BodyRecord { leads_to_itself, ..reading::record(&response) })),
+            );
         }
         let agent = Arc::clone(&self.agent);
         let links = Reading { kinds: self.kinds, ..Reading::links(self.links, self.seed) };
         let reading = Reading { text: self.omitted.clone(), labels: self.labels, ..links };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
         let (lists, fetched_as) = (self.lists, how.fetched_as);
-        let (url, response, mut page, mut scanned) = apart_if(response.body.len() >= BIG_BODY, move || {
+        let unpacks = lists.unpack((&url, fetched_as), &response);
+        // What comes out of it may be large, however small it is: one at a time.
+        let turn = if unpacks { self.unpacking.acquire().await.ok() } else { None };
+        let (url, response, mut page, mut scanned) = apart_if(unpacks || reading::is_big(&response), move || {
             let listed = lists.read((&url, fetched_as), &response, (reading.limits, reading.seed));
             let (page, scanned) = match listed {
-                Some(links) => list(&response, &agent, links),
-                None => page(&url, &response, &agent, (&reading, known)),
+                Some(links) => reading::list(&response, &agent, links),
+                None => reading::page(&url, &response, &agent, (&reading, known)),
             };
             (url, response, page, scanned)
         })
         .await;
+        drop(turn);
         let answer = self.kept(&response, Content::Page(Box::default()));
         let (steering, room) = self.hand_page(how, response, &page).await;
         self.steer(&url, &mut page, &mut scanned, &steering);
@@ -358,71 +357,6 @@ impl<F: Fetcher> Visitor<F> {
     fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
     }
-}
-
-/// The record of a sitemap or a feed, and what it lists.
-fn list(response: &FetchResponse, agent: &str, links: RawLinks) -> (BodyRecord, Option<RawLinks>) {
-    let page = BodyRecord {
-        html: false,
-        validators: kept_validators(response),
-        digest: Sha256::digest(&response.body).into(),
-        follows: !header_robots(response, agent).nofollow,
-        ..record(response)
-    };
-    (page, Some(links))
-}
-
-/// The record of a page, and its links: of what is not HTML those in the header of the answer.
-fn page(
-    url: &WebUrl,
-    response: &FetchResponse,
-    agent: &str,
-    (reading, known): (&Reading, Option<KnownText>),
-) -> (BodyRecord, Option<RawLinks>) {
-    let mut page = record(response);
-    page.validators = kept_validators(response);
-    page.digest = Sha256::digest(&response.body).into();
-    let values = response.headers.iter().filter(|(name, _)| &**name == "link").map(|(_, value)| &**value);
-    let header = extract::link_header(values, url);
-    if !page.html {
-        let text =
-            reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
-        page.text = text.map(|text| TextRow::of(&text, known));
-        if header.is_empty() {
-            return (page, None);
-        }
-        page.follows = !header_robots(response, agent).nofollow;
-        let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.labels);
-        links.add_header(&header);
-        return (page, Some(links));
-    }
-    let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
-    page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
-    page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
-    page.title = scanned.title.take();
-    scanned.links.add_header(&header);
-    (page, Some(scanned.links))
-}
-
-/// What a response says of the copy that it is.
-fn kept_validators(response: &FetchResponse) -> Validators {
-    let short = |value: Option<Box<[u8]>>| value.filter(|value| (1..=LONGEST_VALIDATOR).contains(&value.len()));
-    let Validators { etag, last_modified } = response.validators();
-    Validators { etag: short(etag), last_modified: short(last_modified) }
-}
-
-fn record(response: &FetchResponse) -> BodyRecord {
-    BodyRecord {
-        content_type: response.content_type().map(|text| shortened(text, LONGEST_TYPE).into()),
-        html: extract::is_html(response.content_type(), &response.body),
-        bytes: response.body.len() as u64,
-        ..BodyRecord::default()
-    }
-}
-
-fn header_robots(response: &FetchResponse, agent: &str) -> MetaRobots {
-    let values = response.headers.iter().filter(|(name, _)| &**name == "x-robots-tag");
-    extract::robots_header(values.filter_map(|(_, value)| std::str::from_utf8(value).ok()), agent)
 }
 
 /// Where a 3xx leads, if that is a URL.

@@ -80,6 +80,11 @@ impl RawLinks {
         }
     }
 
+    /// So many more are not here.
+    pub(super) fn leave_out(&mut self, links: u64) {
+        self.references.beyond += links;
+    }
+
     /// What lists them; none where a page links to them.
     pub fn list(&self) -> Option<SourceKind> {
         self.list

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::{
     Element, LinkLimits, RawLinks, ReferenceSeed,
-    sitemap::{SourceEntry, SourceKind, SourceList},
+    sitemap::{SourceEntry, SourceFault, SourceKind, SourceList},
 };
 use crate::{time::Moment, url::WebUrl};
 
@@ -23,7 +23,21 @@ pub fn listed(list: &SourceList, url: &WebUrl, limits: LinkLimits, seed: Referen
     for entry in entries {
         links.add_entry(&entry.url, element(kind), &note(entry));
     }
+    links.leave_out(left_out(list));
     links
+}
+
+/// The same, of which nothing is taken.
+pub fn none_of(list: &SourceList, url: &WebUrl, limits: LinkLimits, seed: ReferenceSeed) -> RawLinks {
+    let mut links = RawLinks::none(url, limits, seed, true);
+    links.leave_out(left_out(list) + (list.entries.len() + list.sitemaps.len()) as u64);
+    links
+}
+
+/// Entries that were not read: those beyond its limits, and as one those after its end.
+fn left_out(list: &SourceList) -> u64 {
+    let is_cut = list.problems.iter().any(|problem| problem.fault == SourceFault::TooLong);
+    list.beyond + u64::from(is_cut)
 }
 
 /// When an entry was modified last, by the text of its label.
@@ -74,6 +88,19 @@ mod tests {
         assert_eq!(label(1), Some((Element::Sitemap, String::new())));
         assert_eq!(listed_lastmod(said), Some(Moment::from_millis(1_767_312_000_000)));
         assert_eq!([listed_lastmod("changefreq=daily"), listed_lastmod("lastmod=soon")], [None, None]);
+    }
+
+    #[test]
+    fn what_the_limits_leave_out_is_counted() {
+        let url = WebUrl::parse("http://h/sitemap.txt").unwrap();
+        let read = |limits: SourceLimits| {
+            let list = sitemap::read(b"http://h/1\nhttp://h/2\nhttp://h/3", Some("text/plain"), &url, &limits);
+            listed(&list, &url, LinkLimits::NONE, ReferenceSeed::random())
+        };
+        let few = read(SourceLimits { entries: 2, ..SourceLimits::default() });
+        assert_eq!((few.len(), few.beyond()), (2, 1));
+        let short = read(SourceLimits { bytes: 12, ..SourceLimits::default() });
+        assert_eq!((short.len(), short.beyond()), (1, 1));
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub use element::{Element, LinkKinds};
 pub use header::{HeaderLink, link_header};
 pub use html::is_html;
 pub use labels::Label;
-pub use listed::{listed, listed_lastmod};
+pub use listed::{listed, listed_lastmod, none_of};
 pub use omitted::{Omitted, SelectorError};
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, decoded, everything, links, plain_text, scan};
 pub use reading::Reading;

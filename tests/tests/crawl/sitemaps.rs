@@ -308,6 +308,37 @@ fn the_entries_of_a_feed_are_found() {
     assert_eq!((server.count("/a"), server.count("/feed")), (1, 2));
 }
 
+/// The answer of a guess waits for the turn of its URL: meanwhile a page may need the room for links that it had.
+#[test]
+fn a_sitemap_that_waits_for_its_turn_keeps_no_page_waiting() {
+    let answer = |asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::links((0..900).map(|page| format!("/{page}"))),
+        "/sitemap.xml" => xml(urlset((0..800).map(|page| format!("{}/only{page}", host(asked))))),
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::html("text"),
+    };
+    let (server, folder) = (serve(answer), Folder::new());
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--concurrency", "1"]);
+    let run = run.env(ON.0, ON.1).env("WEBLOOM_EXTRACT_MAX_LINKS", "1000").run().expect(0);
+    assert_eq!(run.json()["pages"]["html"].as_u64(), Some(1_701), "{}", run.stdout);
+    assert_eq!(server.count("/sitemap.xml"), 1);
+}
+
+#[test]
+fn what_is_beyond_the_limits_of_a_sitemap_is_said() {
+    let answer = |asked: &Asked| match asked.target.as_str() {
+        "/sitemap.xml" => xml(urlset((0..50_001).map(|page| format!("{}/{page}", host(asked))))),
+        _ => usual(|_| Reply::status(404))(asked),
+    };
+    let (server, folder) = (serve(answer), Folder::new());
+    let run =
+        Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--max-pages", "3"]).env(ON.0, ON.1).run().expect(0);
+    let summary = run.json();
+    let counted = (&summary["pages"]["truncated"], &summary["urls"]["refused"]["max_links"]);
+    assert_eq!(counted, (&1.into(), &1.into()), "{summary}");
+    assert_eq!(pages(&folder.crawl())[&server.url("/sitemap.xml")]["truncated"], "links");
+}
+
 /// A large sitemap is admitted in parts: kills in between lose nothing, and ask for little twice.
 #[test]
 fn kills_lose_nothing_of_a_sitemap() {

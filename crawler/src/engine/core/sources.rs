@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use crate::{
     candidate::HostId,
     config::{ListsChoice, SourcesSettings},
-    engine::report::KeptResponse,
+    engine::report::{Content, KeptResponse},
     frontier::WorkItem,
     store::{HostSitemaps, HostState, SitemapsRow},
     url::{Origin, WebUrl},
@@ -21,8 +21,9 @@ use crate::{
 /// Sitemaps that one robots.txt may name.
 const MOST_NAMED: usize = 1_000;
 
-/// Answers that wait for the turn of their URL. Beyond it the oldest goes, and its URL is asked for once more.
+/// Answers that wait for the turn of their URL, and links of theirs. Beyond it the oldest goes, and its URL is asked for once more.
 const MOST_ANSWERS: usize = 16;
+const MOST_LINKS: usize = 100_000;
 
 /// Where the sitemap of a host is looked for if robots.txt names none.
 const USUAL: &str = "/sitemap.xml";
@@ -37,9 +38,17 @@ pub(super) struct Sources {
     keeps: bool,
     /// By the number of the host.
     hosts: Vec<HostSitemaps>,
-    answers: VecDeque<(WebUrl, KeptResponse)>,
+    answers: VecDeque<KeptAnswer>,
     /// Hosts that an earlier run has fetched from, and whose sitemaps it did not come to look for.
     left: Vec<HostId>,
+}
+
+/// The answer to a guess that was right.
+#[derive(Debug)]
+struct KeptAnswer {
+    url: WebUrl,
+    answer: KeptResponse,
+    links: usize,
 }
 
 /// Sitemaps that are to be read.
@@ -119,19 +128,25 @@ impl Sources {
     }
 
     /// Keeps the answer to a guess that was right until its URL has its turn.
-    pub(super) fn keep(&mut self, url: WebUrl, answer: KeptResponse) {
-        if self.keeps {
-            self.answers.push_back((url, answer));
+    pub(super) fn keep(&mut self, url: WebUrl, mut answer: KeptResponse) {
+        let Content::Page(page) = &mut answer.content else { return };
+        // While it waits for its turn, it must hold nothing that others wait for: neither room for links, nor for bodies.
+        page.room = None;
+        let links = page.links.len();
+        if !self.keeps || answer.kept.iter().any(Option::is_some) {
+            return;
         }
-        if self.answers.len() > MOST_ANSWERS {
+        self.answers.push_back(KeptAnswer { url, answer, links });
+        let links = |answers: &VecDeque<KeptAnswer>| answers.iter().map(|kept| kept.links).sum::<usize>();
+        while self.answers.len() > MOST_ANSWERS || links(&self.answers) > MOST_LINKS {
             self.answers.pop_front();
         }
     }
 
     /// The answer that is kept for a URL of the table.
     pub(super) fn take(&mut self, item: &WorkItem) -> Option<KeptResponse> {
-        let at = self.answers.iter().position(|(kept, _)| item.purpose.is_counted() && *kept == item.url)?;
-        self.answers.remove(at).map(|(_, answer)| answer)
+        let at = self.answers.iter().position(|kept| item.purpose.is_counted() && kept.url == item.url)?;
+        self.answers.remove(at).map(|kept| kept.answer)
     }
 
     fn known(&mut self, host: HostId) -> &mut HostSitemaps {
@@ -145,7 +160,16 @@ impl Sources {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use tokio::sync::Semaphore;
+
     use super::*;
+    use crate::{
+        candidate::{Hop, Ticket},
+        engine::report::BodyRecord,
+        purpose::Purpose,
+    };
 
     fn sources() -> Sources {
         Sources::new(
@@ -197,6 +221,33 @@ mod tests {
             ..HostState::default()
         });
         assert_eq!((done.next_left(), done.of_host(HostId(0), &origin(), &[])), (None, None));
+    }
+
+    #[test]
+    fn a_kept_answer_holds_no_room_and_few_are_kept() {
+        let room = Arc::new(Semaphore::new(1));
+        let url = |number: usize| WebUrl::parse(&format!("http://h{number}/sitemap.xml")).unwrap();
+        let item = |number| WorkItem::discover(Ticket(1), HostId(0), url(number), Hop::Sitemap);
+        let answer = |room| {
+            let page = BodyRecord { room, ..BodyRecord::default() };
+            let content = Content::Page(Box::new(page));
+            KeptResponse {
+                status: 200,
+                retry_after: None,
+                steady: None,
+                wire_bytes: 0,
+                truncated: None,
+                content,
+                kept: Vec::new(),
+            }
+        };
+        let mut sources = sources();
+        sources.keep(url(0), answer(Arc::clone(&room).try_acquire_owned().ok()));
+        assert_eq!(room.available_permits(), 1, "others may have it");
+        (1..=MOST_ANSWERS).for_each(|number| sources.keep(url(number), answer(None)));
+        assert!(sources.take(&item(0)).is_none() && sources.take(&item(1)).is_some());
+        assert!(sources.take(&WorkItem { purpose: Purpose::Rescue, ..item(2) }).is_none());
+        assert!(sources.take(&item(2)).is_some() && sources.take(&item(2)).is_none());
     }
 
     #[test]

@@ -57,6 +57,11 @@ pub fn read_beginning(body: &[u8], content_type: Option<&str>, url: &WebUrl, lim
     read_unpacked(&Unpacked { fault, ..unpacked }, content_type, url, limits)
 }
 
+/// Whether a body begins as gzip does.
+pub fn is_gzip(body: &[u8]) -> bool {
+    body.starts_with(unpacked::GZIP)
+}
+
 fn read_unpacked(
     unpacked: &Unpacked<'_>,
     content_type: Option<&str>,

@@ -6,7 +6,7 @@ use flate2::bufread::GzDecoder;
 
 use super::problem::SourceFault;
 
-const GZIP: &[u8] = b"\x1f\x8b";
+pub(super) const GZIP: &[u8] = b"\x1f\x8b";
 
 /// A body as it is read.
 #[derive(Debug)]

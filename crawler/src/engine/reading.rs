@@ -1,0 +1,96 @@
+//! From an answer to the record of its body, and to its links.
+//!
+//! Owns: what is kept of an answer beside its links, and which answers take long to read.
+//!
+//! Does not know: how the answer was fetched, and what becomes of the links.
+
+use sha2::{Digest, Sha256};
+
+use super::report::{BodyRecord, shortened};
+use crate::{
+    extract::{self, MetaRobots, RawLinks, Reading},
+    fetch::FetchResponse,
+    queue::{KnownText, Validators},
+    store::TextRow,
+    url::WebUrl,
+};
+
+/// Bodies of this size and more are parsed off the reactor.
+const BIG_BODY: usize = 512 * 1024;
+
+/// The longest value that tells of a copy and is kept, in bytes. A server that makes longer ones has its pages fetched whole.
+const LONGEST_VALIDATOR: usize = 512;
+
+/// The longest `Content-Type` that is kept, in bytes: no media type with its parameters needs more.
+const LONGEST_TYPE: usize = 256;
+
+/// Whether an answer is so large that it is read off the reactor.
+pub(super) fn is_big(response: &FetchResponse) -> bool {
+    response.body.len() >= BIG_BODY
+}
+
+/// The record of a sitemap or a feed, and what it lists.
+pub(super) fn list(response: &FetchResponse, agent: &str, links: RawLinks) -> (BodyRecord, Option<RawLinks>) {
+    let page = BodyRecord {
+        html: false,
+        validators: kept_validators(response),
+        digest: Sha256::digest(&response.body).into(),
+        follows: !header_robots(response, agent).nofollow,
+        ..record(response)
+    };
+    (page, Some(links))
+}
+
+/// The record of a page, and its links: of what is not HTML those in the header of the answer.
+pub(super) fn page(
+    url: &WebUrl,
+    response: &FetchResponse,
+    agent: &str,
+    (reading, known): (&Reading, Option<KnownText>),
+) -> (BodyRecord, Option<RawLinks>) {
+    let mut page = record(response);
+    page.validators = kept_validators(response);
+    page.digest = Sha256::digest(&response.body).into();
+    let values = response.headers.iter().filter(|(name, _)| &**name == "link").map(|(_, value)| &**value);
+    let header = extract::link_header(values, url);
+    if !page.html {
+        let text =
+            reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
+        page.text = text.map(|text| TextRow::of(&text, known));
+        if header.is_empty() {
+            return (page, None);
+        }
+        page.follows = !header_robots(response, agent).nofollow;
+        let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.labels);
+        links.add_header(&header);
+        return (page, Some(links));
+    }
+    let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
+    page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
+    page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
+    page.title = scanned.title.take();
+    scanned.links.add_header(&header);
+    (page, Some(scanned.links))
+}
+
+/// What a response says of the copy that it is.
+pub(super) fn kept_validators(response: &FetchResponse) -> Validators {
+    let short = |value: Option<Box<[u8]>>| value.filter(|value| (1..=LONGEST_VALIDATOR).contains(&value.len()));
+    let Validators { etag, last_modified } = response.validators();
+    Validators { etag: short(etag), last_modified: short(last_modified) }
+}
+
+/// What is kept of any body.
+pub(super) fn record(response: &FetchResponse) -> BodyRecord {
+    BodyRecord {
+        content_type: response.content_type().map(|text| shortened(text, LONGEST_TYPE).into()),
+        html: extract::is_html(response.content_type(), &response.body),
+        bytes: response.body.len() as u64,
+        ..BodyRecord::default()
+    }
+}
+
+fn header_robots(response: &FetchResponse, agent: &str) -> MetaRobots {
+    let values = response.headers.iter().filter(|(name, _)| &**name == "x-robots-tag");
+    extract::robots_header(values.filter_map(|(_, value)| std::str::from_utf8(value).ok()), agent)
+}
