@@ -54,6 +54,20 @@ impl Frontier {
         dropped
     }
 
+    /// Gives up the sitemaps that may be on hosts that do not answer; on how many hosts.
+    pub fn drop_guesses(&mut self) -> u64 {
+        let hosts: Vec<HostId> = self.unhealthy.iter().copied().collect();
+        let mut dropped = 0;
+        for host in hosts {
+            while Extras::take(&mut self.queue(host).extras, Extras::take_guess).is_some() {
+                dropped += 1;
+            }
+            self.plan(host);
+        }
+        self.extras -= dropped;
+        dropped
+    }
+
     /// Gives up all extras but robots.txt.
     pub fn drop_all_extras(&mut self) {
         for host in 0..self.hosts.len() {

@@ -37,6 +37,11 @@ impl Extras {
         self.others.last_entry().filter(|last| last.get().purpose.is_due()).map(OccupiedEntry::remove)
     }
 
+    pub(super) fn take_guess(&mut self) -> Option<WorkItem> {
+        let guess = self.others.iter().find(|(_, item)| item.purpose == Purpose::Guess).map(|(key, _)| *key)?;
+        self.others.remove(&guess)
+    }
+
     /// Takes something out; what is empty then takes no room.
     pub(super) fn take<T>(some: &mut Option<Box<Self>>, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let extras = some.as_mut()?;

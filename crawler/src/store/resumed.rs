@@ -79,7 +79,7 @@ pub struct HostState {
     pub sitemaps: HostSitemaps,
     /// What is wrong with it.
     pub health: Option<Box<HealthRow>>,
-    /// A URL that was stored in the sequence.
+    /// A URL whose last visit stored a page, of any sequence.
     pub known_good: Option<Box<str>>,
     /// The pause its robots.txt asked for, in milliseconds.
     pub crawl_delay: Option<u64>,

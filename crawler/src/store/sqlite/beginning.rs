@@ -42,6 +42,14 @@ pub struct Beginning<'a> {
     pub max_depth: Option<u32>,
 }
 
+impl Beginning<'_> {
+    /// What is no URL is found by those who look for faults.
+    fn is_outside(&self, text: &str) -> bool {
+        let judge = |scope: &CrawlScope| WebUrl::parse(text).is_ok_and(|url| scope.judge(&url).is_err());
+        self.scope.is_some_and(judge)
+    }
+}
+
 /// What the URL table said.
 #[derive(Debug)]
 pub struct BeginningAnswer {
@@ -156,17 +164,19 @@ impl<'c> Writes<'c> {
     }
 }
 
-/// The visits of the sequence tell of hosts, and are looked at where there are any. The rows come in the order of their numbers, which
-/// nothing that is written changes.
+const AILING: &str = "SELECT 1 FROM host WHERE cause IS NOT NULL";
+
+/// Visits tell of hosts, and are looked at where the sequence has any, or where a host does not answer. The rows come in the order of
+/// their numbers, which nothing that is written changes.
 fn query(transaction: &Transaction<'_>) -> Result<String> {
-    let (columns, join) = if is_untouched(transaction)? {
-        ("NULL, NULL", "")
+    let (columns, join) = if is_untouched(transaction)? && !transaction.prepare(AILING)?.exists([])? {
+        ("NULL, NULL, ?1", "")
     } else {
-        ("visit.outcome, visit.status", "LEFT JOIN visit ON visit.id = url.visit AND visit.sequence = ?1")
+        ("visit.outcome, visit.status, visit.sequence IS ?1", "LEFT JOIN visit ON visit.id = url.visit")
     };
     Ok(format!(
         "SELECT url.id, url.ticket, url.host, url.url, url.depth, url.state, url.reason, url.admitted_in, url.due, url.attempts,
-                url.rank, url.fingerprint, {columns}, ?1
+                url.rank, url.fingerprint, {columns}
          FROM url NOT INDEXED {join} ORDER BY url.id"
     ))
 }
@@ -232,18 +242,23 @@ impl Pass<'_> {
         Ok(self.beginning.tries_again && Abandonment::TRIED_AGAIN.iter().any(is_mended))
     }
 
-    /// What a visit of the sequence tells of its host. A URL that is due once more counts when it has been visited.
+    /// What the last visit of a URL tells of its host: one of an earlier sequence, that the page had an answer. A URL that is due once
+    /// more counts when it has been visited.
     fn visited(&mut self, row: &Row<'_>, is_finished: bool) -> Result<()> {
         let Some(outcome) = row.get_ref(12)?.as_str_or_null()? else { return Ok(()) };
-        let Some(host) = resume::host_of(&mut self.hosts, row.get(2)?) else { return Ok(()) };
         let stored = outcome == "stored";
+        let text = row.get_ref(3)?.as_str()?;
+        let Some(host) = resume::host_of(&mut self.hosts, row.get(2)?) else { return Ok(()) };
+        if stored && host.known_good.is_none() && !self.beginning.is_outside(text) {
+            host.known_good = Some(text.into());
+        }
+        if !row.get::<_, bool>(14)? {
+            return Ok(());
+        }
         host.answered |= row.get::<_, Option<u16>>(13)?.is_some();
         if is_finished {
             host.fetched += 1;
             host.stored += u64::from(stored);
-        }
-        if stored && host.known_good.is_none() {
-            host.known_good = Some(row.get(3)?);
         }
         Ok(())
     }
@@ -253,7 +268,7 @@ impl Pass<'_> {
         let attempts = if is_own { row.get(9)? } else { 0 };
         let mut queued = Queued { id: row.get(0)?, host: row.get(2)?, depth: row.get(4)?, due, attempts };
         let text = row.get_ref(3)?.as_str()?;
-        if self.is_outside(text) {
+        if self.beginning.is_outside(text) {
             writes.leave_out.execute(params![queued.id, self.current.sequence, Abandonment::Scope.as_str()])?;
             self.counts.abandoned += 1;
             self.left_out.insert(queued.host);
@@ -275,12 +290,6 @@ impl Pass<'_> {
         }
         self.count(&queued);
         Ok(())
-    }
-
-    /// What is no URL is found by those who look for faults.
-    fn is_outside(&self, text: &str) -> bool {
-        let judge = |scope: &CrawlScope| WebUrl::parse(text).is_ok_and(|url| scope.judge(&url).is_err());
-        self.beginning.scope.is_some_and(judge)
     }
 
     fn count(&mut self, queued: &Queued) {

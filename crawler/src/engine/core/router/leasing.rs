@@ -42,6 +42,7 @@ impl Core {
                 Next::Unreachable | Next::Held | Next::Drained if self.outbox.is_unconfirmed() => {
                     return Then::Wait(None);
                 }
+                Next::Unreachable if self.leaves_guesses() => {}
                 left => return self.nothing_to_lease(&left, now),
             }
         }
@@ -56,6 +57,16 @@ impl Core {
         let rows = !self.limits.is_spent(&self.work(), now);
         self.frontier.lease_rows(rows);
         self.limits.room(&self.work(), now)
+    }
+
+    /// Only hosts that do not answer are left: whether nothing was to be asked of any of them but whether it has a sitemap. A run that
+    /// goes on asks again.
+    fn leaves_guesses(&mut self) -> bool {
+        let hosts = if self.frontier.counts().queued == 0 { self.frontier.drop_guesses() } else { 0 };
+        if hosts > 0 {
+            tracing::warn!(hosts, "hosts that do not answer any more were not asked for a sitemap");
+        }
+        hosts > 0
     }
 
     /// Nothing more can be leased: what is left to do before the end.
