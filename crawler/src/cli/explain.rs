@@ -156,7 +156,8 @@ fn explain_links(question: LinksQuestion) -> Result<Value, String> {
     Ok(json!({
         "links": list(&page.links), "requisites": list(&page.requisites), "frames": list(&page.frames),
         "alternates": list(&page.alternates), "nofollow": list(&page.nofollow), "base": page.base.as_str(),
-        "charset": page.charset, "title": page.title,
+        "charset": page.charset, "title": page.head.title,
+        "description": page.head.description, "canonical": page.head.canonical,
         "meta_robots": {"nofollow": page.meta_robots.nofollow, "noindex": page.meta_robots.noindex},
     }))
 }

@@ -53,7 +53,7 @@ struct Question {
     external: bool,
 }
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 13] = [
     Column::url("to"),
     Column::plain("status"),
     Column::plain("outcome"),
@@ -61,9 +61,11 @@ const COLUMNS: [Column; 11] = [
     Column::url("redirect"),
     Column::plain("redirect_status"),
     Column::plain("redirect_outcome"),
+    Column::plain("redirect_loop"),
     Column::url("from"),
     Column::plain("element"),
     Column::plain("rel"),
+    Column::plain("hreflang"),
     Column::plain("text"),
 ];
 
@@ -135,9 +137,15 @@ impl LinksArgs {
     }
 }
 
+/// The URLs that redirect to each other, and the first once more.
+fn shown_loop(circle: &[String]) -> String {
+    circle.iter().chain(circle.first()).map(|url| without_login(url)).collect::<Vec<_>>().join(" -> ")
+}
+
 fn row(line: &LinkLine) -> [Value<'_>; COLUMNS.len()] {
     let LinkLine { from, to, label } = line;
     let (label, redirect) = (label.as_ref(), to.redirect.as_ref());
+    let circle = redirect.filter(|to| !to.circle.is_empty()).map(|to| shown_loop(&to.circle));
     [
         to.url.as_deref().map(without_login).into(),
         to.status.into(),
@@ -146,9 +154,11 @@ fn row(line: &LinkLine) -> [Value<'_>; COLUMNS.len()] {
         redirect.map(|to| without_login(&to.url)).into(),
         redirect.and_then(|to| to.status).into(),
         redirect.and_then(|to| to.outcome.as_deref()).into(),
+        circle.into(),
         without_login(from).into(),
         label.map(|label| label.element.as_str()).into(),
         label.and_then(|label| label.rel.as_deref()).into(),
+        label.and_then(|label| label.language.as_deref()).into(),
         label.map(|label| &*label.text).into(),
     ]
 }

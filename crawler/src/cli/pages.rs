@@ -112,7 +112,7 @@ const ORDERS: [&str; 20] = [
     "-fetched_at",
 ];
 
-const COLUMNS: [Column; 19] = [
+const COLUMNS: [Column; 21] = [
     Column::url("url"),
     Column::url("key"),
     Column::plain("status"),
@@ -123,6 +123,8 @@ const COLUMNS: [Column; 19] = [
     Column::plain("bytes"),
     Column::plain("digest"),
     Column::plain("title"),
+    Column::plain("description"),
+    Column::url("canonical"),
     Column::plain("depth"),
     Column::plain("hop"),
     Column::url("via"),
@@ -242,6 +244,7 @@ impl PagesArgs {
 fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
     let [url, key, via, redirect] =
         [&line.url, &line.key, &line.via, &line.redirect].map(|url| url.as_deref().map(without_login).into());
+    let canonical = line.head.canonical.as_deref().map(without_login).into();
     [
         url,
         key,
@@ -252,7 +255,9 @@ fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
         line.content_type.as_deref().into(),
         line.bytes.into(),
         line.digest.as_ref().map(listing::digest).into(),
-        line.title.as_deref().into(),
+        line.head.title.as_deref().into(),
+        line.head.description.as_deref().into(),
+        canonical,
         line.depth.into(),
         line.hop.map(Hop::as_str).into(),
         via,

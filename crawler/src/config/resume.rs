@@ -5,7 +5,8 @@
 //! once. A new sequence may have any settings but other rules of keys: those are fixed when the directory is made.
 
 use super::{
-    ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved, ScopeKind, Settings, Source, secret,
+    CanonicalChoice, ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved, ScopeKind,
+    Settings, Source, secret,
 };
 
 /// A key whose value differs from the stored one.
@@ -102,6 +103,7 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         "sources.feeds" => new.sources.feeds == ListsChoice::On,
         "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,
         "sources.forms" => new.sources.forms == FormsChoice::On,
+        "sources.canonical" => new.sources.canonical == CanonicalChoice::Follow,
         _ => false,
     }
 }
@@ -161,6 +163,7 @@ mod tests {
         }
         check("[extract]\nnofollow = \"obey\"", "[extract]\nnofollow = \"follow\"").unwrap_err();
         check("", "[sources]\nforms = \"on\"").unwrap_err();
+        check("", "[sources]\ncanonical = \"follow\"").unwrap_err();
         check("[sources]\nsitemaps = \"off\"", "[sources]\nsitemaps = \"on\"").unwrap_err();
         check("", "[sources]\nfeeds = \"off\"").unwrap();
     }

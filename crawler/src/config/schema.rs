@@ -201,6 +201,8 @@ pub struct RawExtract {
 pub struct RawSources {
     /// Whether forms that are sent with GET are links.
     pub forms: Option<RawValue>,
+    /// `record` or `follow`.
+    pub canonical: Option<RawValue>,
     /// Whether sitemaps are looked for and read.
     pub sitemaps: Option<RawValue>,
     /// Whether feeds are read.

@@ -54,22 +54,27 @@ pub(super) fn page(
     let values = response.headers.iter().filter(|(name, _)| &**name == "link").map(|(_, value)| &**value);
     let header = extract::link_header(values, url);
     if !page.html {
+        page.head.name_canonical(header.canonical, url);
         let text =
             reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
         page.text = text.map(|text| TextRow::of(&text, known));
-        if header.is_empty() {
+        if header.pages.is_empty() {
             return (page, None);
         }
         page.follows = !header_robots(response, agent).nofollow;
         let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.labels);
-        links.add_header(&header);
+        links.add_header(&header.pages);
         return (page, Some(links));
     }
     let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
     page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
     page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
-    page.title = scanned.title.take();
-    scanned.links.add_header(&header);
+    page.head = std::mem::take(&mut scanned.head);
+    page.head.name_canonical(header.canonical, url);
+    scanned.links.add_header(&header.pages);
+    if let Some(canonical) = page.head.canonical.as_deref().filter(|_| reading.follows_canonical) {
+        scanned.links.add_canonical(canonical);
+    }
     (page, Some(scanned.links))
 }
 

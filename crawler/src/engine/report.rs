@@ -11,7 +11,7 @@ use super::{
     visit_events::FailedVisit,
 };
 use crate::{
-    extract::RawLinks,
+    extract::{PageHead, RawLinks},
     fetch::{FetchError, Truncation},
     frontier::{Asked, Lease},
     queue::Validators,
@@ -106,7 +106,8 @@ pub(super) struct BodyRecord {
     pub(super) html: bool,
     pub(super) bytes: u64,
     pub(super) digest: [u8; 32],
-    pub(super) title: Option<Box<str>>,
+    /// What its head says of it.
+    pub(super) head: PageHead,
     pub(super) links: VisitLinks,
     /// It is HTML, and does not ask to leave all its links alone.
     pub(super) follows: bool,

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{ChangeSettings, FormsChoice, LinksChoice, Settings},
+    config::{CanonicalChoice, ChangeSettings, FormsChoice, LinksChoice, Settings},
     extract::{LinkKinds, LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
@@ -241,6 +241,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         max_url_length: settings.scope.max_url_length as usize,
         links: LinkLimits::of(links),
         kinds: kinds(settings.sources.forms),
+        follows_canonical: settings.sources.canonical == CanonicalChoice::Follow,
         link_room: Arc::new(Semaphore::new(links)),
         rules,
         seed: ReferenceSeed::random(),

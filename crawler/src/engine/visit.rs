@@ -95,6 +95,8 @@ pub(super) struct Visitor<F> {
     pub(super) links: LinkLimits,
     /// What counts as a link.
     pub(super) kinds: LinkKinds,
+    /// Whether the canonical page that a page names is one of its links.
+    pub(super) follows_canonical: bool,
     /// Which answers are read as lists of URLs.
     pub(super) lists: Lists,
     /// Whose turn it is to unpack such a list.
@@ -246,7 +248,8 @@ impl<F: Fetcher> Visitor<F> {
             );
         }
         let agent = Arc::clone(&self.agent);
-        let links = Reading { kinds: self.kinds, ..Reading::links(self.links, self.seed) };
+        let (kinds, follows_canonical) = (self.kinds, self.follows_canonical);
+        let links = Reading { kinds, follows_canonical, ..Reading::links(self.links, self.seed) };
         let reading = Reading { text: self.omitted.clone(), labels: self.labels, ..links };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
         let (lists, fetched_as) = (self.lists, how.fetched_as);
@@ -285,7 +288,12 @@ impl<F: Fetcher> Visitor<F> {
         let room = std::mem::take(&mut response.room);
         let copy = how.copy.as_ref();
         let fetched = || {
-            Box::new(FetchedPage { title: page.title.clone(), digest: page.digest, is_new: copy.is_none(), response })
+            Box::new(FetchedPage {
+                title: page.head.title.clone(),
+                digest: page.digest,
+                is_new: copy.is_none(),
+                response,
+            })
         };
         let kind = match copy {
             _ if how.followed.is_none() => return (Steering::default(), room),

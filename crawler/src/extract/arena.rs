@@ -63,9 +63,17 @@ impl RawLinks {
 
     /// Those in the header of the answer, which come last.
     pub fn add_header(&mut self, links: &[HeaderLink]) {
-        for HeaderLink { url, rel, element } in links {
-            self.references.offer_page(Some(url.as_str().as_bytes()), *element, Some(rel));
+        for HeaderLink { url, rel, element, language } in links {
+            let number = self.references.offer_page(Some(url.as_str().as_bytes()), *element, Some(rel));
+            if let (Some(number), Some(language)) = (number, language) {
+                self.references.put_language(number, language);
+            }
         }
+    }
+
+    /// The canonical page that the page names.
+    pub fn add_canonical(&mut self, url: &str) {
+        self.references.offer_page(Some(url.as_bytes()), Element::Link, Some(b"canonical"));
     }
 
     /// The same, of a sitemap or a feed.

@@ -17,6 +17,10 @@ pub(super) struct Collected {
     pub(super) base: Option<Vec<u8>>,
     /// Text of the first `title`.
     pub(super) title: Option<Vec<u8>>,
+    /// `content` of the first `meta` with the name `description` that has any.
+    pub(super) description: Option<Vec<u8>>,
+    /// `href` of the first `link` with `rel=canonical` that has one.
+    pub(super) canonical: Option<Vec<u8>>,
     /// From the meta tags.
     pub(super) robots: MetaRobots,
 }

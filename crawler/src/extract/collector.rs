@@ -19,7 +19,7 @@ use super::{
     reader::PageReader,
     references::{LinkLimits, ReferenceSeed, References},
     refresh::refresh_target,
-    relations::Relation,
+    relations::{Relation, RelationTag},
     tags::{Name, Slot, Tag, Values, Wanted},
 };
 use crate::text::Text;
@@ -207,6 +207,9 @@ impl<'a, L: Listener> Collector<'a, L> {
     fn take_meta(&self, found: &mut Collected) {
         if let (Some(name), Some(content)) = (self.values.get(Slot::Kind), self.values.get(Slot::Content)) {
             found.robots |= MetaRobots::of_meta(name, content);
+            if found.description.is_none() && name.trim_ascii().eq_ignore_ascii_case(b"description") {
+                found.description = Some(content.to_vec());
+            }
         }
         let refreshes =
             self.values.get(Slot::Type).is_some_and(|equivalent| equivalent.eq_ignore_ascii_case(b"refresh"));
@@ -236,14 +239,18 @@ impl<'a, L: Listener> Collector<'a, L> {
     }
 
     fn take_link(&self, found: &mut Collected) {
-        let rel = self.values.get(Slot::Kind).unwrap_or_default();
-        let relation = Relation::of(rel, self.values.get(Slot::Type));
-        let target = self.values.get(Slot::Url);
-        match (self.wanted, relation) {
-            (Wanted::Everything, Relation::Part) => found.requisites.offer_loaded(target),
-            (Wanted::Everything, _) if has_token(rel, b"alternate") => found.alternates.offer_loaded(target),
-            (Wanted::Links(_), _) => relation.offer(&mut found.links, target, rel),
-            (Wanted::Everything, _) => {}
+        let [href, rel, media_type, language] =
+            [Slot::Url, Slot::Kind, Slot::Type, Slot::Content].map(|slot| self.values.get(slot));
+        let tag = RelationTag { href, rel, media_type, language };
+        if self.wanted != Wanted::Everything {
+            return tag.put_into(found);
+        }
+        tag.note_canonical(found);
+        let rel = rel.unwrap_or_default();
+        if Relation::of(rel, media_type) == Relation::Part {
+            found.requisites.offer_loaded(href);
+        } else if has_token(rel, b"alternate") {
+            found.alternates.offer_loaded(href);
         }
     }
 

@@ -1,13 +1,13 @@
 //! [`link_header`]: the links in the header of an answer (RFC 8288).
 //!
-//! Owns: which of them lead to pages: those with `rel` alternate, next or prev.
+//! Owns: which of them lead to pages: those with `rel` alternate, next or prev; and which names the canonical page.
 //!
 //! Invariants: it never fails; what cannot be read ends its value. A link that is said of another resource than the answer (`anchor`)
 //! is none of it.
 //!
 //! Does not know: the page. Its base means nothing here: references are relative to the URL of the answer (RFC 8288, 3.1).
 
-use super::{element::Element, relations::Relation};
+use super::{attributes::has_token, element::Element, relations::Relation};
 use crate::url::WebUrl;
 
 /// A link to a page in the header `Link`.
@@ -19,19 +19,34 @@ pub struct HeaderLink {
     pub rel: Vec<u8>,
     /// [`Element::Header`], or [`Element::HeaderFeed`].
     pub element: Element,
+    /// Its `hreflang`, as it is written.
+    pub language: Option<Vec<u8>>,
 }
 
-/// The links to pages in the values of all `Link` headers of an answer from that URL, in their order.
+/// What the header `Link` of an answer says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeaderLinks {
+    /// The links to pages, in their order.
+    pub pages: Vec<HeaderLink>,
+    /// The first canonical page that is named.
+    pub canonical: Option<WebUrl>,
+}
+
+/// What the values of all `Link` headers of an answer from that URL say.
 ///
 /// ```
 /// use webloom::internals::{extract::link_header, url::WebUrl};
 /// let url = WebUrl::parse("http://example.org/a/")?;
 /// let links = link_header([&b"<b>; rel=\"Next x\", </c>; rel=preload"[..]].into_iter(), &url);
-/// assert_eq!(links.iter().map(|link| link.url.as_str()).collect::<Vec<_>>(), ["http://example.org/a/b"]);
+/// assert_eq!(links.pages.iter().map(|link| link.url.as_str()).collect::<Vec<_>>(), ["http://example.org/a/b"]);
 /// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
-pub fn link_header<'a>(values: impl Iterator<Item = &'a [u8]>, url: &WebUrl) -> Vec<HeaderLink> {
-    values.flat_map(|value| WrittenLinks { rest: value }).filter_map(|written| written.link(url)).collect()
+pub fn link_header<'a>(values: impl Iterator<Item = &'a [u8]>, url: &WebUrl) -> HeaderLinks {
+    let mut links = HeaderLinks::default();
+    for written in values.flat_map(|value| WrittenLinks { rest: value }) {
+        written.put_into(&mut links, url);
+    }
+    links
 }
 
 /// A link as it is written.
@@ -40,19 +55,23 @@ struct WrittenLink<'a> {
     target: &'a [u8],
     rel: Option<Vec<u8>>,
     media_type: Option<Vec<u8>>,
+    language: Option<Vec<u8>>,
     is_elsewhere: bool,
 }
 
 impl WrittenLink<'_> {
-    fn link(self, url: &WebUrl) -> Option<HeaderLink> {
-        let rel = self.rel.filter(|_| !self.is_elsewhere)?;
+    fn put_into(self, links: &mut HeaderLinks, url: &WebUrl) {
+        let target = std::str::from_utf8(self.target).ok().and_then(|target| url.join(target).ok());
+        let (Some(target), Some(rel)) = (target, self.rel.filter(|_| !self.is_elsewhere)) else { return };
+        if links.canonical.is_none() && has_token(&rel, b"canonical") {
+            links.canonical = Some(target.clone());
+        }
         let element = match Relation::of(&rel, self.media_type.as_deref()) {
             Relation::Page => Element::Header,
             Relation::Feed => Element::HeaderFeed,
-            Relation::Part | Relation::Other => return None,
+            Relation::Part | Relation::Other => return,
         };
-        let url = url.join(std::str::from_utf8(self.target).ok()?).ok()?;
-        Some(HeaderLink { url, rel, element })
+        links.pages.push(HeaderLink { url: target, rel, element, language: self.language });
     }
 
     /// Of parameters with one name the first counts.
@@ -60,6 +79,7 @@ impl WrittenLink<'_> {
         let place = match name.to_ascii_lowercase().as_slice() {
             b"rel" => &mut self.rel,
             b"type" => &mut self.media_type,
+            b"hreflang" => &mut self.language,
             b"anchor" => return self.is_elsewhere = true,
             _ => return,
         };
@@ -141,10 +161,8 @@ mod tests {
     fn found(values: &[&str]) -> Vec<(String, Element)> {
         let url = WebUrl::parse("http://h/d/x").unwrap();
         let links = link_header(values.iter().map(|value| value.as_bytes()), &url);
-        links
-            .into_iter()
-            .map(|link| (link.url.as_str().trim_start_matches("http://h/d/").to_owned(), link.element))
-            .collect()
+        let links = links.pages.into_iter();
+        links.map(|link| (link.url.as_str().trim_start_matches("http://h/d/").to_owned(), link.element)).collect()
     }
 
     fn names(values: &[&str]) -> Vec<String> {
@@ -176,6 +194,18 @@ mod tests {
     fn a_feed_is_one_by_its_type() {
         let links = found(&["<a>; type=\"application/rss+xml\"; rel=alternate, <b>; rel=alternate; type=text/html"]);
         assert_eq!(links, [("a".to_owned(), Element::HeaderFeed), ("b".to_owned(), Element::Header)]);
+    }
+
+    #[test]
+    fn the_first_canonical_page_counts() {
+        let url = WebUrl::parse("http://h/d/x").unwrap();
+        let values = [
+            &b"<a>; rel=canonical; anchor=b, <mailto:c>; rel=canonical"[..],
+            b"<d>; rel=\"x Canonical\", <e>; rel=canonical",
+        ];
+        let links = link_header(values.into_iter(), &url);
+        assert_eq!(links.canonical.as_ref().map(WebUrl::as_str), Some("http://h/d/d"));
+        assert!(links.pages.is_empty());
     }
 
     #[test]

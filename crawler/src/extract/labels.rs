@@ -11,6 +11,9 @@ use super::element::Element;
 /// How many bytes of a relation are kept.
 const LONGEST_REL: usize = 100;
 
+/// The same of a language: no tag is longer (RFC 5646, 4.4.1).
+const LONGEST_LANGUAGE: usize = 35;
+
 /// What a link says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label<'a> {
@@ -20,6 +23,8 @@ pub struct Label<'a> {
     pub rel: &'a str,
     /// Its text: that of its first occurrence that has one, at most 200 bytes.
     pub text: &'a str,
+    /// The `hreflang` of a `link`: that of its first occurrence that has one, at most 35 bytes.
+    pub language: &'a str,
 }
 
 /// Those of a page, by the number of the reference.
@@ -35,6 +40,7 @@ pub(super) struct ReferenceLabels {
 struct Span {
     rel: Range<usize>,
     text: Range<usize>,
+    language: Range<usize>,
     is_known: bool,
 }
 
@@ -51,22 +57,33 @@ impl ReferenceLabels {
 
     /// Takes what an occurrence says. The relation is that of the first one.
     pub(super) fn put(&mut self, number: u32, rel: Option<&[u8]>, text: &str) {
+        let text = self.keep(text);
+        if !self.span(number).is_known {
+            let rel = self.keep(&rel.map(|rel| shown(rel, LONGEST_REL)).unwrap_or_default());
+            *self.span(number) = Span { rel, is_known: true, ..self.span(number).clone() };
+        }
+        self.span(number).text = text;
+    }
+
+    /// Takes the language of an occurrence, if it is the first that has one.
+    pub(super) fn put_language(&mut self, number: u32, language: &[u8]) {
+        if self.span(number).language.is_empty() {
+            self.span(number).language = self.keep(&shown(language, LONGEST_LANGUAGE));
+        }
+    }
+
+    /// Relation, text and language; they are empty where there is no room for more.
+    pub(super) fn get(&self, number: u32) -> [&str; 3] {
+        let Some(span) = self.spans.get(number as usize) else { return [""; 3] };
+        [&span.rel, &span.text, &span.language].map(|range| &self.kept[range.clone()])
+    }
+
+    fn span(&mut self, number: u32) -> &mut Span {
         let place = number as usize;
         if self.spans.len() <= place {
             self.spans.resize_with(place + 1, Span::default);
         }
-        let text = self.keep(text);
-        if !self.spans[place].is_known {
-            let rel = rel.map(shown_rel).unwrap_or_default();
-            self.spans[place] = Span { rel: self.keep(&rel), text: text.clone(), is_known: true };
-        }
-        self.spans[place].text = text;
-    }
-
-    /// Relation and text; both are empty where there is no room for more.
-    pub(super) fn get(&self, number: u32) -> [&str; 2] {
-        let Some(span) = self.spans.get(number as usize) else { return [""; 2] };
-        [&self.kept[span.rel.clone()], &self.kept[span.text.clone()]]
+        &mut self.spans[place]
     }
 
     fn keep(&mut self, text: &str) -> Range<usize> {
@@ -78,10 +95,11 @@ impl ReferenceLabels {
     }
 }
 
-fn shown_rel(rel: &[u8]) -> String {
-    let rel = String::from_utf8_lossy(rel);
-    let mut words = rel.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    words.truncate(words.floor_char_boundary(LONGEST_REL));
+/// The value of an attribute, white space collapsed, at most so many bytes of it.
+fn shown(value: &[u8], most: usize) -> String {
+    let value = String::from_utf8_lossy(value);
+    let mut words = value.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    words.truncate(words.floor_char_boundary(most));
     words
 }
 
@@ -95,10 +113,21 @@ mod tests {
         labels.put(1, Some(b" a\n b "), "");
         assert!(labels.wants(0) && labels.wants(1));
         labels.put(1, Some(b"c"), "text");
-        assert_eq!(labels.get(1), ["a b", "text"]);
+        assert_eq!(labels.get(1), ["a b", "text", ""]);
         assert!(!labels.wants(1));
-        assert_eq!(labels.get(0), ["", ""]);
-        assert_eq!(labels.get(9), ["", ""]);
+        assert_eq!(labels.get(0), [""; 3]);
+        assert_eq!(labels.get(9), [""; 3]);
+    }
+
+    #[test]
+    fn a_language_is_kept_beside_a_text() {
+        let mut labels = ReferenceLabels::within(1000);
+        labels.put(0, Some(b"alternate"), "");
+        labels.put_language(0, b" de-CH ");
+        labels.put_language(0, b"fr");
+        assert!(labels.wants(0), "another occurrence may have a text");
+        labels.put(0, None, "Deutsch");
+        assert_eq!(labels.get(0), ["alternate", "Deutsch", "de-CH"]);
     }
 
     #[test]
@@ -107,6 +136,6 @@ mod tests {
         labels.put(0, None, "four");
         labels.put(1, None, "four");
         labels.put(2, Some(b"ab"), "");
-        assert_eq!([labels.get(0), labels.get(1), labels.get(2)], [["", "four"], ["", ""], ["ab", ""]]);
+        assert_eq!([labels.get(0), labels.get(1), labels.get(2)], [["", "four", ""], ["", "", ""], ["ab", "", ""]]);
     }
 }

@@ -12,6 +12,7 @@ use super::{
     collector::{collect, collect_with_text},
     directives::MetaRobots,
     element::LinkKinds,
+    head::PageHead,
     omitted::whole,
     reading::Reading,
     references::{LinkLimits, Marks, ReferenceSeed, References},
@@ -29,7 +30,7 @@ use crate::{
 /// let url = WebUrl::parse("http://example.org/a/")?;
 /// let page = extract::links(b"<base href=/b/><title> T </title><a href=c#top>", Some("text/html"), &url);
 /// assert_eq!(page.links[0].url.as_str(), "http://example.org/b/c");
-/// assert_eq!(page.title.as_deref(), Some("T"));
+/// assert_eq!(page.head.title.as_deref(), Some("T"));
 /// # Ok::<(), webloom::internals::url::UrlError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,9 +39,8 @@ pub struct PageLinks {
     pub links: Vec<PageLink>,
     /// Links beyond the limits: how often there was one.
     pub beyond: u64,
-    /// Text of the first `title`, white space collapsed (at most 4096 bytes of it); `None` if there is none or it is
-    /// blank.
-    pub title: Option<Box<str>>,
+    /// What its head says of it.
+    pub head: PageHead,
     /// What the meta tags ask of robots.
     pub meta_robots: MetaRobots,
     /// What relative references were resolved against: the page's URL, or that of its first `base` with an `href`.
@@ -78,15 +78,15 @@ pub struct PageReferences {
     pub charset: &'static str,
     /// As [`PageLinks::meta_robots`].
     pub meta_robots: MetaRobots,
-    /// As [`PageLinks::title`].
-    pub title: Option<Box<str>>,
+    /// As [`PageLinks::head`].
+    pub head: PageHead,
 }
 
 /// A page that was read, its links still as they are written there: little beside the page itself.
 #[derive(Debug)]
 pub struct ScannedPage {
-    /// As [`PageLinks::title`].
-    pub title: Option<Box<str>>,
+    /// As [`PageLinks::head`].
+    pub head: PageHead,
     /// As [`PageLinks::meta_robots`].
     pub meta_robots: MetaRobots,
     /// As [`PageLinks::charset`].
@@ -101,9 +101,10 @@ pub struct ScannedPage {
 pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Reading) -> ScannedPage {
     let DecodedText { html, charset } = decode(body, content_type, url);
     let (mut found, text) = read(&html, reading);
-    let (title, base) = (title(&found), Base::of(found.base.as_deref(), url));
+    let base = Base::of(found.base.as_deref(), url);
+    let head = PageHead::of(&found, &base, url);
     found.links.leave_out_refreshes(|reference| base.join(reference).as_ref() == Some(url));
-    ScannedPage { title, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
+    ScannedPage { head, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
 }
 
 /// One pass, unless parts are left out of the text: those are known by the page's tree alone.
@@ -152,10 +153,10 @@ pub fn plain_text(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Opti
 impl ScannedPage {
     /// The links as URLs.
     pub fn resolved(self) -> PageLinks {
-        let Self { title, meta_robots, charset, links: raw, text: _ } = self;
+        let Self { head, meta_robots, charset, links: raw, text: _ } = self;
         let (urls, left) = different(raw.marks().map(|(number, marks)| (raw.url(number), marks)), raw.most_bytes());
         let links = urls.into_iter().map(|(url, marks)| PageLink { url, nofollow: !marks.some_follow }).collect();
-        PageLinks { links, beyond: raw.beyond() + left, title, meta_robots, base: raw.base().url.clone(), charset }
+        PageLinks { links, beyond: raw.beyond() + left, head, meta_robots, base: raw.base().url.clone(), charset }
     }
 }
 
@@ -191,7 +192,7 @@ pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Page
         alternates: urls(&found.alternates),
         charset,
         meta_robots: found.robots,
-        title: title(&found),
+        head: PageHead::of(&found, &base, url),
         base: base.url,
     }
 }
@@ -225,10 +226,4 @@ fn different(all: impl Iterator<Item = (Option<WebUrl>, Marks)>, most: usize) ->
         }
     }
     (urls, left)
-}
-
-fn title(found: &Collected) -> Option<Box<str>> {
-    let title = String::from_utf8_lossy(found.title.as_deref()?);
-    let words: Vec<_> = title.split_ascii_whitespace().collect();
-    (!words.is_empty()).then(|| words.join(" ").into())
 }

@@ -20,7 +20,7 @@ use super::{
     element::{Element, LinkKinds},
     foreign::may_change_namespace,
     references::References,
-    relations::Relation,
+    relations::RelationTag,
     tags::{Tag, Wanted},
 };
 
@@ -104,13 +104,13 @@ impl<'a> PageReader<'a> {
         if self.rest.len() == self.stopped {
             return 1;
         }
-        let links = &mut self.found.borrow_mut().links;
+        let found = &mut *self.found.borrow_mut();
         let wanted = self.wanted;
         let mut at = 0;
-        while let Some(found) = memchr(b'<', &self.rest[at..]) {
-            at += found;
+        while let Some(next) = memchr(b'<', &self.rest[at..]) {
+            at += next;
             let tag = &self.rest[at..];
-            let link = || if region == Region::Markup { plain_link(tag, links, wanted) } else { None };
+            let link = || if region == Region::Markup { plain_link(tag, found, wanted) } else { None };
             let Some(length) = unwanted_tag(tag, region, wanted).or_else(link) else {
                 self.stopped = self.rest.len() - at;
                 return at.max(1);
@@ -178,13 +178,13 @@ fn unwanted_tag(html: &[u8], region: Region, wanted: Wanted) -> Option<usize> {
     (!matters).then(|| tag_end(html, end))
 }
 
-/// The length of the link that `html` starts with in HTML content, which is then taken into `links`. None if it is no
+/// The length of the link that `html` starts with in HTML content, which is then taken into what was `found`. None if it is no
 /// link, or one with values that only the tokenizer reads.
-fn plain_link(html: &[u8], links: &mut References, wanted: Wanted) -> Option<usize> {
+fn plain_link(html: &[u8], found: &mut Collected, wanted: Wanted) -> Option<usize> {
     let end = name_end(html, 1);
     match Tag::named(&html[1..end]) {
-        Tag::Anchor => plain_anchor(html, end, links),
-        Tag::Link if wanted.follows(LinkKinds::Pages) => plain_relation(html, end, links),
+        Tag::Anchor => plain_anchor(html, end, &mut found.links),
+        Tag::Link if wanted.follows(LinkKinds::Pages) => plain_relation(html, end, found),
         _ => None,
     }
 }
@@ -221,16 +221,17 @@ fn plain_anchor(html: &[u8], end: usize, links: &mut References) -> Option<usize
 }
 
 /// That of `link`, whose name ends at `end`.
-fn plain_relation(html: &[u8], end: usize, links: &mut References) -> Option<usize> {
+fn plain_relation(html: &[u8], end: usize, found: &mut Collected) -> Option<usize> {
     let mut attributes = Attributes::new(html, end);
-    let (mut href, mut rel) = (None, None);
-    let mut media_type = None;
+    let mut tag = RelationTag::default();
     for attribute in &mut attributes {
-        let kept = match attribute.name.len() {
-            4 if attribute.name.eq_ignore_ascii_case(b"href") => &mut href,
-            3 if attribute.name.eq_ignore_ascii_case(b"rel") => &mut rel,
-            4 if attribute.name.eq_ignore_ascii_case(b"type") => &mut media_type,
-            _ => continue,
+        let is = |name: &[u8]| attribute.name.eq_ignore_ascii_case(name);
+        let kept = match () {
+            () if is(b"href") => &mut tag.href,
+            () if is(b"rel") => &mut tag.rel,
+            () if is(b"type") => &mut tag.media_type,
+            () if is(b"hreflang") => &mut tag.language,
+            () => continue,
         };
         if !attribute.is_plain() {
             return None;
@@ -238,8 +239,7 @@ fn plain_relation(html: &[u8], end: usize, links: &mut References) -> Option<usi
         kept.get_or_insert(attribute.value);
     }
     let Some(length) = attributes.end() else { return Some(html.len()) };
-    let rel = rel.unwrap_or_default();
-    Relation::of(rel, media_type).offer(links, href, rel);
+    tag.put_into(found);
     Some(length)
 }
 
@@ -262,11 +262,11 @@ mod tests {
     const PIECES: &str = r#"< > </ /> <!-- --> --!> <![CDATA[ ]]> <!doctype·x> <? = ' " &amp; & &lt;a # text ü -
         <a·href=1>
         <a·href <A·HREF='2'·rel=nofollow> </a> <a· href="3 <div·class=' <p/ </p> <br>
-        <base·href=b/> <meta·name=robots·content=none>
+        <base·href=b/> <meta·name=robots·content=none> <meta·name=description·content=t>
         <title> </title> <script> </script> <script <style> </style <textarea> </textarea>
         <iframe·src=f> </iframe> <noframes> <plaintext>
         <svg> <svg/> </svg> <math> <mi> <title/> <foreignObject> </foreignObject> <style/>
-        <img·src=i> <link·rel=stylesheet·href=s> <link·rel=next·href=l> <LINK·rel='a·alternate·nofollow'·type=application/rss+xml·href="m
+        <img·src=i> <link·rel=stylesheet·href=s> <link·rel=next·href=l> <link·rel=canonical·href=c> <link·hreflang=de·rel=alternate·href=d> <LINK·rel='a·alternate·nofollow'·type=application/rss+xml·href="m
         <frame·src=5> <iframe·srcdoc·src=6> <meta·http-equiv=Refresh·content="0;7 <form·action=8> <form·method=post·action=9>
         <areaa·href=4> </x·a='>'>"#;
 
@@ -304,12 +304,14 @@ mod tests {
             "rel=",
             "Rel",
             "type=",
+            "hreflang=",
             "=",
             "'",
             "\"",
             "x",
             "next",
             "alternate",
+            "canonical",
             " ",
             "/",
             ">",
@@ -349,9 +351,9 @@ mod tests {
     }
 
     /// The labels of a page's links, in their order.
-    fn labels(found: &Collected) -> Vec<(Element, String, String)> {
+    fn labels(found: &Collected) -> Vec<(Element, [String; 3])> {
         let labels = (0..).map_while(|number| found.links.label(number));
-        labels.map(|label| (label.element, label.rel.to_owned(), label.text.to_owned())).collect()
+        labels.map(|label| (label.element, [label.rel, label.text, label.language].map(str::to_owned))).collect()
     }
 
     proptest! {

@@ -10,6 +10,8 @@ use super::{LinkKinds, LinkLimits, Omitted, ReferenceSeed};
 pub struct Reading {
     /// What counts as a link.
     pub kinds: LinkKinds,
+    /// Whether the canonical page that a page names is one of its links.
+    pub follows_canonical: bool,
     /// How many links are kept.
     pub limits: LinkLimits,
     /// Under which secret they are hashed.
@@ -23,7 +25,7 @@ pub struct Reading {
 impl Reading {
     /// For its links to pages, but for forms.
     pub fn links(limits: LinkLimits, seed: ReferenceSeed) -> Self {
-        Self { kinds: LinkKinds::Pages, limits, seed, text: None, labels: false }
+        Self { kinds: LinkKinds::Pages, follows_canonical: false, limits, seed, text: None, labels: false }
     }
 
     /// For its text as well.

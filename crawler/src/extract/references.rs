@@ -127,12 +127,21 @@ impl References {
         self.offer(value.filter(|value| !trim(value).is_empty()), Element::Other, false);
     }
 
-    /// Takes the value of an attribute that leads to a page, of an element without a text of its own. An empty one leads nowhere.
-    pub(super) fn offer_page(&mut self, value: Option<&[u8]>, element: Element, rel: Option<&[u8]>) {
+    /// Takes the value of an attribute that leads to a page, of an element without a text of its own; its number, if it is kept. An
+    /// empty one leads nowhere.
+    pub(super) fn offer_page(&mut self, value: Option<&[u8]>, element: Element, rel: Option<&[u8]>) -> Option<u32> {
         let value = value.filter(|value| !trim(value).is_empty());
         let number = self.offer(value, element, rel.is_some_and(is_nofollow));
         if let Some(number) = number.filter(|number| self.wants_label(*number)) {
             self.put_label(number, rel, "");
+        }
+        number
+    }
+
+    /// Takes the language that an occurrence of this one says its target has.
+    pub(super) fn put_language(&mut self, number: u32, language: &[u8]) {
+        if let Some(labels) = &mut self.labels {
+            labels.put_language(number, language);
         }
     }
 
@@ -164,9 +173,9 @@ impl References {
 
     /// What this one says of itself, where that was asked for.
     pub(super) fn label(&self, number: u32) -> Option<Label<'_>> {
-        let [rel, text] = self.labels.as_ref()?.get(number);
+        let [rel, text, language] = self.labels.as_ref()?.get(number);
         let element = self.entries.get(number as usize)?.element;
-        Some(Label { element, rel, text })
+        Some(Label { element, rel, text, language })
     }
 
     fn add(&mut self, reference: &[u8], element: Element, marks: Marks) -> Option<u32> {

@@ -1,6 +1,6 @@
 //! [`Relation`]: what a `link`, in a page or in the header of an answer, leads to.
 
-use super::{attributes::has_token, element::Element, references::References};
+use super::{attributes::has_token, collected::Collected, element::Element};
 
 /// The relations that lead to a page.
 const TO_PAGES: [&str; 3] = ["alternate", "next", "prev"];
@@ -38,15 +38,39 @@ impl Relation {
             Self::Page
         }
     }
+}
 
-    /// Takes the `href` of a `link` into the links to pages, if it is one.
-    pub(super) fn offer(self, links: &mut References, href: Option<&[u8]>, rel: &[u8]) {
-        let element = match self {
-            Self::Page => Element::Link,
-            Self::Feed => Element::Feed,
-            Self::Part | Self::Other => return,
+/// A `link` of a page, as it is written.
+#[derive(Debug, Default)]
+pub(super) struct RelationTag<'a> {
+    pub(super) href: Option<&'a [u8]>,
+    pub(super) rel: Option<&'a [u8]>,
+    pub(super) media_type: Option<&'a [u8]>,
+    pub(super) language: Option<&'a [u8]>,
+}
+
+impl RelationTag<'_> {
+    /// Takes it into the links to pages, if it is one.
+    pub(super) fn put_into(&self, found: &mut Collected) {
+        self.note_canonical(found);
+        let rel = self.rel.unwrap_or_default();
+        let element = match Relation::of(rel, self.media_type) {
+            Relation::Page => Element::Link,
+            Relation::Feed => Element::Feed,
+            Relation::Part | Relation::Other => return,
         };
-        links.offer_page(href, element, Some(rel));
+        let number = found.links.offer_page(self.href, element, Some(rel));
+        if let (Some(number), Some(language)) = (number, self.language) {
+            found.links.put_language(number, language);
+        }
+    }
+
+    /// Notes what it names, if that is the canonical page, and the first.
+    pub(super) fn note_canonical(&self, found: &mut Collected) {
+        let names = self.rel.is_some_and(|rel| has_token(rel, b"canonical"));
+        if names && found.canonical.is_none() {
+            found.canonical = self.href.map(<[u8]>::to_vec);
+        }
     }
 }
 

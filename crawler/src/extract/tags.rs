@@ -121,7 +121,7 @@ impl Tag {
             (Self::Anchor | Self::Base | Self::Link, b"href") | (Self::Form, b"action") => Some(Slot::Url),
             (Self::Anchor, b"xlink:href") => Some(Slot::OtherUrl),
             (Self::Anchor | Self::Link | Self::Form, b"rel") | (Self::Meta, b"name") => Some(Slot::Kind),
-            (Self::Meta, b"content") | (Self::Anchor, b"alt") => Some(Slot::Content),
+            (Self::Meta, b"content") | (Self::Anchor, b"alt") | (Self::Link, b"hreflang") => Some(Slot::Content),
             (Self::Link, b"type") | (Self::Meta, b"http-equiv") | (Self::Form, b"method") => Some(Slot::Type),
             _ if wanted == Wanted::Links(LinkKinds::Anchors) => None,
             (Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
@@ -143,7 +143,7 @@ pub(super) enum Slot {
     OtherUrl,
     /// `rel`, or the `name` of a meta tag.
     Kind,
-    /// `content`, the `alt` of an area, or the `srcdoc` of a frame.
+    /// `content`, the `alt` of an area, the `srcdoc` of a frame, or the `hreflang` of a link.
     Content,
     /// `type`, `method`, or the `http-equiv` of a meta tag.
     Type,

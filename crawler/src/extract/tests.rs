@@ -125,7 +125,10 @@ fn svg_is_read_as_svg() {
     assert_eq!(found("<svg><![CDATA[<a href=no>]]></svg><a href=x>"), ["x"]);
     assert_eq!(found("<svg><p><style><a href=no></style><a href=x>"), ["x"]);
     assert_eq!(found("<svg><foreignObject><textarea><a href=no></textarea></foreignObject></svg><a href=x>"), ["x"]);
-    assert_eq!(page("<svg><base href=/no/><title>no</title></svg><title>yes</title>").title.as_deref(), Some("yes"));
+    assert_eq!(
+        page("<svg><base href=/no/><title>no</title></svg><title>yes</title>").head.title.as_deref(),
+        Some("yes")
+    );
 }
 
 #[test]
@@ -154,9 +157,12 @@ fn the_title_is_the_first_one_collapsed_and_decoded() {
         ("<p>no", None),
         ("<title>open", Some("open")),
     ] {
-        assert_eq!(page(html).title.as_deref(), title, "{html}");
+        assert_eq!(page(html).head.title.as_deref(), title, "{html}");
     }
-    assert_eq!(page(&format!("<title>{}</title>", "\u{fc}".repeat(9000))).title.map(|title| title.len()), Some(4096));
+    assert_eq!(
+        page(&format!("<title>{}</title>", "\u{fc}".repeat(9000))).head.title.map(|title| title.len()),
+        Some(4096)
+    );
 }
 
 #[test]
@@ -174,7 +180,7 @@ fn the_charset_is_used_for_links_and_named() {
     let url = WebUrl::parse(PAGE).unwrap();
     let page = links(b"<meta charset=iso-8859-1><title>\xfc</title><a href='\xfc?\xfc'>", None, &url);
     assert_eq!((page.links[0].url.as_str(), page.charset), ("http://h/dir/%C3%BC?%C3%BC", "windows-1252"));
-    assert_eq!(page.title.as_deref(), Some("\u{fc}"));
+    assert_eq!(page.head.title.as_deref(), Some("\u{fc}"));
     let utf_16: Vec<u8> = "\u{feff}<a href=x>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_eq!(names(links(&utf_16, None, &url).links.iter().map(|link| &link.url)), ["x"]);
 }
@@ -275,12 +281,23 @@ fn relations_with_nofollow_say_so() {
 }
 
 #[test]
+fn a_relation_has_the_language_of_its_target() {
+    let html = "<link rel=alternate hreflang=de href=a><link rel=alternate hreflang='fr&#45;CH' href=b><a hreflang=it href=c>c</a>";
+    let url = WebUrl::parse(PAGE).unwrap();
+    let reading = Reading::links(LinkLimits::of(100), ReferenceSeed::random()).with_labels();
+    let mut links = scan(html.as_bytes(), None, &url, &reading).links;
+    links.add_header(&link_header([&b"<z>; rel=alternate; hreflang=es"[..]].into_iter(), &url).pages);
+    let languages: Vec<_> = links.iter().map(|link| links.label(link.number).unwrap().language.to_owned()).collect();
+    assert_eq!(languages, ["de", "fr-CH", "", "es"]);
+}
+
+#[test]
 fn links_in_the_header_come_last_and_have_labels() {
     let url = WebUrl::parse(PAGE).unwrap();
     let reading = Reading::links(LinkLimits::of(100), ReferenceSeed::random()).with_labels();
     let mut links =
         scan(b"<base href=/b/><iframe src=x></iframe><link rel='a next' href=y>", None, &url, &reading).links;
-    links.add_header(&link_header([&b"<z>; rel=\"next  nofollow\""[..]].into_iter(), &url));
+    links.add_header(&link_header([&b"<z>; rel=\"next  nofollow\""[..]].into_iter(), &url).pages);
     let found: Vec<_> = links
         .iter()
         .map(|link| (links.url(link.number).unwrap(), links.label(link.number).unwrap(), link.nofollow))
@@ -309,7 +326,7 @@ fn both_ways_find_the_same_links() {
                 <meta name=robots content=none><iframe><a href=no></iframe><a href=z>";
     let (some, every) = (page(html), all(html));
     assert_eq!(some.links.iter().map(|link| &link.url).collect::<Vec<_>>(), every.links.iter().collect::<Vec<_>>());
-    assert_eq!((some.base, some.title, some.meta_robots), (every.base, every.title, every.meta_robots));
+    assert_eq!((some.base, some.head, some.meta_robots), (every.base, every.head, every.meta_robots));
 }
 
 proptest! {

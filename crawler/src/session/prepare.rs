@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 5] = [SCOPE_KEYS, "extract.", "sources.forms", "sources.sitemaps", "sources.feeds"];
+const LINK_KEYS: [&str; 6] =
+    [SCOPE_KEYS, "extract.", "sources.forms", "sources.canonical", "sources.sitemaps", "sources.feeds"];
 
 /// The setting that adds what is to be read, as a start does.
 const SITEMAP_KEY: &str = "sources.sitemap";

@@ -1,10 +1,10 @@
 //! [`Labels`]: what the links of a page say of themselves, as bytes that are kept with a visit.
 //!
-//! Owns: the format. One byte (4, or 5 where links were refused), and a zstd frame without the four bytes that begin each frame. The frame
+//! Owns: the format. One byte (6, or 7 where links were refused), and a zstd frame without the four bytes that begin each frame. The frame
 //! holds two numbers: how many links were kept, and how many refused. Then come the lengths of each link, kept ones first, in page order: a
 //! number made of the length of its text, whether it has a `rel`, and whether its element is another one than `a`; the number of that
-//! element; the length of the `rel`, if it has one; for a refused one the lengths of reason and URL. Then, in the same order, rel, text,
-//! reason and URL of each link. Numbers are LEB128. (After the first bytes 2 and 3 the other element is always `area`, and has no number.)
+//! element, and the length of its language; the length of the `rel`, if it has one; for a refused one the lengths of reason and URL. Then,
+//! in the same order, rel, language, text, reason and URL of each link. Numbers are LEB128.
 //!
 //! Invariants: what was written reads back the same; no bytes make reading panic, or take more than [`MOST_BYTES`] of memory.
 //!
@@ -20,13 +20,9 @@ use super::{
 };
 use crate::extract::{Element, Label};
 
-/// The first byte: the version of the format (2) times two, and one more where some links were refused.
-const NONE_REFUSED: u8 = 4;
-const SOME_REFUSED: u8 = 5;
-
-/// The same in version 1, which knew `a` and `area` alone.
-const OLD_NONE_REFUSED: u8 = 2;
-const OLD_SOME_REFUSED: u8 = 3;
+/// The first byte: the version of the format (3) times two, and one more where some links were refused.
+const NONE_REFUSED: u8 = 6;
+const SOME_REFUSED: u8 = 7;
 
 /// The elements by their numbers: only ever added to.
 const ELEMENTS: [Element; 14] = [
@@ -60,7 +56,7 @@ const MOST_BYTES: usize = 256 << 20;
 /// ```
 /// use webloom::internals::{extract::{Element, Label}, store::{LabelPacker, Labels}};
 /// let mut packer = LabelPacker::default();
-/// packer.keep(Label { element: Element::Anchor, rel: "", text: "next page" });
+/// packer.keep(Label { element: Element::Anchor, rel: "", text: "next page", language: "" });
 /// let labels = Labels::read(&packer.finish()).ok_or("not packed by us")?;
 /// assert_eq!(&*labels.kept[0].text, "next page");
 /// # Ok::<(), &str>(())
@@ -97,6 +93,8 @@ pub struct LinkLabel {
     pub rel: Option<Box<str>>,
     /// Its text.
     pub text: Box<str>,
+    /// Its `hreflang`, if it is no `a` and has one.
+    pub language: Option<Box<str>>,
 }
 
 /// A link that is no candidate of the crawl.
@@ -169,11 +167,15 @@ impl Packed {
         put(&mut self.lengths, (label.text.len() as u64) << 2 | has_rel << 1 | u64::from(element > 0));
         if element > 0 {
             put(&mut self.lengths, element);
+            put(&mut self.lengths, label.language.len() as u64);
         }
         if has_rel == 1 {
             put(&mut self.lengths, label.rel.len() as u64);
         }
         self.texts.extend_from_slice(label.rel.as_bytes());
+        if element > 0 {
+            self.texts.extend_from_slice(label.language.as_bytes());
+        }
         self.count += 1;
     }
 
@@ -185,15 +187,14 @@ impl Packed {
 impl Labels {
     /// Reads what a packer made; `None` where it is something else.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let (&first @ OLD_NONE_REFUSED..=SOME_REFUSED, frame) = bytes.split_first()? else { return None };
-        let others = if first < NONE_REFUSED { OtherElements::Areas } else { OtherElements::Numbered };
+        let (NONE_REFUSED..=SOME_REFUSED, frame) = bytes.split_first()? else { return None };
         let whole = unpack(&[&MAGIC, frame].concat(), MOST_BYTES)?;
         let mut lengths = &whole[..];
         let counts = [take(&mut lengths)?, take(&mut lengths)?];
         let mut sizes = Vec::new();
         for (count, is_refused) in counts.into_iter().zip([false, true]) {
             for _ in 0..count {
-                sizes.push(Sizes::take(&mut lengths, others, is_refused)?);
+                sizes.push(Sizes::take(&mut lengths, is_refused)?);
             }
         }
         let mut texts = std::str::from_utf8(lengths).ok()?;
@@ -214,25 +215,7 @@ impl Labels {
 
     /// Whether there may be links that were refused, without unpacking.
     pub fn may_have_refused(bytes: &[u8]) -> bool {
-        matches!(bytes.first(), Some(&(OLD_SOME_REFUSED | SOME_REFUSED)))
-    }
-}
-
-/// How elements other than `a` are written.
-#[derive(Debug, Clone, Copy)]
-enum OtherElements {
-    /// All are `area`.
-    Areas,
-    /// By their numbers.
-    Numbered,
-}
-
-impl OtherElements {
-    fn take(self, from: &mut &[u8]) -> Option<Element> {
-        match self {
-            Self::Areas => Some(Element::Area),
-            Self::Numbered => ELEMENTS.get(usize::try_from(take(from)?).ok()?).copied(),
-        }
+        bytes.first() == Some(&SOME_REFUSED)
     }
 }
 
@@ -240,17 +223,22 @@ impl OtherElements {
 struct Sizes {
     element: Element,
     rel: Option<u64>,
+    language: u64,
     text: u64,
     refused: Option<[u64; 2]>,
 }
 
 impl Sizes {
-    fn take(from: &mut &[u8], others: OtherElements, is_refused: bool) -> Option<Self> {
+    fn take(from: &mut &[u8], is_refused: bool) -> Option<Self> {
         let head = take(from)?;
-        let element = if head & 1 == 1 { others.take(from)? } else { Element::Anchor };
+        let other = if head & 1 == 1 {
+            [usize::try_from(take(from)?).ok()?, usize::try_from(take(from)?).ok()?]
+        } else {
+            [0; 2]
+        };
         let rel = if head & 2 == 2 { Some(take(from)?) } else { None };
         let refused = if is_refused { Some([take(from)?, take(from)?]) } else { None };
-        Some(Self { element, rel, text: head >> 2, refused })
+        Some(Self { element: *ELEMENTS.get(other[0])?, rel, language: other[1] as u64, text: head >> 2, refused })
     }
 
     fn label(&self, texts: &mut &str) -> Option<LinkLabel> {
@@ -258,7 +246,9 @@ impl Sizes {
             Some(length) => Some(cut(texts, length)?.into()),
             None => None,
         };
-        Some(LinkLabel { element: self.element, rel, text: cut(texts, self.text)?.into() })
+        let language = cut(texts, self.language)?;
+        let language = (!language.is_empty()).then(|| language.into());
+        Some(LinkLabel { element: self.element, rel, text: cut(texts, self.text)?.into(), language })
     }
 }
 
@@ -275,19 +265,21 @@ mod tests {
 
     use super::*;
 
-    type Link = (Element, String, String);
+    type Link = (Element, String, [String; 2]);
 
     fn link() -> impl Strategy<Value = Link> {
-        (prop::sample::select(ELEMENTS.to_vec()), "[a-z ]{0,12}", ".{0,40}")
+        (prop::sample::select(ELEMENTS.to_vec()), "[a-z ]{0,12}", [".{0,40}", "[a-z]{0,3}"])
     }
 
-    fn label((element, rel, text): &Link) -> Label<'_> {
-        Label { element: *element, rel, text }
+    fn label((element, rel, [text, language]): &Link) -> Label<'_> {
+        let language = if *element == Element::Anchor { "" } else { language };
+        Label { element: *element, rel, text, language }
     }
 
     fn unpacked(link: &Link) -> LinkLabel {
-        let Label { element, rel, text } = label(link);
-        LinkLabel { element, rel: (!rel.is_empty()).then(|| rel.into()), text: text.into() }
+        let Label { element, rel, text, language } = label(link);
+        let [rel, language] = [rel, language].map(|word| (!word.is_empty()).then(|| word.into()));
+        LinkLabel { element, rel, text: text.into(), language }
     }
 
     fn packed(kept: &[Link], refused: &[(String, Link)]) -> Vec<u8> {
@@ -337,23 +329,31 @@ mod tests {
 
     /// Directories that are written today must be read by later versions.
     #[test]
-    fn the_first_version_is_read_for_ever() {
+    fn what_is_written_today_is_read_for_ever() {
         let golden = [
-            &[3, 0x20, 46, 0x71, 0x01, 0x00][..],
-            &[2, 1, 16, 15, 8, 18, 3, 5, 10],
-            b"homenofollowmapextawayscopehttp://x/a",
+            &[7, 0x20, 63, 0xf9, 0x01, 0x00][..],
+            &[3, 1, 16, 15, 1, 0, 8, 3, 5, 2, 9, 18, 3, 5, 10],
+            b"homenofollowmapalternatedeextawayscopehttp://x/a",
         ];
-        let label =
-            |element, rel: Option<&str>, text: &str| LinkLabel { element, rel: rel.map(Into::into), text: text.into() };
-        let kept = vec![label(Element::Anchor, None, "home"), label(Element::Area, Some("nofollow"), "map")];
-        let away = label(Element::Anchor, Some("ext"), "away");
+        let label = |element, rel: Option<&str>, [text, language]: [&str; 2]| LinkLabel {
+            element,
+            rel: rel.map(Into::into),
+            text: text.into(),
+            language: (!language.is_empty()).then(|| language.into()),
+        };
+        let kept = vec![
+            label(Element::Anchor, None, ["home", ""]),
+            label(Element::Area, Some("nofollow"), ["map", ""]),
+            label(Element::Link, Some("alternate"), ["", "de"]),
+        ];
+        let away = label(Element::Anchor, Some("ext"), ["away", ""]);
         let refused = vec![RefusedLink { url: "http://x/a".into(), reason: "scope".into(), label: away }];
         assert_eq!(Labels::read(&golden.concat()), Some(Labels { kept, refused }));
     }
 
     #[test]
     fn what_is_no_label_is_refused() {
-        for bytes in [&b""[..], &[1], &[2], &[2, 0, 1], &[6, 0x20, 2, 0x11, 0, 0, 0, 0], &[2, 0x28, 0xb5, 0x2f, 0xfd]] {
+        for bytes in [&b""[..], &[1], &[6], &[6, 0, 1], &[8, 0x20, 2, 0x11, 0, 0, 0, 0], &[6, 0x28, 0xb5, 0x2f, 0xfd]] {
             assert_eq!(Labels::read(bytes), None);
         }
         // More links than there are lengths, and a text beyond the end.

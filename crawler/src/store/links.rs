@@ -53,6 +53,8 @@ pub struct LinkFound {
     pub status: Option<u16>,
     /// As [`LinkEnd::outcome`]; `redirected` where the redirects have no end.
     pub outcome: Option<String>,
+    /// The URLs that redirect to each other in a circle, where that is why.
+    pub circle: Vec<String>,
 }
 
 /// What was read for a question.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use regex::Regex;
 
-use crate::candidate::Hop;
+use crate::{candidate::Hop, extract::PageHead};
 
 /// A URL in its latest state, or that of a sequence.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +27,8 @@ pub struct PageLine {
     pub bytes: Option<u64>,
     /// SHA-256 of the decoded body.
     pub digest: Option<[u8; 32]>,
-    /// The page's title.
-    pub title: Option<String>,
+    /// What the page's head says of it.
+    pub head: PageHead,
     /// Links followed from a start.
     pub depth: Option<u32>,
     /// How it was found.

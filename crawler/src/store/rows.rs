@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{KeptPart, TextRow};
 use crate::{
     candidate::{Hop, HostId, Ticket},
+    extract::PageHead,
     health::FailureCause,
     queue::{KnownCopy, WorkItem},
     time::Moment,
@@ -205,8 +206,8 @@ pub struct VisitRow {
     pub wire_bytes: u64,
     /// SHA-256 of the decoded body, when it was stored.
     pub digest: Option<[u8; 32]>,
-    /// The page's title.
-    pub title: Option<Box<str>>,
+    /// What the page's head says of it.
+    pub head: PageHead,
     /// Target of the redirect.
     pub redirect: Option<Box<str>>,
     /// Why the body is cut short, if it is.
@@ -245,7 +246,7 @@ impl VisitRow {
             bytes: 0,
             wire_bytes: 0,
             digest: None,
-            title: None,
+            head: PageHead::default(),
             redirect: None,
             truncated: None,
             etag: None,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use webloom_tests::{
     server::{Asked, Reply, Server},
-    webloom::{Webloom, assert_clean},
+    webloom::{Webloom, assert_clean, pages},
 };
 
 use crate::{Folder, assert_asked_once, crawl, serve};
@@ -84,6 +84,36 @@ fn forms_lead_to_pages_if_the_settings_say_so() {
     assert_asked_once(&server, &[&PAGES[..], &["/form"]].concat());
     assert!(links(&server, &folder, "/").contains(&json!(["/form", "form", null])));
     assert_clean(&folder.crawl());
+}
+
+#[test]
+fn what_a_page_says_of_itself_is_recorded_and_its_canonical_page_followed_if_the_settings_say_so() {
+    let server = serve(|asked| {
+        match asked.target.as_str() {
+        "/" => Reply::html(
+            "<meta name=description content=' Of a\npage '><link rel=canonical href=/one#x><link rel=canonical href=/no>
+             <link rel=alternate hreflang=de href=/de><a href=/itself>a</a>",
+        ),
+        "/itself" => Reply::html("<link rel=canonical href='/itself'>"),
+        "/de" => Reply::text("a file").header("link: </file>; rel=canonical"),
+        _ => Reply::html("the end"),
+    }
+    });
+    for (setting, paths) in [("record", &["/", "/de", "/itself"][..]), ("follow", &["/", "/de", "/itself", "/one"])] {
+        let folder = Folder::new();
+        Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_SOURCES_CANONICAL", setting).run().expect(0);
+        let found = pages(&folder.crawl());
+        let urls: Vec<_> = paths.iter().map(|path| server.url(path)).collect();
+        assert_eq!(found.keys().collect::<Vec<_>>(), urls.iter().collect::<Vec<_>>());
+        let said = |path: &str| {
+            ["description", "canonical"].map(|column| found[&server.url(path)][column].as_str().map(str::to_owned))
+        };
+        assert_eq!(said("/"), [Some("Of a page".to_owned()), Some(server.url("/one"))]);
+        assert_eq!([said("/itself"), said("/de")], [[None, None], [None, Some(server.url("/file"))]]);
+        let links = Webloom::new(["links", "--format", "jsonl", "--to", &server.url("/de")]).args([&folder.crawl()]);
+        assert_eq!(links.run().expect(0).json_lines()[0]["hreflang"], "de");
+        assert_clean(&folder.crawl());
+    }
 }
 
 #[test]

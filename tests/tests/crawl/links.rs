@@ -127,6 +127,8 @@ fn broken_links_are_those_that_end_broken() {
             .iter()
             .map(ToString::to_string)
             .collect();
+    let named: Vec<_> = lines.iter().filter_map(|line| line["redirect_loop"].as_str()).collect();
+    assert_eq!(named, ["/loop -> /loop2 -> /loop"]);
     let expected = [
         json!(["/gone", "/", 404, "gone", null, null, null]),
         json!(["/gone", "/a", 404, "once more gone", null, null, null]),

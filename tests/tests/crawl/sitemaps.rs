@@ -135,6 +135,24 @@ fn what_only_a_sitemap_lists_is_found_and_what_does_not_fit_is_said() {
 }
 
 #[test]
+fn what_names_another_page_as_canonical_belongs_in_no_sitemap() {
+    let server = serve(|asked| match asked.target.as_str() {
+        "/sitemap.xml" => xml(urlset(["/", "/print", "/%7Ea"].map(|path| format!("{}{path}", host(asked))))),
+        "/" => Reply::html(
+            "<a href=/print>print</a><a href=/%7Ea>a</a><a href=/other>other</a><link rel=canonical href=/>",
+        ),
+        "/print" | "/other" => Reply::html("<link rel=canonical href=/>"),
+        "/%7Ea" => Reply::html("<link rel=canonical href=/~a>"),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    crawl(&server, &folder.crawl(), &[]);
+    let lines = findings(&server, &folder.crawl());
+    let found: Vec<_> = lines.iter().map(|(path, line)| (path.as_str(), line["finding"].as_str())).collect();
+    assert_eq!(found, [("/", None), ("/%7Ea", None), ("/other", None), ("/print", Some("not_canonical"))]);
+}
+
+#[test]
 fn a_further_sequence_asks_for_each_sitemap_once_and_only_if_it_is_new() {
     let (server, folder) = (serve(site), Folder::new());
     let dir = folder.crawl();

@@ -40,6 +40,7 @@ const STRICT: &str = "
 /// policy are made anew.
 const ANY_TEXT: &[&str] = &[
     "visit.title",
+    "visit.description",
     "visit.content_type",
     "visit.reason",
     "visit.redirect",

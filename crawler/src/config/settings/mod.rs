@@ -30,7 +30,7 @@ pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
 pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
-pub use sources::{FormsChoice, ListsChoice, SourcesSettings};
+pub use sources::{CanonicalChoice, FormsChoice, ListsChoice, SourcesSettings};
 
 use super::reader::KeyReader;
 

@@ -32,6 +32,16 @@ words! {
     }
 }
 
+words! {
+    /// What becomes of the canonical page that a page names.
+    CanonicalChoice {
+        /// It is kept with the page.
+        Record = "record",
+        /// It is a link of the page, too.
+        Follow = "follow",
+    }
+}
+
 /// Where URLs come from, beside links.
 #[derive(Debug, Clone)]
 pub struct SourcesSettings {
@@ -43,6 +53,8 @@ pub struct SourcesSettings {
     pub sitemap: Vec<WebUrl>,
     /// Whether forms are links.
     pub forms: FormsChoice,
+    /// What becomes of canonical pages.
+    pub canonical: CanonicalChoice,
 }
 
 impl SourcesSettings {
@@ -52,6 +64,7 @@ impl SourcesSettings {
             feeds: reader.read("sources.feeds", &OneOf(PhantomData)),
             sitemap: reader.read("sources.sitemap", &URLS),
             forms: reader.read("sources.forms", &OneOf(PhantomData)),
+            canonical: reader.read("sources.canonical", &OneOf(PhantomData)),
         }
     }
 }

@@ -11,7 +11,10 @@ use super::{
     summary,
     words::{word, word_or_none},
 };
-use crate::store::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
+use crate::{
+    extract::PageHead,
+    store::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome},
+};
 
 const OUTCOME: &str = "CASE stand.state WHEN 'finished' THEN
     CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE stand.state END";
@@ -84,7 +87,8 @@ fn query(states: &str, conditions: &[String], order: Option<PageOrder>) -> Strin
     format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
-                visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place
+                visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place,
+                visit.description, visit.canonical
          FROM ({states}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
@@ -175,7 +179,7 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         content_type: row.get(5)?,
         bytes: row.get(6)?,
         digest: row.get(7)?,
-        title: row.get(8)?,
+        head: PageHead { title: row.get(8)?, description: row.get(19)?, canonical: row.get(20)? },
         depth: row.get(9)?,
         hop: word_or_none(row, 10, |word| word.parse().ok())?,
         via: row.get(11)?,

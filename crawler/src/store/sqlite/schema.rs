@@ -113,6 +113,8 @@ const MIGRATIONS: &[&str] = &["
         wire_bytes    INTEGER NOT NULL,    -- as received
         digest        BLOB,                -- SHA-256 of the decoded body
         title         TEXT,
+        description   TEXT,
+        canonical     TEXT,                -- the page that it names as the canonical one, where that is another
         redirect      TEXT,
         truncated     TEXT,                -- size, time, slow, expansion, disconnect, links
         change        TEXT,                -- new, changed, unchanged, gone; null where none of them is known
@@ -270,8 +272,8 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32
     if id != APPLICATION_ID {
         return Err(StoreError::Foreign { path: path.parent().unwrap_or(path).to_owned() });
     }
-    // Each schema since the first release has this table.
-    let is_released = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'past')";
+    // Each schema since the first release has this column.
+    let is_released = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('visit') WHERE name = 'canonical')";
     if !connection.query_row(is_released, [], |row| row.get::<_, bool>(0)).map_err(database())? {
         return Err(StoreError::Older { path: path.parent().unwrap_or(path).to_owned() });
     }

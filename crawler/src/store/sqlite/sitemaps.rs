@@ -12,8 +12,9 @@ use rusqlite::{Connection, Row};
 use super::{
     current::Current,
     error::Fault,
-    links::{self, KEPT_PAGES},
+    links::{self, KEPT_PAGES, NumberedUrl},
     moment::of_one_moment,
+    resume,
     runs::{self, Sorted, Sorter},
     summary,
 };
@@ -21,6 +22,7 @@ use crate::{
     extract::{Element, listed_lastmod},
     store::{Labels, LinkEnd, SitemapFinding, SitemapLine},
     time::Moment,
+    url::{Canonicalizer, WebUrl},
 };
 
 /// Memory for one sort.
@@ -38,7 +40,8 @@ pub(super) fn lines(connection: &Connection, mut each: impl FnMut(SitemapLine) -
         sequence.map(|sequence| Current::of(connection, sequence)).transpose()
     })?;
     let Some(current) = current else { return Ok(false) };
-    let comparison = Comparison { connection, current };
+    let rules = resume::key_rules(connection)?.unwrap_or_default();
+    let comparison = Comparison { connection, current, rules };
     let Found { links, listed, refused, sitemaps } = comparison.read()?;
     let mut known = comparison.joined(links, listed)?;
     while let Some(number) = known.next()? {
@@ -58,6 +61,7 @@ pub(super) fn lines(connection: &Connection, mut each: impl FnMut(SitemapLine) -
 struct Comparison<'c> {
     connection: &'c Connection,
     current: Current,
+    rules: Canonicalizer,
 }
 
 /// What the latest copies lead to.
@@ -103,6 +107,12 @@ impl Comparison<'_> {
         }
     }
 
+    /// Whether the canonical page of a URL is another one, by their keys.
+    fn is_another(&self, canonical: Option<&str>, url: Option<&str>) -> bool {
+        let key = |text: &str| WebUrl::parse(text).ok().map(|url| self.rules.key(&url));
+        canonical.and_then(key) != url.filter(|_| canonical.is_some()).and_then(key)
+    }
+
     /// The rows that a sitemap lists, or that pages lead to: the number of the row above what is known of it.
     fn joined(&self, links: Sorter<u64>, listed: Sorter<u128>) -> Result<Sorted<u128>, Fault> {
         let (mut rows, mut known): (Sorter<u128>, _) = (self.sorter(), self.sorter());
@@ -142,9 +152,13 @@ impl Comparison<'_> {
         let (id, low) = parts(known);
         let (in_sitemap, linked) = (low & IN_SITEMAP != 0, low & LINKED != 0);
         let read = || links::numbered(self.connection, id);
-        let Some((end, is_html)) = of_one_moment(self.connection, read)? else { return Ok(None) };
-        let is_page = is_html && end.outcome.as_deref() == Some("stored");
-        let finding = finding(&end, [in_sitemap, linked]);
+        let Some(NumberedUrl { end, is_html, canonical }) = of_one_moment(self.connection, read)? else {
+            return Ok(None);
+        };
+        let is_stored = end.outcome.as_deref() == Some("stored");
+        let is_page = is_html && is_stored;
+        let is_canonical = !is_stored || !self.is_another(canonical.as_deref(), end.url.as_deref());
+        let finding = finding(&end, is_canonical, [in_sitemap, linked]);
         let Some(url) = end.url.filter(|_| in_sitemap || is_page) else { return Ok(None) };
         let lastmod = Some(low >> FLAGS).filter(|seconds| *seconds > 0);
         let lastmod = lastmod.map(|seconds| Moment::from_millis(seconds * 1_000));
@@ -152,13 +166,14 @@ impl Comparison<'_> {
     }
 }
 
-/// What does not fit together of a URL.
-fn finding(end: &LinkEnd, [in_sitemap, linked]: [bool; 2]) -> Option<SitemapFinding> {
+/// What does not fit together of a URL. What names another page as the canonical one belongs in no sitemap.
+fn finding(end: &LinkEnd, is_canonical: bool, [in_sitemap, linked]: [bool; 2]) -> Option<SitemapFinding> {
     match (end.outcome.as_deref(), end.reason.as_deref()) {
-        _ if !in_sitemap => Some(SitemapFinding::NotInSitemap),
+        _ if !in_sitemap => is_canonical.then_some(SitemapFinding::NotInSitemap),
         (Some("abandoned"), Some("robots")) => Some(SitemapFinding::Forbidden),
         (Some("broken" | "gone" | "failed"), _) | (Some("abandoned"), Some("no_name")) => Some(SitemapFinding::Broken),
         (Some("redirected"), _) => Some(SitemapFinding::Redirected),
+        _ if !is_canonical => Some(SitemapFinding::NotCanonical),
         _ if !linked => Some(SitemapFinding::NotLinked),
         _ => None,
     }

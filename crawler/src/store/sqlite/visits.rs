@@ -27,8 +27,8 @@ pub(super) struct Written {
 /// What the copy says of a page that was not modified.
 const INSERT_NOT_MODIFIED: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, content_type, html, bytes, wire_bytes, digest, title,
-                        truncated, links, change, etag, last_modified, same, text, steady)
-     SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, truncated, x'', 'unchanged',
+                        description, canonical, truncated, links, change, etag, last_modified, same, text, steady)
+     SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, description, canonical, truncated, x'', 'unchanged',
             coalesce(?6, etag), coalesce(?7, last_modified), id, text, ?9
      FROM visit WHERE id = ?8";
 
@@ -74,7 +74,9 @@ fn insert(
         ("bytes", &row.bytes),
         ("wire_bytes", &row.wire_bytes),
         ("digest", &row.digest),
-        ("title", &row.title),
+        ("title", &row.head.title),
+        ("description", &row.head.description),
+        ("canonical", &row.head.canonical),
         ("redirect", &row.redirect),
         ("truncated", &row.truncated),
         ("change", &change),

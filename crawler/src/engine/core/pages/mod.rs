@@ -144,7 +144,7 @@ fn keep(page: &mut BodyRecord, visit: &mut VisitRow) {
     visit.html = page.html;
     visit.bytes = page.bytes;
     visit.digest = is_stored.then_some(page.digest);
-    visit.title = page.title.take();
+    visit.head = std::mem::take(&mut page.head);
     visit.text = page.text.take().filter(|_| is_stored);
     visit.etag = page.validators.etag.take();
     visit.last_modified = page.validators.last_modified.take();

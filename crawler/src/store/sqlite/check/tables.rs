@@ -184,6 +184,8 @@ fn visit(last: &Last) -> Vec<CheckedColumn> {
         number("wire_bytes", COUNT),
         column("digest", ValueKind::Exactly(SHA256)).or_null(),
         text("title", ValueKind::Text).or_null(),
+        text("description", ValueKind::Text).or_null(),
+        text("canonical", ValueKind::Url).or_null(),
         text("redirect", ValueKind::Text).or_null(),
         word("truncated", cuts).or_null(),
         word("change", changes).or_null(),

@@ -50,7 +50,7 @@ const PAGE_BITS: u32 = 48;
 /// The reason of links that left no scope.
 const NOFOLLOW: &str = "nofollow";
 
-pub(super) use targets::numbered;
+pub(super) use targets::{NumberedUrl, numbered};
 
 /// Reads the links of one crawl.
 struct Reader<'c> {

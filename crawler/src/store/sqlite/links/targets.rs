@@ -34,11 +34,20 @@ pub(super) struct LinkTarget {
     next: Option<Next>,
 }
 
+/// A URL of the crawl, whatever leads to it.
+#[derive(Debug)]
+pub(in crate::store::sqlite) struct NumberedUrl {
+    pub(in crate::store::sqlite) end: LinkEnd,
+    pub(in crate::store::sqlite) is_html: bool,
+    /// The page that it names as the canonical one.
+    pub(in crate::store::sqlite) canonical: Option<String>,
+}
+
 /// A redirect that is being followed.
 struct Way {
     next: Next,
-    /// What was passed, by fingerprint: redirects may go round.
-    passed: Vec<u64>,
+    /// What was passed, by fingerprint and URL: redirects may go round.
+    passed: Vec<(u64, String)>,
 }
 
 /// Where a redirect leads.
@@ -54,7 +63,7 @@ const STAND: &str = "SELECT url.id, substr(url.fingerprint, 1, 8), url.url, visi
         CASE url.state WHEN 'finished' THEN
             CASE visit.change WHEN 'gone' THEN 'gone' ELSE coalesce(visit.outcome, 'finished') END ELSE url.state END,
         coalesce(visit.reason, url.reason), iif(visit.outcome = 'redirected', visit.redirect, NULL),
-        iif(visit.outcome = 'redirected', substr(visit.links, 1, 8), NULL), visit.html
+        iif(visit.outcome = 'redirected', substr(visit.links, 1, 8), NULL), visit.html, visit.canonical
     FROM url LEFT JOIN visit ON visit.id = url.visit AND url.state = 'finished'";
 
 impl Which {
@@ -104,10 +113,13 @@ pub(super) fn one(connection: &Connection, fingerprint: Fingerprint) -> Result<O
     Ok(found.pop())
 }
 
-/// The URL of this number, its redirects not followed, and whether it is HTML.
-pub(in crate::store::sqlite) fn numbered(connection: &Connection, id: u64) -> Result<Option<(LinkEnd, bool)>> {
+/// The URL of this number, its redirects not followed.
+pub(in crate::store::sqlite) fn numbered(connection: &Connection, id: u64) -> Result<Option<NumberedUrl>> {
     let mut select = connection.prepare_cached(&format!("{STAND} WHERE url.id = ?"))?;
-    let read = |row: &Row<'_>| Ok((target(row)?.end, row.get::<_, Option<bool>>(8)?.unwrap_or(false)));
+    let read = |row: &Row<'_>| {
+        let is_html = row.get::<_, Option<bool>>(8)?.unwrap_or(false);
+        Ok(NumberedUrl { end: target(row)?.end, is_html, canonical: row.get(9)? })
+    };
     select.query_row([id], read).optional()
 }
 
@@ -124,7 +136,7 @@ fn follow(connection: &Connection, targets: &mut [LinkTarget]) -> Result<()> {
     // By their places.
     let mut ways: HashMap<usize, Way> = HashMap::new();
     for (place, target) in targets.iter_mut().enumerate() {
-        let passed = vec![target.link];
+        let passed = vec![(target.link, target.end.url.clone().unwrap_or_default())];
         ways.extend(target.next.take().map(|next| (place, Way { next, passed })));
     }
     while !ways.is_empty() {
@@ -133,9 +145,9 @@ fn follow(connection: &Connection, targets: &mut [LinkTarget]) -> Result<()> {
         let mut onward = HashMap::new();
         for (place, mut way) in ways {
             let to = way.next.link.and_then(|link| found.get(&link));
-            match to.and_then(|to| to.next.clone().filter(|next| way.goes_on(next)).map(|next| (to.link, next))) {
-                Some((link, next)) => {
-                    way.passed.push(link);
+            match to.and_then(|to| to.next.clone().filter(|next| way.goes_on(next)).map(|next| (to, next))) {
+                Some((to, next)) => {
+                    way.passed.push((to.link, to.end.url.clone().unwrap_or_default()));
                     onward.insert(place, Way { next, ..way });
                 }
                 None => targets[place].end.redirect = Some(way.end(to)),
@@ -149,18 +161,33 @@ fn follow(connection: &Connection, targets: &mut [LinkTarget]) -> Result<()> {
 impl Way {
     /// Whether it comes to where it was not before.
     fn goes_on(&self, next: &Next) -> bool {
-        next.link.is_none_or(|link| !self.passed.contains(&link)) && self.passed.len() < MOST_REDIRECTS
+        self.place(next).is_none() && self.passed.len() < MOST_REDIRECTS
+    }
+
+    /// Where it was there before.
+    fn place(&self, next: &Next) -> Option<usize> {
+        let link = next.link?;
+        self.passed.iter().position(|(passed, _)| *passed == link)
     }
 
     /// What is at its end.
     fn end(self, to: Option<&LinkTarget>) -> LinkFound {
+        let circle = to.map(|to| self.circle(to)).unwrap_or_default();
         let address = self.next.address;
         match to.map(|to| &to.end) {
             Some(end) => {
-                LinkFound { url: end.url.clone().unwrap_or(address), status: end.status, outcome: end.outcome.clone() }
+                let url = end.url.clone().unwrap_or(address);
+                LinkFound { url, status: end.status, outcome: end.outcome.clone(), circle }
             }
             None => LinkFound { url: address, ..LinkFound::default() },
         }
+    }
+
+    /// The URLs of the circle that is closed by what the last URL redirects to; none where it closes none.
+    fn circle(&self, last: &LinkTarget) -> Vec<String> {
+        let Some(first) = last.next.as_ref().and_then(|next| self.place(next)) else { return Vec::new() };
+        let others = self.passed[first..].iter().filter(|(link, _)| *link != last.link);
+        others.map(|(_, url)| url).chain(&last.end.url).cloned().collect()
     }
 }
 

@@ -53,12 +53,12 @@ fn visit(connection: &Connection, page: u64) {
     let mut links = Vec::new();
     for to in (page..=PAGES).step_by(usize::try_from(page).unwrap()) {
         links.extend(link(&url(to)).to_be_bytes());
-        packer.keep(Label { element: Element::Anchor, rel: "", text: "in" });
+        packer.keep(Label { element: Element::Anchor, rel: "", text: "in", language: "" });
     }
     packer.refuse(
         &format!("http://other/{}", page % 7),
         "scope",
-        Label { element: Element::Area, rel: "", text: "out" },
+        Label { element: Element::Area, rel: "", text: "out", language: "" },
     );
     let (outcome, status) = if page.is_multiple_of(9) { ("broken", 404) } else { ("stored", 200) };
     let insert =
