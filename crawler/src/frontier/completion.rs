@@ -43,6 +43,7 @@ impl Frontier {
             queue.free_slot();
             if asked == Asked::Yes {
                 queue.rest(now);
+                queue.health.was_asked(lease.granted);
             }
         }
     }

@@ -40,6 +40,7 @@ mod sharing;
 mod sites;
 #[cfg(test)]
 mod tests;
+mod trouble;
 mod unhealthy;
 
 pub use crate::{
@@ -48,8 +49,9 @@ pub use crate::{
     queue::{Counts, DepthLimit, Nearer, Place, RefillAnswer, RefillKind, RefillRequest, WorkItem},
 };
 pub use back_off::BackOffPolicy;
-pub use health::{Blame, FailedFetch, HostHealth};
+pub use health::{Blame, HostHealth};
 pub use host_start::HostStart;
 pub use lease::{Asked, Lease, Outcome};
 pub use limits::FrontierLimits;
 pub use machine::{Frontier, Next};
+pub use trouble::FailedFetch;

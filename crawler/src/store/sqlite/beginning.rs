@@ -164,12 +164,12 @@ impl<'c> Writes<'c> {
     }
 }
 
-const AILING: &str = "SELECT 1 FROM host WHERE cause IS NOT NULL";
+const UNHEALTHY: &str = "SELECT 1 FROM host WHERE cause IS NOT NULL";
 
 /// Visits tell of hosts, and are looked at where the sequence has any, or where a host does not answer. The rows come in the order of
 /// their numbers, which nothing that is written changes.
 fn query(transaction: &Transaction<'_>) -> Result<String> {
-    let (columns, join) = if is_untouched(transaction)? && !transaction.prepare(AILING)?.exists([])? {
+    let (columns, join) = if is_untouched(transaction)? && !transaction.prepare(UNHEALTHY)?.exists([])? {
         ("NULL, NULL, ?1", "")
     } else {
         ("visit.outcome, visit.status, visit.sequence IS ?1", "LEFT JOIN visit ON visit.id = url.visit")
