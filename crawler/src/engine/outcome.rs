@@ -177,7 +177,16 @@ mod tests {
         let page = Box::default();
         let content = if status == 200 { Content::Page(page) } else { Content::Other(page) };
         let retry_after = (status == 503).then_some(Duration::from_secs(30));
-        KeptResponse { status, retry_after, steady: None, wire_bytes: 0, truncated, content, kept: Vec::new() }
+        KeptResponse {
+            status,
+            address: None,
+            retry_after,
+            steady: None,
+            wire_bytes: 0,
+            truncated,
+            content,
+            kept: Vec::new(),
+        }
     }
 
     fn pause(decision: &Decision) -> Option<u64> {

@@ -2,7 +2,7 @@
 //!
 //! Visits make it, the core takes it in; it depends on neither.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -61,6 +61,8 @@ impl Report {
 #[derive(Debug)]
 pub(super) struct KeptResponse {
     pub(super) status: u16,
+    /// The address that answered.
+    pub(super) address: Option<IpAddr>,
     /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
     /// Seconds for which its headers let expect that the page stays as it is.

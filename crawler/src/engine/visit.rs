@@ -352,6 +352,7 @@ impl<F: Fetcher> Visitor<F> {
         let now = (self.now)();
         KeptResponse {
             status: response.status,
+            address: response.remote.map(|remote| remote.ip()),
             retry_after: response.retry_after(now),
             steady: response.steady_for(now),
             wire_bytes: response.wire_bytes,

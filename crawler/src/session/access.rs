@@ -3,17 +3,22 @@
 //! Invariant: headers and a password that the user gave for a start go to that start's origin alone, and to nothing that a server or a
 //! guess led to. An address of a start may be asked at any port.
 
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use super::{CommandFailure, Start, open_files::OpenFiles};
+use super::{CommandFailure, Start, directory::CrawlDirectory, open_files::OpenFiles};
 use crate::{
     config::{Login, RawSettings, RawValue, SecretText, SecretValue, Settings},
     fetch::{
-        address::{AddressPolicy, Allowance},
+        address::{AddressPolicy, Allowance, StartNames, special_use},
         dns::SystemResolver,
         http::{FetchSettings, HttpFetcher},
         resolve::ResolveOverride,
     },
+    store::StoreError,
     url::{Credentials, Origin, WebUrl},
 };
 
@@ -51,11 +56,12 @@ pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Co
 /// [`fetcher`]; the gate that crawls share goes around all of them.
 pub(crate) type Standard = HttpFetcher;
 
-/// The fetcher: literal addresses and `localhost` among the user's own starts may be connected to.
+/// The fetcher: literal addresses and `localhost` among the user's own starts may be connected to, and those of `names`.
 pub(crate) fn fetcher<'a>(
     settings: &Settings,
     files: OpenFiles,
     own: impl Iterator<Item = Cow<'a, WebUrl>> + Clone,
+    names: StartNames,
     auth: Option<&Credentials>,
 ) -> Result<Standard, CommandFailure> {
     let limits = &settings.fetch;
@@ -78,8 +84,27 @@ pub(crate) fn fetcher<'a>(
     fetch.min_rate = limits.min_rate;
     (fetch.kept_origins, fetch.kept_per_origin) = (files.kept_origins, files.kept_per_origin);
     fetch.addresses = AddressPolicy::new(own, allowances(&limits.allow_private)?);
+    fetch.start_names = Arc::new(names);
     fetch.resolve = overrides(&limits.resolve)?;
     Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
+}
+
+/// The names of starts that may be private: not those of hosts that had a public address in an earlier run. Whoever can change the
+/// address of a name would have the crawl ask in the user's own network.
+pub(crate) fn start_names<'a>(
+    own: impl Iterator<Item = Cow<'a, WebUrl>>,
+    directory: &CrawlDirectory,
+) -> Result<StartNames, StoreError> {
+    let mut names: HashSet<Box<str>> =
+        own.filter(|url| url.ip_literal().is_none()).map(|url| url.host().into()).collect();
+    directory.host_addresses(|origin, address| {
+        if special_use(address).is_none()
+            && let Ok(url) = WebUrl::parse(origin)
+        {
+            names.remove(url.host());
+        }
+    })?;
+    Ok(StartNames::new(names.iter().map(|name| &**name)))
 }
 
 fn allowances(texts: &[String]) -> Result<Vec<Allowance>, CommandFailure> {

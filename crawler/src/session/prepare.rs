@@ -90,7 +90,10 @@ impl<C: Caller> Session<C> {
         // There may be very many: they are gone through, and not copied.
         let own = before.iter().filter_map(given).map(Cow::Owned);
         let own = self.given().map(|start| Cow::Borrowed(&start.url)).chain(own);
-        let standard = || access::fetcher(&settings, files, own.clone(), self.auth.as_ref());
+        let standard = || {
+            let names = access::start_names(own.clone(), &directory)?;
+            access::fetcher(&settings, files, own.clone(), names, self.auth.as_ref())
+        };
         let fetcher = self.caller.fetcher(standard, &settings, stop)?;
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();

@@ -1,6 +1,6 @@
 //! The rows of a crawl directory, as the core hands them over.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use super::{KeptPart, TextRow};
 use crate::{
@@ -300,6 +300,8 @@ pub struct RobotsRow {
     pub first_failed: Option<Moment>,
     /// The pause it asks for.
     pub crawl_delay_millis: Option<u64>,
+    /// The address of the host that answered.
+    pub address: Option<IpAddr>,
 }
 
 /// The sitemaps of a host were looked for in the sequence.

@@ -1,5 +1,7 @@
 //! Addresses that a page cannot make the crawler ask.
 
+use rusqlite::Connection;
+use serde_json::Value;
 use webloom_tests::{
     server::{Reply, Server},
     webloom::{Webloom, pages},
@@ -10,12 +12,15 @@ use crate::{Folder, assert_counts, crawl, serve, star};
 #[test]
 fn private_ones_behind_names_are_refused() {
     let addresses = ["10.0.0.1", "169.254.169.254", "127.0.0.1", "192.168.1.1", "::1", "::ffff:10.0.0.1"];
-    let server = serve(star(1));
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::links((0..addresses.len()).map(|number| format!("http://inside{number}.test/"))),
+        _ => Reply::status(404),
+    });
     let folder = Folder::new();
-    let mut run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "0");
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "0");
+    let mut run = run.args(["--scope", "any"]);
     for (number, address) in addresses.iter().enumerate() {
-        let resolve = format!("inside{number}.test:80:{address}");
-        run = run.args([&*format!("http://inside{number}.test/"), "--resolve", &resolve]);
+        run = run.args(["--resolve", &format!("inside{number}.test:80:{address}")]);
     }
     let summary = run.run().expect(0).json();
     assert_counts(&summary);
@@ -95,24 +100,39 @@ fn links_to_them_are_out_of_scope() {
 }
 
 #[test]
-fn a_start_by_name_opens_neither_its_address_nor_the_way_there() {
+fn a_start_by_name_may_be_private_and_opens_neither_its_address_nor_another_name_of_it() {
     let neighbour = Server::start("127.0.0.2", star(1)).unwrap();
     let (by_address, port) = (neighbour.url("/"), neighbour.port());
+    let address = by_address.clone();
     let by_name = format!("http://inside.test:{port}/");
-    let links = [by_address, format!("{by_name}linked")];
+    let other = format!("http://other.test:{port}/");
+    let links = [by_address, format!("{by_name}linked"), other.clone()];
     let server = serve(move |asked| match asked.target.as_str() {
         "/" => Reply::links(&links),
         _ => Reply::status(404),
     });
     let folder = Folder::new();
-    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "0");
-    let resolve = format!("inside.test:{port}:127.0.0.2");
-    let summary = run.args([&*by_name, "--resolve", &resolve]).run().expect(0).json();
-    assert_counts(&summary);
-    assert_eq!((&summary["urls"]["refused"]["scope"], &summary["pages"]["stored"]), (&1.into(), &1.into()));
-    let pages = pages(&folder.crawl());
-    for path in ["", "linked"] {
-        assert_eq!(pages[&format!("{by_name}{path}")]["reason"], "address");
-    }
-    assert!(neighbour.log().is_empty());
+    let crawl = |arguments: &[&str]| {
+        let run = Webloom::crawl(&folder.crawl(), &server.url("/")).env("WEBLOOM_ROBOTS_RETRIES", "0");
+        let resolve = ["inside", "other"].map(|name| format!("{name}.test:{port}:127.0.0.2"));
+        let names = ["--scope", "any", "--resolve", &resolve[0], "--resolve", &resolve[1]];
+        let summary = run.args([&*by_name]).args(names).args(arguments).run().expect(0).json();
+        assert_counts(&summary);
+        summary
+    };
+    let stored = |summary: &Value| summary["pages"]["stored"].as_u64();
+    let found = |url: &str| pages(&folder.crawl())[url]["reason"].clone();
+    assert_eq!(stored(&crawl(&[])), Some(1 + 3));
+    assert_eq!([found(&address), found(&other)], ["address"; 2].map(Value::from));
+    let host = format!("host: inside.test:{port}");
+    let asked = neighbour.log();
+    assert!(asked.iter().all(|hit| hit.headers.iter().any(|line| line.eq_ignore_ascii_case(&host))));
+    assert_eq!(asked.len(), 4, "with its robots.txt");
+    assert_eq!(stored(&crawl(&["--again"])), Some(4), "it is so in the next run");
+    // Its address was a public one when the crawl began.
+    let public = "UPDATE host SET address = '9.9.9.9' WHERE origin LIKE 'http://inside.test%'";
+    Connection::open(folder.crawl().join("webloom.sqlite")).unwrap().execute(public, []).unwrap();
+    let asked = neighbour.log().len();
+    assert_eq!(stored(&crawl(&["--again"])), Some(1));
+    assert_eq!(neighbour.log().len(), asked);
 }

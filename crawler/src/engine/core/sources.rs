@@ -233,6 +233,7 @@ mod tests {
             let content = Content::Page(Box::new(page));
             KeptResponse {
                 status: 200,
+                address: None,
                 retry_after: None,
                 steady: None,
                 wire_bytes: 0,

@@ -11,10 +11,11 @@ use tokio::time::Instant;
 use super::exchange::{self, Aim};
 use super::settings::FetchSettings;
 use crate::fetch::Cause;
+use crate::fetch::address::Trust;
 use crate::fetch::resolve::{self, Resolver};
 
 /// Resolves a name by what the request is pinned to, by the user's overrides or by a resolver, and passes on what the
-/// policy admits: what it returns is what is connected to.
+/// policy admits, and the private addresses of a start: what it returns is what is connected to.
 #[derive(Clone)]
 pub(super) struct CheckedNames {
     settings: Arc<FetchSettings>,
@@ -39,14 +40,25 @@ impl CheckedNames {
         Self { settings, resolver }
     }
 
-    /// The addresses, where nobody needs to be asked for them.
-    fn known(&self, name: &str, aim: &Aim) -> Option<Vec<IpAddr>> {
+    /// The addresses, where nobody needs to be asked for them, and whether any of them will do.
+    fn known(&self, name: &str, aim: &Aim) -> Option<(Vec<IpAddr>, Trust)> {
         if let Some(pinned) = &aim.pinned {
-            return Some(pinned.to_vec());
+            return Some((pinned.to_vec(), aim.trust));
         }
         let own = self.settings.resolve.iter().filter(|own| own.answers(name, aim.port));
         let own: Vec<_> = own.map(|own| own.address).collect();
-        (!own.is_empty()).then_some(own)
+        let starts = &self.settings.start_names;
+        if own.is_empty() {
+            return starts.pinned(name).map(|pinned| (pinned, Trust::Host));
+        }
+        Some((own, if starts.has(name) { Trust::Host } else { aim.trust }))
+    }
+
+    /// What the resolver says.
+    async fn look_up(&self, name: &str, trust: Trust) -> Result<(Vec<IpAddr>, Trust), Cause> {
+        let found = timed(self.resolver.resolve(name)).await?;
+        let is_own = self.settings.start_names.found(name, &found);
+        Ok((found, if is_own { Trust::Host } else { trust }))
     }
 }
 
@@ -63,14 +75,13 @@ impl Resolve for CheckedNames {
         let Some(aim) = exchange::aim() else {
             return Box::pin(std::future::ready(Err(NoAddress::Asked.into())));
         };
-        let looking_up: resolve::Resolving = match self.known(name.as_str(), &aim) {
-            Some(known) => Box::pin(std::future::ready(Ok(known))),
-            None => Box::pin(timed(self.resolver.resolve(name.as_str()))),
-        };
-        let settings = Arc::clone(&self.settings);
+        let names = self.clone();
         Box::pin(async move {
-            let found = looking_up.await?;
-            let passed = settings.addresses.screen(aim.trust, found).map_err(Refused)?;
+            let (found, trust) = match names.known(name.as_str(), &aim) {
+                Some(known) => known,
+                None => names.look_up(name.as_str(), aim.trust).await?,
+            };
+            let passed = names.settings.addresses.screen(trust, found).map_err(Refused)?;
             if passed.is_empty() {
                 return Err(NoAddress::Found.into());
             }

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::fetch::address::AddressPolicy;
+use crate::fetch::address::{AddressPolicy, StartNames};
 use crate::fetch::resolve::ResolveOverride;
 use crate::url::{Credentials, Origin};
 
@@ -38,6 +39,8 @@ pub struct FetchSettings {
     pub kept_per_origin: usize,
     /// Which addresses may be connected to.
     pub addresses: AddressPolicy,
+    /// Names of starts, which may be private.
+    pub start_names: Arc<StartNames>,
     /// Addresses given by the user instead of looked up.
     pub resolve: Vec<ResolveOverride>,
 }
@@ -76,6 +79,7 @@ impl FetchSettings {
             kept_origins: 256,
             kept_per_origin: 32,
             addresses: AddressPolicy::default(),
+            start_names: Arc::default(),
             resolve: Vec::new(),
         }
     }

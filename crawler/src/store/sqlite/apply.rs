@@ -164,12 +164,13 @@ fn robots(connection: &Connection, id: HostId, row: &RobotsRow) -> Result<()> {
     let mut update = connection.prepare_cached(
         "UPDATE host SET robots_status = iif(?4 IS NULL OR coalesce(robots_status, 500) >= 500, ?1, robots_status),
                          robots_body = ?2, robots_fetched_at = ?3, robots_first_failed = ?4,
-                         crawl_delay = iif(?4 IS NULL, ?5, crawl_delay) WHERE id = ?6",
+                         crawl_delay = iif(?4 IS NULL, ?5, crawl_delay), address = coalesce(?7, address) WHERE id = ?6",
     )?;
     let first_failed = row.first_failed.map(crate::time::Moment::millis);
-    update
-        .execute(params![row.status, row.body, row.fetched.millis(), first_failed, row.crawl_delay_millis, id.0])
-        .map(|_| ())
+    let address = row.address.map(|address| address.to_string());
+    let values =
+        params![row.status, row.body, row.fetched.millis(), first_failed, row.crawl_delay_millis, id.0, address];
+    update.execute(values).map(|_| ())
 }
 
 fn sitemaps(connection: &Connection, row: SitemapsRow, current: Current) -> Result<()> {

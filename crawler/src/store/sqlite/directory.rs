@@ -3,6 +3,7 @@
 use std::{
     fs::{File, Metadata, Permissions, TryLockError},
     io::{self, Write},
+    net::IpAddr,
     os::{
         fd::AsRawFd,
         unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
@@ -159,6 +160,24 @@ impl CrawlDirectory {
     /// [`StoreError`] when the database cannot be read.
     pub fn areas(&self) -> Result<Vec<AreaRow>, StoreError> {
         resume::areas(&self.connection).map_err(self.failed())
+    }
+
+    /// Shows the origin of each host whose robots.txt was read, and the address that answered.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be read.
+    pub fn host_addresses(&self, mut each: impl FnMut(&str, IpAddr)) -> Result<(), StoreError> {
+        let mut read = || {
+            let mut select = self.connection.prepare("SELECT origin, address FROM host WHERE address IS NOT NULL")?;
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                if let Ok(address) = row.get_ref(1)?.as_str()?.parse() {
+                    each(row.get_ref(0)?.as_str()?, address);
+                }
+            }
+            Ok(())
+        };
+        read().map_err(self.failed())
     }
 
     /// Whether the texts of pages were kept in some sequence.

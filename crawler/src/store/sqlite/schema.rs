@@ -63,6 +63,7 @@ const MIGRATIONS: &[&str] = &["
         robots_first_failed INTEGER,
         robots_seen         BLOB,          -- SHA-256 of the robots.txt of which changes were reported
         crawl_delay         INTEGER,       -- milliseconds
+        address             TEXT,          -- that answered when its robots.txt was read
         wrong_since         INTEGER,       -- it said not modified of a page that was; null: it never did
         sitemaps_in         INTEGER,       -- the last sequence in which its sitemaps were looked for
         sitemap_guessed     INTEGER CHECK (sitemap_guessed = 1), -- /sitemap.xml is one, which its robots.txt does not name

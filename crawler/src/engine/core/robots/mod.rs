@@ -20,7 +20,7 @@ use crate::{
     config::RobotsSettings,
     engine::report::{Content, KeptResponse},
     fetch::{FetchError, Truncation},
-    frontier::{FailedFetch, Lease},
+    frontier::{FailedFetch, Lease, WorkItem},
     health::FailureCause,
     robots::{self, Availability, ProductToken, availability},
     store::RobotsRow,
@@ -164,7 +164,7 @@ impl KnownRobots {
         result: Result<KeptResponse, FetchError>,
         now: Moment,
     ) -> RobotsAnswer {
-        match self.meaning(host, lease.item().redirects, result, now) {
+        match self.meaning(host, lease.item(), result, now) {
             // The target of a redirect is at fault, and not who sent it.
             RobotsAnswer::Refused { row } if host != lease.host() => RobotsAnswer::Unreachable {
                 row,
@@ -177,7 +177,7 @@ impl KnownRobots {
     fn meaning(
         &mut self,
         host: HostId,
-        redirects: u32,
+        item: &WorkItem,
         result: Result<KeptResponse, FetchError>,
         now: Moment,
     ) -> RobotsAnswer {
@@ -190,7 +190,9 @@ impl KnownRobots {
                 return RobotsAnswer::Unreachable { row: failed(row), failure };
             }
         };
-        let row = RobotsRow { status: Some(answer.status), ..row };
+        // That of a redirect's target is not the host's own.
+        let address = answer.address.filter(|_| item.host == host);
+        let row = RobotsRow { status: Some(answer.status), address, ..row };
         let unreachable = |cut| {
             let failure = failure(row.status, cut, answer.retry_after);
             RobotsAnswer::Unreachable { row: failed(row.clone()), failure }
@@ -200,7 +202,7 @@ impl KnownRobots {
             Content::Page(_) | Content::NotModified(_) | Content::Redirect(_) | Content::Other(_) => (Vec::new(), None),
         };
         if (300..400).contains(&answer.status) {
-            return match location.filter(|_| redirects < MOST_REDIRECTS) {
+            return match location.filter(|_| item.redirects < MOST_REDIRECTS) {
                 Some(to) => RobotsAnswer::Redirected(to),
                 None => self.met(host, robots::Robots::allow_all(), row, now),
             };

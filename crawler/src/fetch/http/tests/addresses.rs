@@ -2,7 +2,7 @@
 
 use super::server::plain;
 use super::*;
-use crate::fetch::address::AddressPolicy;
+use crate::fetch::address::{AddressPolicy, StartNames};
 
 const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
@@ -51,6 +51,39 @@ async fn nothing_private_is_connected_to_by_default() {
         assert_eq!(outcome(&fetcher, host, port).await, "no_name", "{host}");
     }
     assert_eq!(server.connections(), 0);
+}
+
+/// A name that is elsewhere at each look-up.
+struct Rebound(std::sync::Mutex<Vec<IpAddr>>);
+
+impl Resolver for Rebound {
+    fn resolve(&self, _: &str) -> Resolving {
+        let next = self.0.lock().unwrap().pop();
+        Box::pin(std::future::ready(next.map(|address| vec![address]).ok_or_else(|| Cause::new("no such name"))))
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_a_start_is_where_it_was_at_its_first_look_up() {
+    let answer = || vec![plain("200 OK", "connection: close\r\n", b"page")];
+    let server = Server::start(vec![answer(), answer()]).await;
+    let port = server.address().port();
+    let of = |names: Vec<IpAddr>| {
+        let start_names = Arc::new(StartNames::new(["wiki", "public"]));
+        assert!(!start_names.found("public", &[[9, 9, 9, 9].into()]));
+        let settings = FetchSettings { addresses: AddressPolicy::default(), start_names, ..settings() };
+        HttpFetcher::new(settings, Arc::new(Rebound(names.into_iter().rev().collect::<Vec<_>>().into()))).unwrap()
+    };
+    let metadata: IpAddr = [169, 254, 169, 254].into();
+    let pinned = of(vec![LOCAL, metadata]);
+    for _ in 0..2 {
+        assert_eq!(outcome(&pinned, "wiki", port).await, "a response");
+    }
+    assert_eq!(outcome(&pinned, "127.0.0.1", port).await, "address", "no other name of it");
+    for (name, why) in [("public", "it was public"), ("other", "it is no start")] {
+        assert_eq!(outcome(&of(vec![LOCAL]), name, port).await, "address", "{why}");
+    }
+    assert_eq!(server.connections(), 2);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 //!
 //! Does not know: how rows fit together.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::{collections::BTreeMap, net::IpAddr, ops::RangeInclusive};
 
 use rusqlite::{
     Connection, Result, Row,
@@ -49,6 +49,8 @@ pub(super) enum ValueKind {
     /// One of these.
     Word(Vec<&'static str>),
     Url,
+    /// An IP address.
+    Address,
     Json,
     /// What a [`Canonicalizer`] is called.
     KeyRules,
@@ -95,6 +97,7 @@ impl ValueKind {
             Self::Text => true,
             Self::Word(words) => words.contains(&text),
             Self::Url => WebUrl::parse(text).is_ok(),
+            Self::Address => text.parse::<IpAddr>().is_ok(),
             Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
             Self::KeyRules => Canonicalizer::named(text).is_ok(),
             Self::Cause => text.parse::<FailureCause>().is_ok(),

@@ -169,7 +169,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "what is said of a host is said whole",
         "SELECT 'host ' || id FROM host
          WHERE (failures IS NULL) + (ailing_since IS NULL) + (cause IS NULL) + (not_before IS NULL) + (wait IS NULL) NOT IN (0, 5)
-            OR (robots_fetched_at IS NULL AND coalesce(robots_status, robots_body, robots_first_failed, crawl_delay, robots_seen) IS NOT NULL)
+            OR (robots_fetched_at IS NULL AND coalesce(robots_status, robots_body, robots_first_failed, crawl_delay, robots_seen, address) IS NOT NULL)
             OR (sitemap_guessed IS NOT NULL AND sitemaps_in IS NULL)",
     ),
     (

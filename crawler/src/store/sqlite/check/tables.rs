@@ -120,6 +120,7 @@ fn host(last: &Last) -> Vec<CheckedColumn> {
         number("robots_first_failed", MOMENT).or_null(),
         column("robots_seen", ValueKind::Exactly(SHA256)).or_null(),
         number("crawl_delay", COUNT).or_null(),
+        text("address", ValueKind::Address).or_null(),
         number("wrong_since", MOMENT).or_null(),
         number("sitemaps_in", 0..=last.sequence).or_null(),
         number("sitemap_guessed", ONE).or_null(),
