@@ -47,7 +47,7 @@ impl Among {
 
     /// What the crawl brings to the gate, if there is one.
     pub(super) fn pass(&self, settings: &Settings, stop: &StopSignal) -> Result<Option<Pass>, CommandFailure> {
-        let rate = settings.politeness.max_rate;
+        let rate = settings.politeness.rate();
         let Some(Share { gate, member, .. }) = self.share.clone() else {
             return Ok(Pass::alone(&self.gate, rate, stop));
         };

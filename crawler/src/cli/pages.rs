@@ -112,7 +112,7 @@ const ORDERS: [&str; 20] = [
     "-fetched_at",
 ];
 
-const COLUMNS: [Column; 21] = [
+const COLUMNS: [Column; 22] = [
     Column::url("url"),
     Column::url("key"),
     Column::plain("status"),
@@ -125,6 +125,7 @@ const COLUMNS: [Column; 21] = [
     Column::plain("title"),
     Column::plain("description"),
     Column::url("canonical"),
+    Column::plain("needs_js"),
     Column::plain("depth"),
     Column::plain("hop"),
     Column::url("via"),
@@ -258,6 +259,7 @@ fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
         line.head.title.as_deref().into(),
         line.head.description.as_deref().into(),
         canonical,
+        if line.head.needs_js { Value::Flag(true) } else { Value::None },
         line.depth.into(),
         line.hop.map(Hop::as_str).into(),
         via,

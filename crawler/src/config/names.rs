@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 46] = [
+const FLAGS: [(&str, &str); 48] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -16,6 +16,8 @@ const FLAGS: [(&str, &str); 46] = [
     ("politeness.per_host", "per-host"),
     ("politeness.concurrency", "concurrency"),
     ("politeness.max_rate", "max-rate"),
+    ("politeness.max_bandwidth", "max-bandwidth"),
+    ("politeness.hours", "hours"),
     ("robots.ignore", "ignore-robots"),
     ("fetch.user_agent", "user-agent"),
     ("fetch.headers", "header"),

@@ -131,6 +131,10 @@ pub struct RawPoliteness {
     pub concurrency: Option<RawValue>,
     /// Requests a second in all.
     pub max_rate: Option<RawValue>,
+    /// Bytes a second in all.
+    pub max_bandwidth: Option<RawValue>,
+    /// When requests are made.
+    pub hours: Option<RawValue>,
 }
 
 /// `[robots]`: robots.txt.

@@ -12,7 +12,6 @@
 use std::{
     collections::HashMap,
     net::IpAddr,
-    num::NonZeroU32,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -28,7 +27,7 @@ use crate::{
         FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher,
         resolve::{ResolveOverride, Resolver},
     },
-    politeness::{Gate, GateLimits, GateTicket, Member, SharedPlace, Terms, Turn},
+    politeness::{Gate, GateLimits, GateTicket, Member, MemberRate, SharedPlace, Terms, Turn},
     url::WebUrl,
 };
 
@@ -114,8 +113,8 @@ impl SharedGate {
         self.with(|waits| waits.gate.set_limits(limits));
     }
 
-    /// Has a crawl send at most so many requests over any second from now on.
-    pub fn set_rate(&self, member: Member, rate: Option<NonZeroU32>) {
+    /// Has a crawl send at most so many requests over any second from now on, and receive so many bytes a second.
+    pub fn set_rate(&self, member: Member, rate: MemberRate) {
         self.with(|waits| waits.gate.set_rate(member, rate));
     }
 
@@ -190,10 +189,10 @@ impl Names {
 
 impl Pass {
     /// What a crawl alone brings to a gate of its own; nothing without a rate.
-    pub fn alone(gate: &Arc<SharedGate>, rate: Option<NonZeroU32>, stop: &StopSignal) -> Option<Self> {
+    pub fn alone(gate: &Arc<SharedGate>, rate: MemberRate, stop: &StopSignal) -> Option<Self> {
         let member = Member(0);
         gate.set_rate(member, rate);
-        rate.map(|_| Self { gate: Arc::clone(gate), member, others: None, stop: stop.clone() })
+        rate.is_some().then(|| Self { gate: Arc::clone(gate), member, others: None, stop: stop.clone() })
     }
 
     /// Waits for the turn of a request; `None` when the crawl is stopped.
@@ -287,6 +286,10 @@ mod tests {
         (sender, StopSignal::new(receiver, Duration::from_secs(1)))
     }
 
+    fn requests(rate: u32) -> MemberRate {
+        MemberRate { requests: std::num::NonZeroU32::new(rate), bytes: None }
+    }
+
     fn pass(gate: &Arc<SharedGate>, member: u32) -> (watch::Sender<Option<i32>>, Pass) {
         let (sender, stop) = stop();
         let given = ["one.test:80:192.0.2.1", "two.test:80:192.0.2.1"].map(|text| text.parse().unwrap());
@@ -336,7 +339,7 @@ mod tests {
     async fn a_crawl_alone_reaches_its_rate_and_exceeds_it_over_no_second() {
         for (rate, tasks) in [(5, 1), (20, 1), (20, 1_000), (200, 64), (2_000, 1_000), (10_000, 1_000)] {
             let ((_sender, stop), gate) = (stop(), Arc::default());
-            let fetcher = Gated::new(Slow::default(), Pass::alone(&gate, NonZeroU32::new(rate), &stop));
+            let fetcher = Gated::new(Slow::default(), Pass::alone(&gate, requests(rate), &stop));
             let fetcher = Arc::new(fetcher);
             let began = now();
             let mut crawling = tokio::task::JoinSet::new();
@@ -360,7 +363,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn of_a_lease_the_requests_that_went_are_counted_and_none_that_waits() {
         let ((_sender, stop), gate, gone) = (stop(), Arc::default(), Arc::default());
-        let fetcher = Arc::new(Gated::new(Slow::default(), Pass::alone(&gate, NonZeroU32::new(1), &stop)));
+        let fetcher = Arc::new(Gated::new(Slow::default(), Pass::alone(&gate, requests(1), &stop)));
         fetcher.fetch(request("http://one.test/", Duration::ZERO)).await.unwrap();
         let (sending, began) = (sending::Sending::new(Arc::clone(&gone)), tokio::time::Instant::now());
         let lease = tokio::spawn(Arc::clone(&sending).count_in(async move {

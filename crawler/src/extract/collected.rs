@@ -21,6 +21,8 @@ pub(super) struct Collected {
     pub(super) description: Option<Vec<u8>>,
     /// `href` of the first `link` with `rel=canonical` that has one.
     pub(super) canonical: Option<Vec<u8>>,
+    /// Whether it has a `script`.
+    pub(super) has_scripts: bool,
     /// From the meta tags.
     pub(super) robots: MetaRobots,
 }

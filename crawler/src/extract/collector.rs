@@ -182,7 +182,10 @@ impl<'a, L: Listener> Collector<'a, L> {
             Tag::Link => self.take_link(found),
             Tag::Frame | Tag::InlineFrame => self.take_frame(found),
             Tag::Form => self.take_form(found),
-            Tag::Script | Tag::Embedded => self.take_embedded(found),
+            Tag::Script | Tag::Embedded => {
+                found.has_scripts |= tag == Tag::Script;
+                self.take_embedded(found);
+            }
             _ => {}
         }
     }

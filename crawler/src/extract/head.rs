@@ -1,6 +1,6 @@
 //! [`PageHead`]: what the head of a page says of the page.
 
-use super::{base::Base, collected::Collected};
+use super::{base::Base, collected::Collected, shell::is_shell};
 use crate::url::WebUrl;
 
 /// How many bytes of a description are kept.
@@ -16,16 +16,19 @@ pub struct PageHead {
     pub description: Option<Box<str>>,
     /// The page that it names as the canonical one (`link rel=canonical`, or else the header `Link`), where that is another.
     pub canonical: Option<Box<str>>,
+    /// Whether it shows next to nothing until its scripts have run.
+    pub needs_js: bool,
 }
 
 impl PageHead {
     /// That of a page that was found at `url`.
-    pub(super) fn of(found: &Collected, base: &Base, url: &WebUrl) -> Self {
+    pub(super) fn of(html: &[u8], found: &Collected, base: &Base, url: &WebUrl) -> Self {
         let canonical = found.canonical.as_deref().and_then(|written| base.join(written));
         let mut head = Self {
             title: found.title.as_deref().and_then(words),
             description: found.description.as_deref().and_then(words),
             canonical: None,
+            needs_js: is_shell(html, found),
         };
         if let Some(description) = head.description.as_deref().filter(|text| text.len() > LONGEST_DESCRIPTION) {
             let end = description.floor_char_boundary(LONGEST_DESCRIPTION);

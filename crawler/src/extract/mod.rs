@@ -43,6 +43,7 @@ mod reading;
 mod references;
 mod refresh;
 mod relations;
+mod shell;
 pub mod sitemap;
 mod tags;
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Rea
     let DecodedText { html, charset } = decode(body, content_type, url);
     let (mut found, text) = read(&html, reading);
     let base = Base::of(found.base.as_deref(), url);
-    let head = PageHead::of(&found, &base, url);
+    let head = PageHead::of(&html, &found, &base, url);
     found.links.leave_out_refreshes(|reference| base.join(reference).as_ref() == Some(url));
     ScannedPage { head, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
 }
@@ -192,7 +192,7 @@ pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Page
         alternates: urls(&found.alternates),
         charset,
         meta_robots: found.robots,
-        head: PageHead::of(&found, &base, url),
+        head: PageHead::of(&html, &found, &base, url),
         base: base.url,
     }
 }

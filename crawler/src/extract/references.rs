@@ -154,6 +154,11 @@ impl References {
         }
     }
 
+    /// The element of each, where it was first found.
+    pub(super) fn elements(&self) -> impl Iterator<Item = Element> {
+        self.entries.iter().map(|entry| entry.element)
+    }
+
     /// Whether it is asked for what this one says of itself, and not known yet.
     pub(super) fn wants_label(&self, number: u32) -> bool {
         self.labels.as_ref().is_some_and(|labels| labels.wants(number))

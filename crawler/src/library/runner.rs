@@ -87,7 +87,7 @@ impl<F: Fetcher + 'static> Caller for Runner<F> {
             Some(own) => Asks::Own(Arc::clone(own)),
             None => Asks::Http(Box::new(standard()?)),
         };
-        Ok(Gated::new(asks, Pass::alone(&self.gate, settings.politeness.max_rate, stop)))
+        Ok(Gated::new(asks, Pass::alone(&self.gate, settings.politeness.rate(), stop)))
     }
 
     fn writer(&self) -> WriterThread {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     num::{NonZeroU32, NonZeroU64},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use super::{GateTicket, Member, SharedPlace, Terms, Turn, line::Line, turns::Turns};
@@ -20,6 +20,22 @@ pub struct GateLimits {
     pub max_bandwidth: Option<NonZeroU64>,
     /// Requests at once.
     pub concurrency: Option<NonZeroU32>,
+}
+
+/// What a crawl may have by itself; `None` is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemberRate {
+    /// Requests a second.
+    pub requests: Option<NonZeroU32>,
+    /// Bytes of bodies a second, on average.
+    pub bytes: Option<NonZeroU64>,
+}
+
+impl MemberRate {
+    /// Whether anything is limited.
+    pub fn is_some(self) -> bool {
+        self != Self::default()
+    }
 }
 
 /// A gate that several crawls share.
@@ -46,8 +62,6 @@ pub struct Gate {
     /// Those whom only what all share holds back.
     all: Turns,
     in_flight: u32,
-    /// When what was received is paid for.
-    bytes_free: Option<Instant>,
     next: u64,
     /// So many places are looked through.
     most_places: usize,
@@ -73,7 +87,6 @@ impl Gate {
             own: HashMap::new(),
             all: Turns::default(),
             in_flight: 0,
-            bytes_free: None,
             next: 0,
             most_places: FEW_PLACES,
             woken: Vec::new(),
@@ -84,15 +97,17 @@ impl Gate {
 
     /// Has other limits hold from now on.
     pub fn set_limits(&mut self, limits: GateLimits) {
-        (self.limits, self.bytes_free) = (limits, None);
+        self.limits = limits;
         self.all.set_rate(limits.max_rate);
+        self.all.set_bandwidth(limits.max_bandwidth);
         self.woken.extend(self.all.first());
     }
 
-    /// Has a crawl send at most so many requests over any second from now on.
-    pub fn set_rate(&mut self, member: Member, rate: Option<NonZeroU32>) {
+    /// Has a crawl send at most so many requests over any second from now on, and receive so many bytes a second on average.
+    pub fn set_rate(&mut self, member: Member, rate: MemberRate) {
         let own = self.own.entry(member).or_default();
-        own.set_rate(rate);
+        own.set_rate(rate.requests);
+        own.set_bandwidth(rate.bytes);
         self.woken.extend(own.first());
     }
 
@@ -124,8 +139,8 @@ impl Gate {
                 self.woken.extend(turns.leave(ticket));
             }
         }
-        if turn == Turn::Go {
-            turn = self.turn_of_all(now);
+        if turn == Turn::Go && self.limits.concurrency.is_some_and(|most| self.in_flight >= most.get()) {
+            turn = Turn::Waits;
         }
         if turn == Turn::Go {
             self.begin(ticket, now);
@@ -143,15 +158,6 @@ impl Gate {
         }
     }
 
-    /// Whether the next may, by what all share but the rate.
-    fn turn_of_all(&self, now: Instant) -> Turn {
-        match self.bytes_free {
-            _ if self.limits.concurrency.is_some_and(|most| self.in_flight >= most.get()) => Turn::Waits,
-            Some(at) if at > now => Turn::At(at),
-            _ => Turn::Go,
-        }
-    }
-
     /// A request ended, and has brought so many bytes; or nobody waits for it any more.
     pub fn end(&mut self, ticket: GateTicket, now: Instant, bytes: u64) {
         let Some(request) = self.requests.remove(&ticket) else { return };
@@ -165,7 +171,9 @@ impl Gate {
         }
         if let Some(began) = request.began {
             self.in_flight -= 1;
-            self.pay(bytes, began);
+            for turns in self.own.get_mut(&request.member).into_iter().chain([&mut self.all]) {
+                turns.pay(bytes, began);
+            }
             self.woken.extend(self.all.first().filter(|_| self.limits.concurrency.is_some()));
         } else {
             let own = self.own.get_mut(&request.member).and_then(|own| own.leave(ticket));
@@ -196,14 +204,6 @@ impl Gate {
                 line.begin();
                 self.woken.extend(line.first());
             }
-        }
-    }
-
-    /// Whoever comes next waits until these bytes would have come at the rate that is allowed.
-    fn pay(&mut self, bytes: u64, began: Instant) {
-        if let Some(most) = self.limits.max_bandwidth {
-            let time = Duration::from_secs_f64(bytes as f64 / most.get() as f64);
-            self.bytes_free = Some(self.bytes_free.map_or(began, |free| free.max(began)) + time);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether a server may be asked now, when several crawls ask it.
 //!
 //! Owns: [`Gate`], which several crawls share: the pause and the slots of a host and of an address over all crawls, the limits of all
-//! requests together (a second, at once, in bytes a second), and the rate of each crawl.
+//! requests together (a second, at once, in bytes a second), and the rates of each crawl.
 //!
 //! Invariants: at a host, and at an address, the strictest terms hold of all crawls that ask there, and for a while after; any second,
 //! wherever it begins, has no more requests than a rate allows; requests are served in order of arrival; a request that waits uses no slot
@@ -15,7 +15,7 @@ mod rate;
 mod ticket;
 mod turns;
 
-pub use gate::{Gate, GateLimits};
+pub use gate::{Gate, GateLimits, MemberRate};
 pub use line::{Member, SharedPlace, Terms};
 pub use ticket::{GateTicket, Turn};
 

@@ -122,7 +122,7 @@ fn all_together_keep_rate_and_number() {
 fn sent(limits: GateLimits, own: Option<u32>, (hosts, takes): (u64, u64), most: usize) -> Vec<u64> {
     let start = Instant::now();
     let mut gate = Gate::new(limits);
-    gate.set_rate(Member(0), own.and_then(NonZeroU32::new));
+    gate.set_rate(Member(0), MemberRate { requests: own.and_then(NonZeroU32::new), bytes: None });
     let mut looks: BTreeMap<u64, Vec<GateTicket>> = BTreeMap::new();
     let mut ends: BTreeMap<u64, Vec<(GateTicket, u64)>> = BTreeMap::new();
     let mut of: HashMap<GateTicket, u64> = HashMap::new();
@@ -187,7 +187,7 @@ fn a_rate_is_reached_and_over_no_second_exceeded() {
 fn a_crawl_keeps_its_own_rate_also_where_it_is_let_go_late() {
     let now = Instant::now();
     let mut gate = Gate::new(GateLimits { max_bandwidth: NonZeroU64::new(1_000), ..GateLimits::default() });
-    gate.set_rate(Member(0), NonZeroU32::new(10));
+    gate.set_rate(Member(0), MemberRate { requests: NonZeroU32::new(10), bytes: None });
     let large = gate.ask(vec![host("large")], Member(1), terms(0, 1), now);
     assert_eq!(gate.turn(large, now), Turn::Go);
     gate.end(large, now, 60_000);
@@ -224,6 +224,20 @@ fn bytes_are_paid_for_with_time() {
         assert!((received as f64) <= at.duration_since(now).as_secs_f64() * 1_000.0 + 400.0, "{n}");
     }
     assert!(at.duration_since(now) < Duration::from_secs(20), "{:?}", at.duration_since(now));
+}
+
+#[test]
+fn a_crawl_with_a_ceiling_on_bytes_holds_no_other_back() {
+    let (mut gate, now) = gate();
+    gate.set_rate(Member(0), MemberRate { bytes: NonZeroU64::new(1_000), requests: None });
+    let mut ask = |name: &str, member| gate.ask(vec![host(name)], Member(member), terms(0, 1), now);
+    let [first, second, other] = [ask("a", 0), ask("b", 0), ask("c", 1)];
+    assert_eq!(gate.turn(first, now), Turn::Go);
+    gate.end(first, now + SECOND, 3_000);
+    assert_eq!(gate.turn(second, now + SECOND), Turn::At(now + 3 * SECOND));
+    assert_eq!(gate.turn(other, now + SECOND), Turn::Go);
+    gate.set_rate(Member(0), MemberRate::default());
+    assert_eq!(gate.turn(second, now + SECOND), Turn::Go);
 }
 
 #[test]

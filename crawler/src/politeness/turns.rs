@@ -1,6 +1,10 @@
-//! [`Turns`]: the order of the requests that only a rate holds back.
+//! [`Turns`]: the order of the requests that only a rate of requests or of bytes holds back.
 
-use std::{collections::BTreeSet, num::NonZeroU32, time::Instant};
+use std::{
+    collections::BTreeSet,
+    num::{NonZeroU32, NonZeroU64},
+    time::{Duration, Instant},
+};
 
 use super::{GateTicket, Turn, rate::Rate};
 
@@ -8,6 +12,9 @@ use super::{GateTicket, Turn, rate::Rate};
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     rate: Option<Rate>,
+    bandwidth: Option<NonZeroU64>,
+    /// When what was received is paid for.
+    paid: Option<Instant>,
     ready: BTreeSet<GateTicket>,
 }
 
@@ -19,9 +26,25 @@ impl Turns {
         }
     }
 
-    /// When the next may be sent, by the rate.
+    /// Has a ceiling on bytes a second hold from now on. One that stays the same goes on.
+    pub(super) fn set_bandwidth(&mut self, bandwidth: Option<NonZeroU64>) {
+        if self.bandwidth != bandwidth {
+            (self.bandwidth, self.paid) = (bandwidth, None);
+        }
+    }
+
+    /// When the next may be sent, by both rates.
     pub(super) fn free(&self) -> Option<Instant> {
-        self.rate.as_ref().and_then(Rate::free)
+        self.rate.as_ref().and_then(Rate::free).max(self.paid)
+    }
+
+    /// A request that was sent at `began` has brought so many bytes: the next waits until they would have come at the rate that is
+    /// allowed.
+    pub(super) fn pay(&mut self, bytes: u64, began: Instant) {
+        if let Some(most) = self.bandwidth {
+            let time = Duration::from_secs_f64(bytes as f64 / most.get() as f64);
+            self.paid = Some(self.paid.map_or(began, |paid| paid.max(began)) + time);
+        }
     }
 
     /// The one that is first.

@@ -1,7 +1,7 @@
 //! When does the next sequence begin?
 //!
 //! Owns: the rhythms ([`Rhythm`]: a span of time, or a cron line in a time zone), an extra time ([`Once`]), the weekly [`Window`]s to which
-//! starts can be restricted, the place of a crawl among others with the same rhythm, what becomes of missed starts, and how steps of the
+//! starts and requests ([`Hours`]) can be restricted, the place of a crawl among others with the same rhythm, what becomes of missed starts, and how steps of the
 //! wall clock are handled.
 //!
 //! Invariants: a start comes after the one it is counted from; however many starts were missed, one makes up for them; a
@@ -11,6 +11,7 @@
 
 mod cron;
 mod error;
+mod hours;
 mod once;
 mod rhythm;
 mod timetable;
@@ -20,6 +21,7 @@ mod zone;
 
 pub use cron::CronLine;
 pub use error::ScheduleError;
+pub use hours::{Hours, Spell};
 pub use once::Once;
 pub use rhythm::Rhythm;
 pub use timetable::Schedule;

@@ -18,6 +18,8 @@ pub struct PageCounts {
     pub html: u64,
     /// Those of them cut short by a limit.
     pub truncated: u64,
+    /// Those of them that show next to nothing until their scripts have run.
+    pub needs_js: u64,
     /// Stored pages of which no copy was there before.
     pub new: u64,
     /// Stored pages that differ from the copy before.

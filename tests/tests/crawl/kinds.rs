@@ -117,6 +117,25 @@ fn what_a_page_says_of_itself_is_recorded_and_its_canonical_page_followed_if_the
 }
 
 #[test]
+fn pages_that_show_nothing_without_scripts_are_named_and_summed_up() {
+    let shell = "<div id=app></div><script src=/app.js></script><noscript>Please enable JavaScript.</noscript>";
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::html("<script></script><a href=/1>1</a><a href=/2>2</a><a href=/file>file</a>"),
+        "/1" | "/2" => Reply::html(shell),
+        "/file" => Reply::text("<script></script>"),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let run =
+        Webloom::new(["crawl", &server.url("/"), "--delay", "0", "--dir"]).args([&folder.crawl()]).run().expect(0);
+    assert!(run.stdout.contains("2 of 3 HTML pages look like empty shells"), "{}", run.stdout);
+    let found = pages(&folder.crawl());
+    let shown = |path: &str| found[&server.url(path)]["needs_js"].clone();
+    assert_eq!(["/", "/1", "/2", "/file"].map(shown), [Value::Null, true.into(), true.into(), Value::Null]);
+    assert_clean(&folder.crawl());
+}
+
+#[test]
 fn a_page_that_asks_not_to_follow_has_none_of_them_followed() {
     for by_header in [false, true] {
         let server = serve(move |asked| match (asked.target.as_str(), by_header) {

@@ -7,7 +7,7 @@ use std::{
 
 use rustix::process::Signal;
 use webloom_tests::{
-    server::{Hit, Reply, Server},
+    server::{Asked, Hit, Reply, Server},
     webloom::{Webloom, assert_clean},
 };
 
@@ -37,6 +37,40 @@ fn a_pause_between_any_two_requests() {
     let log = server.log();
     assert_eq!(log.len(), 6, "robots.txt, / and four pages");
     assert!(shortest_pause(&log) >= Duration::from_millis(200), "{:?}", shortest_pause(&log));
+}
+
+#[test]
+fn bytes_a_second_are_limited_on_average() {
+    let site = |asked: &Asked| match asked.target.as_str() {
+        "/" => Reply::links((1..=5).map(|page| format!("/{page}"))),
+        "/robots.txt" => Reply::status(404),
+        _ => Reply::text("x".repeat(20_000)),
+    };
+    let server = serve(site);
+    crawl(&server, &Folder::new().crawl(), &["--delay", "0", "--per-host", "4", "--max-bandwidth", "50KB"]);
+    let log = server.log();
+    // The last page may begin when the four before it are paid for.
+    let took = log[6].began.duration_since(log[1].began);
+    assert!(took >= Duration::from_millis(1_200), "{took:?}");
+}
+
+#[test]
+fn no_request_is_made_outside_of_the_hours() {
+    let server = serve(star(2));
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    let window = |from: i64, to: i64| {
+        let time = |hours: i64| (&now + jiff::Span::new().hours(hours)).strftime("%H:%M").to_string();
+        format!("{}-{}", time(from), time(to))
+    };
+    let folder = Folder::new();
+    let closed = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--hours", &window(2, 4)]).spawn();
+    std::thread::sleep(Duration::from_secs(2));
+    closed.signal(Signal::TERM);
+    let ended = closed.wait().expect(143);
+    assert_eq!((ended.json()["requests"]["sent"].as_u64(), server.log().len()), (Some(0), 0));
+    let both = ["--hours", &window(-2, 2), "--hours", &window(6, 7)];
+    assert_eq!(Webloom::crawl(&folder.crawl(), &server.url("/")).args(both).run().expect(0).json()["end"], "drained");
+    assert_clean(&folder.crawl());
 }
 
 #[test]

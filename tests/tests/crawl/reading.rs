@@ -10,8 +10,8 @@ use webloom_tests::{
 
 use crate::{Folder, crawl, serve};
 
-const COLUMNS: &str = "url,key,status,outcome,reason,change,content_type,bytes,digest,title,depth,hop,via,sequence,\
-                       fetched_at,redirect,truncated,fields,found_by";
+const COLUMNS: &str = "url,key,status,outcome,reason,change,content_type,bytes,digest,title,description,\
+                       canonical,needs_js,depth,hop,via,sequence,fetched_at,redirect,truncated,fields,found_by";
 
 fn small() -> Server {
     serve(|asked| match asked.target.as_str() {
@@ -43,7 +43,7 @@ fn the_summary_has_every_field_and_status_gives_the_same() {
     let summary = crawl(&server, &folder.crawl(), &[]);
     let promised = json!({"end":0,"sequence":0,"seconds":0,"cpu_seconds":0,"peak_memory_bytes":0,
         "pages":{"stored":0,"html":0,"new":0,"changed":0,"unchanged":0,"gone":0,"broken":0,"failed":0,"truncated":0,
-            "recovered":0},
+            "needs_js":0,"recovered":0},
         "urls":{"candidates":0,"admitted":0,"duplicate":0,"refused":{},"abandoned":{}},
         "counts":{"admitted":0,"queued":0,"leased":0,"finished":0,"abandoned":0},
         "requests":{"sent":0,"bytes_in":0,"by_status":{},"errors":{}},

@@ -220,6 +220,14 @@ struct PolitenessFlags {
     /// Requests per second to all hosts [default: unlimited]
     #[arg(long, value_name = "N")]
     max_rate: Option<String>,
+    /// Bytes received per second from all hosts, on average [default: unlimited]
+    #[arg(long, value_name = "SIZE")]
+    max_bandwidth: Option<String>,
+    /// Make requests only in this window; may be repeated [default: all]
+    ///
+    /// Such as 'mon-fri 22:00-06:00', in the time zone of the setting `schedule.tz`. Outside of the windows the crawl waits.
+    #[arg(long, value_name = "WINDOW")]
+    hours: Vec<String>,
     /// Do not read the robots.txt of this host; may be repeated [default: none]
     ///
     /// Give HOST or HOST:PORT. Use it only for your own hosts.
@@ -416,6 +424,8 @@ impl PolitenessFlags {
         raw.politeness.per_host = text(self.per_host.as_ref());
         raw.politeness.concurrency = text(self.concurrency.as_ref());
         raw.politeness.max_rate = text(self.max_rate.as_ref());
+        raw.politeness.max_bandwidth = text(self.max_bandwidth.as_ref());
+        raw.politeness.hours = list(&self.hours);
         raw.robots.ignore = list(&self.ignore_robots);
     }
 }
@@ -514,7 +524,7 @@ mod tests {
             "priority" => "/docs/=2",
             "cron" => "@daily",
             "tz" => "Europe/Berlin",
-            "window" => "22:00-06:00",
+            "window" | "hours" => "22:00-06:00",
             "overlap" => "queue",
             "spread" | "adaptive" => "on",
             "policy" => "fixed",

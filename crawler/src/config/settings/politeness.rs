@@ -1,12 +1,21 @@
 //! `[politeness]` and `[robots]`: what servers may ask of us.
 
-use std::{num::NonZeroU32, time::Duration};
-
-use super::host::authority;
-use crate::config::{
-    reader::KeyReader,
-    rules::{Count, DurationRange, Each, Parsed, Real, Unless},
+use std::{
+    num::{NonZeroU32, NonZeroU64},
+    time::Duration,
 };
+
+use super::{host::authority, schedule::WINDOWS};
+use crate::{
+    config::{
+        reader::KeyReader,
+        rules::{Count, DurationRange, Each, Parsed, Real, Size, Unless},
+    },
+    politeness::MemberRate,
+    schedule::Window,
+};
+
+const BANDWIDTH: Unless<Size> = Unless { word: "unlimited", rule: Size(1..=1 << 40) };
 
 /// How hard a server may be asked.
 #[derive(Debug, Clone)]
@@ -31,6 +40,10 @@ pub struct PolitenessSettings {
     pub concurrency: NonZeroU32,
     /// Requests a second in all; `None` is no limit.
     pub max_rate: Option<NonZeroU32>,
+    /// Bytes of bodies a second in all, on average; `None` is no limit.
+    pub max_bandwidth: Option<NonZeroU64>,
+    /// When requests are made: at any time, if it is empty.
+    pub hours: Vec<Window>,
 }
 
 /// How robots.txt is asked for.
@@ -43,6 +56,11 @@ pub struct RobotsSettings {
 }
 
 impl PolitenessSettings {
+    /// What a crawl may have by itself.
+    pub fn rate(&self) -> MemberRate {
+        MemberRate { requests: self.max_rate, bytes: self.max_bandwidth }
+    }
+
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let pause = DurationRange(Duration::ZERO..=Duration::from_hours(24));
         let back_off = DurationRange(Duration::from_millis(1)..=Duration::from_hours(24));
@@ -59,6 +77,8 @@ impl PolitenessSettings {
             per_host: reader.read("politeness.per_host", &up_to(256)),
             concurrency: reader.read("politeness.concurrency", &up_to(4096)),
             max_rate: reader.read("politeness.max_rate", &rate),
+            max_bandwidth: reader.read("politeness.max_bandwidth", &BANDWIDTH).and_then(NonZeroU64::new),
+            hours: reader.read("politeness.hours", &WINDOWS),
         }
     }
 }

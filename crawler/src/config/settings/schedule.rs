@@ -24,7 +24,7 @@ const TIMES: Parsed<Option<Once>> = Parsed {
 const ZONES: Parsed<Zone> =
     Parsed { allowed: "a name such as Europe/Berlin or UTC", parse: |text| shown(Zone::parse(text)) };
 
-const WINDOWS: Each<Window> =
+pub(super) const WINDOWS: Each<Window> =
     Each(Parsed { allowed: "a window such as \"mon-fri 22:00-06:00\"", parse: |text| shown(Window::parse(text)) });
 
 words! {

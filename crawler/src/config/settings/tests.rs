@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{Layers, reference};
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 52] = [
+const RANGES: [(&str, [&str; 4]); 53] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -23,6 +23,7 @@ const RANGES: [(&str, [&str; 4]); 52] = [
     ("politeness.per_host", ["0", "1", "256", "257"]),
     ("politeness.concurrency", ["0", "1", "4096", "4097"]),
     ("politeness.max_rate", ["0", "1", "1000000", "1000001"]),
+    ("politeness.max_bandwidth", ["0", "1", "\"1TiB\"", "\"2TiB\""]),
     ("robots.max_age", ["0", "1", "\"30d\"", "\"31d\""]),
     ("fetch.connect_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),
     ("fetch.first_byte_timeout", ["0", "\"1ms\"", "\"1d\"", "\"2d\""]),

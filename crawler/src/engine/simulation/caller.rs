@@ -55,7 +55,7 @@ impl Caller for Simulated {
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, CommandFailure> {
         let servers = WebFetcher { world: Arc::clone(&self.world), stop: stop.clone() };
-        let pass = Pass::alone(&self.gate, settings.politeness.max_rate, stop);
+        let pass = Pass::alone(&self.gate, settings.politeness.rate(), stop);
         Ok(Granted { world: Arc::clone(&self.world), gated: Gated::new(servers, pass) })
     }
 

@@ -58,7 +58,8 @@ pub fn document(summary: &StoredSummary) -> Value {
         "peak_memory_bytes": summary.peak_memory,
         "pages": {
             "stored": pages.stored, "html": pages.html, "new": pages.new, "changed": pages.changed,
-            "unchanged": pages.unchanged, "gone": pages.gone, "broken": pages.broken, "failed": pages.failed, "truncated": pages.truncated, "recovered": summary.lost.recovered,
+            "unchanged": pages.unchanged, "gone": pages.gone, "broken": pages.broken, "failed": pages.failed, "truncated": pages.truncated, "needs_js": pages.needs_js,
+            "recovered": summary.lost.recovered,
         },
         "urls": {
             "candidates": counters.candidates, "admitted": counts.admitted, "duplicate": counters.duplicate,
@@ -136,7 +137,7 @@ pub fn lines(summary: &StoredSummary, shown: &SummaryView<'_>) -> SummaryText {
     if summary.end.as_deref() != Some("failed") {
         text += &losses::lines(summary, &loss::cache(summary)).unwrap_or_default();
     }
-    text += note(summary);
+    text += &note(summary);
     if summary.unhealthy_hosts > 0 {
         text += &format!("no answer   {}\n", silent_hosts(summary, 5));
     }
@@ -148,13 +149,23 @@ pub fn lines(summary: &StoredSummary, shown: &SummaryView<'_>) -> SummaryText {
 }
 
 /// Why a crawl that has ended holds so little.
-fn note(summary: &StoredSummary) -> &'static str {
+fn note(summary: &StoredSummary) -> String {
     let no_links = summary.lost.sweep.links == Some(0);
-    match summary.pages.html {
-        _ if summary.pages.stored == 0 => "",
-        0 => "note        none of the pages is HTML: no links were followed\n",
-        _ if no_links => "note        no links were found: Webloom does not see links that scripts add\n",
-        _ => "",
+    let PageCounts { stored, html, needs_js, .. } = summary.pages;
+    match html {
+        _ if stored == 0 => String::new(),
+        0 => "note        none of the pages is HTML: no links were followed\n".to_owned(),
+        _ if needs_js > 0 => {
+            let shells =
+                if needs_js == 1 { "looks like an empty shell: it needs" } else { "look like empty shells: they need" };
+            format!(
+                "note        {} of {} {shells} scripts, which Webloom does not run (needs_js)\n",
+                count(needs_js),
+                counted(html, "HTML page", "HTML pages")
+            )
+        }
+        _ if no_links => "note        no links were found: Webloom does not see links that scripts add\n".to_owned(),
+        _ => String::new(),
     }
 }
 

@@ -87,6 +87,7 @@ fn large() -> StoredSummary {
             stored: LARGE,
             html: LARGE,
             truncated: LARGE,
+            needs_js: LARGE,
             new: LARGE,
             changed: LARGE,
             unchanged: LARGE,

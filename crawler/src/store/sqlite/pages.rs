@@ -88,7 +88,7 @@ fn query(states: &str, conditions: &[String], order: Option<PageOrder>) -> Strin
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
                 visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place,
-                visit.description, visit.canonical
+                visit.description, visit.canonical, coalesce(visit.needs_js, 0)
          FROM ({states}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
@@ -179,7 +179,12 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         content_type: row.get(5)?,
         bytes: row.get(6)?,
         digest: row.get(7)?,
-        head: PageHead { title: row.get(8)?, description: row.get(19)?, canonical: row.get(20)? },
+        head: PageHead {
+            title: row.get(8)?,
+            description: row.get(19)?,
+            canonical: row.get(20)?,
+            needs_js: row.get(21)?,
+        },
         depth: row.get(9)?,
         hop: word_or_none(row, 10, |word| word.parse().ok())?,
         via: row.get(11)?,

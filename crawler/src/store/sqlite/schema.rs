@@ -116,6 +116,7 @@ const MIGRATIONS: &[&str] = &["
         title         TEXT,
         description   TEXT,
         canonical     TEXT,                -- the page that it names as the canonical one, where that is another
+        needs_js      INTEGER CHECK (needs_js = 1), -- it shows next to nothing until its scripts have run
         redirect      TEXT,
         truncated     TEXT,                -- size, time, slow, expansion, disconnect, links
         change        TEXT,                -- new, changed, unchanged, gone; null where none of them is known

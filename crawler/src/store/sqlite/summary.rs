@@ -107,7 +107,8 @@ fn counts(connection: &Connection, current: Current) -> Result<(Counts, PageCoun
                 count(*) FILTER (WHERE change = 'new'),
                 count(*) FILTER (WHERE change = 'changed'),
                 count(*) FILTER (WHERE change = 'unchanged'),
-                count(*) FILTER (WHERE change = 'gone')
+                count(*) FILTER (WHERE change = 'gone'),
+                count(*) FILTER (WHERE outcome = 'stored' AND needs_js)
          FROM url LEFT JOIN visit ON visit.id = url.visit AND visit.sequence = ?1",
         params![current.sequence, current.known_first],
         |row| {
@@ -123,6 +124,7 @@ fn counts(connection: &Connection, current: Current) -> Result<(Counts, PageCoun
                 changed: row.get(9)?,
                 unchanged: row.get(10)?,
                 gone: row.get(11)?,
+                needs_js: row.get(12)?,
             };
             Ok((Counts { admitted, queued, finished, abandoned, ..Counts::default() }, pages))
         },

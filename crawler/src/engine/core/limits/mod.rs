@@ -10,7 +10,7 @@
 
 mod own_trouble;
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use own_trouble::OwnTrouble;
 
@@ -19,13 +19,21 @@ use crate::{
     engine::report::Report,
     fetch::FetchError,
     frontier::Lease,
+    politeness::MemberRate,
     queue::most_fetched,
+    schedule::{Hours, Spell},
     store::Counters,
     time::Moment,
 };
 
 /// Of what a rate allows in a second, one in so many may wait, and one more.
 const SHARE: u32 = 100;
+
+/// Where no window opens within a week, it is looked again after this.
+const LONGEST_CLOSED: Duration = Duration::from_hours(24);
+
+/// So many may wait where only bytes a second are limited.
+const FEW: usize = 4;
 
 /// Whether a lease may be granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +74,9 @@ pub(super) struct Limits {
     unsent: usize,
     /// How many may; all, where there is no rate: nobody says then when one goes.
     most_unsent: usize,
+    hours: Hours,
+    /// What the hours say now, until they say otherwise.
+    spell: Cell<(Moment, Spell)>,
     own_trouble: OwnTrouble,
 }
 
@@ -75,7 +86,9 @@ impl Limits {
 
     /// Those of a run that began at `started`.
     pub(super) fn new(settings: &Settings, started: Moment) -> Self {
-        let rate = settings.politeness.max_rate;
+        let MemberRate { requests, bytes } = settings.politeness.rate();
+        let most_unsent = requests.map(|rate| 1 + (rate.get() / SHARE) as usize).or(bytes.map(|_| FEW));
+        let hours = Hours::new(settings.politeness.hours.clone(), settings.schedule.tz.clone());
         Self {
             budget: settings.budget.clone(),
             ends: settings.budget.max_time.map(|most| started + most),
@@ -83,7 +96,9 @@ impl Limits {
             in_flight: 0,
             concurrency: settings.politeness.concurrency.get() as usize,
             unsent: 0,
-            most_unsent: rate.map_or(usize::MAX, |rate| 1 + (rate.get() / SHARE) as usize),
+            most_unsent: most_unsent.unwrap_or(usize::MAX),
+            spell: Cell::new((started, hours.at(started))),
+            hours,
             own_trouble: OwnTrouble::default(),
         }
     }
@@ -135,9 +150,24 @@ impl Limits {
         self.ends.filter(|end| *end > now)
     }
 
-    /// Until when this machine can make no request, if it cannot.
+    /// Until when no request is made: because this machine cannot, or because it is not the time for it.
     pub(super) fn waits(&self, now: Moment) -> Option<Moment> {
-        self.own_trouble.waits(now)
+        self.own_trouble.waits(now).max(self.is_closed_until(now))
+    }
+
+    fn is_closed_until(&self, now: Moment) -> Option<Moment> {
+        let (since, mut spell) = self.spell.get();
+        // The wall clock may have been set back.
+        if now < since || spell.until.is_some_and(|until| now >= until) {
+            let was_open = spell.is_open;
+            spell = self.hours.at(now);
+            self.spell.set((now, spell));
+            if was_open && !spell.is_open {
+                tracing::info!(until = ?spell.until.map(Moment::millis), "no requests are made at this time (politeness.hours)");
+            }
+        }
+        let for_ever = now + LONGEST_CLOSED;
+        (!spell.is_open).then(|| spell.until.unwrap_or(for_ever))
     }
 
     /// A lease was granted: it may be a page.

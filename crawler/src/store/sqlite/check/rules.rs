@@ -47,8 +47,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
          UNION ALL SELECT 'visit ' || visit.id || ' is ' || quote(visit.change) FROM visit LEFT JOIN visit AS copy ON copy.id = visit.same
          WHERE visit.same IS NOT NULL AND ((visit.change, visit.outcome, visit.digest, visit.url) IS NOT ('unchanged', 'stored', copy.digest, copy.url)
              OR copy.same IS NOT NULL OR copy.id >= visit.id OR length(visit.links) > 0
-             OR (visit.status = 304 AND (visit.content_type, visit.html, visit.bytes, visit.title, visit.description, visit.canonical, visit.truncated, visit.text)
-                 IS NOT (copy.content_type, copy.html, copy.bytes, copy.title, copy.description, copy.canonical, copy.truncated, copy.text)))
+             OR (visit.status = 304 AND (visit.content_type, visit.html, visit.bytes, visit.title, visit.description, visit.canonical, visit.needs_js, visit.truncated, visit.text)
+                 IS NOT (copy.content_type, copy.html, copy.bytes, copy.title, copy.description, copy.canonical, copy.needs_js, copy.truncated, copy.text)))
          UNION ALL SELECT 'visit ' || id || ' is ' || change FROM visit
          WHERE outcome <> 'stored' AND change IS NOT NULL AND (change, outcome) IS NOT ('gone', 'broken')",
     ),

@@ -187,6 +187,7 @@ fn visit(last: &Last) -> Vec<CheckedColumn> {
         text("title", ValueKind::Text).or_null(),
         text("description", ValueKind::Text).or_null(),
         text("canonical", ValueKind::Url).or_null(),
+        number("needs_js", ONE).or_null(),
         text("redirect", ValueKind::Text).or_null(),
         word("truncated", cuts).or_null(),
         word("change", changes).or_null(),
