@@ -180,6 +180,7 @@ mod tests {
         KeptResponse {
             status,
             address: None,
+            took: Duration::ZERO,
             retry_after,
             steady: None,
             wire_bytes: 0,

@@ -63,6 +63,8 @@ pub(super) struct KeptResponse {
     pub(super) status: u16,
     /// The address that answered.
     pub(super) address: Option<IpAddr>,
+    /// How long it took.
+    pub(super) took: Duration,
     /// The pause the server asks for.
     pub(super) retry_after: Option<Duration>,
     /// Seconds for which its headers let expect that the page stays as it is.

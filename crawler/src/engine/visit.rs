@@ -353,6 +353,7 @@ impl<F: Fetcher> Visitor<F> {
         KeptResponse {
             status: response.status,
             address: response.remote.map(|remote| remote.ip()),
+            took: response.timings.total,
             retry_after: response.retry_after(now),
             steady: response.steady_for(now),
             wire_bytes: response.wire_bytes,

@@ -46,7 +46,9 @@ pub(super) struct Closed {
 pub(super) struct HostQueue {
     id: HostId,
     pub(super) origin: Origin,
-    pub(super) delay: Duration,
+    delay: Duration,
+    /// Milliseconds that follow the response time: the pause is at least as long.
+    followed: u32,
     pub(super) ready_at: Moment,
     pub(super) prerequisite: Prerequisite,
     pub(super) extras: Option<Box<Extras>>,
@@ -77,6 +79,7 @@ impl HostQueue {
             id,
             origin: start.origin,
             delay: start.delay,
+            followed: 0,
             ready_at: start.ready_at,
             prerequisite: Prerequisite::stored(start.robots_until),
             extras: None,
@@ -210,7 +213,25 @@ impl HostQueue {
 
     /// The pause between the end of a request and the next.
     pub(super) fn pause(&self, now: Moment) -> Duration {
-        self.delay + self.health.penalty(now)
+        self.delay() + self.health.penalty(now)
+    }
+
+    /// The same of a host that is well.
+    pub(super) fn delay(&self) -> Duration {
+        self.delay.max(Duration::from_millis(self.followed.into()))
+    }
+
+    pub(super) fn set_delay(&mut self, delay: Duration, now: Moment) {
+        if delay > self.delay() {
+            self.ready_at = self.ready_at.max(now + delay);
+        }
+        self.delay = delay;
+    }
+
+    /// Has the delay follow a response time, by half of what it differs.
+    pub(super) fn follow(&mut self, pause: Duration) {
+        let pause = u32::try_from(pause.as_millis()).unwrap_or(u32::MAX);
+        self.followed = if self.followed == 0 { pause } else { self.followed.midpoint(pause) };
     }
 
     /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.

@@ -206,12 +206,13 @@ impl Frontier {
     /// Sets the pause between the end of a request and the next to this host. A longer one counts from now, as if a request had
     /// just ended: when the last one did is not kept.
     pub fn set_delay(&mut self, host: HostId, delay: Duration, now: Moment) {
-        let queue = self.queue(host);
-        if delay > queue.delay {
-            queue.ready_at = queue.ready_at.max(now + delay);
-        }
-        queue.delay = delay;
+        self.queue(host).set_delay(delay, now);
         self.plan(host);
+    }
+
+    /// Has the pause of this host follow a response time: it moves by half of what it differs. Call it before the lease is completed.
+    pub fn follow(&mut self, host: HostId, pause: Duration) {
+        self.queue(host).follow(pause);
     }
 
     /// Whether nothing of the host will be fetched.
@@ -278,7 +279,7 @@ impl Frontier {
             item
         };
         queue.take_slot();
-        let delay = queue.delay;
+        let delay = queue.delay();
         let in_levels = !queue.excluded;
         if item.purpose.is_counted() {
             self.counts.queued -= 1;

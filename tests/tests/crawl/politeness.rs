@@ -40,6 +40,22 @@ fn a_pause_between_any_two_requests() {
 }
 
 #[test]
+fn an_automatic_pause_follows_the_response_time() {
+    for (answer, least, most) in [(Duration::from_millis(60), 290, 1_500), (Duration::ZERO, 100, 290)] {
+        let site = star(5);
+        let server = serve(move |asked| {
+            std::thread::sleep(answer);
+            site(asked)
+        });
+        crawl(&server, &Folder::new().crawl(), &["--delay", "auto"]);
+        let pauses: Vec<_> = server.log().windows(2).map(|pair| pair[1].began - pair[0].ended.unwrap()).collect();
+        let [least, most] = [least, most].map(Duration::from_millis);
+        assert!(pauses.iter().all(|pause| *pause >= least), "{pauses:?}");
+        assert!(pauses.iter().min() < Some(&most), "{pauses:?}");
+    }
+}
+
+#[test]
 fn bytes_a_second_are_limited_on_average() {
     let site = |asked: &Asked| match asked.target.as_str() {
         "/" => Reply::links((1..=5).map(|page| format!("/{page}"))),

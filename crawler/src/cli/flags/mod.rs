@@ -208,8 +208,9 @@ struct PolitenessFlags {
     /// Pause between requests to a host [default: 1s]
     ///
     /// The pause begins when a request ends. A longer Crawl-delay in robots.txt wins, up to one minute. Use 0 only for
-    /// your own server.
-    #[arg(long, value_name = "DURATION")]
+    /// your own server. With "auto", the pause is five times as long as the host takes to answer, from 100 ms to one
+    /// minute.
+    #[arg(long, value_name = "DURATION|auto")]
     delay: Option<String>,
     /// Requests in flight to one host [default: 1]
     #[arg(long, value_name = "N")]

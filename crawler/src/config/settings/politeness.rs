@@ -15,13 +15,18 @@ use crate::{
     schedule::Window,
 };
 
+/// The shortest pause that follows the response time.
+const LEAST_DELAY: Duration = Duration::from_millis(100);
+
 const BANDWIDTH: Unless<Size> = Unless { word: "unlimited", rule: Size(1..=1 << 40) };
 
 /// How hard a server may be asked.
 #[derive(Debug, Clone)]
 pub struct PolitenessSettings {
-    /// Pause between the end of a request and the next to the same host; a longer Crawl-delay wins.
+    /// Pause between the end of a request and the next to the same host, at least; a longer Crawl-delay wins.
     pub delay: Duration,
+    /// Whether the pause follows the response time of the host.
+    pub delay_follows: bool,
     /// Longest pause that Crawl-delay may impose; `delay` itself may be longer.
     pub max_delay: Duration,
     /// Longest pause by Retry-After that is waited for.
@@ -62,18 +67,20 @@ impl PolitenessSettings {
     }
 
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        let pause = DurationRange(Duration::ZERO..=Duration::from_hours(24));
+        let pause = || DurationRange(Duration::ZERO..=Duration::from_hours(24));
         let back_off = DurationRange(Duration::from_millis(1)..=Duration::from_hours(24));
         let up_to = |most| Count(NonZeroU32::MIN..=NonZeroU32::new(most).expect("limits are not zero"));
         let rate = Unless { word: "unlimited", rule: up_to(1_000_000) };
+        let delay = reader.read("politeness.delay", &Unless { word: "auto", rule: pause() });
         Self {
-            delay: reader.read("politeness.delay", &pause),
-            max_delay: reader.read("politeness.max_delay", &pause),
-            max_retry_after: reader.read("politeness.max_retry_after", &pause),
+            delay: delay.unwrap_or(LEAST_DELAY),
+            delay_follows: delay.is_none(),
+            max_delay: reader.read("politeness.max_delay", &pause()),
+            max_retry_after: reader.read("politeness.max_retry_after", &pause()),
             backoff: reader.read("politeness.backoff", &back_off),
             backoff_factor: reader.read("politeness.backoff_factor", &Real(1.0..=10.0)),
             max_backoff: reader.read("politeness.max_backoff", &back_off),
-            give_up: reader.read("politeness.give_up", &pause),
+            give_up: reader.read("politeness.give_up", &pause()),
             per_host: reader.read("politeness.per_host", &up_to(256)),
             concurrency: reader.read("politeness.concurrency", &up_to(4096)),
             max_rate: reader.read("politeness.max_rate", &rate),

@@ -234,6 +234,7 @@ mod tests {
             KeptResponse {
                 status: 200,
                 address: None,
+                took: std::time::Duration::ZERO,
                 retry_after: None,
                 steady: None,
                 wire_bytes: 0,

@@ -1,5 +1,7 @@
 //! What answers and failures say of hosts, and leases that end without a request.
 
+use std::time::Duration;
+
 use super::super::Core;
 use crate::{
     candidate::HostId,
@@ -14,6 +16,9 @@ use crate::{
     store::{Abandonment, Counters, Step, UrlChange},
     time::Moment,
 };
+
+/// A pause that follows the response time is so many times as long: the crawl has a sixth of the host's time at most.
+const DELAY_FACTOR: u32 = 5;
 
 /// What a result changes at its host.
 #[derive(Debug, Default)]
@@ -32,7 +37,19 @@ impl Core {
         result: &Result<KeptResponse, FetchError>,
         at: Moment,
     ) -> HostChange {
+        if let Ok(answer) = result {
+            self.note_time(lease, answer.took);
+        }
         self.note_of_host(failure(result), lease, at)
+    }
+
+    /// An answer took so long: the pause after it may follow that.
+    pub(super) fn note_time(&mut self, lease: &Lease, took: Duration) {
+        let politeness = &self.settings.politeness;
+        if politeness.delay_follows {
+            let pause = (took * DELAY_FACTOR).min(politeness.max_delay);
+            self.frontier.follow(lease.host(), pause);
+        }
     }
 
     pub(super) fn note_of_host(&mut self, heard: Heard, lease: &Lease, at: Moment) -> HostChange {

@@ -41,6 +41,9 @@ impl Core {
         if let Err(error) = &result {
             tracing::debug!(url = %lease.url(), %error, "no answer for robots.txt");
         }
+        if let Ok(answer) = &result {
+            self.note_time(&lease, answer.took);
+        }
         let counters = counted(requests, &result);
         let guess = self.starts.is_guessed(&lease.url().origin());
         let heard = failure(&result);
