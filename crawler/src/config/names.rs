@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 48] = [
+const FLAGS: [(&str, &str); 49] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -21,6 +21,7 @@ const FLAGS: [(&str, &str); 48] = [
     ("robots.ignore", "ignore-robots"),
     ("fetch.user_agent", "user-agent"),
     ("fetch.headers", "header"),
+    ("fetch.types", "type"),
     ("fetch.allow_private", "allow-private"),
     ("fetch.resolve", "resolve"),
     ("extract.nofollow", "nofollow"),

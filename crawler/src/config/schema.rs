@@ -169,6 +169,8 @@ pub struct RawFetch {
     pub min_rate: Option<RawValue>,
     /// Largest growth in decompression.
     pub max_expansion: Option<RawValue>,
+    /// Media types whose bodies are read.
+    pub types: Option<RawValue>,
     /// Redirects in a row.
     pub max_redirects: Option<RawValue>,
     /// Private addresses that may be asked.

@@ -75,7 +75,8 @@ impl Lists {
         sitemap::is_gzip(&response.body) && self.tries(of, response.content_type())
     }
 
-    fn tries(self, (url, fetched_as): (&WebUrl, FetchedAs), content_type: Option<&str>) -> bool {
+    /// Whether an answer of this type may be a list.
+    pub(super) fn tries(self, (url, fetched_as): (&WebUrl, FetchedAs), content_type: Option<&str>) -> bool {
         if fetched_as.is_sitemap {
             return self.sitemaps;
         }

@@ -29,6 +29,7 @@ mod stop;
 mod visit;
 mod visit_events;
 mod visits;
+mod wanted_types;
 mod writer_thread;
 
 use core::{ranking as ranking_of, scope as scope_of};

@@ -18,6 +18,7 @@ use super::{
     lists::Lists,
     shell::{Rest, RunControl, Shell},
     visit::Visitor,
+    wanted_types::WantedTypes,
 };
 use crate::{
     clock::Clock,
@@ -232,10 +233,11 @@ async fn close<F, T>(shell: Shell<F>, written: Written, ended: Result<T, EngineE
 }
 
 fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &ProductToken) -> Visitor<F> {
-    let links = settings.extract.max_links as usize;
+    let (links, lists) = (settings.extract.max_links as usize, Lists::new(&settings.sources));
     Visitor {
         fetcher,
-        lists: Lists::new(&settings.sources),
+        lists,
+        types: WantedTypes::new(&settings.fetch.types, lists),
         unpacking: Semaphore::new(1),
         max_body: settings.fetch.max_body,
         max_url_length: settings.scope.max_url_length as usize,

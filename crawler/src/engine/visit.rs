@@ -23,6 +23,7 @@ use super::{
     report::{BodyRecord, Content, Judging, KeptResponse, VisitLinks},
     sending,
     visit_events::{EventKind, FailedVisit, FetchedPage, Followed, Steering, VisitEvents},
+    wanted_types::WantedTypes,
 };
 use crate::{
     extract::{LinkKinds, LinkLimits, Omitted, RawLinks, Reading, ReferenceSeed},
@@ -99,6 +100,8 @@ pub(super) struct Visitor<F> {
     pub(super) follows_canonical: bool,
     /// Which answers are read as lists of URLs.
     pub(super) lists: Lists,
+    /// The types whose bodies are read.
+    pub(super) types: WantedTypes,
     /// Whose turn it is to unpack such a list.
     pub(super) unpacking: Semaphore,
     /// Room for the links of all visits.
@@ -155,7 +158,8 @@ impl<F: Fetcher> Visitor<F> {
         match task {
             FetchTask::Page(url, validators) => {
                 let keep = self.preparers.keeps();
-                let request = FetchRequest { validators, keep, ..get(url, fetched_as.longest(self.max_body)) };
+                let rule = self.types.rule(&url, fetched_as);
+                let request = FetchRequest { validators, rule, keep, ..get(url, fetched_as.longest(self.max_body)) };
                 self.page(request, PageReading { judging, fetched_as, copy, followed, is_conditional: false }).await
             }
             FetchTask::Robots(url) => self.robots(get(url, robots::MAX_BYTES as u64)).await,
@@ -194,6 +198,7 @@ impl<F: Fetcher> Visitor<F> {
             // Its links begin where it is.
             url = itself.clone();
             let again = FetchRequest {
+                rule: self.types.rule(&url, reading.fetched_as),
                 keep,
                 purpose,
                 pause,

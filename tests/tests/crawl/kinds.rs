@@ -117,6 +117,34 @@ fn what_a_page_says_of_itself_is_recorded_and_its_canonical_page_followed_if_the
 }
 
 #[test]
+fn bodies_of_other_types_are_not_read() {
+    let typed = |kind: &str| Reply::Whole(200, vec![format!("content-type: {kind}")], vec![b'x'; 3_000_000]);
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::links(["/film", "/picture", "/paper"]),
+        "/film" => typed("video/mp4"),
+        "/picture" => typed("image/png"),
+        "/paper" => typed("application/pdf"),
+        _ => Reply::status(404),
+    });
+    let folder = Folder::new();
+    let summary = crawl(&server, &folder.crawl(), &["--type", "application/pdf", "--type", "image/*"]);
+    let found = pages(&folder.crawl());
+    let read = |path: &str| {
+        let page = &found[&server.url(path)];
+        (page["outcome"].clone(), page["bytes"].as_u64(), page["truncated"].as_str().map(str::to_owned))
+    };
+    let stored = || Value::from("stored");
+    assert_eq!(read("/film"), (stored(), Some(0), Some("rule".to_owned())));
+    assert_eq!(
+        [read("/picture"), read("/paper")],
+        [(stored(), Some(3_000_000), None), (stored(), Some(3_000_000), None)]
+    );
+    assert!(summary["requests"]["bytes_in"].as_u64() < Some(6_100_000), "{summary}");
+    assert_clean(&folder.crawl());
+    Webloom::new(["crawl", &server.url("/"), "--type", "pdf"]).run().expect(2);
+}
+
+#[test]
 fn pages_that_show_nothing_without_scripts_are_named_and_summed_up() {
     let shell = "<div id=app></div><script src=/app.js></script><noscript>Please enable JavaScript.</noscript>";
     let server = serve(move |asked| match asked.target.as_str() {

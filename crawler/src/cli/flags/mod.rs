@@ -148,6 +148,12 @@ struct ScopeFlags {
     /// Webloom searches the whole URL for the regular expression. A URL that matches is left out, whatever else is set.
     #[arg(long, value_name = "REGEX")]
     exclude: Vec<String>,
+    /// Read only bodies of this media type; may be repeated [default: all]
+    ///
+    /// Such as application/pdf or 'image/*'. HTML, sitemaps and feeds are always read, because links are in them. A
+    /// fetch of any other type ends after its headers.
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
     /// Parameters that do not distinguish pages, such as 'utm_*,gclid'; may be repeated [default: none]
     ///
     /// URLs that differ only in these parameters are one page. `*` is any characters, and `tracking` is a list of the
@@ -403,6 +409,7 @@ impl ScopeFlags {
         raw.scope.include = list(&self.include);
         raw.scope.exclude = list(&self.exclude);
         raw.sources.sitemap = list(&self.sitemap);
+        raw.fetch.types = list(&self.types);
         raw.key.strip_query = list(&self.strip_query);
         raw.extract.nofollow = text(self.nofollow.as_ref());
         raw.frontier.order = text(self.order.as_ref());
@@ -531,6 +538,7 @@ mod tests {
             "policy" => "fixed",
             "budget" => "5/hour",
             "section" => "/news/=1h",
+            "type" => "image/*",
             "sitemap" => "http://h/s.xml",
             _ => "7",
         }

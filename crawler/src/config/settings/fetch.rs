@@ -19,6 +19,9 @@ const USER_AGENT: Parsed<UserAgent> = Parsed {
     parse: user_agent,
 };
 
+const TYPES: Each<String> =
+    Each(Parsed { allowed: "a media type such as \"application/pdf\" or \"image/*\"", parse: media_type });
+
 /// Limits and identity of one request.
 #[derive(Debug, Clone)]
 pub struct FetchLimits {
@@ -40,6 +43,8 @@ pub struct FetchLimits {
     pub max_body: u64,
     /// Largest growth in decompression, as a factor.
     pub max_expansion: u32,
+    /// Media types whose bodies are read, beside HTML; all, if it is empty.
+    pub types: Vec<String>,
     /// Redirects in a row.
     pub max_redirects: u32,
     /// Private addresses that may be asked: `CIDR`, `ADDRESS` or `NAME`, with `:PORT` or without.
@@ -118,10 +123,23 @@ impl FetchLimits {
             min_rate: reader.read("fetch.min_rate", &rate).and_then(NonZeroU64::new),
             max_body: reader.read("fetch.max_body", &Size(1 << 10..=4 << 30)),
             max_expansion: reader.read("fetch.max_expansion", &Count(1..=100_000)),
+            types: reader.read("fetch.types", &TYPES),
             max_redirects: reader.read("fetch.max_redirects", &Count(0..=50)),
             allow_private: reader.read("fetch.allow_private", &networks),
             resolve: reader.read("fetch.resolve", &names),
         }
+    }
+}
+
+fn media_type(text: &str) -> Result<String, String> {
+    let is_token = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte))
+    };
+    match text.split_once('/') {
+        Some((kind, subtype)) if is_token(kind) && (subtype == "*" || is_token(subtype)) => {
+            Ok(text.to_ascii_lowercase())
+        }
+        _ => Err("it is no type and subtype, with a slash between".into()),
     }
 }
 
