@@ -28,6 +28,7 @@ mod sitemaps;
 pub mod sqlite;
 mod summary;
 mod unpack;
+mod why;
 mod writing;
 
 pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_of};
@@ -51,4 +52,5 @@ pub use sitemaps::{SitemapFinding, SitemapLine};
 pub use summary::{
     CheckedRevisits, LostCounts, PageCounts, SequenceLosses, StoredSummary, SweepCounts, UnhealthyHost, UrlCounts,
 };
+pub use why::{HostFacts, LostFacts, Proposer, Proposers, UrlFacts, UrlRecord};
 pub use writing::{Errs, Incoming, RunStart, Store, StoreWriter, WriterSettings};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange, ReadError,
-    SequenceLosses, Since, SitemapLine, StoredSummary,
+    AreaRow, ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange, ReadError,
+    SequenceLosses, Since, SitemapLine, StoredSummary, UrlFacts,
 };
-use crate::{changes::KeptTexts, queue::Counts};
+use crate::{changes::KeptTexts, queue::Counts, url::WebUrl};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 pub trait ReadSide {
@@ -78,6 +78,18 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
     fn sitemaps(&self, each: impl FnMut(SitemapLine) -> bool) -> Result<bool, ReadError>;
+
+    /// What the crawl knows of a URL, with so many at most of what leads to it; `None` before the first sequence.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
+    fn facts(&self, url: &WebUrl, most: usize) -> Result<Option<UrlFacts>, ReadError>;
+
+    /// What is in the scope by itself: the starts, and what they redirect to.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn areas(&self) -> Result<Vec<AreaRow>, ReadError>;
 
     /// The settings of the crawl as JSON; `None` before it has begun.
     ///

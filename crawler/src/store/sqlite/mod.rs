@@ -40,6 +40,7 @@ mod summary;
 mod sweep;
 pub mod takers;
 mod visits;
+mod why;
 mod words;
 mod writer;
 

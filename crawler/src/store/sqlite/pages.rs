@@ -82,6 +82,11 @@ pub(super) fn pages(
     batches::by_key(connection, batch, |line| Ok(line.is_none_or(&mut each)))
 }
 
+/// The line of the URL of this number, in its latest state.
+pub(super) fn one(connection: &Connection, id: u64) -> Result<PageLine> {
+    connection.query_row(&query(LATEST, &["stand.place = ?1".to_owned()], None), [id], line)
+}
+
 /// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
 fn query(states: &str, conditions: &[String], order: Option<PageOrder>) -> String {
     format!(

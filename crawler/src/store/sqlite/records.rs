@@ -6,14 +6,15 @@ use rusqlite::Connection;
 
 use super::{
     changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
-    reading::OpenDatabase, resume, schema, sitemaps, summary,
+    reading::OpenDatabase, resume, schema, sitemaps, summary, why,
 };
 use crate::{
     changes::KeptTexts,
     store::{
-        ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange,
-        ReadError, ReadSide, SequenceLosses, Since, SitemapLine, StoreError, StoredSummary,
+        AreaRow, ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
+        PendingChange, ReadError, ReadSide, SequenceLosses, Since, SitemapLine, StoreError, StoredSummary, UrlFacts,
     },
+    url::WebUrl,
 };
 
 /// The records of a crawl, open for reading, also while the crawl runs, and where nothing can be written.
@@ -110,6 +111,14 @@ impl ReadSide for Records {
 
     fn sitemaps(&self, each: impl FnMut(SitemapLine) -> bool) -> Result<bool, ReadError> {
         self.list(|connection| sitemaps::lines(connection, each))
+    }
+
+    fn facts(&self, url: &WebUrl, most: usize) -> Result<Option<UrlFacts>, ReadError> {
+        self.ask(|connection| why::facts(connection, url, most))
+    }
+
+    fn areas(&self) -> Result<Vec<AreaRow>, ReadError> {
+        self.ask(resume::areas)
     }
 
     fn settings(&self) -> Result<Option<String>, ReadError> {

@@ -72,19 +72,24 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
     Ok(Some(summary))
 }
 
-fn unhealthy_hosts(connection: &Connection, current: Current) -> Result<Vec<UnhealthyHost>> {
+/// The expression for how many URLs of the sequence `?1` are queued on the host `h`.
+pub(super) fn queued_on_host(current: Current) -> String {
     // Each part has an index of its own.
     let queued = |due| {
         format!(
             "(SELECT count(*) FROM url WHERE state = 'queued' AND due IS {due} AND admitted_in = ?1 AND host = h.id)"
         )
     };
-    let (plain, retries) = (queued("NULL"), queued("NOT NULL"));
     let known =
         if current.known_first { "(SELECT count(*) FROM url WHERE host = h.id AND admitted_in < ?1)" } else { "0" };
+    format!("{} + {} + {known}", queued("NULL"), queued("NOT NULL"))
+}
+
+fn unhealthy_hosts(connection: &Connection, current: Current) -> Result<Vec<UnhealthyHost>> {
     let mut select = connection.prepare(&format!(
-        "SELECT origin, {plain} + {retries} + {known}, failures, ailing_since, cause, not_before, wait, known_good
-         FROM host AS h WHERE cause IS NOT NULL ORDER BY 2 DESC, id LIMIT {MOST_HOSTS}"
+        "SELECT origin, {}, failures, ailing_since, cause, not_before, wait, known_good
+         FROM host AS h WHERE cause IS NOT NULL ORDER BY 2 DESC, id LIMIT {MOST_HOSTS}",
+        queued_on_host(current)
     ))?;
     let host = |row: &Row<'_>| {
         let health = resume::health(row, 2)?;

@@ -1,4 +1,4 @@
-//! [`Index`]: finds the pages that link to a URL without a look at the links of all pages.
+//! [`Index`]: finds the pages that link to a URL, and the URLs that redirect to it, without a look at all of them.
 //!
 //! Owns: a file beside the database, made by the first question that needs it, and how to tell whether it is still valid. It maps the
 //! leading bits of a link's fingerprint to pages, as differences of their numbers.
@@ -35,7 +35,7 @@ const SUFFIX: &str = ".tmp";
 const LEFT_FOR: Duration = Duration::from_hours(1);
 
 /// A file of another form does not hold.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// Bits of a page's number; what is left of 64 are those of the fingerprint.
 const PAGE_BITS: u32 = 28;
@@ -57,7 +57,7 @@ pub(super) struct LinkCounts {
     pub(super) unlabelled: u64,
 }
 
-/// Takes the links of all pages, pages in ascending order.
+/// Takes the links of all pages, and of what redirects.
 pub(super) struct Builder {
     path: PathBuf,
     state: String,

@@ -9,6 +9,8 @@
 //! Does not know: how lines are shown.
 
 mod index;
+mod proposers;
+mod redirects;
 mod targets;
 
 use std::collections::HashMap;
@@ -50,6 +52,7 @@ const PAGE_BITS: u32 = 48;
 /// The reason of links that left no scope.
 const NOFOLLOW: &str = "nofollow";
 
+pub(super) use proposers::{SoughtUrl, proposers};
 pub(super) use targets::{NumberedUrl, numbered};
 
 /// Reads the links of one crawl.
@@ -283,6 +286,10 @@ impl Reader<'_> {
             let outside = outside.map(|url| rules.fingerprint(&url, seed).short());
             page.links.iter().copied().chain(outside).try_for_each(|link| builder.add(page.id, link))?;
             Ok(true)
+        })?;
+        redirects::all(self.connection, self.current, |redirect| {
+            let link = rules.fingerprint(&redirect.target, seed).short();
+            Ok::<_, Fault>(builder.add(redirect.id, link)?)
         })?;
         builder.finish(LinkCounts { pages: self.read.pages, unlabelled: self.read.unlabelled })
     }

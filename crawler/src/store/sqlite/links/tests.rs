@@ -4,8 +4,9 @@ use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use super::*;
 use crate::{
+    candidate::Hop,
     extract::{Element, Label},
-    store::LabelPacker,
+    store::{LabelPacker, Proposer, Proposers},
     url::FingerprintSeed,
 };
 
@@ -157,4 +158,48 @@ fn where_no_index_can_be_made_the_pages_are_looked_at() {
     assert_eq!(lines(&connection, &to(&url(12)), 1).0.len(), 6);
     let memory = Connection::open_in_memory().unwrap();
     assert!(Index::of(&memory).is_none() && Builder::new(&memory).is_none());
+}
+
+/// What leads to a URL, so many of them listed.
+fn leads(connection: &Connection, text: &str, first: Option<(Option<u64>, Hop)>, most: usize) -> Proposers {
+    let (url, rules) = (WebUrl::parse(text).unwrap(), Canonicalizer::default());
+    let sought = SoughtUrl { url: &url, key: &rules.key(&url), link: link(text), rules: &rules, first };
+    proposers(connection, Current::of(connection, 0).unwrap(), &sought, most).unwrap()
+}
+
+#[test]
+fn what_leads_to_a_url_is_the_same_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = crawled(folder.path());
+    let redirect = "UPDATE visit SET outcome = 'redirected', redirect = ?, links = ?, labels = NULL WHERE url = ?";
+    connection.execute(redirect, params![url(12), link(&url(12)).to_be_bytes(), 5]).unwrap();
+    connection.execute(redirect, params!["http://other/3", [0_u8; 0], 50]).unwrap();
+    let asked: Vec<_> = (1..=PAGES).map(url).chain((0..8).map(|other| format!("http://other/{other}"))).collect();
+    let firsts = [None, Some((None, Hop::Start)), Some((Some(4), Hop::Link)), Some((Some(5), Hop::Redirect))];
+    let answers = || -> Vec<_> {
+        let of = |text: &String| firsts.map(|first| [3, 100].map(|most| leads(&connection, text, first, most)));
+        asked.iter().map(of).collect()
+    };
+    let scanned = answers();
+    lines(&connection, &to(&url(12)), 1);
+    assert!(Index::of(&connection).is_some());
+    assert_eq!(answers(), scanned);
+    let by = |page: u64, hop| Proposer { via: Some(url(page)), hop };
+    let start = Proposer { via: None, hop: Hop::Start };
+    let lists = [
+        (vec![by(1, Hop::Link), by(2, Hop::Link), by(3, Hop::Link)], 7),
+        (vec![start, by(1, Hop::Link), by(2, Hop::Link)], 8),
+        (vec![by(4, Hop::Link), by(1, Hop::Link), by(2, Hop::Link)], 7),
+        (vec![by(5, Hop::Redirect), by(1, Hop::Link), by(2, Hop::Link)], 7),
+    ];
+    for ([few, all], (list, count)) in scanned[11].iter().zip(lists) {
+        assert_eq!((&few.list, few.count, few.is_taken, &few.refused), (&list, count, true, &None));
+        assert_eq!((all.list.len() as u64, all.count), (count, count));
+    }
+    // 4 and 5 have lost their links to it, and are named as those by which it was found first.
+    let other = &scanned[60 + 3];
+    let [none, ..] = &other[0];
+    assert!(!none.is_taken && none.refused.as_deref() == Some("scope"), "{none:?}");
+    assert_eq!((other[2][1].count, &other[2][1].list[0]), (none.count + 1, &by(4, Hop::Link)));
+    assert!(other[0][1].list.contains(&by(50, Hop::Redirect)) && other[0][1].list.contains(&by(3, Hop::Link)));
 }
