@@ -13,6 +13,7 @@ use crate::{
     },
     politeness::MemberRate,
     schedule::Window,
+    url::Origin,
 };
 
 /// The shortest pause that follows the response time.
@@ -91,6 +92,13 @@ impl PolitenessSettings {
 }
 
 impl RobotsSettings {
+    /// Whether the rules of this host do not count.
+    pub fn ignores(&self, origin: &Origin) -> bool {
+        let authority = origin.authority();
+        let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+        self.ignore.iter().any(|name| name.eq_ignore_ascii_case(authority) || name.eq_ignore_ascii_case(host))
+    }
+
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let hosts = Each(Parsed { allowed: "HOST or HOST:PORT", parse: authority });
         Self {

@@ -86,9 +86,7 @@ impl KnownRobots {
 
     /// Whether the user said not to ask this host.
     pub(super) fn ignores(&self, origin: &Origin) -> bool {
-        let authority = origin.authority();
-        let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-        self.settings.ignore.iter().any(|name| name.eq_ignore_ascii_case(authority) || name.eq_ignore_ascii_case(host))
+        self.settings.ignores(origin)
     }
 
     /// Until when a robots.txt that was fetched in an earlier run is good; the epoch where it is to be fetched.
