@@ -38,12 +38,12 @@ const MOST_USED: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 21] = [
+const EXAMPLES: [(&str, &[&str]); 22] = [
     (
         "",
         &[
-            "webloom crawl https://docs.example.org/   crawl a site",
-            "webloom crawl -h                          show its flags; --help has all",
+            // A second line would not fit the screen.
+            "webloom crawl https://docs.example.org/   crawl a site; crawl -h has flags",
         ],
     ),
     (
@@ -77,6 +77,10 @@ const EXAMPLES: [(&str, &[&str]); 21] = [
         &["webloom links docs --broken --format csv", "webloom links docs --to https://docs.example.org/install"],
     ),
     ("sitemap", &["webloom sitemap docs --findings", "webloom sitemap docs --format csv > sitemap.csv"]),
+    (
+        "why",
+        &["webloom why docs https://docs.example.org/install", "webloom why docs https://docs.example.org/ --json"],
+    ),
     ("changes", &["webloom changes docs --since last --diff", "webloom changes docs --change gone --format csv"]),
     ("check", &["webloom check docs"]),
     ("simulate", &["webloom simulate --trace changes.jsonl --budget 100/day --chart fresh.svg"]),

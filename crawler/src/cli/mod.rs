@@ -29,6 +29,7 @@ mod simulate;
 mod sitemap;
 mod status;
 mod watch;
+mod why;
 
 use std::{borrow::Cow, process::ExitCode};
 
@@ -75,6 +76,10 @@ enum Command {
     /// Each line is one URL that a sitemap lists, or a page that is linked and that no sitemap lists, with what does not fit
     /// together.
     Sitemap(sitemap::SitemapArgs),
+    /// Say why a URL is in a crawl, or is not
+    ///
+    /// The answer says what came of the URL or what keeps it out, which pages lead to it, and what to do next.
+    Why(why::WhyArgs),
     /// List what has changed on the pages, with diffs
     ///
     /// Each line is one change; Webloom reports each change once.
@@ -148,6 +153,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Pages(args) => pages::run(&args),
         Command::Links(args) => links::run(&args),
         Command::Sitemap(args) => sitemap::run(&args),
+        Command::Why(args) => why::run(&args),
         Command::Changes(args) => changes::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),

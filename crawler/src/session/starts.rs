@@ -34,6 +34,17 @@ pub(crate) fn read_one(text: &str) -> Result<Start, CommandFailure> {
     start(text).map_err(|reason| CommandFailure::Usage(fault("start", text, &reason)))
 }
 
+/// Reads a URL that is asked for, without user name and password. It must have a scheme: nothing tries which one is meant.
+pub(crate) fn read_whole(text: &str) -> Result<WebUrl, CommandFailure> {
+    let read = start(text).and_then(|start| match start {
+        Start { url, guessed: true, .. } => Err(format!("it has no scheme: is it {url}, or the same with http?")),
+        Start { url, .. } => Ok(url),
+    });
+    let fault =
+        |reason| format!("{:?} is no URL: {reason}; give a whole one such as https://example.org/page", shown(text));
+    read.map_err(|reason| CommandFailure::Usage(fault(reason)))
+}
+
 /// What reads the list on stdin, if any does.
 const STDIN: &str = "-";
 

@@ -52,6 +52,7 @@ mod sitemaps;
 mod starts;
 mod usage;
 mod watch;
+mod why;
 mod worded;
 
 use std::path::{Path, PathBuf};

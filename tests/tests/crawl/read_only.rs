@@ -82,7 +82,8 @@ fn can_be_had(reader: Reader, dir: &Path) -> bool {
 fn read_all(dir: &Path, to: &str, by: impl Fn(Webloom) -> Webloom) -> Vec<String> {
     let links: &[&str] = &["links", "--to", to];
     let read = |command: &&[&str]| by(Webloom::new(*command).args([dir])).run().expect(0).stdout;
-    COMMANDS.iter().chain([&links]).map(read).collect()
+    let why = by(Webloom::new(["why", "--json"]).args([dir]).args([to])).run().expect(0).stdout;
+    COMMANDS.iter().chain([&links]).map(read).chain([why]).collect()
 }
 
 /// Names and contents of all files.

@@ -41,6 +41,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "pages",
     "links",
     "sitemap",
+    "why",
     "changes",
     "check",
     "simulate",
