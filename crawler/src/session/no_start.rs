@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{CommandFailure, directory};
 use crate::{
     observe::escape,
-    store::{Abandonment, PageFilter, PageLine, ReadSide},
+    store::{Abandonment, PageFilter, PageLine, PageOutcome, ReadSide},
 };
 
 /// Starts that are named.
@@ -28,15 +28,19 @@ pub(crate) fn why(dir: &Path, logged_in: bool) -> Result<NoStart, CommandFailure
     records.pages(&PageFilter { sequence, max_depth: Some(0), ..PageFilter::default() }, |line| {
         let reason = reason(&line);
         starts.push(format!("{} ({})", escape::text(line.url.as_deref().unwrap_or_default()), escape::text(&reason)));
-        reasons.push(reason);
+        // What a redirect leads to says why, if the crawl has it.
+        if line.outcome != PageOutcome::Redirected {
+            reasons.push(reason);
+        }
         starts.len() < NAMED
     })?;
-    let Some(first) = reasons.first() else {
+    if starts.is_empty() {
         let why = "the scope rules (include, exclude, max_url_length) refuse every start URL".to_owned();
         return Ok(NoStart { why, flag: None });
-    };
+    }
+    let first = reasons.first().map_or("", String::as_str);
     let shared = reasons.iter().all(|reason| reason == first);
-    let advice = match first.as_str() {
+    let advice = match first {
         UNAUTHORIZED if logged_in => Some("the user name and password that you gave were refused: check them"),
         reason => advice(reason),
     };

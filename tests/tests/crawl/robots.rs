@@ -249,13 +249,17 @@ fn one_that_comes_whole_the_second_time_counts() {
 #[test]
 fn a_refused_address_is_final_and_named() {
     let folder = Folder::new();
-    let (start, resolve) = ("http://inside.test/", "inside.test:80:127.0.0.1");
-    let run = Webloom::crawl(&folder.crawl(), start).args(["--resolve", resolve]);
+    let (inside, resolve) = ("http://inside.test/", "inside.test:80:127.0.0.1");
+    let server = serve(move |asked| match asked.target.as_str() {
+        "/" => Reply::redirect(301, inside),
+        _ => Reply::status(404),
+    });
+    let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(["--resolve", resolve]);
     let run = run.env("WEBLOOM_ROBOTS_BACKOFF", "1h").run().expect(1);
     let summary = run.json();
-    assert_eq!((&summary["requests"]["errors"]["address"], &summary["requests"]["sent"]), (&1.into(), &0.into()));
+    assert_eq!((&summary["requests"]["errors"]["address"], &summary["requests"]["sent"]), (&1.into(), &2.into()));
     assert_eq!(summary["urls"]["abandoned"]["address"], 1);
-    assert_eq!(pages(&folder.crawl())[start]["reason"], "address");
+    assert_eq!(pages(&folder.crawl())[inside]["reason"], "address");
     let last = run.stderr.lines().last().unwrap_or_default();
     assert!(last.contains("--allow-private"), "{}", run.stderr);
 }
