@@ -128,6 +128,11 @@ impl Purpose {
         self.row().of_page
     }
 
+    /// Whether a failure may be its own: whoever waits for what is on it waits no longer than it has attempts.
+    pub fn may_be_at_fault(self) -> bool {
+        self.is_of_a_page() || self == Self::Guess
+    }
+
     /// Whether it is a page that is due between sequences: no budget is for it.
     pub fn is_due(self) -> bool {
         matches!(self, Self::Due | Self::DueAudit)

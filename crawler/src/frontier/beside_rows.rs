@@ -1,9 +1,18 @@
 //! How URLs that are no queued rows are offered, and given up.
 
-use super::{Frontier, WorkItem, extras::Extras, host_queue::HostQueue};
-use crate::candidate::HostId;
+use super::{Frontier, Purpose, WorkItem, extras::Extras, host_queue::HostQueue};
+use crate::{candidate::HostId, time::Moment};
 
 impl HostQueue {
+    /// The first extra, and when it is due. A guess that failed waits until the host has answered another URL, if there is one to
+    /// ask for: a host that fails over its sitemap alone would never be asked for a page.
+    pub(super) fn first_extra(&self) -> Option<(Moment, &WorkItem)> {
+        let (due, first) = self.extras.as_ref()?.first_other()?;
+        let failed = first.failed.filter(|_| first.purpose == Purpose::Guess && self.queued() > 0);
+        let waits = failed.is_some_and(|failed| !self.health.has_answered_since(failed));
+        Some((due, first)).filter(|_| !waits)
+    }
+
     /// Takes the last extras that are due between sequences, but for so many extras.
     pub(super) fn take_due(&mut self, but: usize) -> Vec<WorkItem> {
         let mut taken = Vec::new();

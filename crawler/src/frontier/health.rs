@@ -211,12 +211,12 @@ impl Health {
         now: Moment,
         policy: &BackOffPolicy,
     ) -> Blame {
-        let of_page = item.purpose.is_of_a_page();
+        let may_be_own = item.purpose.may_be_at_fault();
         let trouble = self.trouble.get_or_insert_default();
-        let errs = of_page && matches!(failure.cause, FailureCause::Status(500..=502 | 504..));
+        let errs = may_be_own && matches!(failure.cause, FailureCause::Status(500..=502 | 504..));
         let refused = is_refusal(failure.cause);
         // Where no URL had an answer yet, nothing can tell a page with a server error from a host with one.
-        let own = of_page && item.held().is_some_and(|held| trouble.was_own(held) || (errs && self.good.is_empty()));
+        let own = may_be_own && item.held().is_some_and(|held| trouble.was_own(held) || (errs && self.good.is_empty()));
         // What came after a failure without any answer may have failed because of that.
         let held = trouble.silence.as_ref().is_none_or(|silence| !silence.is_of_host);
         // What was refused, and fails in another way now, does so for the first time.

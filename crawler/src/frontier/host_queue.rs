@@ -372,8 +372,8 @@ impl HostQueue {
     }
 
     fn extra_eligible(&self) -> Eligible {
-        let extra = self.extras.as_ref().and_then(|extras| extras.first_other());
-        extra.map_or(Eligible::Waits, |(due, extra)| Eligible::At(self.ready_at.max(due).max(self.trial_of(extra))))
+        self.first_extra()
+            .map_or(Eligible::Waits, |(due, extra)| Eligible::At(self.ready_at.max(due).max(self.trial_of(extra))))
     }
 
     /// Whether a robots.txt is to be fetched here.
@@ -404,7 +404,7 @@ impl HostQueue {
 
     /// The extra that may be fetched now.
     fn ready_extra(&self, now: Moment) -> Option<&WorkItem> {
-        let (due, extra) = self.extras.as_ref()?.first_other()?;
+        let (due, extra) = self.first_extra()?;
         Some(extra).filter(|extra| due.max(self.trial_of(extra)) <= now)
     }
 

@@ -384,3 +384,26 @@ fn kills_lose_nothing_of_a_sitemap() {
     assert_clean(&dir);
     assert!(server.count("/sitemap.xml") <= 5);
 }
+
+/// A host that fails over its sitemap alone has its pages all the same, also where it had one before.
+#[test]
+fn a_sitemap_that_fails_keeps_no_page_waiting() {
+    for trouble in [|| Reply::status(500), || Reply::status(503), || Reply::status(429), Reply::hang_up] {
+        let answer = closing(move |asked: &Asked| match asked.target.as_str() {
+            "/sitemap.xml" => trouble(),
+            "/robots.txt" => Reply::status(404),
+            "/" => Reply::links(["/1", "/2"]),
+            _ => Reply::html("text"),
+        });
+        let (server, folder) = (serve(answer), Folder::new());
+        for again in [&[][..], &["--again"]] {
+            let run = Webloom::crawl(&folder.crawl(), &server.url("/")).args(again).env(ON.0, ON.1).run().expect(0);
+            let summary = run.json();
+            assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &3.into()), "{summary}");
+            assert_counts(&summary);
+            assert_clean(&folder.crawl());
+        }
+        let times = server.count("/sitemap.xml");
+        assert!((8..=20).contains(&times), "{times} times in two sequences");
+    }
+}
