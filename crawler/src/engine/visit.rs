@@ -378,9 +378,9 @@ impl<F: Fetcher> Visitor<F> {
 fn redirect_target(url: &WebUrl, response: &FetchResponse) -> Option<WebUrl> {
     let redirects = matches!(response.status, 301 | 302 | 303 | 307 | 308);
     redirects
-        .then(|| response.location())
+        .then(|| response.escaped_location())
         .flatten()
-        .and_then(|location| url.join(location).ok())
+        .and_then(|location| url.join(&location).ok())
         .map(WebUrl::without_credentials)
 }
 

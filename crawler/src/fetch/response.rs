@@ -1,6 +1,7 @@
 //! [`FetchResponse`]: what a server answered.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -211,6 +212,16 @@ impl FetchResponse {
         self.header("location")
     }
 
+    /// The same as browsers read it: where it is no UTF-8, each byte beyond ASCII is percent-encoded.
+    pub(crate) fn escaped_location(&self) -> Option<Cow<'_, str>> {
+        let given = header(&self.headers, "location")?;
+        if let Ok(text) = std::str::from_utf8(given) {
+            return Some(text.into());
+        }
+        let escaped = |byte: &u8| if byte.is_ascii() { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+        Some(given.iter().map(escaped).collect::<String>().into())
+    }
+
     /// How long the server asks to be left alone (RFC 9110 10.2.3: seconds, or a date, which is measured from `now`; a
     /// past one is zero).
     pub fn retry_after(&self, now: Moment) -> Option<Duration> {
@@ -282,6 +293,8 @@ mod tests {
         assert_eq!(with("content-type", b"text/html").content_type(), Some("text/html"));
         assert_eq!(with("location", "/ä".as_bytes()).header("Location"), Some("/ä"));
         assert_eq!(with("location", b"/\xe4").location(), None);
+        assert_eq!(with("location", b"/a?\xe4").escaped_location().as_deref(), Some("/a?%E4"));
+        assert_eq!(with("location", "/ä".as_bytes()).escaped_location().as_deref(), Some("/ä"));
     }
 
     #[test]
