@@ -50,7 +50,7 @@ pub enum FetchError {
     /// A connection, but no TLS session on it (an unknown or expired certificate, a server that does not speak TLS).
     #[error("no secure connection: {0}")]
     Tls(#[source] Cause),
-    /// A limit of time ended before there was a status line and headers.
+    /// A limit of time ended before there was a status line and headers (for a 2xx status: before the first byte of a promised body).
     #[error("timed out {0}")]
     TimedOut(Phase),
     /// The connection ended before there was an answer (for a 2xx status: before the first byte of a promised body).
@@ -82,6 +82,8 @@ pub enum Phase {
     FirstByte,
     /// Any of these: the limit of the whole request was shorter.
     Total,
+    /// The first byte of the body of a 2xx.
+    Body,
 }
 
 /// The error below a [`FetchError`], shared so that an outcome can be kept twice; it prints as the innermost one, which
@@ -150,6 +152,7 @@ impl fmt::Display for Phase {
             Self::Connect => "while connecting",
             Self::FirstByte => "waiting for the first byte",
             Self::Total => "before the answer began",
+            Self::Body => "waiting for the body",
         })
     }
 }

@@ -11,7 +11,7 @@ use super::pace::BodyPace;
 use super::room::RoomShare;
 use super::{HttpFetcher, Sent, fault, raw_head};
 use crate::fetch::decode::{BodyDecoder, BodyLimits, Decoded};
-use crate::fetch::{AsSent, FetchError, FetchResponse, Head, Headers, Method, ReadBody, Timings, Truncation};
+use crate::fetch::{AsSent, FetchError, FetchResponse, Head, Headers, Method, Phase, ReadBody, Timings, Truncation};
 
 /// How much of a body is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,13 +124,15 @@ fn wanted(outgoing: &Outgoing, head: Head<'_>) -> Wanted {
     }
 }
 
-/// What the end of a body means. A success whose connection broke before the first byte of its body has answered
-/// nothing; any other status says what it has to say without a body.
+/// What the end of a body means. A success whose connection broke, or whose time was over, before the first byte of its body has
+/// answered nothing; any other status says what it has to say without a body.
 fn truncation(ending: BodyEnding, decoded: &Decoded, success: bool) -> Result<Option<Truncation>, FetchError> {
+    let is_silent = success && decoded.wire_bytes == 0;
     match ending {
         BodyEnding::Whole if decoded.complete => Ok(None),
+        BodyEnding::Cut(Truncation::Time | Truncation::Slow) if is_silent => Err(FetchError::TimedOut(Phase::Body)),
         BodyEnding::Cut(reason) => Ok(Some(reason)),
-        BodyEnding::Broken(error) if success && decoded.wire_bytes == 0 => Err(fault::of(error)),
+        BodyEnding::Broken(error) if is_silent => Err(fault::of(error)),
         BodyEnding::Whole | BodyEnding::Broken(_) => Ok(Some(Truncation::Disconnect)),
     }
 }

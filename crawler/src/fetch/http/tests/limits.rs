@@ -53,6 +53,15 @@ async fn a_body_that_drips_is_cut_and_kept() {
 }
 
 #[tokio::test]
+async fn a_success_without_a_byte_of_its_body_is_no_answer() {
+    let total = |settings: &mut FetchSettings| settings.total_timeout = SHORT * 2;
+    let promised = |status| vec![send(&format!("HTTP/1.1 {status} OK\r\nContent-Length: 9\r\n\r\n")), Act::Hold];
+    assert_eq!(phase(&fetch_with(total, promised(200)).await), Some(Phase::Body));
+    let response = fetch_with(total, promised(404)).await.unwrap();
+    assert_eq!((response.status, response.truncated), (404, Some(Truncation::Time)));
+}
+
+#[tokio::test]
 async fn a_connection_that_does_not_come_has_its_own_limit() {
     let mut impatient = settings();
     impatient.connect_timeout = SHORT;
