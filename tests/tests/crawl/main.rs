@@ -21,6 +21,7 @@ mod jobs;
 mod keep_alive;
 mod keys;
 mod kinds;
+mod kit;
 mod known_first;
 mod library;
 mod links;
