@@ -253,7 +253,7 @@ mod tests {
                 .to_owned(),
             format!("a.toml: budget.max_pages: 0 is not allowed: {number}"),
             format!("--max-pages: \"many\" is not allowed: {number}"),
-            "WEBLOOM_POLITENESS_DELAY: \"soon\" is not allowed: give a duration from 0s to 1d".to_owned(),
+            "WEBLOOM_POLITENESS_DELAY: \"soon\" is not allowed: give a duration from 0s to 1d, or \"auto\"".to_owned(),
         ];
         assert_eq!(found, expected);
     }

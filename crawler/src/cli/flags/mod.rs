@@ -216,7 +216,7 @@ struct PolitenessFlags {
     /// The pause begins when a request ends. A longer Crawl-delay in robots.txt wins, up to one minute. Use 0 only for
     /// your own server. With "auto", the pause is five times as long as the host takes to answer, from 100 ms to one
     /// minute.
-    #[arg(long, value_name = "DURATION|auto")]
+    #[arg(long, value_name = "DURATION")]
     delay: Option<String>,
     /// Requests in flight to one host [default: 1]
     #[arg(long, value_name = "N")]
