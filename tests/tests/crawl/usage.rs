@@ -229,7 +229,7 @@ fn a_database_of_before_the_first_release() {
     let folder = Folder::new();
     crawl(&server, &folder.crawl(), &[]);
     let database = folder.crawl().join("webloom.sqlite");
-    let older = "DROP TABLE past; CREATE TABLE history (url); PRAGMA user_version = 10";
+    let older = "ALTER TABLE visit RENAME COLUMN needs_js TO scripts; PRAGMA user_version = 10";
     Connection::open(&database).unwrap().execute_batch(older).unwrap();
     let before = fs::read(&database).unwrap();
     fails(&["-d", folder.crawl().to_str().unwrap()], 2, &["before the first release"]);

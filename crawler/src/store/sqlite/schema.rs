@@ -275,7 +275,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<Option<u32
         return Err(StoreError::Foreign { path: path.parent().unwrap_or(path).to_owned() });
     }
     // Each schema since the first release has this column.
-    let is_released = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('visit') WHERE name = 'canonical')";
+    let is_released = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('visit') WHERE name = 'needs_js')";
     if !connection.query_row(is_released, [], |row| row.get::<_, bool>(0)).map_err(database())? {
         return Err(StoreError::Older { path: path.parent().unwrap_or(path).to_owned() });
     }
