@@ -112,6 +112,9 @@ fn page(asked: &Asked, round: usize) -> Reply {
         "/broken" => Reply::status(404),
         "/hop" => Reply::redirect(302, "/p/1"),
         "/failing" => Reply::hang_up(),
+        "/shell" => Reply::html(
+            "<meta name=description content=Empty><link rel=canonical href=/p/1><script src=/app.js></script>",
+        ),
         "/cut" => {
             Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 900\r\n\r\n<p>cut".to_vec())
         }
@@ -121,7 +124,8 @@ fn page(asked: &Asked, round: usize) -> Reply {
 
 fn links(round: usize) -> Vec<String> {
     let pages = (1..=6).map(|page| format!("/p/{page}"));
-    let odd = ["/gone", "/old", "/broken", "/hop", "/failing", "/cut", "/secret", "http://elsewhere.invalid/"];
+    let odd =
+        ["/gone", "/old", "/broken", "/hop", "/failing", "/cut", "/shell", "/secret", "http://elsewhere.invalid/"];
     let late = (round > 1).then(|| "/late".to_owned());
     pages.chain(odd.map(str::to_owned)).chain(late).collect()
 }

@@ -116,7 +116,7 @@ const MIGRATIONS: &[&str] = &["
         title         TEXT,
         description   TEXT,
         canonical     TEXT,                -- the page that it names as the canonical one, where that is another
-        needs_js      INTEGER CHECK (needs_js = 1), -- it shows next to nothing until its scripts have run
+        needs_js      INTEGER NOT NULL DEFAULT 0 CHECK (needs_js IN (0, 1)), -- 1: it shows next to nothing until its scripts have run
         redirect      TEXT,
         truncated     TEXT,                -- size, time, slow, expansion, disconnect, links
         change        TEXT,                -- new, changed, unchanged, gone; null where none of them is known
@@ -124,7 +124,7 @@ const MIGRATIONS: &[&str] = &["
         before        INTEGER REFERENCES visit (id), -- the visit with the copy before, where this one is another
         etag          BLOB,                -- as received, of a stored page
         last_modified BLOB,
-        audited       INTEGER CHECK (audited = 1), -- fetched whole, though the server had said not modified
+        audited       INTEGER NOT NULL DEFAULT 0 CHECK (audited IN (0, 1)), -- 1: fetched whole, though the server had said not modified
         text          INTEGER,             -- what the page says; an old one may be gone
         steady        INTEGER,             -- seconds for which its headers let expect that the page stays as it is
         links_hash    INTEGER,             -- 31 bits, of the links; null where another visit has them

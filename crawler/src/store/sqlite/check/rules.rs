@@ -170,6 +170,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "SELECT 'host ' || id FROM host
          WHERE (failures IS NULL) + (ailing_since IS NULL) + (cause IS NULL) + (not_before IS NULL) + (wait IS NULL) NOT IN (0, 5)
             OR (robots_fetched_at IS NULL AND coalesce(robots_status, robots_body, robots_first_failed, crawl_delay, robots_seen, address) IS NOT NULL)
+            OR (robots_first_failed IS NULL AND robots_status BETWEEN 200 AND 299 AND robots_body IS NULL)
+            OR (robots_body IS NOT NULL AND robots_status IS NULL)
             OR (sitemap_guessed IS NOT NULL AND sitemaps_in IS NULL)",
     ),
     (
