@@ -31,6 +31,7 @@ mod limits;
 mod machine;
 mod memory;
 mod nearer;
+mod pauses;
 mod prerequisite;
 mod refill;
 mod retries;
