@@ -11,7 +11,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{plain_host, special_use};
+use super::plain_host;
 
 /// The names, by their hashes: there may be very many.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl StartNames {
         if !self.has(name) || addresses.is_empty() {
             return false;
         }
-        let is_private = addresses.iter().all(|address| special_use(*address).is_some());
+        let is_private = addresses.iter().all(|address| is_of_own_network(*address));
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         let first = found.entry(self.hash(name)).or_insert_with(|| is_private.then(|| addresses.into()));
         first.as_deref().is_some_and(|first| first == addresses)
@@ -57,6 +57,18 @@ impl StartNames {
 
     fn hash(&self, name: &str) -> u64 {
         self.hasher.hash_one(plain_host(name))
+    }
+}
+
+/// Whether an address is one of the user's own machines: loopback, private, unique local, or shared address space. Not 0.0.0.0, by which
+/// some resolvers block names, nor link-local addresses, where clouds keep secrets.
+fn is_of_own_network(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let [first, second, ..] = address.octets();
+            address.is_loopback() || address.is_private() || (first == 100 && second & 0xc0 == 64)
+        }
+        IpAddr::V6(address) => address.is_loopback() || address.is_unique_local(),
     }
 }
 
@@ -75,6 +87,24 @@ mod tests {
         assert_eq!(names.pinned("wiki"), Some(vec![OWN]));
         assert!(!names.found("www.example.org", &[PUBLIC, OWN]) && !names.found("www.example.org", &[OWN]));
         assert_eq!(names.pinned("www.example.org"), None);
+    }
+
+    #[test]
+    fn only_the_users_own_networks_count() {
+        for (address, is_own) in [
+            ("127.0.0.1", true),
+            ("::ffff:192.168.1.1", true),
+            ("100.64.0.1", true),
+            ("fd00::1", true),
+            ("0.0.0.0", false),
+            ("::", false),
+            ("169.254.169.254", false),
+            ("fe80::1", false),
+            ("100.128.0.1", false),
+            ("224.0.0.1", false),
+        ] {
+            assert_eq!(StartNames::new(["wiki"]).found("wiki", &[address.parse().unwrap()]), is_own, "{address}");
+        }
     }
 
     #[test]
