@@ -97,7 +97,7 @@ impl Limits {
             concurrency: settings.politeness.concurrency.get() as usize,
             unsent: 0,
             most_unsent: most_unsent.unwrap_or(usize::MAX),
-            spell: Cell::new((started, hours.at(started))),
+            spell: Cell::new((started, spell_at(&hours, started))),
             hours,
             own_trouble: OwnTrouble::default(),
         }
@@ -159,15 +159,10 @@ impl Limits {
         let (since, mut spell) = self.spell.get();
         // The wall clock may have been set back.
         if now < since || spell.until.is_some_and(|until| now >= until) {
-            let was_open = spell.is_open;
-            spell = self.hours.at(now);
+            spell = spell_at(&self.hours, now);
             self.spell.set((now, spell));
-            if was_open && !spell.is_open {
-                tracing::info!(until = ?spell.until.map(Moment::millis), "no requests are made at this time (politeness.hours)");
-            }
         }
-        let for_ever = now + LONGEST_CLOSED;
-        (!spell.is_open).then(|| spell.until.unwrap_or(for_ever))
+        (!spell.is_open).then(|| spell.until.unwrap_or(now + LONGEST_CLOSED))
     }
 
     /// A lease was granted: it may be a page.
@@ -226,4 +221,14 @@ impl Limits {
     pub(super) fn concurrency(&self) -> usize {
         self.concurrency
     }
+}
+
+/// What the hours say at a moment. Whoever looks at a crawl that waits should know why.
+fn spell_at(hours: &Hours, now: Moment) -> Spell {
+    let spell = hours.at(now);
+    if !spell.is_open {
+        let pause = spell.until.map_or(LONGEST_CLOSED, |until| until.since(now));
+        tracing::info!(?pause, "no requests are made at this time (politeness.hours)");
+    }
+    spell
 }
