@@ -84,6 +84,7 @@ fn no_request_is_made_outside_of_the_hours() {
     closed.signal(Signal::TERM);
     let ended = closed.wait().expect(143);
     assert_eq!((ended.json()["requests"]["sent"].as_u64(), server.log().len()), (Some(0), 0));
+    assert!(ended.stderr.contains("politeness.hours"), "{}", ended.stderr);
     let both = ["--hours", &window(-2, 2), "--hours", &window(6, 7)];
     assert_eq!(Webloom::crawl(&folder.crawl(), &server.url("/")).args(both).run().expect(0).json()["end"], "drained");
     assert_clean(&folder.crawl());
