@@ -20,6 +20,8 @@ pub enum Purpose {
     DueAudit,
     /// A URL that has its answer, for links that were lost.
     Rescue,
+    /// The addresses of a host's name.
+    LookUp,
     /// robots.txt of a host, at that host or where its redirects lead.
     Robots,
     /// A URL that had an answer, to find out whether its host answers again.
@@ -54,6 +56,8 @@ pub enum Queue {
     Robots,
     /// With what is known of a host's health.
     Check,
+    /// With what is known of a host's addresses.
+    LookUp,
 }
 
 /// What is read of an answer.
@@ -65,6 +69,8 @@ pub enum Body {
     Robots,
     /// Whether one comes.
     FirstByte,
+    /// No request is sent: a resolver is asked.
+    Addresses,
 }
 
 /// What takes an answer in.
@@ -80,6 +86,8 @@ pub enum ReportTaker {
     Health,
     /// What knows which sitemaps hosts have.
     Sources,
+    /// What knows which hosts are on one machine.
+    LookUps,
 }
 
 const fn page(purpose: Purpose) -> Row {
@@ -87,7 +95,7 @@ const fn page(purpose: Purpose) -> Row {
 }
 
 /// By the number of the purpose.
-const TABLE: [Row; 10] = [
+const TABLE: [Row; 11] = [
     page(Purpose::Discover),
     page(Purpose::Retry),
     page(Purpose::Revisit),
@@ -95,6 +103,13 @@ const TABLE: [Row; 10] = [
     Row { queue: Queue::Extra, ..page(Purpose::Due) },
     Row { queue: Queue::Extra, ..page(Purpose::DueAudit) },
     Row { queue: Queue::Extra, taker: ReportTaker::Sweep, ..page(Purpose::Rescue) },
+    Row {
+        purpose: Purpose::LookUp,
+        queue: Queue::LookUp,
+        of_page: false,
+        body: Body::Addresses,
+        taker: ReportTaker::LookUps,
+    },
     Row {
         purpose: Purpose::Robots,
         queue: Queue::Robots,

@@ -3,6 +3,7 @@
 pub mod conformance;
 pub mod debian;
 pub mod grown;
+pub mod names;
 pub mod nginx;
 pub mod oracle;
 pub mod server;

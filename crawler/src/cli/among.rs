@@ -9,7 +9,6 @@ use super::{CommandFailure, access, outcome::Voice};
 use crate::{
     config::Settings,
     engine::{Others, Pass, SharedGate, StopSignal},
-    fetch::dns::SystemResolver,
     observe::progress::Style,
     politeness::Member,
 };
@@ -53,7 +52,7 @@ impl Among {
         };
         gate.set_rate(member, rate);
         let given = access::overrides(&settings.fetch.resolve)?;
-        let (slots, resolver) = (settings.politeness.per_host.get(), Arc::new(SystemResolver));
+        let (slots, resolver) = (settings.politeness.per_host.get(), access::resolver(settings.fetch.resolver)?);
         Ok(Some(Pass { gate, member, others: Some(Others { slots, given, resolver }), stop: stop.clone() }))
     }
 

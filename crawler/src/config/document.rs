@@ -20,6 +20,7 @@ pub const DEFAULT_TOML: &str = include_str!("../../../config/default.toml");
 pub const PROFILES: &[(&str, &str)] = &[
     ("focused", include_str!("../../../config/focused.toml")),
     ("revisit", include_str!("../../../config/revisit.toml")),
+    ("broad", include_str!("../../../config/broad.toml")),
 ];
 
 /// Keys that earlier versions had. They have no effect, and are no fault: crawl directories and scripts hold them.

@@ -232,7 +232,7 @@ mod tests {
         flags.budget.max_pages = Some(RawValue::text("many"));
         let found = faults(
             &Layers::new()
-                .profile("broad")
+                .profile("container")
                 .file(Path::new("/nowhere/webloom.toml"))
                 .file_text(
                     "a.toml",
@@ -243,7 +243,7 @@ mod tests {
         );
         let number = "give a whole number from 1 to 9223372036854775807, or \"unlimited\"";
         let expected = [
-            "profile broad: unknown profile; this version has focused, revisit".to_owned(),
+            "profile container: unknown profile; this version has focused, revisit, broad".to_owned(),
             "/nowhere/webloom.toml: cannot read the settings: No such file or directory (os error 2)".to_owned(),
             "a.toml: budget.max_dept: unknown key, did you mean budget.max_depth?".to_owned(),
             "WEBLOOM_CACHE_SIZE: unknown variable, see `webloom config default` for all of them".to_owned(),

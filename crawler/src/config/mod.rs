@@ -43,8 +43,8 @@ pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, CanonicalChoice, ChangeSettings, ExtractSettings,
     FetchLimits, FormsChoice, FrontierSettings, HashSeed, Header, KeySettings, LinksChoice, ListsChoice, LogFormat,
     LogSettings, Login, NofollowChoice, OrderChoice, Overlap, Pause, PolitenessSettings, RetrySettings,
-    RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, Settings, SourcesSettings, Spread,
-    StoreSettings, SweepChoice, TextChoice, UserAgent,
+    RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings, Settings, ShareChoice,
+    SourcesSettings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::{RawValue, SecretValue};

@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 49] = [
+const FLAGS: [(&str, &str); 50] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -23,6 +23,7 @@ const FLAGS: [(&str, &str); 49] = [
     ("fetch.headers", "header"),
     ("fetch.types", "type"),
     ("fetch.allow_private", "allow-private"),
+    ("fetch.resolver", "resolver"),
     ("fetch.resolve", "resolve"),
     ("extract.nofollow", "nofollow"),
     ("cache.strategy", "cache"),

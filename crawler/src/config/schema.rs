@@ -127,6 +127,8 @@ pub struct RawPoliteness {
     pub give_up: Option<RawValue>,
     /// Requests in flight to one host.
     pub per_host: Option<RawValue>,
+    /// What hosts share these with.
+    pub share_by: Option<RawValue>,
     /// Requests in flight in all.
     pub concurrency: Option<RawValue>,
     /// Requests a second in all.
@@ -175,6 +177,8 @@ pub struct RawFetch {
     pub max_redirects: Option<RawValue>,
     /// Private addresses that may be asked.
     pub allow_private: Option<RawValue>,
+    /// Who looks names up.
+    pub resolver: Option<RawValue>,
     /// Addresses used instead of DNS.
     pub resolve: Option<RawValue>,
 }

@@ -25,7 +25,7 @@ use super::{StopSignal, sending};
 use crate::{
     fetch::{
         FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher,
-        resolve::{ResolveOverride, Resolver},
+        resolve::{HostAddresses, ResolveOverride, Resolver},
     },
     politeness::{Gate, GateLimits, GateTicket, Member, MemberRate, SharedPlace, Terms, Turn},
     url::WebUrl,
@@ -236,7 +236,8 @@ impl Others {
             return addresses;
         }
         let found = timeout(LOOK_UP, self.resolver.resolve(url.host())).await;
-        let addresses: Arc<[IpAddr]> = found.ok().and_then(Result::ok).unwrap_or_default().into();
+        let addresses: Arc<[IpAddr]> =
+            found.ok().and_then(Result::ok).map(|found| found.list).unwrap_or_default().into();
         held(names).put(name, Arc::clone(&addresses), now());
         addresses
     }
@@ -258,6 +259,10 @@ impl<F: Fetcher> Fetcher for Gated<F> {
         let answer = self.fetcher.fetch(request).await;
         going.bytes = answer.as_ref().map_or(0, |response| response.wire_bytes);
         answer
+    }
+
+    async fn look_up(&self, url: &WebUrl) -> HostAddresses {
+        self.fetcher.look_up(url).await
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) fn decide(
             .unwrap_or_else(|| last(VisitOutcome::Stored, None)),
             Content::NotModified(_) => last(VisitOutcome::Stored, None),
             Content::Redirect(_) => last(VisitOutcome::Redirected, None),
-            Content::Other(_) | Content::Robots { .. } => {
+            Content::Other(_) | Content::Robots { .. } | Content::Addresses(_) => {
                 let busy = is_passing(answer.status).then(|| again(&answer.status.to_string(), answer.retry_after));
                 busy.flatten().unwrap_or_else(|| last(VisitOutcome::Broken, broken_reason(answer)))
             }

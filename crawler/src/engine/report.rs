@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     extract::{PageHead, RawLinks},
-    fetch::{FetchError, Truncation},
+    fetch::{FetchError, Truncation, resolve::HostAddresses},
     frontier::{Asked, Lease},
     queue::Validators,
     store::{KeptPart, TextRow},
@@ -77,6 +77,21 @@ pub(super) struct KeptResponse {
 }
 
 impl KeptResponse {
+    /// What comes of a look-up, which no server answers.
+    pub(super) fn of_addresses(found: HostAddresses) -> Self {
+        Self {
+            status: 0,
+            address: None,
+            took: Duration::ZERO,
+            retry_after: None,
+            steady: None,
+            wire_bytes: 0,
+            truncated: None,
+            content: Content::Addresses(found),
+            kept: Vec::new(),
+        }
+    }
+
     /// Bytes that it has for takers.
     pub(super) fn kept_bytes(&self) -> usize {
         self.kept.iter().flatten().map(KeptPart::bytes).sum()
@@ -99,6 +114,8 @@ pub(super) enum Content {
     NotModified(Validators),
     /// A 3xx with a usable target.
     Redirect(WebUrl),
+    /// No response: what a look-up found.
+    Addresses(HostAddresses),
     /// Anything else.
     Other(Box<BodyRecord>),
 }

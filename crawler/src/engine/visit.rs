@@ -70,6 +70,8 @@ pub(super) enum FetchTask {
     Robots(WebUrl),
     /// Find out whether there is an answer.
     Check(WebUrl),
+    /// Find out on which machines its host is.
+    LookUp(WebUrl),
 }
 
 impl Job {
@@ -79,6 +81,7 @@ impl Job {
         let task = match lease.purpose().row().body {
             Body::Robots => FetchTask::Robots(url),
             Body::FirstByte => FetchTask::Check(url),
+            Body::Addresses => FetchTask::LookUp(url),
             Body::Page => FetchTask::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
         let copy = lease.item().copy.clone();
@@ -166,6 +169,10 @@ impl<F: Fetcher> Visitor<F> {
             FetchTask::Check(url) => {
                 let rule = Some(HeadRule::new(first_byte_of_a_success));
                 self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
+            }
+            FetchTask::LookUp(url) => {
+                let addresses = self.fetcher.look_up(&url).await;
+                Visited { requests: 0, result: Ok(KeptResponse::of_addresses(addresses)), failed: None }
             }
         }
     }

@@ -29,6 +29,9 @@ pub use request::{FetchRequest, Head, HeadRule, Keep, Method, OriginCredentials,
 pub use crate::queue::Validators;
 pub use response::{AsSent, BodyRoom, FetchResponse, Headers, RawHead, Timings, Truncation};
 
+use crate::url::WebUrl;
+use resolve::HostAddresses;
+
 /// Whatever can answer a [`FetchRequest`].
 ///
 /// Dropping the future gives the request up. Implementations may be asked for many URLs at once.
@@ -38,4 +41,11 @@ pub trait Fetcher: Send + Sync {
     /// # Errors
     /// [`FetchFailure`] when there is no response; any HTTP status is a response.
     fn fetch(&self, request: FetchRequest) -> impl Future<Output = Result<FetchResponse, FetchFailure>> + Send;
+
+    /// Which machines answer for the host of this URL. No request is sent to any of them. Without an answer the host is on none that
+    /// another is on: whoever looks no names up need not say more.
+    fn look_up(&self, url: &WebUrl) -> impl Future<Output = HostAddresses> + Send {
+        let _ = url;
+        std::future::ready(HostAddresses { list: Vec::new(), good_for: HostAddresses::MOST })
+    }
 }

@@ -1,11 +1,12 @@
-//! How a host name becomes addresses: the [`Resolver`] port and the user's overrides.
+//! How a host name becomes addresses: the [`Resolver`] port, who is asked, and the user's overrides.
 //!
 //! Does not know which addresses may be connected to: the results of resolvers and overrides are both checked against
 //! the [`AddressPolicy`](super::address::AddressPolicy).
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::str::FromStr;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -14,7 +15,60 @@ use super::address::plain_host;
 use crate::url::WebUrl;
 
 /// The answer to a look-up, to be awaited.
-pub type Resolving = Pin<Box<dyn Future<Output = Result<Vec<IpAddr>, Cause>> + Send>>;
+pub type Resolving = Pin<Box<dyn Future<Output = Result<HostAddresses, Cause>> + Send>>;
+
+/// The addresses of a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostAddresses {
+    /// All of them, best first; none where nobody could say.
+    pub list: Vec<IpAddr>,
+    /// How long they may be taken to stay the same.
+    pub good_for: Duration,
+}
+
+impl HostAddresses {
+    /// The shortest time for which addresses are taken to stay the same: what balances load says seconds, and means that the next
+    /// address does as well.
+    pub const LEAST: Duration = Duration::from_mins(1);
+    /// The longest.
+    pub const MOST: Duration = Duration::from_hours(24);
+
+    /// Addresses of which it is not known how long they are good.
+    pub fn of(list: Vec<IpAddr>) -> Self {
+        Self { list, good_for: Self::LEAST }
+    }
+}
+
+/// Who is asked for the addresses of names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameService {
+    /// The operating system, as other programs do.
+    System,
+    /// The DNS servers that the operating system names.
+    Dns,
+    /// This DNS server.
+    Server(SocketAddr),
+}
+
+/// A text that is no [`NameService`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("give system, dns, or ADDRESS:PORT (as in 127.0.0.1:53)")]
+pub struct NameServiceError;
+
+impl FromStr for NameService {
+    type Err = NameServiceError;
+
+    fn from_str(text: &str) -> Result<Self, NameServiceError> {
+        match text {
+            "system" => Ok(Self::System),
+            "dns" => Ok(Self::Dns),
+            server => {
+                let server: SocketAddr = server.parse().map_err(|_| NameServiceError)?;
+                if server.port() == 0 { Err(NameServiceError) } else { Ok(Self::Server(server)) }
+            }
+        }
+    }
+}
 
 /// Whatever can look a host name up.
 pub trait Resolver: Send + Sync {
@@ -89,6 +143,16 @@ mod tests {
         assert_eq!((&*own.name, own.port, own.address), ("www.example.org", 80, [127, 0, 0, 1].into()));
         assert!(own.answers("www.example.org.", 80) && !own.answers("www.example.org", 81));
         assert!("h:1:::1".parse::<ResolveOverride>().unwrap().address.is_ipv6());
+    }
+
+    #[test]
+    fn reads_who_is_asked() {
+        let read = |text: &str| text.parse::<NameService>().ok();
+        assert_eq!(["system", "dns"].map(read), [Some(NameService::System), Some(NameService::Dns)]);
+        assert_eq!(read("[::1]:53"), Some(NameService::Server("[::1]:53".parse().unwrap())));
+        for text in ["", "System", "127.0.0.1", "127.0.0.1:0", "localhost:53", "127.0.0.1:53 "] {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ impl Frontier {
     /// Gives the slot of a lease back before the lease is completed: the host may be asked again after its delay.
     pub fn free_slot(&mut self, lease: &mut Lease, now: Moment) {
         if std::mem::take(&mut lease.holds_slot) {
+            self.leave_groups(lease, Asked::Yes, now);
             let queue = self.queue(lease.item.host);
             queue.free_slot();
             queue.rest(now);
@@ -15,8 +16,8 @@ impl Frontier {
     }
 
     /// Ends a lease; returns how many queued URLs were abandoned with it.
-    pub fn complete(&mut self, lease: Lease, outcome: Outcome, asked: Asked, now: Moment) -> u64 {
-        self.end_slot(&lease, asked, now);
+    pub fn complete(&mut self, mut lease: Lease, outcome: Outcome, asked: Asked, now: Moment) -> u64 {
+        self.end_slot(&mut lease, asked, now);
         let (item, in_levels) = (lease.item, lease.in_levels);
         let host = item.host;
         let mut abandoned = 0;
@@ -29,12 +30,16 @@ impl Frontier {
                 self.plan(of);
             }
             Queue::Check => self.leased_uncounted -= 1,
+            Queue::LookUp => self.complete_look_up(host, &outcome),
         }
         self.plan(host);
         abandoned
     }
 
-    fn end_slot(&mut self, lease: &Lease, asked: Asked, now: Moment) {
+    fn end_slot(&mut self, lease: &mut Lease, asked: Asked, now: Moment) {
+        if lease.holds_slot {
+            self.leave_groups(lease, asked, now);
+        }
         let queue = self.queue(lease.item.host);
         if asked == Asked::Yes && lease.item.purpose != Purpose::Robots {
             queue.prerequisite.is_used();
@@ -121,7 +126,9 @@ impl Frontier {
             }
             Outcome::Closed => return self.close(of),
             Outcome::Retry { due, .. } => Prerequisite::NeededAt(due),
-            Outcome::Finished { .. } | Outcome::Abandoned | Outcome::Released => Prerequisite::NeededAt(now),
+            Outcome::Finished { .. } | Outcome::Abandoned | Outcome::Released | Outcome::LookedUp { .. } => {
+                Prerequisite::NeededAt(now)
+            }
         };
         self.queue(of).prerequisite = state;
         self.change_levels(of, |_| {});

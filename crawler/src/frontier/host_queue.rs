@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use super::{
-    FrontierLimits, HostStart, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, WorkItem,
+    FrontierLimits, HostStart, Place, Purpose, RefillAnswer, RefillKind, RefillRequest, ShareBy, WorkItem,
     active::{Active, LeasedPage},
     extras::Extras,
     health::Health,
     levels::Levels,
+    membership::Membership,
     prerequisite::Prerequisite,
     refill::{AnsweredRows, PendingRefill},
     retries::Retries,
@@ -54,6 +55,8 @@ pub(super) struct HostQueue {
     pub(super) extras: Option<Box<Extras>>,
     pub(super) closed: bool,
     pub(super) health: Health,
+    /// What it shares with other hosts, if anything.
+    pub(super) membership: Option<Box<Membership>>,
     /// Whether its robots.txt is to be had from another host.
     pub(super) waits_elsewhere: bool,
     /// Whether the levels of the whole crawl leave out what is queued here.
@@ -74,9 +77,10 @@ pub(super) struct HostQueue {
 }
 
 impl HostQueue {
-    pub(super) fn new(id: HostId, start: HostStart, health: Health) -> Self {
+    pub(super) fn new(id: HostId, start: HostStart, health: Health, by: ShareBy) -> Self {
         Self {
             id,
+            membership: Membership::of(&start.origin, by),
             origin: start.origin,
             delay: start.delay,
             followed: 0,
@@ -303,6 +307,9 @@ impl HostQueue {
     pub(super) fn eligible(&self, limits: &FrontierLimits, level: Option<u32>) -> Eligible {
         let slots = if self.asks_singly(level) { 1 } else { limits.per_host.get() };
         if self.leased_slots as usize >= slots {
+            return Eligible::Waits;
+        }
+        if self.membership.as_ref().is_some_and(|membership| membership.waits()) {
             return Eligible::Waits;
         }
         match self.work_eligible(limits, level) {

@@ -1,8 +1,8 @@
 //! [`Lease`]: one fetch granted, and how it can end.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
-use super::{Purpose, WorkItem};
+use super::{Purpose, WorkItem, groups::HostGroup};
 use crate::{candidate::HostId, time::Moment, url::WebUrl};
 
 /// One fetch granted. It cannot be cloned, and is given back with [`Frontier::complete`](super::Frontier::complete).
@@ -11,6 +11,8 @@ use crate::{candidate::HostId, time::Moment, url::WebUrl};
 pub struct Lease {
     pub(super) item: WorkItem,
     pub(super) holds_slot: bool,
+    /// Whose slots it holds as well.
+    pub(super) groups: Vec<HostGroup>,
     pub(super) granted: Moment,
     pub(super) delay: Duration,
     /// Whether the levels of the whole crawl count it: others wait for it.
@@ -96,6 +98,13 @@ pub enum Outcome {
         host: HostId,
         /// Where.
         to: WebUrl,
+    },
+    /// The name of the host was looked up.
+    LookedUp {
+        /// What was found; none where nobody could say.
+        addresses: Box<[IpAddr]>,
+        /// When that is too old.
+        until: Moment,
     },
     /// Nothing of the host whose robots.txt it is will be fetched: everything queued there is abandoned.
     Closed,

@@ -4,6 +4,15 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use super::{BackOffPolicy, Order};
 
+/// What hosts share the slots and the pause of one host by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ShareBy {
+    /// Those of one machine do, by the addresses of their names.
+    pub address: bool,
+    /// Those of one registrable domain do.
+    pub domain: bool,
+}
+
 /// What the frontier keeps to.
 #[derive(Debug, Clone)]
 pub struct FrontierLimits {
@@ -13,6 +22,8 @@ pub struct FrontierLimits {
     pub heads_per_host: NonZeroUsize,
     /// Leases of one host at a time.
     pub per_host: NonZeroUsize,
+    /// Which hosts share these and their pause.
+    pub share_by: ShareBy,
     /// Which URL of a host is best.
     pub order: Order,
     /// URLs deeper than this stay queued and are not leased.
@@ -33,6 +44,7 @@ impl Default for FrontierLimits {
             heads,
             heads_per_host,
             per_host: NonZeroUsize::MIN,
+            share_by: ShareBy::default(),
             order: Order::Breadth,
             max_depth: None,
             max_pages_per_host: None,

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use super::{
     Counts, FrontierLimits, HostStart, Lease, RefillAnswer, RefillRequest, WorkItem,
     agenda::HostAgenda,
+    groups::HostGroups,
     health::Health,
     host_queue::{Eligible, HostQueue},
     levels::Levels,
@@ -67,6 +68,8 @@ pub struct Frontier {
     /// Rows in memory.
     pub(super) in_memory: usize,
     pub(super) sharing: Sharing,
+    /// What hosts share.
+    pub(super) groups: HostGroups,
     /// Hosts that are not well.
     pub(super) unhealthy: BTreeSet<HostId>,
 }
@@ -77,6 +80,7 @@ impl Frontier {
         limits.heads_per_host = limits.heads_per_host.min(limits.heads);
         Self {
             sharing: Sharing::new(limits.heads_per_host),
+            groups: HostGroups::new(limits.per_host),
             agenda: if limits.order.is_weighted() { HostAgenda::by_weight() } else { HostAgenda::of_equals() },
             limits,
             hosts: Vec::new(),
@@ -111,7 +115,7 @@ impl Frontier {
         if health.is_down() {
             self.unhealthy.insert(host);
         }
-        let mut queue = HostQueue::new(host, start, health);
+        let mut queue = HostQueue::new(host, start, health, self.limits.share_by);
         self.retrying += queue.retrying();
         queue.excluded = queue.is_excluded(&self.limits);
         let by_depth = if self.is_by_level() { by_depth } else { Vec::new() };
@@ -150,7 +154,7 @@ impl Frontier {
     /// What can be done now. Call it again after each lease and each refill request, until it answers something else.
     pub fn next(&mut self, now: Moment) -> Next {
         self.now = self.now.max(now);
-        while let Some(host) = self.agenda.due(now) {
+        while let Some(host) = self.next_host(now) {
             let level = self.level_of(host);
             let queue = &mut self.hosts[host.0 as usize];
             if let Some(request) =
@@ -169,7 +173,7 @@ impl Frontier {
             }
             self.plan(host);
         }
-        if let Some(at) = self.agenda.next_moment() {
+        if let Some(at) = self.next_moment() {
             return self.wait(at, now);
         }
         match () {
@@ -188,7 +192,14 @@ impl Frontier {
 
     /// When a host can next do something by itself.
     pub fn next_moment(&self) -> Option<Moment> {
-        self.agenda.next_moment()
+        let moments = [self.agenda.next_moment(), self.groups.next_moment()];
+        moments.into_iter().flatten().min()
+    }
+
+    /// The host whose turn it is.
+    fn next_host(&mut self, now: Moment) -> Option<HostId> {
+        self.call_hosts(now);
+        self.agenda.due(now)
     }
 
     /// Whether something is leased or asked for.
@@ -259,6 +270,13 @@ impl Frontier {
         if queue.eligible(&self.limits, level) > Eligible::At(now) {
             return None;
         }
+        if queue.membership.as_ref().is_some_and(|membership| membership.wants_look_up(now)) {
+            return Some(self.grant_look_up(host, now));
+        }
+        if !self.has_room_in_groups(host, now) {
+            return None;
+        }
+        let queue = &mut self.hosts[host.0 as usize];
         if !queue.has_robots() && !queue.prerequisite.is_met(now) {
             let robots = WorkItem::robots(host, queue.origin.robots_txt(), host);
             queue.put_robots(robots);
@@ -287,7 +305,8 @@ impl Frontier {
         } else {
             self.leased_uncounted += 1;
         }
-        Some(Lease { item, holds_slot: true, granted: now, delay, in_levels })
+        let groups = self.join_groups(host, now);
+        Some(Lease { item, holds_slot: true, groups, granted: now, delay, in_levels })
     }
 
     pub(super) fn queue(&mut self, host: HostId) -> &mut HostQueue {
@@ -330,7 +349,11 @@ impl Frontier {
 
     /// Enters the host in the agenda at the moment it can next do something, behind the others of that moment.
     pub(super) fn plan(&mut self, host: HostId) {
-        self.agenda.enter(host, self.turn(host), self.weight(host), self.now);
+        let turn = self.turn(host);
+        self.agenda.enter(host, turn, self.weight(host), self.now);
+        if turn.is_none_or(|at| at > self.now) {
+            self.passes_on(host, self.now);
+        }
         self.share();
     }
 }

@@ -36,7 +36,7 @@ impl Frontier {
 
     /// Gives each host its share, when the number of hosts that have a turn has changed much.
     pub(super) fn share(&mut self) {
-        let hosts = self.agenda.len().max(1);
+        let hosts = (self.agenda.len() + self.groups.waiting()).max(1);
         if hosts > 2 * self.sharing.hosts || 2 * hosts < self.sharing.hosts {
             self.sharing.hosts = hosts;
             let share = (self.limits.heads.get() / hosts).clamp(1, self.sharing.per_host);

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    net::IpAddr,
     num::NonZeroUsize,
     time::Duration,
 };
@@ -46,7 +47,12 @@ struct Setup {
     max_depth: Option<u32>,
     max_pages: Option<u64>,
     order: Order,
+    /// How many machines the hosts are on, where those of one share.
+    machines: Option<u8>,
 }
+
+const PLAIN: Setup =
+    Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages: None, order: Order::Breadth, machines: None };
 
 /// The frontier and, beside it, the table as the writer would keep it.
 struct Model {
@@ -60,6 +66,9 @@ struct Model {
     fetched_again: HashMap<u64, usize>,
     leases: Vec<Lease>,
     last_end: HashMap<HostId, Moment>,
+    /// The machine of each host that was looked up, by its last byte, and when each was asked last.
+    machines: HashMap<HostId, Option<u8>>,
+    last_end_there: HashMap<u8, Moment>,
     /// Until when each host's robots.txt is good.
     /// Until when a robots.txt is good, and whether a URL was asked for since.
     met: HashMap<HostId, (Moment, bool)>,
@@ -76,6 +85,7 @@ impl Model {
             heads: limit(setup.heads * 2),
             heads_per_host: limit(setup.heads),
             per_host: limit(setup.per_host),
+            share_by: ShareBy { address: setup.machines.is_some(), domain: false },
             order: setup.order,
             max_depth: setup.max_depth,
             max_pages_per_host: setup.max_pages.and_then(std::num::NonZeroU64::new),
@@ -87,7 +97,22 @@ impl Model {
         let now = Moment::from_millis(1_000_000);
         let (rows, again, leases, answers) = Default::default();
         let (fetched_again, last_end, met, seeking) = Default::default();
-        Self { setup, frontier, now, rows, again, fetched_again, leases, last_end, met, seeking, answers }
+        let (machines, last_end_there) = Default::default();
+        Self {
+            setup,
+            frontier,
+            now,
+            rows,
+            again,
+            fetched_again,
+            leases,
+            last_end,
+            machines,
+            last_end_there,
+            met,
+            seeking,
+            answers,
+        }
     }
 
     fn offer(&mut self, host: u32, depth: u32) {
@@ -151,13 +176,14 @@ impl Model {
             assert!(self.now >= health.not_before && holding == 0, "an unhealthy host is asked too soon or too much");
         }
         let item = lease.item().clone();
+        self.check_machine(&lease);
         match item.purpose.row().queue {
             Queue::Table => self.leased_url(&item),
             Queue::Robots if item.redirects == 0 => {
                 let of = item.of.expect("it is of a host");
                 assert!(self.seeking.insert(of), "robots.txt is fetched twice at a time");
             }
-            Queue::Robots => {}
+            Queue::Robots | Queue::LookUp => {}
             Queue::Extra => {
                 assert!(self.has_robots(host), "fetched again before robots.txt");
                 assert!(!self.spent(host), "fetched again beyond the host's page budget");
@@ -167,6 +193,23 @@ impl Model {
             Queue::Check => assert!(self.has_robots(host), "checked before robots.txt"),
         }
         self.leases.push(lease);
+    }
+
+    /// A machine has no more leases than a host, and its delay passes, whatever the host is called.
+    fn check_machine(&self, lease: &Lease) {
+        if lease.purpose() == Purpose::LookUp || self.setup.machines.is_none() {
+            assert!(lease.groups.is_empty() && self.setup.machines.is_some() == (lease.purpose() == Purpose::LookUp));
+            return;
+        }
+        let machine = *self.machines.get(&lease.host()).expect("it was looked up");
+        let groups: Vec<_> = machine.map(group).into_iter().collect();
+        assert_eq!(lease.groups, groups);
+        if let Some(machine) = machine {
+            let there = self.leases.iter().filter(|other| other.groups.contains(&group(machine))).count();
+            assert!(there < self.setup.per_host, "more leases than slots on one machine");
+            let rested = self.last_end_there.get(&machine).is_none_or(|end| self.now >= *end + DELAY);
+            assert!(rested, "a machine is asked before its delay had passed");
+        }
     }
 
     fn leased_url(&mut self, item: &WorkItem) {
@@ -260,7 +303,13 @@ impl Model {
         let lease = self.leases.swap_remove(pick % self.leases.len());
         let host = lease.host();
         let item = lease.item().clone();
+        if item.purpose == Purpose::LookUp {
+            return self.complete_look_up(lease, how);
+        }
+        let there: Vec<_> = lease.groups.iter().filter_map(|group| self.machine(group)).collect();
+        self.last_end_there.extend(there.into_iter().map(|machine| (machine, self.now)));
         match item.purpose.row().queue {
+            Queue::LookUp => unreachable!("they are completed above"),
             Queue::Table => self.complete_page(lease, how),
             Queue::Extra => self.complete_extra(lease, how),
             Queue::Robots => {
@@ -277,6 +326,28 @@ impl Model {
             }
         }
         self.last_end.insert(host, self.now);
+    }
+
+    /// A name is on another machine than before, on none, or is not looked up after all.
+    fn complete_look_up(&mut self, lease: Lease, how: u8) {
+        let (host, until) = (lease.host(), self.now + DELAY * u32::from(how));
+        let outcome = match how % 8 {
+            0 => Outcome::Released,
+            1 => {
+                self.machines.insert(host, None);
+                Outcome::LookedUp { addresses: Box::default(), until: self.now }
+            }
+            _ => {
+                let machine = how / 8 % self.setup.machines.unwrap_or(1);
+                self.machines.insert(host, Some(machine));
+                Outcome::LookedUp { addresses: Box::new([address(machine)]), until }
+            }
+        };
+        self.frontier.complete(lease, outcome, Asked::No, self.now);
+    }
+
+    fn machine(&self, of: &groups::HostGroup) -> Option<u8> {
+        (0..self.setup.machines.unwrap_or(0)).find(|machine| group(*machine) == *of)
     }
 
     fn complete_extra(&mut self, lease: Lease, how: u8) {
@@ -392,16 +463,26 @@ impl Model {
     }
 }
 
+fn address(machine: u8) -> IpAddr {
+    IpAddr::from([127, 0, 0, machine])
+}
+
+fn group(machine: u8) -> groups::HostGroup {
+    groups::HostGroup::Address(address(machine))
+}
+
 fn setup() -> impl Strategy<Value = Setup> {
     let order = prop_oneof![Just(Order::Breadth), Just(Order::Depth), Just(Order::Best), Just(Order::BestOfLevel)];
-    (1..12_usize, 1..4_usize, 1..5_u32, proptest::option::of(0..5_u32), proptest::option::of(1..9_u64), order).prop_map(
-        |(heads, per_host, hosts, max_depth, max_pages, order)| Setup {
+    let limits = (proptest::option::of(0..5_u32), proptest::option::of(1..9_u64), proptest::option::of(1..4_u8));
+    (1..12_usize, 1..4_usize, 1..5_u32, limits, order).prop_map(
+        |(heads, per_host, hosts, (max_depth, max_pages, machines), order)| Setup {
             heads,
             per_host,
             hosts,
             max_depth,
             max_pages,
             order,
+            machines,
         },
     )
 }
@@ -437,7 +518,7 @@ proptest! {
 
 #[test]
 fn a_host_with_much_to_do_starves_nobody() {
-    let setup = Setup { heads: 5, per_host: 1, hosts: 3, max_depth: None, max_pages: None, order: Order::Breadth };
+    let setup = Setup { heads: 5, hosts: 3, ..PLAIN };
     let mut model = Model::new(setup);
     (0..300).for_each(|_| model.offer(0, 0));
     (0..10).for_each(|host| model.offer(1 + host % 2, 3));
@@ -453,7 +534,7 @@ fn a_host_with_much_to_do_starves_nobody() {
 
 #[test]
 fn memory_holds_heads_only() {
-    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages: None, order: Order::Breadth };
+    let setup = PLAIN;
     let mut model = Model::new(setup);
     (0..5_000).for_each(|_| model.offer(0, 1));
     assert!(model.frontier.in_memory() <= 10);
@@ -463,7 +544,7 @@ fn memory_holds_heads_only() {
 
 #[test]
 fn a_finished_url_is_fetched_again_before_queued_ones_and_is_no_page() {
-    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: Some(0), max_pages: None, order: Order::Breadth };
+    let setup = Setup { max_depth: Some(0), ..PLAIN };
     let mut model = Model::new(setup);
     model.offer(0, 0);
     model.drain();
@@ -485,7 +566,7 @@ fn a_finished_url_is_fetched_again_before_queued_ones_and_is_no_page() {
 #[test]
 fn a_page_budget_holds_back_what_is_to_be_fetched_again() {
     let max_pages = Some(1);
-    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages, order: Order::Breadth };
+    let setup = Setup { max_pages, ..PLAIN };
     let mut model = Model::new(setup);
     model.offer(0, 0);
     model.drain();
@@ -496,7 +577,7 @@ fn a_page_budget_holds_back_what_is_to_be_fetched_again() {
 
 #[test]
 fn a_slot_freed_early_counts_once() {
-    let setup = Setup { heads: 10, per_host: 1, hosts: 1, max_depth: None, max_pages: None, order: Order::Breadth };
+    let setup = PLAIN;
     let mut model = Model::new(setup);
     (0..2).for_each(|_| model.offer(0, 0));
     model.step();
@@ -538,7 +619,7 @@ fn a_host_whose_leases_end_without_a_request_starves_nobody() {
 /// One lease at a time is scarce: hosts get them in proportion to the weights of their URLs, also of those in the table.
 #[test]
 fn hosts_share_leases_by_the_weights_of_their_urls() {
-    let setup = Setup { heads: 2, per_host: 1, hosts: 2, max_depth: None, max_pages: None, order: Order::Best };
+    let setup = Setup { heads: 2, hosts: 2, order: Order::Best, ..PLAIN };
     let mut model = Model::new(setup);
     (0..200).for_each(|url| model.offer(u32::from(url % 3 != 1), 1));
     for host in 0..2 {

@@ -48,9 +48,9 @@ impl Frontier {
         self.hosts[host.0 as usize].health.row()
     }
 
-    /// Whether a host is not to be asked now: its delay, or a pause, has not passed.
-    pub fn rests(&self, host: HostId, now: Moment) -> bool {
-        self.hosts[host.0 as usize].not_before() > now
+    /// Whether the host of a lease is not to be asked now: its delay, a pause, or that of a group of it has not passed.
+    pub fn rests(&self, lease: &Lease, now: Moment) -> bool {
+        self.hosts[lease.item.host.0 as usize].not_before() > now || self.group_rests(lease, now)
     }
 
     /// How many hosts are not well.
@@ -70,7 +70,7 @@ impl Frontier {
 
     /// Nothing can be done before `at`; where all that is left is on hosts that are silent, the run may end before.
     pub(super) fn wait(&self, at: Moment, now: Moment) -> Next {
-        if self.is_under_way() || self.unhealthy.len() < self.agenda.len() {
+        if self.is_under_way() || self.groups.waiting() > 0 || self.unhealthy.len() < self.agenda.len() {
             return Next::WaitUntil(at);
         }
         let mut last = Moment::EPOCH;

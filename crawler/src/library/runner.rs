@@ -8,9 +8,10 @@ use super::ProgressHandle;
 use crate::{
     config::Settings,
     engine::{Gated, Pass, Progress, RunEnd, SharedGate, StopSignal, VisitEvents, WriterThread},
-    fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher},
+    fetch::{FetchFailure, FetchRequest, FetchResponse, Fetcher, resolve::HostAddresses},
     scope::UrlFilter,
     session::{self, Caller, CommandFailure, access::Standard},
+    url::WebUrl,
 };
 
 /// Takes the place of the fetcher in a crawl that was given none: such a crawl asks servers by HTTP.
@@ -58,6 +59,13 @@ impl<F: Fetcher> Fetcher for Asks<F> {
         match self {
             Self::Http(standard) => standard.fetch(request).await,
             Self::Own(own) => own.fetch(request).await,
+        }
+    }
+
+    async fn look_up(&self, url: &WebUrl) -> HostAddresses {
+        match self {
+            Self::Http(standard) => standard.look_up(url).await,
+            Self::Own(own) => own.look_up(url).await,
         }
     }
 }

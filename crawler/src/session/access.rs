@@ -14,9 +14,9 @@ use crate::{
     config::{Login, RawSettings, RawValue, SecretText, SecretValue, Settings},
     fetch::{
         address::{AddressPolicy, Allowance, StartNames, special_use},
-        dns::SystemResolver,
+        dns::{DnsResolver, SystemResolver},
         http::{FetchSettings, HttpFetcher},
-        resolve::ResolveOverride,
+        resolve::{NameService, ResolveOverride, Resolver},
     },
     store::StoreError,
     url::{Credentials, Origin, WebUrl},
@@ -86,7 +86,17 @@ pub(crate) fn fetcher<'a>(
     fetch.addresses = AddressPolicy::new(own, allowances(&limits.allow_private)?);
     fetch.start_names = Arc::new(names);
     fetch.resolve = overrides(&limits.resolve)?;
-    Ok(HttpFetcher::new(fetch, Arc::new(SystemResolver))?)
+    Ok(HttpFetcher::new(fetch, resolver(limits.resolver)?)?)
+}
+
+/// Who looks names up.
+pub(crate) fn resolver(service: NameService) -> Result<Arc<dyn Resolver>, CommandFailure> {
+    let failed = |error| CommandFailure::Usage(format!("--resolver: {error}"));
+    Ok(match service {
+        NameService::System => Arc::new(SystemResolver),
+        NameService::Dns => Arc::new(DnsResolver::of_system().map_err(failed)?),
+        NameService::Server(server) => Arc::new(DnsResolver::of_server(server).map_err(failed)?),
+    })
 }
 
 /// The names of starts that may be private: not those of hosts that had a public address in an earlier run. Whoever can change the

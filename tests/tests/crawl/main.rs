@@ -29,6 +29,7 @@ mod loss;
 mod lost_again;
 mod lost_always;
 mod lost_links;
+mod machines;
 mod many_hosts;
 mod moved;
 mod once_more;

@@ -55,10 +55,10 @@ pub struct CrawlFlags {
     /// Set of defaults for a purpose
     ///
     /// `focused` covers a small area completely. `revisit` crawls a site again and again; `watch` uses it if you give
-    /// no profile. A settings file, environment variables and flags win over the profile.
+    /// no profile. `broad` crawls a little of each of many hosts. A settings file, environment variables and flags win over the profile.
     #[arg(
         long,
-        value_name = "focused|revisit",
+        value_name = "focused|revisit|broad",
         env = "WEBLOOM_PROFILE",
         hide_env_values = true,
         help_heading = "Settings"
@@ -328,6 +328,12 @@ struct AccessFlags {
     /// Without it, Webloom refuses private and loopback addresses, unless one is a start URL.
     #[arg(long, value_name = "CIDR|NAME[:PORT]")]
     allow_private: Vec<String>,
+    /// Who looks up host names [default: system]
+    ///
+    /// `system` asks the operating system. `dns` asks its DNS servers directly, which is faster for many hosts.
+    /// ADDRESS:PORT is the DNS server to ask.
+    #[arg(long, value_name = "system|dns|ADDRESS:PORT")]
+    resolver: Option<String>,
     /// Address to use instead of asking DNS; may be repeated [default: none]
     ///
     /// Such as example.org:443:192.0.2.7.
@@ -468,6 +474,7 @@ impl AccessFlags {
         raw.fetch.user_agent = text(self.user_agent.as_ref());
         raw.fetch.headers = list(&headers).map(SecretValue::new);
         raw.fetch.allow_private = list(&self.allow_private);
+        raw.fetch.resolver = text(self.resolver.as_ref());
         raw.fetch.resolve = list(&self.resolve);
     }
 }
@@ -528,6 +535,7 @@ mod tests {
             "log-format" => "json",
             "user-agent" => "test/1 (+http://localhost/)",
             "header" => "X-Team: docs",
+            "resolver" => "dns",
             "resolve" => "example.org:80:127.0.0.1",
             "priority" => "/docs/=2",
             "cron" => "@daily",

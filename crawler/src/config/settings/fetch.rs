@@ -8,7 +8,10 @@ use crate::config::{
     rules::{Count, DurationRange, Each, Parsed, Size, Unless},
     secret::is_secret_header,
 };
-use crate::url::{Credentials, Origin, WebUrl};
+use crate::{
+    fetch::resolve::NameService,
+    url::{Credentials, Origin, WebUrl},
+};
 
 /// Headers that the program sets itself.
 const OWN_HEADERS: [&str; 8] =
@@ -21,6 +24,8 @@ const USER_AGENT: Parsed<UserAgent> = Parsed {
 
 const TYPES: Each<String> =
     Each(Parsed { allowed: "a media type such as \"application/pdf\" or \"image/*\"", parse: media_type });
+
+const RESOLVER: Parsed<NameService> = Parsed { allowed: "\"system\", \"dns\" or ADDRESS:PORT", parse: name_service };
 
 /// Limits and identity of one request.
 #[derive(Debug, Clone)]
@@ -49,6 +54,8 @@ pub struct FetchLimits {
     pub max_redirects: u32,
     /// Private addresses that may be asked: `CIDR`, `ADDRESS` or `NAME`, with `:PORT` or without.
     pub allow_private: Vec<String>,
+    /// Who looks names up.
+    pub resolver: NameService,
     /// `NAME:PORT:ADDRESS`, used instead of DNS.
     pub resolve: Vec<String>,
 }
@@ -126,9 +133,14 @@ impl FetchLimits {
             types: reader.read("fetch.types", &TYPES),
             max_redirects: reader.read("fetch.max_redirects", &Count(0..=50)),
             allow_private: reader.read("fetch.allow_private", &networks),
+            resolver: reader.read("fetch.resolver", &RESOLVER),
             resolve: reader.read("fetch.resolve", &names),
         }
     }
+}
+
+fn name_service(text: &str) -> Result<NameService, String> {
+    text.parse().map_err(|_| format!("{text:?} is no resolver"))
 }
 
 fn media_type(text: &str) -> Result<String, String> {

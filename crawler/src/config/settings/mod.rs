@@ -24,7 +24,7 @@ pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
 pub use key::KeySettings;
 pub use output::{LogFormat, LogSettings};
-pub use politeness::{PolitenessSettings, RobotsSettings};
+pub use politeness::{PolitenessSettings, RobotsSettings, ShareChoice};
 pub(super) use revisit::SECTIONS;
 pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};

@@ -1,6 +1,7 @@
 //! `[politeness]` and `[robots]`: what servers may ask of us.
 
 use std::{
+    marker::PhantomData,
     num::{NonZeroU32, NonZeroU64},
     time::Duration,
 };
@@ -9,7 +10,7 @@ use super::{host::authority, schedule::WINDOWS};
 use crate::{
     config::{
         reader::KeyReader,
-        rules::{Count, DurationRange, Each, Parsed, Real, Size, Unless},
+        rules::{Count, DurationRange, Each, OneOf, Parsed, Real, Size, Unless, words},
     },
     politeness::MemberRate,
     schedule::Window,
@@ -20,6 +21,20 @@ use crate::{
 const LEAST_DELAY: Duration = Duration::from_millis(100);
 
 const BANDWIDTH: Unless<Size> = Unless { word: "unlimited", rule: Size(1..=1 << 40) };
+
+words! {
+    /// Which hosts share the requests in flight, and the pause, of one.
+    ShareChoice {
+        /// None: each has its own.
+        Host = "host",
+        /// Those whose names have an address in common.
+        Address = "address",
+        /// Those of one registrable domain.
+        Domain = "domain",
+        /// Either.
+        Both = "address+domain",
+    }
+}
 
 /// How hard a server may be asked.
 #[derive(Debug, Clone)]
@@ -42,6 +57,8 @@ pub struct PolitenessSettings {
     pub give_up: Duration,
     /// Requests in flight to one host.
     pub per_host: NonZeroU32,
+    /// What hosts share these and the pause with.
+    pub share_by: ShareChoice,
     /// Requests in flight in all.
     pub concurrency: NonZeroU32,
     /// Requests a second in all; `None` is no limit.
@@ -83,6 +100,7 @@ impl PolitenessSettings {
             max_backoff: reader.read("politeness.max_backoff", &back_off),
             give_up: reader.read("politeness.give_up", &pause()),
             per_host: reader.read("politeness.per_host", &up_to(256)),
+            share_by: reader.read("politeness.share_by", &OneOf(PhantomData)),
             concurrency: reader.read("politeness.concurrency", &up_to(4096)),
             max_rate: reader.read("politeness.max_rate", &rate),
             max_bandwidth: reader.read("politeness.max_bandwidth", &BANDWIDTH).and_then(NonZeroU64::new),

@@ -9,12 +9,12 @@ use super::{
     admission::{CacheFailure, Origins, Policy},
 };
 use crate::{
-    config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings},
+    config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings, ShareChoice},
     engine::{
         EngineError,
         judge::{LinkRelation, PureHalf},
     },
-    frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order},
+    frontier::{BackOffPolicy, Frontier, FrontierLimits, HostHealth, HostStart, Order, ShareBy},
     order::Ranking,
     robots::ProductToken,
     scope::{CrawlScope, Reach, ScopeRules, UrlFilter},
@@ -156,6 +156,7 @@ fn frontier_limits(settings: &Settings) -> FrontierLimits {
         heads: count(settings.frontier.heads),
         heads_per_host: count(settings.frontier.heads_per_host),
         per_host: count(polite.per_host.get()),
+        share_by: share_by(polite.share_by),
         order: order(settings),
         max_depth: settings.budget.max_depth,
         max_pages_per_host: settings.budget.max_pages_per_host,
@@ -169,6 +170,11 @@ fn frontier_limits(settings: &Settings) -> FrontierLimits {
         },
         rows: true,
     }
+}
+
+fn share_by(choice: ShareChoice) -> ShareBy {
+    let by = |one| choice == one || choice == ShareChoice::Both;
+    ShareBy { address: by(ShareChoice::Address), domain: by(ShareChoice::Domain) }
 }
 
 fn order(settings: &Settings) -> Order {

@@ -69,7 +69,9 @@ pub(super) fn stages(plan: &WebPlan, random: &mut Random) -> Vec<Stage> {
     write!(text, "order = \"{order}\"\n{priority}").unwrap();
     let concurrency = random.pick(&[64, 64, 64, 64, 4, 1]);
     write!(text, "[politeness]\ndelay = \"{delay}\"\nper_host = {per_host}\nmax_delay = \"20s\"\n").unwrap();
-    writeln!(text, "concurrency = {concurrency}").unwrap();
+    // No draw of its own, so that a seed stays what it was.
+    let share_by = if heads_per_host == 10 { "address" } else { "host" };
+    writeln!(text, "concurrency = {concurrency}\nshare_by = \"{share_by}\"").unwrap();
     let rate = random.pick(&["", "", "", "", "", "", "", "max_rate = 1\n", "max_rate = 5\n", "max_rate = 100\n"]);
     text.push_str(rate);
     // No draw of its own, so that a seed stays what it was.

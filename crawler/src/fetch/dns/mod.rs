@@ -1,12 +1,16 @@
-//! Host names, looked up by the operating system.
+//! Host names, looked up by the operating system or in the DNS.
 //!
-//! Owns: [`SystemResolver`]. It knows no time to live and keeps no cache; each look-up holds a thread of the runtime's
-//! blocking pool, so the number of look-ups at once is the number of connections being made.
+//! Owns: [`SystemResolver`], which knows no time to live and keeps no cache (each look-up holds a thread of the runtime's blocking pool);
+//! [`DnsResolver`], which knows it and keeps a cache, and holds a socket a look-up.
 //!
 //! Does not know: URLs, ports, which addresses are allowed.
 
+mod servers;
+
 use super::Cause;
-use super::resolve::{Resolver, Resolving};
+use super::resolve::{HostAddresses, Resolver, Resolving};
+
+pub use self::servers::{DnsResolver, DnsSetupError};
 
 /// `getaddrinfo`, with what `/etc/hosts` and `/etc/resolv.conf` say.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,7 +21,7 @@ impl Resolver for SystemResolver {
         let name = name.to_owned();
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await.map_err(Cause::new)?;
-            Ok(found.map(|address| address.ip()).collect())
+            Ok(HostAddresses::of(found.map(|address| address.ip()).collect()))
         })
     }
 }
@@ -28,7 +32,7 @@ mod tests {
 
     #[tokio::test]
     async fn knows_the_names_of_this_machine() {
-        let found = SystemResolver.resolve("localhost").await.unwrap();
+        let found = SystemResolver.resolve("localhost").await.unwrap().list;
         assert!(!found.is_empty() && found.iter().all(std::net::IpAddr::is_loopback), "{found:?}");
     }
 

@@ -13,7 +13,6 @@ use rustls::{ClientConfig, RootCertStore};
 use super::exchange::Watch;
 use super::names::CheckedNames;
 use super::settings::{FetchSettings, SetupError};
-use crate::fetch::resolve::Resolver;
 use crate::url::{Credentials, Origin};
 
 /// What a browser asks for, so that servers which negotiate give us what they give people.
@@ -44,9 +43,9 @@ impl Parts {
     pub(super) fn new(
         roots: RootCertStore,
         settings: Arc<FetchSettings>,
-        resolver: Arc<dyn Resolver>,
+        names: CheckedNames,
     ) -> Result<Self, SetupError> {
-        Ok(Self { names: CheckedNames::new(Arc::clone(&settings), resolver), tls: tls(roots)?, settings })
+        Ok(Self { names, tls: tls(roots)?, settings })
     }
 
     /// A client that keeps connections open for the next request.

@@ -36,12 +36,13 @@ use tokio::time::Instant;
 
 use self::client::Parts;
 use self::connections::{Connections, Use};
-use self::exchange::{Connection, Exchange, Patience, Steps};
+use self::exchange::{Aim, Connection, Exchange, Patience, Steps};
+use self::names::CheckedNames;
 use self::outgoing::Outgoing;
 use self::room::BodyMemory;
-use super::resolve::Resolver;
+use super::resolve::{HostAddresses, Resolver};
 use super::{FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase};
-use crate::url::Origin;
+use crate::url::{Origin, WebUrl};
 
 pub use self::settings::{FetchSettings, SetupError};
 
@@ -65,6 +66,7 @@ pub use self::settings::{FetchSettings, SetupError};
 #[derive(Clone)]
 pub struct HttpFetcher {
     connections: Connections,
+    names: CheckedNames,
     memory: BodyMemory,
     /// Headers that the user gave, for some origins.
     given: HeaderMap,
@@ -89,11 +91,12 @@ impl HttpFetcher {
         resolver: Arc<dyn Resolver>,
     ) -> Result<Self, SetupError> {
         let settings = Arc::new(settings);
-        let parts = Parts::new(roots, Arc::clone(&settings), resolver)?;
+        let names = CheckedNames::new(Arc::clone(&settings), resolver);
+        let parts = Parts::new(roots, Arc::clone(&settings), names.clone())?;
         let connections = Connections::new(parts, settings.kept_origins)?;
         let given = client::given_headers(&settings)?;
         let logins = client::logins(&settings);
-        Ok(Self { connections, memory: BodyMemory::new(), given, logins, settings })
+        Ok(Self { connections, names, memory: BodyMemory::new(), given, logins, settings })
     }
 
     fn patience(&self, started: Instant) -> Patience {
@@ -197,6 +200,13 @@ impl Fetcher for HttpFetcher {
         }
         let requests = sent.requests;
         self.receive(sent, outgoing, patience).await.map_err(|error| error.after(requests))
+    }
+
+    async fn look_up(&self, url: &WebUrl) -> HostAddresses {
+        match self.settings.addresses.judge(url) {
+            Ok(trust) => self.names.addresses(url.host(), &Aim { trust, port: url.port(), pinned: None }).await,
+            Err(_) => HostAddresses::of(Vec::new()),
+        }
     }
 }
 

@@ -2,17 +2,18 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::exchange::{self, Aim};
 use super::settings::FetchSettings;
 use crate::fetch::Cause;
 use crate::fetch::address::Trust;
-use crate::fetch::resolve::{self, Resolver};
+use crate::fetch::resolve::{self, HostAddresses, Resolver};
 
 /// Resolves a name by what the request is pinned to, by the user's overrides or by a resolver, and passes on what the
 /// policy admits, and the private addresses of a start: what it returns is what is connected to.
@@ -57,13 +58,35 @@ impl CheckedNames {
     /// What the resolver says.
     async fn look_up(&self, name: &str, trust: Trust) -> Result<(Vec<IpAddr>, Trust), Cause> {
         let found = timed(self.resolver.resolve(name)).await?;
+        Ok(self.trusted(name, found.list, trust))
+    }
+
+    fn trusted(&self, name: &str, found: Vec<IpAddr>, trust: Trust) -> (Vec<IpAddr>, Trust) {
         let is_own = self.settings.start_names.found(name, &found);
-        Ok((found, if is_own { Trust::Host } else { trust }))
+        (found, if is_own { Trust::Host } else { trust })
+    }
+
+    /// The addresses at which a host may be asked. Where there are none, a request finds out why.
+    pub(super) async fn addresses(&self, name: &str, aim: &Aim) -> HostAddresses {
+        let nobody = || HostAddresses { list: Vec::new(), good_for: Duration::ZERO };
+        let ((found, trust), good_for) = match self.known(name, aim) {
+            Some(known) => (known, HostAddresses::MOST),
+            None => match timeout(self.settings.connect_timeout, self.resolver.resolve(name)).await {
+                Ok(Ok(found)) => (self.trusted(name, found.list, aim.trust), found.good_for),
+                Ok(Err(_)) | Err(_) => return nobody(),
+            },
+        };
+        match self.settings.addresses.screen(trust, found) {
+            Ok(list) if !list.is_empty() => {
+                HostAddresses { list, good_for: good_for.clamp(HostAddresses::LEAST, HostAddresses::MOST) }
+            }
+            _ => nobody(),
+        }
     }
 }
 
 /// Awaits a look-up, and notes how long it takes.
-async fn timed(looking_up: resolve::Resolving) -> Result<Vec<IpAddr>, Cause> {
+async fn timed(looking_up: resolve::Resolving) -> Result<HostAddresses, Cause> {
     let began = Instant::now();
     let found = looking_up.await;
     exchange::note_look_up(began.elapsed());

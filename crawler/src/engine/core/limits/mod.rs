@@ -20,6 +20,7 @@ use crate::{
     fetch::FetchError,
     frontier::Lease,
     politeness::MemberRate,
+    purpose::Purpose,
     queue::most_fetched,
     schedule::{Hours, Spell},
     store::Counters,
@@ -189,7 +190,8 @@ impl Limits {
     /// One came back. Whether its request was made: it was not where this machine could make none, or it was withdrawn.
     pub(super) fn came_back(&mut self, report: &Report, now: Moment) -> bool {
         self.in_flight -= 1;
-        if report.requests == 0 && matches!(report.result, Err(FetchError::Withdrawn | FetchError::Internal)) {
+        let is_unsent = matches!(report.result, Err(FetchError::Withdrawn | FetchError::Internal));
+        if report.requests == 0 && (is_unsent || report.lease.purpose() == Purpose::LookUp) {
             // It never went.
             self.gone(1);
         }

@@ -133,7 +133,7 @@ impl PageFates {
             Content::NotModified(validators) => {
                 (visit.etag, visit.last_modified) = (validators.etag.take(), validators.last_modified.take());
             }
-            Content::Robots { .. } => {}
+            Content::Robots { .. } | Content::Addresses(_) => {}
         }
     }
 }

@@ -197,7 +197,7 @@ impl KnownRobots {
         };
         let (body, location) = match answer.content {
             Content::Robots { body, location } => (body, location),
-            Content::Page(_) | Content::NotModified(_) | Content::Redirect(_) | Content::Other(_) => (Vec::new(), None),
+            _ => (Vec::new(), None),
         };
         if (300..400).contains(&answer.status) {
             return match location.filter(|_| item.redirects < MOST_REDIRECTS) {

@@ -140,7 +140,7 @@ impl Core {
         match lease.purpose().row().queue {
             Queue::Extra => return self.drop_lease(lease, why, now),
             Queue::Check => return self.frontier.forget_good(lease, now),
-            Queue::Table | Queue::Robots => {}
+            Queue::Table | Queue::Robots | Queue::LookUp => {}
         }
         let id = lease.item().id;
         self.starts.settle(id);

@@ -61,6 +61,10 @@ impl Core {
                     self.check_finished(*report, at);
                     Ok(None)
                 }
+                ReportTaker::LookUps => {
+                    self.looked_up(*report, at);
+                    Ok(None)
+                }
                 ReportTaker::Sources => {
                     self.guess_finished(*report, at, now);
                     Ok(None)

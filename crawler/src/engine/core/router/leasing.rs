@@ -3,6 +3,7 @@
 use super::super::{AtDrain, CacheEnding, Core, LeaseAllowance, Permission, RunEnd, StoreQuestion, Then, Workload};
 use crate::{
     frontier::{Asked, Lease, Next},
+    purpose::Purpose,
     store::Abandonment,
     time::Moment,
 };
@@ -110,7 +111,7 @@ impl Core {
             && let Some(lease) = self.robots.next_ready()
         {
             // Another request to its host may have ended while it waited.
-            if self.frontier.rests(lease.host(), now) {
+            if self.frontier.rests(&lease, now) {
                 self.give_back(lease, Asked::No, now);
             } else {
                 self.visit(lease);
@@ -166,6 +167,7 @@ impl Core {
                 self.ignore_robots(lease, now);
             }
             Some(_) => self.visit(lease),
+            _ if lease.purpose() == Purpose::LookUp => self.visit(lease),
             _ if !self.starts.allows(lease.item()) => self.abandon(lease, Abandonment::Scope, now),
             _ => match self.robots.permission(&lease) {
                 Permission::Given => match self.sources.take(lease.item()) {

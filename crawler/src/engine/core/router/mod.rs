@@ -6,6 +6,7 @@ mod between;
 mod health;
 mod intake;
 mod leasing;
+mod look_up;
 mod pages;
 mod rescues;
 mod robots;

@@ -147,7 +147,7 @@ impl Core {
                 (proposals, found)
             }
             // Its links have rows already, or the sweep finds them without.
-            Content::NotModified(_) | Content::Robots { .. } => {
+            Content::NotModified(_) | Content::Robots { .. } | Content::Addresses(_) => {
                 (Proposals::default(), Provenance::on(item, Hop::Link, Judge::Cache, ended.at))
             }
         };

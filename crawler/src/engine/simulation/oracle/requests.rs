@@ -1,13 +1,14 @@
 //! Whether the requests to each host kept to its limits.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, net::IpAddr};
 
 use super::super::{
     crawl::{Request, SimulatedCrawl, What},
     faults::{MINUTE, Outage, SECOND},
     web::{Permission, SimulatedRobots},
+    world::machine,
 };
-use crate::{engine::RunEnd, purpose::Purpose};
+use crate::{config::ShareChoice, engine::RunEnd, purpose::Purpose, url::WebUrl};
 
 /// Requests to an unhealthy host in the first half minute.
 const MOST_AT_FIRST: usize = 12;
@@ -15,6 +16,7 @@ const MOST_AT_FIRST: usize = 12;
 /// Judges the requests of the last sequence.
 pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
     rate(crawl)?;
+    machines(crawl)?;
     let mut hosts: BTreeMap<&str, Vec<&Request>> = BTreeMap::new();
     for request in crawl.in_sequence() {
         hosts.entry(&request.origin).or_default().push(request);
@@ -54,6 +56,43 @@ fn rate(crawl: &SimulatedCrawl) -> Result<(), String> {
     Ok(())
 }
 
+/// Hosts of one machine are one host, where they share.
+fn machines(crawl: &SimulatedCrawl) -> Result<(), String> {
+    if crawl.settings.politeness.share_by == ShareChoice::Host {
+        return Ok(());
+    }
+    let slots = crawl.settings.politeness.per_host.get() as usize;
+    let mut machines: BTreeMap<(IpAddr, u64), Vec<&Request>> = BTreeMap::new();
+    for request in crawl.in_sequence() {
+        let url = WebUrl::parse(&request.origin).map_err(|error| error.to_string())?;
+        machines.entry((machine(url.host()), request.run)).or_default().push(request);
+    }
+    for requests in machines.values() {
+        for (index, request) in requests.iter().enumerate().filter(|(_, request)| !request.is_second) {
+            let before = || requests[..index].iter();
+            if before().filter(|other| other.to > request.from).count() >= slots {
+                return Err(format!("{request:?} is one too many at a time on its machine"));
+            }
+            let last =
+                before().filter(|other| other.what != What::ToItself && is_known(crawl, slots, other.to, request));
+            let last = last.map(|other| other.to).max();
+            if last.is_some_and(|last| request.from < last + delay(crawl, request.run)) {
+                return Err(format!("{request:?} comes too soon after {last:?} on its machine"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether it was known that a request had ended at `to` when another was granted. What ends beside it may not be: at the same moment, or
+/// while its lease was on its way behind rows that the writer had no room for.
+fn is_known(crawl: &SimulatedCrawl, slots: usize, to: u64, request: &Request) -> bool {
+    match slots {
+        1 => to <= request.granted,
+        _ => to < request.granted && !crawl.writer_was_busy(to, request.granted),
+    }
+}
+
 /// No more at a time than there are slots, and none before the delay has passed.
 fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
     let slots = crawl.settings.politeness.per_host.get() as usize;
@@ -66,15 +105,9 @@ fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) 
         if flying >= slots {
             return Err(format!("{request:?} is one too many at a time"));
         }
-        // What ends beside it may not be known to have ended: at the same moment, or while its lease was on its way behind rows that
-        // the writer had no room for.
-        let is_known = |to: &u64| match slots {
-            1 => *to <= request.granted,
-            _ => *to < request.granted && !crawl.writer_was_busy(*to, request.granted),
-        };
         // One that leads its URL to itself is followed by another of the same lease.
         let ends = before().filter(|other| other.what != What::ToItself);
-        let last = ends.map(|other| other.to).filter(is_known).max();
+        let last = ends.map(|other| other.to).filter(|to| is_known(crawl, slots, *to, request)).max();
         let delay = delay(crawl, request.run);
         let delay = if knows == Some(request.run) { delay.max(asked) } else { delay };
         if last.is_some_and(|last| request.from < last + delay) {

@@ -59,7 +59,9 @@ struct Rebound(std::sync::Mutex<Vec<IpAddr>>);
 impl Resolver for Rebound {
     fn resolve(&self, _: &str) -> Resolving {
         let next = self.0.lock().unwrap().pop();
-        Box::pin(std::future::ready(next.map(|address| vec![address]).ok_or_else(|| Cause::new("no such name"))))
+        Box::pin(std::future::ready(
+            next.map(|address| HostAddresses::of(vec![address])).ok_or_else(|| Cause::new("no such name")),
+        ))
     }
 }
 

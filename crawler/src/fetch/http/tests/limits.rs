@@ -101,7 +101,7 @@ async fn the_time_to_connect_does_not_count_towards_the_first_byte() {
             let found = vec![self.0];
             Box::pin(async move {
                 tokio::time::sleep(SHORT * 3).await;
-                Ok(found)
+                Ok(HostAddresses::of(found))
             })
         }
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use self::server::{Act, Server};
 use super::{FetchSettings, HttpFetcher};
-use crate::fetch::resolve::{Resolver, Resolving};
+use crate::fetch::resolve::{HostAddresses, Resolver, Resolving};
 use crate::fetch::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher};
 use crate::url::WebUrl;
 
@@ -30,7 +30,7 @@ impl Resolver for FixedNames {
         if name == "hanging.test" {
             return Box::pin(std::future::pending());
         }
-        let found = self.0.get(name).cloned().ok_or_else(|| Cause::new("no such name"));
+        let found = self.0.get(name).cloned().map(HostAddresses::of).ok_or_else(|| Cause::new("no such name"));
         Box::pin(std::future::ready(found))
     }
 }
