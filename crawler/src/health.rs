@@ -29,7 +29,7 @@ pub enum FailureCause {
     Address,
     /// Its robots.txt redirects to a host that gives no answer, or may not be asked.
     RobotsRedirect,
-    /// It answers with this status (429, or 500 and more).
+    /// It answers with this status (429, or 500 and more), or forbids everything with it (401, 403).
     Status(u16),
 }
 
@@ -63,6 +63,9 @@ impl FailureCause {
             Self::Closed => "it closes connections before it answers",
             Self::Address => "its address is not on the public internet: if it is yours, give it with --allow-private",
             Self::RobotsRedirect => "its robots.txt redirects to a host that gives no answer, or may not be asked",
+            Self::Status(401 | 403) => {
+                "it forbids all that it is asked for: it may not want to be crawled, or wants a password"
+            }
             Self::Status(429) => "it asks for fewer requests (429): a longer --delay may help",
             Self::Status(_) => "it answers with a server error",
         }

@@ -43,6 +43,8 @@ pub(super) enum Decision {
 pub(super) enum Heard {
     /// The host answers.
     Answer,
+    /// It answers, and forbids the URL: with many of these in a row, the host may be to blame.
+    Forbidden(FailedFetch),
     /// There was no answer, or one for which the host may be to blame.
     Nothing(FailedFetch),
     /// It says nothing of the host.
@@ -85,7 +87,8 @@ pub(super) fn decide(
             Content::NotModified(_) => last(VisitOutcome::Stored, None),
             Content::Redirect(_) => last(VisitOutcome::Redirected, None),
             Content::Other(_) | Content::Robots { .. } | Content::Addresses(_) => {
-                let busy = is_passing(answer.status).then(|| again(&answer.status.to_string(), answer.retry_after));
+                let may_pass = is_passing(answer.status) || fault.is_some();
+                let busy = may_pass.then(|| again(&answer.status.to_string(), answer.retry_after));
                 busy.flatten().unwrap_or_else(|| last(VisitOutcome::Broken, broken_reason(answer)))
             }
         },
@@ -111,6 +114,9 @@ pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
         },
         Ok(answer) if is_of_the_host(answer.status) => {
             Heard::Nothing(FailedFetch { cause: FailureCause::Status(answer.status), retry_after: answer.retry_after })
+        }
+        Ok(answer) if matches!(answer.status, 401 | 403) => {
+            Heard::Forbidden(FailedFetch { cause: FailureCause::Status(answer.status), retry_after: None })
         }
         Ok(_) => Heard::Answer,
     }

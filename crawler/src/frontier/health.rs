@@ -26,6 +26,9 @@ use crate::{
 /// URLs that had an answer, of a host that is well; three times as many of one that has failed.
 const GOOD: usize = 5;
 
+/// URLs in a row that a host may forbid before it is taken to forbid everything: a page that had an answer shows whether it does.
+const MOST_FORBIDDEN: u8 = 10;
+
 /// Who is to blame for a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
@@ -55,6 +58,8 @@ pub struct HostHealth {
 pub(super) struct Health {
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
+    /// URLs in a row that it forbade.
+    forbidden: u8,
     /// URLs that had an answer; the first is the next to be asked for.
     good: Vec<Box<str>>,
     trouble: Option<Box<Trouble>>,
@@ -65,7 +70,7 @@ impl Health {
     pub(super) fn resume(known: HostHealth, policy: &BackOffPolicy, now: Moment) -> Self {
         let HostHealth { answers, stored, known_good, needs_robots } = known;
         let mut good: Vec<_> = known_good.into_iter().collect();
-        let Some(row) = stored else { return Self { answers, good, trouble: None } };
+        let Some(row) = stored else { return Self { answers, good, ..Self::default() } };
         let not_before = match row.wait {
             Wait::BackOff => Moment::EPOCH,
             // Where the clock was ahead when it was written, nothing is waited for longer than it ever is.
@@ -92,7 +97,7 @@ impl Health {
         // fails then fails in each run, and would never be charged.
         let excused = if good.is_empty() { Moment::EPOCH } else { now };
         let trouble = Trouble { down: Some(down), excused, ..Trouble::default() };
-        Self { answers, good, trouble: Some(Box::new(trouble)) }
+        Self { answers, good, trouble: Some(Box::new(trouble)), ..Self::default() }
     }
 
     fn down(&self) -> Option<&Down> {
@@ -181,7 +186,7 @@ impl Health {
     /// last failure does not show that, and ends no pause that it asked for since.
     pub(super) fn answered(&mut self, item: &WorkItem, granted: Moment, policy: &BackOffPolicy) -> bool {
         self.answers = true;
-        if item.purpose.is_counted() {
+        if item.purpose.is_counted() && self.forbidden == 0 {
             self.had_answer(&item.url);
         }
         let Some(trouble) = &mut self.trouble else { return false };
@@ -193,6 +198,17 @@ impl Health {
             return false;
         }
         trouble.answered(item, granted, pause, policy)
+    }
+
+    /// It forbids what it was asked for. Whether it may forbid everything.
+    pub(super) fn forbids(&mut self) -> bool {
+        self.forbidden = self.forbidden.saturating_add(1);
+        self.forbidden > MOST_FORBIDDEN
+    }
+
+    /// It gave an answer that forbids nothing.
+    pub(super) fn permits(&mut self) {
+        self.forbidden = 0;
     }
 
     /// It was asked, whatever came of it: also where what came of it says nothing of the host.

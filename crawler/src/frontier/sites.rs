@@ -269,7 +269,7 @@ impl Crawl {
         let now = self.moment();
         let (host, id) = (lease.host(), lease.item().id.0);
         let Some(failure) = reply.failure() else {
-            self.frontier.answered(&lease);
+            self.frontier.answered(&lease, true);
             let outcome = match lease.purpose() {
                 Purpose::Robots => Outcome::Met { until: now + Duration::from_hours(24) },
                 Purpose::Check => Outcome::Finished { stored: false },

@@ -320,7 +320,7 @@ impl Model {
                 if how < 100 {
                     self.frontier.failed(&lease, REFUSED, self.now);
                 } else {
-                    self.frontier.answered(&lease);
+                    self.frontier.answered(&lease, true);
                 }
                 self.frontier.complete(lease, Outcome::Finished { stored: false }, Asked::Yes, self.now);
             }
@@ -381,7 +381,7 @@ impl Model {
         }
         if let Outcome::Met { until } = outcome {
             self.met.insert(of, (until, false));
-            self.frontier.answered(&lease);
+            self.frontier.answered(&lease, true);
         }
         let failed = outcome == Outcome::Closed;
         let dropped = self.frontier.complete(lease, outcome, Asked::Yes, self.now);
@@ -418,7 +418,7 @@ impl Model {
             1 => (Outcome::Abandoned, State::Abandoned),
             2 => (Outcome::Released, State::Queued),
             _ => {
-                self.frontier.answered(&lease);
+                self.frontier.answered(&lease, true);
                 (Outcome::Finished { stored: true }, State::Finished)
             }
         };

@@ -21,10 +21,18 @@ impl Frontier {
         self.health_changed(host);
     }
 
-    /// A host gave an answer to a leased request. Whether it was down before.
-    pub fn answered(&mut self, lease: &Lease) -> bool {
+    /// A host forbids what it was asked for. Whether it has done so for so many URLs in a row that it may forbid all of them.
+    pub fn forbids(&mut self, lease: &Lease) -> bool {
+        self.queue(lease.item.host).health.forbids()
+    }
+
+    /// A host gave an answer to a leased request, a good one or one that forbids. Whether it was down before.
+    pub fn answered(&mut self, lease: &Lease, is_good: bool) -> bool {
         let host = lease.item.host;
         let queue = &mut self.hosts[host.0 as usize];
+        if is_good {
+            queue.health.permits();
+        }
         let recovered = queue.health.answered(&lease.item, lease.granted, &self.limits.back_off);
         if recovered {
             self.health_changed(host);

@@ -14,6 +14,7 @@ mod depths;
 mod descriptors;
 mod escapes;
 mod followed;
+mod forbidden;
 mod freshness;
 mod hostile;
 mod interrupted;

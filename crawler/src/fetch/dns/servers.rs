@@ -1,7 +1,12 @@
 //! [`DnsResolver`]: asks DNS servers.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
+use hashlink::LruCache;
 use hickory_resolver::{
     Resolver as Client, ResolverBuilder, TokioResolver,
     config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts},
@@ -14,8 +19,12 @@ use super::{Cause, HostAddresses, Resolver, Resolving};
 /// How long a server that does not answer is waited for, each of two times.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Names whose addresses are remembered, as answers: two a name.
-const REMEMBERED: u64 = 16_384;
+/// Names whose addresses are remembered, those asked for last.
+const REMEMBERED: usize = 65_536;
+
+/// Answers that the client remembers by itself: it is for names that have no address, since what it remembers costs it as much
+/// time as a question.
+const ANSWERS: u64 = 4_096;
 
 /// How long it is remembered that a name has no address, at least and at most: a host is tried again after some time, and somebody may be
 /// about to set it up.
@@ -26,7 +35,17 @@ const AT_ONCE: usize = 4_096;
 
 /// A client of DNS servers, with a cache by time to live. Clones share it.
 #[derive(Clone)]
-pub struct DnsResolver(Arc<TokioResolver>);
+pub struct DnsResolver {
+    client: Arc<TokioResolver>,
+    known: Arc<Mutex<LruCache<Box<str>, Known>>>,
+}
+
+/// The addresses of a name, and until when they are good.
+#[derive(Clone)]
+struct Known {
+    addresses: Arc<[IpAddr]>,
+    until: Instant,
+}
 
 /// What keeps names from being looked up in the DNS.
 #[derive(Debug, Error)]
@@ -65,24 +84,44 @@ impl DnsResolver {
         let options: &mut ResolverOpts = builder.options_mut();
         // One try more.
         (options.timeout, options.attempts) = (PATIENCE, 1);
-        options.cache_size = REMEMBERED;
+        options.cache_size = ANSWERS;
         options.max_active_requests = AT_ONCE;
         (options.positive_min_ttl, options.positive_max_ttl) = (Some(HostAddresses::LEAST), Some(HostAddresses::MOST));
         (options.negative_min_ttl, options.negative_max_ttl) = (Some(NEGATIVE[0]), Some(NEGATIVE[1]));
-        Ok(Self(Arc::new(builder.build()?)))
+        let known = Arc::new(Mutex::new(LruCache::new(REMEMBERED)));
+        Ok(Self { client: Arc::new(builder.build()?), known })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut LruCache<Box<str>, Known>) -> T) -> T {
+        // Whoever panicked with it had changed nothing by halves.
+        work(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn look_up(self, name: Box<str>) -> Result<HostAddresses, Cause> {
+        let found = self.client.lookup_ip(&*name).await.map_err(|error| match error {
+            none if none.is_no_records_found() => Cause::new(NoSuchName),
+            other => Cause::new(other),
+        })?;
+        let known = Known { addresses: found.iter().collect(), until: found.valid_until() };
+        let addresses = known.addresses(Instant::now());
+        self.with(|names| names.insert(name, known));
+        Ok(addresses)
+    }
+}
+
+impl Known {
+    fn addresses(&self, now: Instant) -> HostAddresses {
+        HostAddresses { list: self.addresses.to_vec(), good_for: self.until.saturating_duration_since(now) }
     }
 }
 
 impl Resolver for DnsResolver {
     fn resolve(&self, name: &str) -> Resolving {
-        let (client, name) = (Arc::clone(&self.0), name.to_owned());
-        Box::pin(async move {
-            let found = client.lookup_ip(name).await.map_err(|error| match error {
-                none if none.is_no_records_found() => Cause::new(NoSuchName),
-                other => Cause::new(other),
-            })?;
-            let good_for = found.valid_until().saturating_duration_since(std::time::Instant::now());
-            Ok(HostAddresses { list: found.iter().collect(), good_for })
-        })
+        let now = Instant::now();
+        let known = self.with(|names| names.get(name).filter(|known| now < known.until).cloned());
+        match known {
+            Some(known) => Box::pin(std::future::ready(Ok(known.addresses(now)))),
+            None => Box::pin(self.clone().look_up(name.into())),
+        }
     }
 }

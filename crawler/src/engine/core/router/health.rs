@@ -12,7 +12,7 @@ use crate::{
     fetch::FetchError,
     frontier::{Asked, Blame, Lease, Outcome},
     health::{HealthRow, Wait},
-    purpose::Queue,
+    purpose::{Purpose, Queue},
     store::{Abandonment, Counters, Step, UrlChange},
     time::Moment,
 };
@@ -55,9 +55,13 @@ impl Core {
     pub(super) fn note_of_host(&mut self, heard: Heard, lease: &Lease, at: Moment) -> HostChange {
         let host = lease.host();
         match heard {
-            Heard::Answer => {
+            // What robots.txt answers so allows everything.
+            Heard::Forbidden(failure) if lease.purpose() != Purpose::Robots && self.frontier.forbids(lease) => {
+                self.note_of_host(Heard::Nothing(failure), lease, at)
+            }
+            Heard::Answer | Heard::Forbidden(_) => {
                 let was = self.frontier.health(host);
-                if !self.frontier.answered(lease) {
+                if !self.frontier.answered(lease, heard == Heard::Answer) {
                     return HostChange::default();
                 }
                 let silent = was.map(|was| at.since(was.since)).unwrap_or_default();
