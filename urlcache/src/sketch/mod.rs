@@ -3,6 +3,7 @@
 //! | question | sketch | memory | relative standard error |
 //! |---|---|---|---|
 //! | how many different keys? | [`HyperLogLog`] with m registers | m bytes, less for few keys | 1.04/sqrt(m) |
+//! | with how many different partners did each key come? | [`PartnerCounts`] | fixed | few are distinguished, up to a dozen |
 //! | what happens to some of the keys? | a set of those that a [`BucketRange`] accepts | the set | that of a sample of keys |
 //!
 //! Callers can bring their own [`DistinctCount`]. All take keys as 128-bit fingerprints (the `hash` of a [`UrlKey`](crate::UrlKey)) and
@@ -15,10 +16,12 @@
 
 mod bucket;
 mod hyperloglog;
+mod partners;
 mod registers;
 
 pub use bucket::BucketRange;
 pub use hyperloglog::{HyperLogLog, Precision};
+pub use partners::{PartnerBits, PartnerCounts};
 
 /// A sketch that estimates how many different keys it was given.
 ///
