@@ -1,12 +1,16 @@
-//! In which order URLs are fetched: the rank that a URL gets when it is admitted, and the weight that a rank means.
+//! In which order URLs are fetched: the rank that a URL gets when it is admitted, and what a rank means.
 //!
-//! Owns: the [`Order`]s, the rules that give URLs a [`Weight`], and how depth and weight make one number. A host fetches
-//! the URL with the least rank first; URLs of equal rank in the order of their admission.
+//! Owns: the [`Order`]s, the rules that give URLs a [`Weight`], and how depth, weight and [`Merit`] make one number, from which each can
+//! be read again. A host fetches the URL with the least rank first; URLs of equal rank in the order of their admission.
 //!
 //! Does not know: where ranks are kept, or how hosts share what is scarce.
 
+mod merit;
+
 use std::sync::Arc;
 
+use merit::MERIT_BITS;
+pub use merit::{LinkClass, ListedPriority, Merit};
 use regex::Regex;
 
 /// Bits of a rank that hold a depth.
@@ -30,26 +34,56 @@ pub enum Order {
 }
 
 impl Order {
-    /// The number that a URL of this depth and weight is sorted by, least first.
+    /// The number that a URL of this depth and weight is sorted by, least first, of which nothing else is known.
     pub fn rank(self, depth: u32, weight: Weight) -> i64 {
-        let (depth, weight) = (i64::from(depth), i64::from(weight.0));
+        self.rank_with(depth, weight, Merit::default())
+    }
+
+    /// The same of one that has this weight by the rules, and of which this is known.
+    pub fn rank_with(self, depth: u32, rule: Weight, merit: Merit) -> i64 {
+        let (depth, weight) = (i64::from(depth), i64::from(rule.times(merit).0));
         match self {
             Self::Breadth => depth,
             Self::Depth => -depth,
-            Self::Best => depth - (weight << DEPTH_BITS),
-            Self::BestOfLevel => (depth << WEIGHT_BITS) - weight,
+            Self::Best => ((depth << MERIT_BITS) | merit.bits()) - (weight << (DEPTH_BITS + MERIT_BITS)),
+            Self::BestOfLevel => (((depth << WEIGHT_BITS) - weight) << MERIT_BITS) | merit.bits(),
         }
     }
 
-    /// The weight that a rank of this order was made from.
+    /// The weight that a rank of this order was made from, with all that was known.
     pub fn weight(self, rank: i64, depth: u32) -> Weight {
+        self.parts(rank, depth).map_or(Weight::USUAL, |(weight, _)| weight)
+    }
+
+    /// What was known of a URL when it got this rank; nothing where the rank is one of another order.
+    pub fn merit(self, rank: i64, depth: u32) -> Merit {
+        self.parts(rank, depth).map(|(_, merit)| merit).unwrap_or_default()
+    }
+
+    /// The rank of a URL that had this one and whose depth has changed.
+    pub fn at_depth(self, rank: i64, was: u32, depth: u32) -> i64 {
+        let moved = i64::from(depth) - i64::from(was);
+        match self.parts(rank, was) {
+            Some(_) if self == Self::BestOfLevel => rank + (moved << (WEIGHT_BITS + MERIT_BITS)),
+            Some(_) => rank + (moved << MERIT_BITS),
+            None => self.rank(depth, Weight::USUAL),
+        }
+    }
+
+    /// Weight and merit of a rank of this order.
+    fn parts(self, rank: i64, depth: u32) -> Option<(Weight, Merit)> {
         let depth = i64::from(depth);
+        let bits = rank & ((1 << MERIT_BITS) - 1);
         let weight = match self {
-            Self::Breadth | Self::Depth => return Weight::USUAL,
-            Self::Best => (depth - rank) >> DEPTH_BITS,
-            Self::BestOfLevel => (depth << WEIGHT_BITS) - rank,
+            Self::Breadth | Self::Depth => return None,
+            Self::Best => {
+                let weight = ((depth << MERIT_BITS) | bits).checked_sub(rank)?;
+                (weight % (1 << (DEPTH_BITS + MERIT_BITS)) == 0).then_some(weight >> (DEPTH_BITS + MERIT_BITS))?
+            }
+            Self::BestOfLevel => (depth << WEIGHT_BITS) - (rank >> MERIT_BITS),
         };
-        u32::try_from(weight).map_or(Weight::USUAL, |weight| Weight(weight.clamp(Weight::LEAST.0, Weight::MOST.0)))
+        let weight = Weight::of_thousandths(u32::try_from(weight).ok()?)?;
+        Some((weight, Merit::of_bits(bits)?))
     }
 
     /// Whether ranks ascend with the depth, so that levels can be finished one by one.
@@ -84,6 +118,13 @@ impl Weight {
     pub fn thousandths(self) -> u32 {
         self.0
     }
+
+    /// This weight by the rules with what is known of a URL, within the bounds of weights.
+    fn times(self, merit: Merit) -> Self {
+        let weight = u64::from(self.0) * merit.tenths() / 10;
+        let most = u64::from(Self::MOST.0);
+        Self(u32::try_from(weight.min(most)).map_or(Self::MOST.0, |weight| weight.max(Self::LEAST.0)))
+    }
 }
 
 /// A rule: URLs that match have this weight.
@@ -117,12 +158,28 @@ impl Ranking {
         Self { order, rules: rules.into() }
     }
 
-    /// The rank of a URL at this depth.
-    pub fn rank(&self, url: &str, depth: u32) -> i64 {
-        self.order.rank(depth, if self.order.is_weighted() { self.weight(url) } else { Weight::USUAL })
+    /// The order.
+    pub fn order(&self) -> Order {
+        self.order
     }
 
-    fn weight(&self, url: &str) -> Weight {
+    /// The rank of a URL at this depth, of which nothing else is known.
+    pub fn rank(&self, url: &str, depth: u32) -> i64 {
+        self.rank_with(url, depth, Merit::default())
+    }
+
+    /// The rank of a URL at this depth, of which this is known.
+    pub fn rank_with(&self, url: &str, depth: u32, merit: Merit) -> i64 {
+        self.order.rank_with(depth, if self.order.is_weighted() { self.weight(url) } else { Weight::USUAL }, merit)
+    }
+
+    /// The rank of a URL that has another one, which says what is known of it.
+    pub fn renewed(&self, url: &str, depth: u32, rank: i64) -> i64 {
+        self.rank_with(url, depth, self.order.merit(rank, depth))
+    }
+
+    /// The weight of a URL by the rules.
+    pub fn weight(&self, url: &str) -> Weight {
         let first = self.rules.iter().find(|rule| rule.pattern.is_match(url));
         first.map_or(Weight::USUAL, |rule| rule.weight)
     }
@@ -161,6 +218,29 @@ mod tests {
             }
             prop_assert_eq!(Order::Breadth.weight(Order::Breadth.rank(depth, weight), depth), Weight::USUAL);
         }
+
+        #[test]
+        fn a_rank_gives_back_what_was_known(depth in any::<u32>(), other in any::<u32>(), rule in weight(), bits in 0_i64..48) {
+            let merit = Merit::of_bits(bits).unwrap();
+            for order in [Order::Best, Order::BestOfLevel] {
+                let rank = order.rank_with(depth, rule, merit);
+                prop_assert_eq!((order.weight(rank, depth), order.merit(rank, depth)), (rule.times(merit), merit));
+                prop_assert_eq!(order.at_depth(rank, depth, other), order.rank_with(other, rule, merit));
+            }
+        }
+
+        #[test]
+        fn a_rank_of_another_order_says_nothing(depth in any::<u32>(), rule in weight(), bits in 0_i64..48) {
+            let merit = Merit::of_bits(bits).unwrap();
+            for order in [Order::Breadth, Order::Depth] {
+                prop_assert_eq!(Order::Best.merit(order.rank(depth, rule), depth), Merit::default());
+                let by_depth = order.rank_with(depth, rule, merit);
+                prop_assert_eq!(order.at_depth(by_depth, depth, 7), order.rank(7, rule));
+            }
+            // What the order best made of ranks before it knew of merits.
+            let old = i64::from(depth) - (i64::from(rule.0) << DEPTH_BITS);
+            prop_assert_eq!(Order::Best.merit(old, depth), Merit::default());
+        }
     }
 
     #[test]
@@ -170,6 +250,16 @@ mod tests {
         let weights =
             ["http://h/a/b", "http://h/a/", "http://h/", "http://x/", "http://x/a/"].map(|url| ranking.weight(url).0);
         assert_eq!(weights, [2_000, 2_000, 1_000, 500, 2_000]);
+    }
+
+    #[test]
+    fn links_matter_less_than_a_rule_of_ten() {
+        let [few, many] =
+            [1, 8].map(|pages| Merit { links: LinkClass::of_pages(pages), listed: ListedPriority::new(1.0) });
+        let rank = |rule: u32, merit| Order::Best.rank_with(3, Weight(rule), merit);
+        assert!(rank(1_000, many) < rank(1_000, few) && rank(10_000, Merit::default()) < rank(1_000, many));
+        let heaviest = Order::Best.rank_with(3, Weight::MOST, many);
+        assert_eq!((Order::Best.weight(heaviest, 3), Order::Best.merit(heaviest, 3)), (Weight::MOST, many));
     }
 
     #[test]

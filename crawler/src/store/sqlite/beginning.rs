@@ -275,8 +275,9 @@ impl Pass<'_> {
             return Ok(());
         }
         if let Some(ranking) = self.beginning.ranking {
-            let rank = ranking.rank(text, queued.depth);
-            if rank != row.get::<_, i64>(10)? {
+            let before = row.get(10)?;
+            let rank = ranking.renewed(text, queued.depth, before);
+            if rank != before {
                 writes.rank.execute(params![queued.id, rank])?;
             }
         }

@@ -10,7 +10,6 @@ use rusqlite::params;
 use super::{AT_ONCE, Fault, LinkSweep, runs::Sorter};
 use crate::{
     candidate::HostId,
-    order::Order,
     queue::{DepthLimit, Nearer},
 };
 
@@ -89,7 +88,7 @@ impl LinkSweep<'_> {
         )?;
         for Row { id, depth: was, rank, link } in self.rows_of(depths)? {
             let depth = depths[&link];
-            update.execute(params![depth, lowered(order, rank, [was, depth]), id])?;
+            update.execute(params![depth, order.at_depth(rank, was, depth), id])?;
             if depth <= most && most < was {
                 begin_anew.execute(params![id, self.current.sequence])?;
             }
@@ -139,9 +138,4 @@ fn pair(link: u64, depth: u32) -> u128 {
 #[expect(clippy::cast_possible_truncation, reason = "both parts are what they were made from")]
 fn parts(pair: u128) -> (u64, u32) {
     ((pair >> 64) as u64, pair as u32)
-}
-
-/// The rank of a URL whose depth fell; its weight stays.
-fn lowered(order: Order, rank: i64, [was, depth]: [u32; 2]) -> i64 {
-    order.rank(depth, order.weight(rank, was))
 }
