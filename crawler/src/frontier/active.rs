@@ -10,6 +10,8 @@ pub(super) struct LeasedPage {
     pub(super) depth: u32,
     /// Whether it had failed before.
     pub(super) again: bool,
+    /// Whether the table may have given it another rank since.
+    pub(super) reranked: bool,
 }
 
 /// Its leases and rows. There may be very many hosts, and most of them have none.
@@ -36,6 +38,19 @@ impl Active {
         self.leased.retain(|leased| leased.id != id);
         if let Some(refill) = &mut self.refill {
             refill.settled(id);
+        }
+    }
+
+    /// Whether the table may have given a leased row another rank.
+    pub(super) fn is_reranked(&self, id: Ticket) -> bool {
+        self.leased.iter().any(|leased| leased.id == id && leased.reranked)
+    }
+
+    /// The table gives rows other ranks.
+    pub(super) fn rerank(&mut self) {
+        self.leased.iter_mut().for_each(|leased| leased.reranked = true);
+        if let Some(refill) = &mut self.refill {
+            refill.outdated = true;
         }
     }
 }

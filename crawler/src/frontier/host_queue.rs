@@ -157,8 +157,14 @@ impl HostQueue {
     pub(super) fn unhold(&mut self, rows: u64) {
         self.held -= rows;
         self.plain += rows;
+        self.read_anew();
+    }
+
+    /// Leaves all rows to the table, to be read from the first place on.
+    pub(super) fn read_anew(&mut self) {
+        self.active.iter_mut().for_each(|active| active.rerank());
         self.evict(0);
-        self.cursor = Place::FIRST;
+        self.cursor = if self.plain > 0 { Place::FIRST } else { Place::LAST };
     }
 
     pub(super) fn offer(&mut self, queued: WorkItem, limit: usize) {
@@ -176,12 +182,16 @@ impl HostQueue {
 
     /// Puts a leased row back as it was.
     pub(super) fn release(&mut self, queued: WorkItem, limit: usize) {
+        let reranked = self.active.as_ref().is_some_and(|active| active.is_reranked(queued.id));
         self.end_lease(queued.id);
         if queued.attempts > 0 {
             self.retries.get_or_insert_default().tried += 1;
         }
         if queued.due.is_some() {
             self.retries.get_or_insert_default().rows.insert(Box::new(queued));
+        } else if reranked {
+            self.plain += 1;
+            self.read_anew();
         } else {
             self.offer(queued, limit);
         }
@@ -290,7 +300,7 @@ impl HostQueue {
             retries.tried -= 1;
         }
         let again = queued.failed.is_some();
-        self.active().lease(LeasedPage { id: queued.id, depth: queued.depth, again });
+        self.active().lease(LeasedPage { id: queued.id, depth: queued.depth, again, reranked: false });
         Some(*queued)
     }
 
@@ -473,7 +483,7 @@ impl HostQueue {
     fn read_beyond(&mut self, refill: PendingRefill, answer: RefillAnswer, limit: usize) {
         let RefillKind::Beyond(from) = refill.kind else { return };
         // Evicted below the place asked from: what was answered lies beyond the cursor again.
-        if self.cursor < from {
+        if self.cursor < from || refill.outdated {
             return;
         }
         let rows = AnsweredRows { rows: answer.rows, more: answer.more };

@@ -36,6 +36,7 @@ mod nearer;
 mod pauses;
 mod prerequisite;
 mod refill;
+mod reranked;
 mod retries;
 mod rows;
 mod shared_turns;

@@ -13,11 +13,13 @@ pub(super) struct PendingRefill {
     offered: Rows,
     dropped: Option<Place>,
     settled: HashSet<Ticket>,
+    /// Ranks have changed since.
+    pub(super) outdated: bool,
 }
 
 impl PendingRefill {
     pub(super) fn new(kind: RefillKind, limit: usize) -> Self {
-        Self { kind, limit, offered: Rows::default(), dropped: None, settled: HashSet::new() }
+        Self { kind, limit, offered: Rows::default(), dropped: None, settled: HashSet::new(), outdated: false }
     }
 
     /// Remembers a row offered beyond the cursor; only the first `limit` of them, and the place where the rest begins.

@@ -128,6 +128,16 @@ impl Model {
         self.frontier.offer(queued);
     }
 
+    /// Gives some rows of a host other weights.
+    fn rerank(&mut self, host: u32, weight: u8) {
+        let (order, host) = (self.setup.order, HostId(host % self.setup.hosts));
+        let weight = Weight::of_thousandths(1 + 100 * u32::from(weight)).expect("within bounds");
+        for row in self.rows.values_mut().filter(|row| row.queued.host == host && !row.queued.id.0.is_multiple_of(3)) {
+            row.queued.rank = order.rank(row.queued.depth, weight);
+        }
+        self.frontier.reranked(host);
+    }
+
     /// Has a finished URL fetched again, each at most once at a time.
     fn offer_extra(&mut self, pick: usize) {
         let leased: Vec<_> = self.leases.iter().map(Lease::url).cloned().collect();
@@ -494,7 +504,8 @@ proptest! {
     fn keeps_its_promises_under_random_schedules(setup in setup(), moves in prop::collection::vec(any::<(u8, u8, u8)>(), 0..300)) {
         let mut model = Model::new(setup);
         for (action, one, two) in moves {
-            match action % 11 {
+            match action % 12 {
+                11 => model.rerank(u32::from(one), two),
                 10 => model.offer_extra(usize::from(one)),
                 0..4 => model.offer(u32::from(one), u32::from(two % 7)),
                 4..7 => { model.step(); }
