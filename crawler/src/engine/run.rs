@@ -203,8 +203,8 @@ fn begin<F: Fetcher + 'static, S: Store, H: WriterHost>(
     let setup = Setup { resumed, settings: launch.settings, filter, is_followed, started, now };
     let core = setup.core(agent).map_err(|error| EngineError::Setup(Box::new(error)))?;
     let cache = if core.is_exact() { Errs::Never } else { Errs::Sometimes };
-    let (audit_sample, forgets) = ((sample > 0).then_some(sample), core.forgets());
-    launch.directory.begin_run(RunStart { cache, audit_sample, forgets, text_rule, is_over })?;
+    let (audit_sample, finds_keys) = ((sample > 0).then_some(sample), core.forgets() || core.counts_links());
+    launch.directory.begin_run(RunStart { cache, audit_sample, finds_keys, text_rule, is_over })?;
     let writer = launch.directory.writer(writer_settings, Instant::now().into_std())?;
     let written = Box::pin(launch.writer.run(writer, receiver)?);
     let control = RunControl { stop: launch.stop, progress: launch.progress };

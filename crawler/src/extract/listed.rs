@@ -14,6 +14,7 @@ use super::{
 use crate::{time::Moment, url::WebUrl};
 
 const LASTMOD: &str = "lastmod=";
+const PRIORITY: &str = "priority=";
 
 /// What a list of URLs leads to: the pages, or the sitemaps that it names.
 pub fn listed(list: &SourceList, url: &WebUrl, limits: LinkLimits, seed: ReferenceSeed) -> RawLinks {
@@ -47,6 +48,11 @@ pub fn listed_lastmod(label: &str) -> Option<Moment> {
     u64::try_from(millis).ok().map(Moment::from_millis)
 }
 
+/// How an entry is rated among those of its site, from 0 to 1, by the text of its label.
+pub fn listed_priority(label: &str) -> Option<f64> {
+    label.split(' ').find_map(|word| word.strip_prefix(PRIORITY))?.parse().ok()
+}
+
 fn element(kind: SourceKind) -> Element {
     match kind {
         SourceKind::Urlset | SourceKind::Text => Element::Sitemap,
@@ -62,7 +68,7 @@ fn note(entry: &SourceEntry) -> String {
     };
     let lastmod = entry.lastmod.and_then(date).map(|date| format!("{LASTMOD}{date}"));
     let changefreq = entry.changefreq.map(|frequency| format!("changefreq={}", frequency.word()));
-    let priority = entry.priority.map(|priority| format!("priority={priority}"));
+    let priority = entry.priority.map(|priority| format!("{PRIORITY}{priority}"));
     [lastmod, changefreq, priority].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -88,6 +94,7 @@ mod tests {
         assert_eq!(label(1), Some((Element::Sitemap, String::new())));
         assert_eq!(listed_lastmod(said), Some(Moment::from_millis(1_767_312_000_000)));
         assert_eq!([listed_lastmod("changefreq=daily"), listed_lastmod("lastmod=soon")], [None, None]);
+        assert_eq!([said, "priority=", ""].map(listed_priority), [Some(0.8), None, None]);
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub use head::PageHead;
 pub use header::{HeaderLink, HeaderLinks, link_header};
 pub use html::is_html;
 pub use labels::Label;
-pub use listed::{listed, listed_lastmod, none_of};
+pub use listed::{listed, listed_lastmod, listed_priority, none_of};
 pub use omitted::{Omitted, SelectorError};
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, decoded, everything, links, plain_text, scan};
 pub use reading::Reading;

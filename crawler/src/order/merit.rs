@@ -74,6 +74,11 @@ impl Merit {
         (1 + u64::from(self.links.0)) * listed
     }
 
+    /// Whether it changes no weight.
+    pub fn is_neutral(self) -> bool {
+        self.tenths() == Self::default().tenths()
+    }
+
     /// What is known now, where `newer` was learnt since: links are not forgotten, and the last sitemap is right.
     #[must_use]
     pub fn with(self, newer: Self) -> Self {

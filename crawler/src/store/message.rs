@@ -1,7 +1,7 @@
 //! [`Message`]: what the core sends to the writer, in order.
 
 use super::{
-    Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, KeptPart, LostRow, RescueRow, RobotsRow,
+    Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, KeptPart, LostRow, RankRows, RescueRow, RobotsRow,
     SequenceEnd, SitemapsRow, SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
 };
 use crate::{
@@ -42,6 +42,8 @@ pub struct Step {
     pub lost: Vec<LostRow>,
     /// A page was fetched again for lost URLs; those rescued have a row among `rows`.
     pub rescue: Option<RescueRow>,
+    /// URLs of which more is known than when they were admitted. The frontier holds no queued rows of their hosts after it.
+    pub ranks: Option<RankRows>,
     /// What the step adds to the sequence's sums.
     pub counters: Counters,
 }

@@ -19,7 +19,7 @@ mod links;
 mod lost;
 mod message;
 mod pages;
-
+mod ranks;
 mod reading;
 mod resumed;
 mod revisits;
@@ -41,6 +41,7 @@ pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
 pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{AuditStanding, Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Step};
 pub use pages::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome};
+pub use ranks::{RankRow, RankRows};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostSitemaps, HostState, PendingStart, Resumed};
 pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};

@@ -72,8 +72,8 @@ pub struct RunStart {
     pub cache: Errs,
     /// URLs its audit holds at most; `None` is no audit.
     pub audit_sample: Option<u64>,
-    /// Whether its URL cache forgets, so that the writer must know every key.
-    pub forgets: bool,
+    /// Whether the writer finds rows by their keys: the URL cache forgets, or ranks change.
+    pub finds_keys: bool,
     /// The rule by which texts of pages are made; `None` where none are kept.
     pub text_rule: Option<TextRule>,
     /// Whether the sequence has come to its end, and only pages are visited that are due after that.

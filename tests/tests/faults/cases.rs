@@ -119,7 +119,10 @@ const CASES: &[(&str, &str)] = &[
         "a link is at most one level deeper than its page, and the target of a redirect at most as deep as the redirect",
         "UPDATE url SET via = NULL WHERE hop = 'redirect'",
     ),
-    ("a URL's place in the order follows from its depth and its weight", "UPDATE url SET rank = rank + 9 WHERE id = 2"),
+    (
+        "a URL's place in the order follows from its depth, its weight and what is known of it",
+        "UPDATE url SET rank = rank + 9 WHERE id = 2",
+    ),
     ("a visit's outcome agrees with its status, digest and target", "UPDATE visit SET outcome = 'broken' WHERE id = 1"),
     ("a visit's outcome agrees with its status, digest and target", "UPDATE visit SET outcome = 'lost' WHERE id = 1"),
     (

@@ -42,6 +42,11 @@ impl Core {
         self.admission.forgets()
     }
 
+    /// Whether links change the ranks of URLs that are admitted already.
+    pub(in crate::engine) fn counts_links(&self) -> bool {
+        self.admission.counts_links()
+    }
+
     /// What it is expected to have lost, in URLs.
     pub(in crate::engine) fn expected_lost(&self) -> f64 {
         self.admission.expected_lost()

@@ -88,7 +88,8 @@ impl Setup {
             audit_rescues: settings.cache.audit_rescue == AuditRescue::On,
             reset: settings.cache.reset,
         };
-        let mut admission = Admission::new(cache, origins, resumed.last_url, policy);
+        let admission = Admission::new(cache, origins, resumed.last_url, policy);
+        let mut admission = admission.counting_links(resumed.hash_seed);
         if resumed.counters.unjudged() > 0 {
             admission.judges_no_more();
         }

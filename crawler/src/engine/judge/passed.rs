@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    extract::RawLinks,
+    extract::{RawLinks, listed_priority},
+    order::ListedPriority,
     url::{Canonicalizer, Fingerprint, Key, WebUrl},
 };
 
@@ -21,6 +22,8 @@ pub(in crate::engine) struct Candidate {
     pub(in crate::engine) url: WebUrl,
     pub(in crate::engine) key: Key,
     pub(in crate::engine) fingerprint: Fingerprint,
+    /// What the sitemap says of it that lists it.
+    pub(in crate::engine) listed: Option<ListedPriority>,
 }
 
 /// Candidates that were found in one place.
@@ -97,6 +100,14 @@ impl Passed {
             Source::Urls(urls) => urls.get(proposal.number as usize)?.clone(),
             Source::Page(links) => links.url(proposal.number)?.without_credentials(),
         };
-        Some(Candidate { key: self.rules.key(&url), url, fingerprint: proposal.fingerprint })
+        let listed = self.listed(proposal);
+        Some(Candidate { key: self.rules.key(&url), url, fingerprint: proposal.fingerprint, listed })
+    }
+
+    /// What a sitemap says of one of them; none where no sitemap lists it.
+    pub(in crate::engine) fn listed(&self, proposal: &Proposal) -> Option<ListedPriority> {
+        let Source::Page(links) = &self.source else { return None };
+        let label = links.list().and_then(|_| links.label(proposal.number))?;
+        ListedPriority::new(listed_priority(label.text)?)
     }
 }

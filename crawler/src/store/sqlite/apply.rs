@@ -8,7 +8,7 @@ use rusqlite::{Connection, Result, params};
 use super::{
     again::{self, Tickets},
     current::Current,
-    lost,
+    lost, ranks,
     step_context::{StepContext, StepRows},
     visits::{self, Written},
 };
@@ -66,6 +66,9 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
     }
     if let Some(row) = step.sitemaps {
         sitemaps(connection, row, current)?;
+    }
+    if let Some(learnt) = &step.ranks {
+        ranks::write(connection, learnt, current)?;
     }
     if let Some((id, why)) = step.closed {
         close(connection, id, why, current)?;

@@ -27,6 +27,7 @@ mod moment;
 mod pages;
 mod prepare;
 mod prune;
+mod ranks;
 mod reading;
 mod records;
 mod refill;

@@ -104,7 +104,7 @@ pub(super) fn begin_run(connection: &Connection, run: RunStart) -> rusqlite::Res
             audit_lost = iif(?2 IS NULL OR audit_sample IS NOT NULL, audit_lost, (SELECT coalesce(max(id), 0) FROM lost)),
             text_rule = ?4
          WHERE n = (SELECT max(n) FROM sequence)";
-    if run.forgets {
+    if run.finds_keys {
         connection.execute_batch(schema::INDEX_OF_KEYS)?;
     }
     // What gave no page then may give one now.

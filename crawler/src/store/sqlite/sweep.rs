@@ -348,7 +348,7 @@ mod tests {
             is_over: false,
             cache: crate::store::Errs::Never,
             audit_sample: None,
-            forgets: false,
+            finds_keys: false,
             text_rule: None,
         };
         super::super::prepare::begin_run(&connection, never).unwrap();

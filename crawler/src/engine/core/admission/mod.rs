@@ -8,6 +8,7 @@
 //! Does not know: who found a batch, and how or when pages are fetched.
 
 mod figures;
+mod in_links;
 mod origins;
 mod seen_cache;
 #[cfg(test)]
@@ -15,7 +16,8 @@ mod tests;
 
 use std::collections::HashMap;
 
-use urlcache::{Answer, Observation, ResetPolicy, Standing};
+use in_links::InLinks;
+use urlcache::{Answer, HashSeed, Observation, ResetPolicy, Standing};
 
 pub(in crate::engine) use origins::Origins;
 pub use seen_cache::CacheFailure;
@@ -25,10 +27,10 @@ pub(in crate::engine) use seen_cache::{Filling, SeenCache};
 use crate::{
     candidate::{Hop, HostId, Ticket},
     engine::judge::{Batch, Candidate, Judge, Passed, Proposal, Provenance},
-    order::Ranking,
-    store::{Abandonment, Counters, HostRow, LostRow, Step, UrlRow},
+    order::{Merit, Ranking},
+    store::{Abandonment, Counters, HostRow, LostRow, RankRow, RankRows, Step, UrlRow},
     time::Moment,
-    url::Origin,
+    url::{Fingerprint, Origin},
 };
 
 /// How the reset policy has the sequence end.
@@ -70,6 +72,8 @@ pub(super) struct Admission {
     cache: SeenCache,
     origins: Origins,
     policy: Policy,
+    /// What links say of URLs, where that changes their ranks.
+    in_links: Option<InLinks>,
     /// Hosts of which nothing is fetched, and what that makes of their URLs.
     closed: HashMap<HostId, Abandonment>,
     /// The number of the last URL.
@@ -85,7 +89,30 @@ impl Admission {
     /// One that knows the hosts of these origins, and has numbered URLs up to `last`.
     pub(super) fn new(cache: SeenCache, origins: Origins, last: u64, policy: Policy) -> Self {
         let (closed, ending) = (HashMap::new(), CacheEnding::Complete);
-        Self { cache, origins, policy, closed, last, ending, is_filling: false, has_room: false }
+        Self { cache, origins, policy, in_links: None, closed, last, ending, is_filling: false, has_room: false }
+    }
+
+    /// The same with a count of the pages that link to each URL, if its order is one that this changes; the seed is the sequence's.
+    pub(super) fn counting_links(self, hash_seed: u64) -> Self {
+        let is_weighted = self.policy.ranking.order().is_weighted();
+        Self { in_links: is_weighted.then(|| InLinks::new(HashSeed::new(hash_seed))), ..self }
+    }
+
+    /// Whether it counts links.
+    pub(super) fn counts_links(&self) -> bool {
+        self.in_links.is_some()
+    }
+
+    /// What was learnt of URLs that have rows, if it is time to rank them anew after so many were fetched.
+    pub(super) fn learnt(&mut self, fetched: u64) -> Option<RankRows> {
+        let rows = self.in_links.as_mut()?.take(fetched);
+        (!rows.is_empty()).then(|| RankRows { order: self.policy.ranking.order(), rows })
+    }
+
+    /// The same at any time.
+    pub(super) fn all_learnt(&mut self) -> Option<RankRows> {
+        let rows = self.in_links.as_mut()?.take_all();
+        (!rows.is_empty()).then(|| RankRows { order: self.policy.ranking.order(), rows })
     }
 
     /// Offers a batch: what is new gets a row in `step`, and its host one if it never had any. Returns the numbers of what was
@@ -104,6 +131,7 @@ impl Admission {
                 *all.entry(word.to_owned()).or_default() += count;
             }
         }
+        let learnt = self.in_links.as_mut().map(|links| links.note(&urls, found)).unwrap_or_default();
         let answers = self.cache.insert(&urls).to_vec();
         let mut admitted = Vec::new();
         for (proposal, answer) in urls.iter().zip(answers) {
@@ -121,6 +149,9 @@ impl Admission {
             if enters {
                 admitted.push(self.enter(candidate, found, &origin_of, step));
             }
+        }
+        for proposal in learnt {
+            self.learn(urls.candidate(&proposal), &origin_of, &step.hosts);
         }
         step.counters.duplicate += (urls.len() - admitted.len()) as u64;
         step.counters.expected_lost = self.cache.expected_lost();
@@ -151,15 +182,39 @@ impl Admission {
         origin_of: impl Fn(HostId) -> &'a Origin,
         step: &mut Step,
     ) -> HostId {
-        if let Some(host) =
-            self.origins.get(&origin, |host| among(&step.hosts, host).unwrap_or_else(|| origin_of(host)))
-        {
+        if let Some(host) = self.known_host(&origin, &origin_of, &step.hosts) {
             return host;
         }
         let id = HostId(u32::try_from(self.origins.len()).expect("a crawl has fewer than 2^32 hosts"));
         step.hosts.push(HostRow { id, origin });
         self.origins.insert(id, |host| among(&step.hosts, host).unwrap_or_else(|| origin_of(host)));
         id
+    }
+
+    fn known_host<'a: 'n, 'n>(
+        &self,
+        origin: &Origin,
+        origin_of: impl Fn(HostId) -> &'a Origin,
+        new: &'n [HostRow],
+    ) -> Option<HostId> {
+        self.origins.get(origin, |host| among(new, host).unwrap_or_else(|| origin_of(host)))
+    }
+
+    /// Remembers what is known of a URL that may have a row.
+    fn learn<'a>(&mut self, url: Option<Candidate>, origin_of: impl Fn(HostId) -> &'a Origin, new: &[HostRow]) {
+        let Some(Candidate { url, fingerprint, listed, .. }) = url else { return };
+        let Some(host) = self.known_host(&url.origin(), origin_of, new) else { return };
+        let merit = Merit { listed, ..self.merit(fingerprint) };
+        let rule = self.policy.ranking.weight(url.as_str());
+        if let Some(in_links) = &mut self.in_links {
+            in_links.learn(RankRow { host, fingerprint, rule, merit });
+        }
+    }
+
+    /// What links say of a URL.
+    fn merit(&self, fingerprint: Fingerprint) -> Merit {
+        let links = self.in_links.as_ref().map(|links| links.class(fingerprint)).unwrap_or_default();
+        Merit { links, listed: None }
     }
 
     /// Nothing of this host is fetched any more.
@@ -184,8 +239,9 @@ impl Admission {
         self.last += 1;
         let id = Ticket(self.last);
         let abandoned = self.why_closed(host);
-        let rank = self.policy.ranking.rank(candidate.url.as_str(), depth);
-        let Candidate { url, key, fingerprint } = candidate;
+        let Candidate { url, key, fingerprint, listed } = candidate;
+        let merit = Merit { listed, ..self.merit(fingerprint) };
+        let rank = self.policy.ranking.rank_with(url.as_str(), depth, merit);
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id
     }

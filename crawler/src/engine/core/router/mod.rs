@@ -8,6 +8,7 @@ mod intake;
 mod leasing;
 mod look_up;
 mod pages;
+mod ranks;
 mod rescues;
 mod robots;
 mod sources;
@@ -90,6 +91,7 @@ impl Core {
         if let Some(end) = self.stopped {
             return Ok(self.stopping(end, more));
         }
+        self.rank_anew();
         self.go_on_between(now);
         // A visit that is not taken in yet has not been reported to its host's queue as ended: its delay would not be kept.
         let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
@@ -126,6 +128,7 @@ impl Core {
             // What was charged for URLs that are known is taken back.
             return Then::Wait(None);
         }
+        self.rank_all_anew();
         Then::End(end)
     }
 }

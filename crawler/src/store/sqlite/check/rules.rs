@@ -123,8 +123,12 @@ pub(super) const RULES: &[(&str, &str)] = &[
              AND NOT EXISTS (SELECT 1 FROM sequence WHERE coalesce(revisit, revisited) IS NOT NULL)))",
     ),
     (
-        "a URL's place in the order follows from its depth and its weight",
+        "a URL's place in the order follows from its depth, its weight and what is known of it",
+        // What is known of it is in the lowest bits; those of a URL that an earlier version has fetched have none.
         "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth
+             AND NOT ((rank & 63) < 48 AND (((depth << 6) + (rank & 63) - rank) & 0x3FFFFFFFFF) = 0
+                 AND ((depth << 6) + (rank & 63) - rank) >> 38 BETWEEN 1 AND 1000000)
+             AND NOT ((rank & 63) < 48 AND (depth << 20) - (rank >> 6) BETWEEN 1 AND 1000000)
              AND NOT (((depth - rank) & 0xFFFFFFFF) = 0 AND (depth - rank) >> 32 BETWEEN 1 AND 1000000)
              AND (depth << 20) - rank NOT BETWEEN 1 AND 1000000",
     ),

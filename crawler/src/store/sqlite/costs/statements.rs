@@ -70,7 +70,8 @@ fn most(step: &Step, context: StepContext) -> usize {
     let audited = usize::from(step.visit.as_ref().is_some_and(|visit| visit.audited));
     let page = A_PAGE + usize::from(context.readmits) + text + audited;
     let rows = step.rows.len() * if context.lost { 2 } else { 1 };
-    page + rows + 3 * step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
+    let ranks = step.ranks.as_ref().map_or(0, |ranks| 2 * ranks.rows.len());
+    page + rows + ranks + 3 * step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
 }
 
 /// A crawl without a URL.
