@@ -12,7 +12,7 @@ const CLASS_BITS: u32 = 2;
 
 /// How many pages link to a URL, as far as it matters: 1, 2, 4, or 8 and more.
 ///
-/// More classes gain nothing: on rust-doc the first tenth of the pages has 2.5 times the `PageRank` mass of a crawl breadth first, with
+/// More classes gain nothing: on rust-doc the first tenth of the pages has 2.4 times the `PageRank` mass of a crawl breadth first, with
 /// these four classes as with the exact numbers.
 ///
 /// ```

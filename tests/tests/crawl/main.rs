@@ -17,6 +17,7 @@ mod followed;
 mod forbidden;
 mod freshness;
 mod hostile;
+mod in_links;
 mod interrupted;
 mod jobs;
 mod keep_alive;
