@@ -3,6 +3,7 @@
 mod hosts;
 mod links;
 mod losses;
+mod mass;
 mod queued;
 mod versions;
 mod whole;

@@ -96,7 +96,8 @@ impl PartnerCounts {
         let (high, low) = self.seed.finish(key);
         let line = below(high, (self.bitmaps.len() / LINE) as u64);
         // Three different ones: any of them, and two others by how they differ from it.
-        let (one, second, third) = (low % 32, 1 + (low >> 5) % 31, 1 + (low >> 16) % 30);
+        let one = low % 32;
+        let [second, third] = [1 + (low >> 5) % 31, 1 + (low >> 16) % 30];
         let apart = [0, second, third + u64::from(third >= second)];
         #[expect(clippy::cast_possible_truncation, reason = "below the length of a vector")]
         let places = apart.map(|apart| (line * LINE as u64 + (one ^ apart)) as usize);
