@@ -19,6 +19,9 @@ const DEPTH_BITS: u32 = 32;
 /// Bits of a rank that hold a weight.
 const WEIGHT_BITS: u32 = 20;
 
+/// By how much the rank of what comes first is less: no other rank of an order is as far from 0.
+const AHEAD: i64 = 1 << 60;
+
 /// In which order a host's URLs are fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -72,6 +75,7 @@ impl Order {
 
     /// Weight and merit of a rank of this order.
     fn parts(self, rank: i64, depth: u32) -> Option<(Weight, Merit)> {
+        let rank = if Self::is_ahead(rank) { rank + AHEAD } else { rank };
         let depth = i64::from(depth);
         let bits = rank & ((1 << MERIT_BITS) - 1);
         let weight = match self {
@@ -84,6 +88,17 @@ impl Order {
         };
         let weight = Weight::of_thousandths(u32::try_from(weight).ok()?)?;
         Some((weight, Merit::of_bits(bits)?))
+    }
+
+    /// The rank of a URL with this one that is fetched before all others of its host, whatever the order. Levels cannot be finished one
+    /// by one then.
+    pub fn ahead(rank: i64) -> i64 {
+        if Self::is_ahead(rank) { rank } else { rank - AHEAD }
+    }
+
+    /// Whether a rank is one of those.
+    pub fn is_ahead(rank: i64) -> bool {
+        rank < -(AHEAD / 2)
     }
 
     /// Whether ranks ascend with the depth, so that levels can be finished one by one.
@@ -226,6 +241,19 @@ mod tests {
                 let rank = order.rank_with(depth, rule, merit);
                 prop_assert_eq!((order.weight(rank, depth), order.merit(rank, depth)), (rule.times(merit), merit));
                 prop_assert_eq!(order.at_depth(rank, depth, other), order.rank_with(other, rule, merit));
+            }
+        }
+
+        #[test]
+        fn what_is_ahead_comes_before_all_others_and_keeps_its_place_among_them(a in (any::<u32>(), weight()), b in (any::<u32>(), weight()), bits in 0_i64..48) {
+            let merit = Merit::of_bits(bits).unwrap();
+            for order in [Order::Breadth, Order::Depth, Order::Best, Order::BestOfLevel] {
+                let [one, other] = [a, b].map(|(depth, rule)| order.rank_with(depth, rule, merit));
+                prop_assert!(Order::ahead(one) < other && Order::is_ahead(Order::ahead(one)) && !Order::is_ahead(other));
+                prop_assert_eq!(Order::ahead(one).cmp(&Order::ahead(other)), one.cmp(&other));
+                prop_assert_eq!(Order::ahead(Order::ahead(one)), Order::ahead(one));
+                prop_assert_eq!(order.merit(Order::ahead(one), a.0), order.merit(one, a.0));
+                prop_assert_eq!(order.weight(Order::ahead(one), a.0), order.weight(one, a.0));
             }
         }
 

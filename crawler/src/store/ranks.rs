@@ -3,6 +3,7 @@
 use crate::{
     candidate::HostId,
     order::{Merit, Order, Weight},
+    time::Moment,
     url::Fingerprint,
 };
 
@@ -17,6 +18,8 @@ pub struct RankRow {
     pub rule: Weight,
     /// What is known beside that; what its row has stays, where this says no more.
     pub merit: Merit,
+    /// When it was modified last, as a sitemap says: with an older copy it is visited first.
+    pub modified: Option<Moment>,
 }
 
 /// What was learnt of several URLs.

@@ -33,6 +33,7 @@ mod lost_always;
 mod lost_links;
 mod machines;
 mod many_hosts;
+mod modified;
 mod moved;
 mod once_more;
 mod order;

@@ -6,7 +6,7 @@ use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_STAR
 
 use super::{
     Admission, Core, KnownRobots, Limits, Outbox, PageFates, Revisits, RunEnd, SeenCache, Sources, Starts, Sweep,
-    admission::{CacheFailure, Origins, Policy},
+    admission::{CacheFailure, Lessons, Origins, Policy},
 };
 use crate::{
     config::{AuditRescue, NofollowChoice, OrderChoice, ScopeKind, Settings, ShareChoice},
@@ -89,7 +89,7 @@ impl Setup {
             reset: settings.cache.reset,
         };
         let admission = Admission::new(cache, origins, resumed.last_url, policy);
-        let mut admission = admission.counting_links(resumed.hash_seed);
+        let mut admission = admission.learning(lessons(&settings, resumed.sequence), resumed.hash_seed);
         if resumed.counters.unjudged() > 0 {
             admission.judges_no_more();
         }
@@ -190,6 +190,12 @@ fn order(settings: &Settings) -> Order {
 /// How the URLs of a run are ranked.
 pub(in crate::engine) fn ranking(settings: &Settings) -> Ranking {
     Ranking::new(order(settings), settings.frontier.priority.clone())
+}
+
+/// What a run of a sequence learns of URLs that it has admitted. Where levels are finished one by one, none comes before its level.
+fn lessons(settings: &Settings, sequence: u32) -> Lessons {
+    let dates = sequence > 0 && settings.budget.max_depth.is_none();
+    Lessons { weights: order(settings).is_weighted(), dates }
 }
 
 fn relation(settings: &Settings) -> LinkRelation {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::{
-    extract::{RawLinks, listed_priority},
+    extract::{RawLinks, listed_lastmod, listed_priority},
     order::ListedPriority,
+    time::Moment,
     url::{Canonicalizer, Fingerprint, Key, WebUrl},
 };
 
@@ -24,6 +25,8 @@ pub(in crate::engine) struct Candidate {
     pub(in crate::engine) fingerprint: Fingerprint,
     /// What the sitemap says of it that lists it.
     pub(in crate::engine) listed: Option<ListedPriority>,
+    /// When it was modified last, as that sitemap says.
+    pub(in crate::engine) modified: Option<Moment>,
 }
 
 /// Candidates that were found in one place.
@@ -100,14 +103,23 @@ impl Passed {
             Source::Urls(urls) => urls.get(proposal.number as usize)?.clone(),
             Source::Page(links) => links.url(proposal.number)?.without_credentials(),
         };
-        let listed = self.listed(proposal);
-        Some(Candidate { key: self.rules.key(&url), url, fingerprint: proposal.fingerprint, listed })
+        let (listed, modified) = (self.listed(proposal), self.modified(proposal));
+        Some(Candidate { key: self.rules.key(&url), url, fingerprint: proposal.fingerprint, listed, modified })
     }
 
-    /// What a sitemap says of one of them; none where no sitemap lists it.
+    /// How a sitemap rates one of them; none where no sitemap lists it.
     pub(in crate::engine) fn listed(&self, proposal: &Proposal) -> Option<ListedPriority> {
+        ListedPriority::new(listed_priority(self.entry(proposal)?)?)
+    }
+
+    /// When one of them was modified last, as a sitemap says.
+    pub(in crate::engine) fn modified(&self, proposal: &Proposal) -> Option<Moment> {
+        listed_lastmod(self.entry(proposal)?)
+    }
+
+    /// All that a sitemap or a feed says of one of them.
+    fn entry(&self, proposal: &Proposal) -> Option<&str> {
         let Source::Page(links) = &self.source else { return None };
-        let label = links.list().and_then(|_| links.label(proposal.number))?;
-        ListedPriority::new(listed_priority(label.text)?)
+        links.list().and_then(|_| links.label(proposal.number)).map(|label| label.text)
     }
 }

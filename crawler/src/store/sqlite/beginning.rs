@@ -13,7 +13,7 @@ use super::{CrawlDirectory, current::Current, resume};
 use crate::{
     candidate::Ticket,
     health::Wait,
-    order::Ranking,
+    order::{Order, Ranking},
     queue::Counts,
     scope::CrawlScope,
     store::{Abandonment, HostState, PendingStart, Resumed, StoreError},
@@ -115,6 +115,7 @@ pub(super) fn found(transaction: &Transaction<'_>, beginning: &Beginning<'_>) ->
         admitted: HashSet::new(),
         left_out: BTreeSet::new(),
         clamped: 0,
+        keeps_ahead: beginning.max_depth.is_none() && !is_untouched(transaction)?,
     };
     pass.run(transaction)?;
     pass.forget_hosts(transaction)?;
@@ -138,6 +139,8 @@ struct Pass<'a> {
     /// Hosts of which something was left out.
     left_out: BTreeSet<u32>,
     clamped: u64,
+    /// Whether what comes before all others stays there: the sequence has begun, and levels are not finished one by one.
+    keeps_ahead: bool,
 }
 
 /// What is written to single rows.
@@ -277,6 +280,8 @@ impl Pass<'_> {
         if let Some(ranking) = self.beginning.ranking {
             let before = row.get(10)?;
             let rank = ranking.renewed(text, queued.depth, before);
+            // A sequence learns anew what was modified.
+            let rank = if self.keeps_ahead && Order::is_ahead(before) { Order::ahead(rank) } else { rank };
             if rank != before {
                 writes.rank.execute(params![queued.id, rank])?;
             }

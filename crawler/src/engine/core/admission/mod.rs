@@ -8,7 +8,7 @@
 //! Does not know: who found a batch, and how or when pages are fetched.
 
 mod figures;
-mod in_links;
+mod learning;
 mod origins;
 mod seen_cache;
 #[cfg(test)]
@@ -16,7 +16,8 @@ mod tests;
 
 use std::collections::HashMap;
 
-use in_links::InLinks;
+use learning::Learning;
+pub(in crate::engine::core) use learning::Lessons;
 use urlcache::{Answer, HashSeed, Observation, ResetPolicy, Standing};
 
 pub(in crate::engine) use origins::Origins;
@@ -30,7 +31,7 @@ use crate::{
     order::{Merit, Ranking},
     store::{Abandonment, Counters, HostRow, LostRow, RankRow, RankRows, Step, UrlRow},
     time::Moment,
-    url::{Fingerprint, Origin},
+    url::Origin,
 };
 
 /// How the reset policy has the sequence end.
@@ -72,8 +73,8 @@ pub(super) struct Admission {
     cache: SeenCache,
     origins: Origins,
     policy: Policy,
-    /// What links say of URLs, where that changes their ranks.
-    in_links: Option<InLinks>,
+    /// What links and sitemaps say of URLs, where that changes their ranks.
+    learning: Option<Learning>,
     /// Hosts of which nothing is fetched, and what that makes of their URLs.
     closed: HashMap<HostId, Abandonment>,
     /// The number of the last URL.
@@ -89,29 +90,29 @@ impl Admission {
     /// One that knows the hosts of these origins, and has numbered URLs up to `last`.
     pub(super) fn new(cache: SeenCache, origins: Origins, last: u64, policy: Policy) -> Self {
         let (closed, ending) = (HashMap::new(), CacheEnding::Complete);
-        Self { cache, origins, policy, in_links: None, closed, last, ending, is_filling: false, has_room: false }
+        Self { cache, origins, policy, learning: None, closed, last, ending, is_filling: false, has_room: false }
     }
 
-    /// The same with a count of the pages that link to each URL, if its order is one that this changes; the seed is the sequence's.
-    pub(super) fn counting_links(self, hash_seed: u64) -> Self {
-        let is_weighted = self.policy.ranking.order().is_weighted();
-        Self { in_links: is_weighted.then(|| InLinks::new(HashSeed::new(hash_seed))), ..self }
+    /// The same that learns of URLs which it has admitted; the seed is the sequence's.
+    pub(super) fn learning(self, from: Lessons, hash_seed: u64) -> Self {
+        let learns = from.weights || from.dates;
+        Self { learning: learns.then(|| Learning::new(from, HashSeed::new(hash_seed))), ..self }
     }
 
     /// Whether it counts links.
     pub(super) fn counts_links(&self) -> bool {
-        self.in_links.is_some()
+        self.learning.as_ref().is_some_and(Learning::counts_links)
     }
 
     /// What was learnt of URLs that have rows, if it is time to rank them anew after so many were fetched.
     pub(super) fn learnt(&mut self, fetched: u64) -> Option<RankRows> {
-        let rows = self.in_links.as_mut()?.take(fetched);
+        let rows = self.learning.as_mut()?.take(fetched);
         (!rows.is_empty()).then(|| RankRows { order: self.policy.ranking.order(), rows })
     }
 
     /// The same at any time.
     pub(super) fn all_learnt(&mut self) -> Option<RankRows> {
-        let rows = self.in_links.as_mut()?.take_all();
+        let rows = self.learning.as_mut()?.take_all();
         (!rows.is_empty()).then(|| RankRows { order: self.policy.ranking.order(), rows })
     }
 
@@ -131,7 +132,7 @@ impl Admission {
                 *all.entry(word.to_owned()).or_default() += count;
             }
         }
-        let learnt = self.in_links.as_mut().map(|links| links.note(&urls, found)).unwrap_or_default();
+        let learnt = self.learning.as_mut().map(|learning| learning.note(&urls, found)).unwrap_or_default();
         let answers = self.cache.insert(&urls).to_vec();
         let mut admitted = Vec::new();
         for (proposal, answer) in urls.iter().zip(answers) {
@@ -202,19 +203,13 @@ impl Admission {
 
     /// Remembers what is known of a URL that may have a row.
     fn learn<'a>(&mut self, url: Option<Candidate>, origin_of: impl Fn(HostId) -> &'a Origin, new: &[HostRow]) {
-        let Some(Candidate { url, fingerprint, listed, .. }) = url else { return };
-        let Some(host) = self.known_host(&url.origin(), origin_of, new) else { return };
-        let merit = Merit { listed, ..self.merit(fingerprint) };
-        let rule = self.policy.ranking.weight(url.as_str());
-        if let Some(in_links) = &mut self.in_links {
-            in_links.learn(RankRow { host, fingerprint, rule, merit });
+        let Some(candidate) = url else { return };
+        let Some(host) = self.known_host(&candidate.url.origin(), origin_of, new) else { return };
+        let rule = self.policy.ranking.weight(candidate.url.as_str());
+        if let Some(learning) = &mut self.learning {
+            let (merit, modified) = (learning.merit(&candidate), learning.modified(&candidate));
+            learning.learn(RankRow { host, fingerprint: candidate.fingerprint, rule, merit, modified });
         }
-    }
-
-    /// What links say of a URL.
-    fn merit(&self, fingerprint: Fingerprint) -> Merit {
-        let links = self.in_links.as_ref().map(|links| links.class(fingerprint)).unwrap_or_default();
-        Merit { links, listed: None }
     }
 
     /// Nothing of this host is fetched any more.
@@ -239,8 +234,8 @@ impl Admission {
         self.last += 1;
         let id = Ticket(self.last);
         let abandoned = self.why_closed(host);
-        let Candidate { url, key, fingerprint, listed } = candidate;
-        let merit = Merit { listed, ..self.merit(fingerprint) };
+        let merit = self.learning.as_ref().map_or_else(Merit::default, |learning| learning.merit(&candidate));
+        let Candidate { url, key, fingerprint, .. } = candidate;
         let rank = self.policy.ranking.rank_with(url.as_str(), depth, merit);
         step.rows.push(UrlRow { id, host, url, key, fingerprint, hop, via, depth, redirects, rank, abandoned });
         id

@@ -124,8 +124,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ),
     (
         "a URL's place in the order follows from its depth, its weight and what is known of it",
-        // What is known of it is in the lowest bits; those of a URL that an earlier version has fetched have none.
-        "SELECT 'url ' || id FROM url WHERE abs(rank) <> depth
+        // What is known of it is in the lowest bits; those of a URL that an earlier version has fetched have none. What comes before all
+        // others is 2^60 less.
+        "SELECT 'url ' || id
+         FROM (SELECT id, depth, iif(rank < -(1 << 59), rank + (1 << 60), rank) AS rank FROM url) WHERE abs(rank) <> depth
              AND NOT ((rank & 63) < 48 AND (((depth << 6) + (rank & 63) - rank) & 0x3FFFFFFFFF) = 0
                  AND ((depth << 6) + (rank & 63) - rank) >> 38 BETWEEN 1 AND 1000000)
              AND NOT ((rank & 63) < 48 AND (depth << 20) - (rank >> 6) BETWEEN 1 AND 1000000)

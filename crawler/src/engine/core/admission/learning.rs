@@ -1,10 +1,11 @@
-//! [`InLinks`]: how many pages link to each URL, and which of the URLs that are admitted already this ranks anew.
+//! [`Learning`]: what links and sitemaps say of URLs that are admitted already, by which these are ranked anew.
 //!
 //! Owns: a sketch of fixed memory that takes in each link of each page before the URL cache judges it, and what was learnt since the
-//! last ranks were sent.
+//! last ranks were sent: how many pages link to a URL, how a sitemap rates it, and when it was modified.
 //!
 //! Invariants: a page counts once, however often it is fetched in a run. What is learnt waits for a share of the pages fetched: queues
-//! are read again for it, which so happens as often as the logarithm of the pages says. Memory does not grow with the crawl.
+//! are read again for it, which so happens as often as the logarithm of the pages says. That a page was modified does not wait. Memory does
+//! not grow with the crawl.
 //!
 //! A run begins with an empty sketch, and ranks stay as their rows have them: to read all links of a crawl again would take longer than
 //! to see some more.
@@ -17,9 +18,10 @@ use urlcache::{HashSeed, sketch::PartnerCounts};
 
 use crate::{
     candidate::Hop,
-    engine::judge::{Passed, Proposal, Provenance},
+    engine::judge::{Candidate, Passed, Proposal, Provenance},
     order::{LinkClass, Merit},
     store::RankRow,
+    time::Moment,
     url::Fingerprint,
 };
 
@@ -40,44 +42,79 @@ const SHARE: u64 = 8;
 /// counting ([`PartnerCounts`]) has it.
 const LEAST_BITS: [u32; 3] = [2, 4, 6];
 
-/// What links say of URLs.
+/// What is learnt from.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::engine::core) struct Lessons {
+    /// Links, and how sitemaps rate URLs; for orders that weigh them.
+    pub(in crate::engine::core) weights: bool,
+    /// The dates of sitemaps; for sequences whose URLs may have copies.
+    pub(in crate::engine::core) dates: bool,
+}
+
+/// What is known of URLs.
 #[derive(Debug)]
-pub(super) struct InLinks {
-    sketch: PartnerCounts,
+pub(super) struct Learning {
+    sketch: Option<PartnerCounts>,
+    dates: bool,
     learnt: HashMap<Fingerprint, RankRow>,
     /// Pages fetched when URLs are ranked anew next.
     next: u64,
 }
 
-impl InLinks {
-    /// Knows no links.
-    pub(super) fn new(seed: HashSeed) -> Self {
-        Self { sketch: PartnerCounts::new(MEMORY, seed), learnt: HashMap::new(), next: LEAST_PAGES }
+impl Learning {
+    /// Knows nothing yet.
+    pub(super) fn new(from: Lessons, seed: HashSeed) -> Self {
+        let sketch = from.weights.then(|| PartnerCounts::new(MEMORY, seed));
+        Self { sketch, dates: from.dates, learnt: HashMap::new(), next: LEAST_PAGES }
+    }
+
+    /// Whether it counts links.
+    pub(super) fn counts_links(&self) -> bool {
+        self.sketch.is_some()
     }
 
     /// Takes in what was found in one place; of which of it more is known than before.
     pub(super) fn note(&mut self, urls: &Passed, found: Provenance) -> Vec<Proposal> {
         match (found.hop, found.via) {
-            (Hop::Link, Some(page)) => urls.iter().copied().filter(|link| self.rises(link, page.0)).collect(),
-            (Hop::Sitemap, _) => urls.iter().copied().filter(|entry| says_something(urls, entry)).collect(),
+            (Hop::Link, Some(page)) => self.rising(urls, page.0),
+            (Hop::Sitemap, _) => urls.iter().copied().filter(|entry| self.says_something(urls, entry)).collect(),
             _ => Vec::new(),
         }
     }
 
-    fn rises(&mut self, link: &Proposal, page: u64) -> bool {
-        let bits = self.sketch.insert(link.fingerprint.value(), page);
-        class(bits.after) > class(bits.before)
+    fn rising(&mut self, urls: &Passed, page: u64) -> Vec<Proposal> {
+        let Some(sketch) = &mut self.sketch else { return Vec::new() };
+        let mut rises = |link: &Proposal| {
+            let bits = sketch.insert(link.fingerprint.value(), page);
+            class(bits.after) > class(bits.before)
+        };
+        urls.iter().copied().filter(|link| rises(link)).collect()
     }
 
-    /// The class of a URL.
-    pub(super) fn class(&self, fingerprint: Fingerprint) -> LinkClass {
-        class(self.sketch.bits(fingerprint.value()))
+    /// Whether a sitemap says of a URL what may change its rank.
+    fn says_something(&self, urls: &Passed, entry: &Proposal) -> bool {
+        let is_rated = || !Merit { listed: urls.listed(entry), ..Merit::default() }.is_neutral();
+        (self.counts_links() && is_rated()) || (self.dates && urls.modified(entry).is_some())
+    }
+
+    /// What links and a sitemap say of a URL.
+    pub(super) fn merit(&self, url: &Candidate) -> Merit {
+        let bits = self.sketch.as_ref().map_or(0, |sketch| sketch.bits(url.fingerprint.value()));
+        Merit { links: class(bits), listed: url.listed }
+    }
+
+    /// When a URL was modified last, where that matters.
+    pub(super) fn modified(&self, url: &Candidate) -> Option<Moment> {
+        url.modified.filter(|_| self.dates)
     }
 
     /// Remembers what was learnt of a URL that has a row.
     pub(super) fn learn(&mut self, row: RankRow) {
+        if row.modified.is_some() {
+            self.next = 0;
+        }
         let learnt = self.learnt.entry(row.fingerprint).or_insert(row);
-        *learnt = RankRow { merit: learnt.merit.with(row.merit), ..row };
+        *learnt = RankRow { merit: learnt.merit.with(row.merit), modified: learnt.modified.max(row.modified), ..row };
     }
 
     /// What was learnt, if it is time to rank URLs anew after so many pages.
@@ -97,12 +134,6 @@ impl InLinks {
     }
 }
 
-/// Whether a sitemap says of a URL what changes its weight.
-fn says_something(urls: &Passed, entry: &Proposal) -> bool {
-    let listed = urls.listed(entry);
-    listed.is_some() && !Merit { listed, ..Merit::default() }.is_neutral()
-}
-
 #[expect(clippy::cast_possible_truncation, reason = "at most 3")]
 fn class(bits: u32) -> LinkClass {
     LinkClass::of_number(LEAST_BITS.into_iter().filter(|least| bits >= *least).count() as u8)
@@ -116,12 +147,18 @@ mod tests {
         order::{ListedPriority, Weight},
     };
 
-    fn in_links() -> InLinks {
-        InLinks::new(HashSeed::new(5))
+    fn learning() -> Learning {
+        Learning::new(Lessons { weights: true, dates: true }, HashSeed::new(5))
     }
 
     fn row(key: u128, merit: Merit) -> RankRow {
-        RankRow { host: HostId(0), fingerprint: Fingerprint::from_bytes(key.to_be_bytes()), rule: Weight::USUAL, merit }
+        RankRow {
+            host: HostId(0),
+            fingerprint: Fingerprint::from_bytes(key.to_be_bytes()),
+            rule: Weight::USUAL,
+            merit,
+            modified: None,
+        }
     }
 
     fn of_links(pages: u64) -> Merit {
@@ -130,14 +167,14 @@ mod tests {
 
     #[test]
     fn classes_are_those_of_the_pages_but_for_what_the_sketch_errs() {
-        let mut links = in_links();
+        let mut links = PartnerCounts::new(MEMORY, HashSeed::new(5));
         for (pages, wrong) in [(1, 0.0), (2, 0.08), (4, 0.4), (8, 0.2), (20, 0.01)] {
             let keys = (0..2_000_u128).map(|key| (key << 100) | u128::from(pages));
             let off = keys.filter(|key| {
-                (0..pages).for_each(|page| {
-                    links.sketch.insert(*key, page);
-                });
-                class(links.sketch.bits(*key)) != LinkClass::of_pages(pages)
+                for page in 0..pages {
+                    links.insert(*key, page);
+                }
+                class(links.bits(*key)) != LinkClass::of_pages(pages)
             });
             let share = off.count() as f64 / 2_000.0;
             assert!(share <= wrong + 0.02, "{pages} pages: {share}");
@@ -146,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_is_learnt_waits_for_a_share_of_the_pages() {
-        let mut links = in_links();
+        let mut links = learning();
         links.learn(row(1, of_links(2)));
         assert_eq!(links.take(7), []);
         assert_eq!(links.take(8).len(), 1);
@@ -162,8 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn that_a_page_was_modified_does_not_wait() {
+        let mut links = learning();
+        let modified = [7, 5].map(|millis| Some(Moment::from_millis(millis)));
+        for modified in modified {
+            links.learn(RankRow { modified, ..row(1, of_links(1)) });
+        }
+        assert_eq!(links.take(1), [RankRow { modified: modified[0], ..row(1, of_links(1)) }]);
+        links.learn(row(2, of_links(2)));
+        assert_eq!((links.take(8).len(), links.take(9).len()), (0, 1));
+    }
+
+    #[test]
     fn what_is_learnt_of_a_url_adds_up() {
-        let mut links = in_links();
+        let mut links = learning();
         let listed = ListedPriority::new(0.8);
         links.learn(row(2, of_links(4)));
         links.learn(row(1, of_links(2)));
