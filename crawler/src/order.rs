@@ -188,11 +188,6 @@ impl Ranking {
         self.order.rank_with(depth, if self.order.is_weighted() { self.weight(url) } else { Weight::USUAL }, merit)
     }
 
-    /// The rank of a URL that has another one, which says what is known of it.
-    pub fn renewed(&self, url: &str, depth: u32, rank: i64) -> i64 {
-        self.rank_with(url, depth, self.order.merit(rank, depth))
-    }
-
     /// The weight of a URL by the rules.
     pub fn weight(&self, url: &str) -> Weight {
         let first = self.rules.iter().find(|rule| rule.pattern.is_match(url));

@@ -111,6 +111,19 @@ fn a_crawl_that_is_killed_keeps_the_ranks_that_it_has_committed() {
     assert!(before(&server, HUB) < 60, "{:?}", targets(&server));
 }
 
+#[test]
+fn a_sequence_that_begins_with_what_is_known_has_counted_all_links() {
+    let (server, folder) = (serve(site), Folder::new());
+    Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(0);
+    let line = server.log().len();
+    let again = few_heads(Webloom::go_on(&folder.crawl())).args(["--again", "--revisit", "known-first"]);
+    let summary = again.args(BEST).run().expect(0).json();
+    assert_eq!(summary["end"], "drained", "{summary}");
+    assert_clean(&folder.crawl());
+    let asked: Vec<_> = server.targets().into_iter().skip(line).filter(|target| target != "/robots.txt").collect();
+    assert_eq!(asked[..4], ["/", HUB, "/1", "/2"]);
+}
+
 /// Each level ends before the next, whatever links to it; the most linked page of a level is its first.
 #[test]
 fn with_a_depth_limit_it_is_the_first_of_its_level() {

@@ -3,13 +3,16 @@
 //! Owns: the sums, the queue of each host, which starts are new, and what is written to a row before it is queued: a new try, the rank of
 //! another order, a due time in place of one that a wrong clock wrote, or that it no longer belongs to the crawl.
 //!
-//! Invariant: each row is read once; the changes and the settings that they follow from are written in one transaction.
+//! Invariant: each row is read once, where a sequence begins with what is known also the links to it, if they rank it; the changes and the
+//! settings that they follow from are written in one transaction.
+
+mod known_links;
 
 use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{Connection, Result, Row, Statement, Transaction, params};
 
-use super::{CrawlDirectory, current::Current, resume};
+use super::{CrawlDirectory, current::Current, directory::DATABASE, error::Fault, resume};
 use crate::{
     candidate::Ticket,
     health::Wait,
@@ -20,6 +23,7 @@ use crate::{
     time::Moment,
     url::{Fingerprint, WebUrl},
 };
+use known_links::KnownLinks;
 
 /// What a run asks of the URL table, and has written to it.
 #[derive(Debug, Default)]
@@ -78,7 +82,7 @@ impl CrawlDirectory {
             self.connection.execute_batch("PRAGMA shrink_memory")?;
             Ok(found)
         };
-        begin().map_err(self.failed())
+        begin().map_err(|fault: Fault| fault.of(&self.path().join(DATABASE)))
     }
 
     /// What the crawl needs to go on; `None` when the directory is new.
@@ -104,8 +108,14 @@ fn is_untouched(connection: &Connection) -> Result<bool> {
     connection.query_row(last, [], |row| row.get(0))
 }
 
-pub(super) fn found(transaction: &Transaction<'_>, beginning: &Beginning<'_>) -> Result<Option<BeginningAnswer>> {
+pub(super) fn found(
+    transaction: &Transaction<'_>,
+    beginning: &Beginning<'_>,
+) -> Result<Option<BeginningAnswer>, Fault> {
     let Some((current, mut resumed)) = resume::without_urls(transaction)? else { return Ok(None) };
+    let is_untouched = is_untouched(transaction)?;
+    let is_weighted = beginning.ranking.is_some_and(|ranking| ranking.order().is_weighted());
+    let weighs_known = is_untouched && is_weighted && current.known_first;
     let mut pass = Pass {
         beginning,
         current,
@@ -115,7 +125,8 @@ pub(super) fn found(transaction: &Transaction<'_>, beginning: &Beginning<'_>) ->
         admitted: HashSet::new(),
         left_out: BTreeSet::new(),
         clamped: 0,
-        keeps_ahead: beginning.max_depth.is_none() && !is_untouched(transaction)?,
+        keeps_ahead: beginning.max_depth.is_none() && !is_untouched,
+        links: weighs_known.then(|| KnownLinks::count(transaction)).transpose()?,
     };
     pass.run(transaction)?;
     pass.forget_hosts(transaction)?;
@@ -141,6 +152,8 @@ struct Pass<'a> {
     clamped: u64,
     /// Whether what comes before all others stays there: the sequence has begun, and levels are not finished one by one.
     keeps_ahead: bool,
+    /// How many pages link to what is known, where the sequence begins with that and weighs it.
+    links: Option<KnownLinks>,
 }
 
 /// What is written to single rows.
@@ -194,7 +207,7 @@ struct Queued {
 }
 
 impl Pass<'_> {
-    fn run(&mut self, transaction: &Transaction<'_>) -> Result<()> {
+    fn run(&mut self, transaction: &Transaction<'_>) -> Result<(), Fault> {
         let mut writes = Writes::of(transaction)?;
         let mut select = transaction.prepare(&query(transaction)?)?;
         let mut rows = select.query([self.current.sequence])?;
@@ -204,7 +217,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn row(&mut self, row: &Row<'_>, writes: &mut Writes<'_>) -> Result<()> {
+    fn row(&mut self, row: &Row<'_>, writes: &mut Writes<'_>) -> Result<(), Fault> {
         let admitted_in: u32 = row.get(7)?;
         let state = row.get_ref(5)?.as_str()?;
         self.visited(row, state == "finished")?;
@@ -266,7 +279,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn queued(&mut self, row: &Row<'_>, due: Option<u64>, writes: &mut Writes<'_>) -> Result<()> {
+    fn queued(&mut self, row: &Row<'_>, due: Option<u64>, writes: &mut Writes<'_>) -> Result<(), Fault> {
         let is_own = row.get::<_, u32>(7)? == self.current.sequence && row.get_ref(5)?.as_str()? == "queued";
         let attempts = if is_own { row.get(9)? } else { 0 };
         let mut queued = Queued { id: row.get(0)?, host: row.get(2)?, depth: row.get(4)?, due, attempts };
@@ -279,9 +292,7 @@ impl Pass<'_> {
         }
         if let Some(ranking) = self.beginning.ranking {
             let before = row.get(10)?;
-            let rank = ranking.renewed(text, queued.depth, before);
-            // A sequence learns anew what was modified.
-            let rank = if self.keeps_ahead && Order::is_ahead(before) { Order::ahead(rank) } else { rank };
+            let rank = self.rank(ranking, text, &queued, before)?;
             if rank != before {
                 writes.rank.execute(params![queued.id, rank])?;
             }
@@ -296,6 +307,17 @@ impl Pass<'_> {
         }
         self.count(&queued);
         Ok(())
+    }
+
+    /// The rank of a row that has another one, which says what is known of it.
+    fn rank(&mut self, ranking: &Ranking, text: &str, queued: &Queued, before: i64) -> Result<i64, Fault> {
+        let mut merit = ranking.order().merit(before, queued.depth);
+        if let Some(links) = &mut self.links {
+            merit.links = links.class(queued.id)?;
+        }
+        let rank = ranking.rank_with(text, queued.depth, merit);
+        // A sequence learns anew what was modified.
+        Ok(if self.keeps_ahead && Order::is_ahead(before) { Order::ahead(rank) } else { rank })
     }
 
     fn count(&mut self, queued: &Queued) {

@@ -42,6 +42,12 @@ impl Fault {
     }
 }
 
+impl From<rusqlite::types::FromSqlError> for Fault {
+    fn from(error: rusqlite::types::FromSqlError) -> Self {
+        Self::Database(error.into())
+    }
+}
+
 /// A reader's fault for the user.
 impl From<Fault> for ReadError {
     fn from(fault: Fault) -> Self {

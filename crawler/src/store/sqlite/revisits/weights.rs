@@ -40,14 +40,25 @@ pub(super) fn count(book: &mut Book<'_>, folder: &Path) -> Result<(), Fault> {
         return Ok(());
     };
     connection.execute_batch(schema::INDEX_OF_KEYS)?;
-    weigh(book, levels(connection, links(connection, folder)?, folder)?)?;
+    let level = |url, pages| url * LEVELS + u64::from(Importance::of_links(pages).level());
+    weigh(book, linking_pages(connection, &[folder], level)?)?;
     connection.execute("UPDATE crawl SET weighed = ?", [sequence])?;
     Ok(())
 }
 
+/// A number for each URL from its own and from how many pages link to it, by all pages' latest visits; the numbers ascend with those
+/// of the URLs. The index of keys is there.
+pub(in super::super) fn linking_pages(
+    connection: &Connection,
+    folders: &[&Path],
+    number: impl Fn(u64, u64) -> u64,
+) -> Result<Sorted, Fault> {
+    numbers(connection, links(connection, folders)?, folders, number)
+}
+
 /// The links of all pages' latest visits in ascending order, each as often as pages have it.
-fn links(connection: &Connection, folder: &Path) -> Result<Sorted, Fault> {
-    let mut sorter = Sorter::new(&[folder], MEMORY).counting(MOST);
+fn links(connection: &Connection, folders: &[&Path]) -> Result<Sorted, Fault> {
+    let mut sorter = Sorter::new(folders, MEMORY).counting(MOST);
     let mut select = connection.prepare(
         "SELECT kept.links FROM url CROSS JOIN visit ON visit.id = url.visit AND visit.outcome = 'stored'
                                     CROSS JOIN visit AS kept ON kept.id = coalesce(visit.same, visit.id)",
@@ -65,10 +76,14 @@ fn links(connection: &Connection, folder: &Path) -> Result<Sorted, Fault> {
     Ok(sorter.sorted()?)
 }
 
-/// The level of importance of each URL, by its number: `4 * number + level`, ascending. Keys are read in their order, as the
-/// links are, and rows in theirs: neither table is read here and there.
-fn levels(connection: &Connection, mut links: Sorted, folder: &Path) -> Result<Sorted, Fault> {
-    let mut sorter = Sorter::new(&[folder], MEMORY);
+/// Keys are read in their order, as the links are, and rows in theirs: neither table is read here and there.
+fn numbers(
+    connection: &Connection,
+    mut links: Sorted,
+    folders: &[&Path],
+    number: impl Fn(u64, u64) -> u64,
+) -> Result<Sorted, Fault> {
+    let mut sorter = Sorter::new(folders, MEMORY);
     let mut select = connection
         .prepare("SELECT substr(fingerprint, 1, 8), id FROM url INDEXED BY url_fingerprint ORDER BY fingerprint")?;
     let mut keys = select.query([])?;
@@ -80,7 +95,7 @@ fn levels(connection: &Connection, mut links: Sorted, folder: &Path) -> Result<S
             times += u64::from(link == fingerprint);
             next = links.next()?;
         }
-        sorter.push(url * LEVELS + u64::from(Importance::of_links(times).level()))?;
+        sorter.push(number(url, times))?;
     }
     Ok(sorter.sorted()?)
 }
