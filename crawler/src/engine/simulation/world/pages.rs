@@ -103,11 +103,27 @@ impl World {
 
     /// A sitemap, or an index of sitemaps.
     fn list(&mut self, root: &str, entry: &str, links: Vec<String>) -> FetchResponse {
-        let entries: String =
-            links.iter().flat_map(|link| ["<", entry, "><loc>", link, "</loc></", entry, ">"]).collect();
+        let entries: String = links
+            .iter()
+            .flat_map(|link| {
+                let said = if entry == "url" { self.said_of(link) } else { String::new() };
+                ["<", entry, "><loc>", link, "</loc>", &said, "</", entry, ">"].map(str::to_owned)
+            })
+            .collect();
         self.links = links;
         let xml = format!("<{root}>{entries}</{root}>");
         response(200, Some(("content-type", "application/xml".to_owned())), &xml)
+    }
+
+    /// What a sitemap says of an entry: nothing, that it was modified just now, or how it is rated.
+    fn said_of(&self, link: &str) -> String {
+        let chance = xxh3_64_with_seed(link.as_bytes(), 3);
+        let now = i64::try_from(self.at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+        match (chance % 3, now) {
+            (0, Some(now)) => format!("<lastmod>{now}</lastmod>"),
+            (1, _) => format!("<lastmod>2001-01-01</lastmod><priority>0.{}</priority>", chance / 3 % 10),
+            _ => String::new(),
+        }
     }
 
     /// What a page is when it is asked for again.
