@@ -16,7 +16,6 @@ use super::{
 };
 use crate::{
     candidate::{HostId, Ticket},
-    queue::most_fetched,
     time::Moment,
     url::Origin,
 };
@@ -68,9 +67,9 @@ pub(super) struct HostQueue {
     /// Rows in the table beyond the depth limit.
     held: u64,
     leased_slots: u32,
-    stored: u64,
+    pub(super) stored: u64,
     /// URLs with a final answer, stored or not.
-    fetched: u64,
+    pub(super) fetched: u64,
     cursor: Place,
     active: Option<Box<Active>>,
     retries: Option<Box<Retries>>,
@@ -229,23 +228,6 @@ impl HostQueue {
     pub(super) fn queued_by_depth(&self) -> Vec<(u32, u64)> {
         let leased_at = |depth| self.leased_pages().iter().filter(|leased| leased.depth == depth).count() as u64;
         self.levels.counts().map(|(depth, count)| (depth, count - leased_at(depth))).collect()
-    }
-
-    /// Whether the host has all the pages it may have: what is queued on it waits for a larger budget.
-    pub(super) fn is_spent(&self, limits: &FrontierLimits) -> bool {
-        self.has_all(limits, 0)
-    }
-
-    /// Whether what is queued here waits for something that may take long: nobody else is to wait for it.
-    pub(super) fn is_excluded(&self, limits: &FrontierLimits) -> bool {
-        self.is_spent(limits) || self.health.is_down() || self.waits_elsewhere
-    }
-
-    /// The same when all that is leased, so many URLs, comes to an answer.
-    fn has_all(&self, limits: &FrontierLimits, leased: u64) -> bool {
-        limits.max_pages_per_host.is_some_and(|most| {
-            self.stored + leased >= most.get() || self.fetched + self.retrying() + leased >= most_fetched(most)
-        })
     }
 
     /// Everything queued is abandoned.

@@ -43,6 +43,7 @@ mod shared_turns;
 mod sharing;
 #[cfg(test)]
 mod sites;
+mod spent;
 #[cfg(test)]
 mod tests;
 mod trouble;
