@@ -22,6 +22,7 @@ mod error;
 mod failpoint;
 mod freshness;
 mod links;
+mod log_length;
 mod lost;
 mod moment;
 mod pages;

@@ -24,7 +24,9 @@ use super::{
     current::Current,
     directory::DATABASE,
     error::Fault,
-    freshness, lost, prepare, prune, refill, revisits,
+    freshness,
+    log_length::{self, LogLength},
+    lost, prepare, prune, refill, revisits,
     step_context::{StepContext, StepRows},
     sweep::LinkSweep,
     takers::Taken,
@@ -80,6 +82,7 @@ pub struct Writer {
     unsynced: bool,
     synced: Instant,
     checkpointed: Instant,
+    log: LogLength,
     /// Whether nothing was written yet: then it may be interrupted.
     is_starting: bool,
     #[cfg(test)]
@@ -108,6 +111,7 @@ impl Writer {
         let context = StepContext::of(&directory.connection, current, StepRows::New)?;
         directory.takers.resume(&directory.connection)?;
         directory.connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let log = LogLength::of(&mut directory.connection, log_length::MOST)?;
         Ok(Self {
             #[cfg(test)]
             statements: Statements::of(&mut directory.connection),
@@ -119,6 +123,7 @@ impl Writer {
             unsynced: false,
             synced: now,
             checkpointed: now,
+            log,
             is_starting: true,
         })
     }
@@ -275,7 +280,7 @@ impl Writer {
             self.synced = self.now;
         }
         self.unsynced = group.durability == Durability::Kill;
-        if self.since(self.checkpointed) >= self.settings.checkpoint_every {
+        if self.log.is_long() || self.since(self.checkpointed) >= self.settings.checkpoint_every {
             self.checkpoint("PASSIVE")?;
         }
         Ok(())
@@ -292,6 +297,7 @@ impl Writer {
         self.pass("before_checkpoint");
         self.connection().query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()))?;
         self.pass("after_checkpoint");
+        self.log.is_taken_over();
         (self.checkpointed, self.synced) = (self.now, self.now);
         self.unsynced = false;
         Ok(())
