@@ -21,7 +21,8 @@ const BELIEVED: usize = 10;
 #[test]
 fn a_host_that_begins_to_forbid_everything_is_left_alone_and_named() {
     for status in [403, 401] {
-        let (asked, patience, site) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(25)), star(PAGES));
+        let (asked, site) = (AtomicUsize::new(0), star(PAGES));
+        let patience = Arc::new(AtomicUsize::new(25));
         let most = Arc::clone(&patience);
         let server = serve(move |request: &Asked| {
             let number = asked.fetch_add(1, Ordering::Relaxed);
