@@ -9,6 +9,9 @@ use std::{net::IpAddr, sync::Arc};
 use super::{ShareBy, groups::HostGroup};
 use crate::{time::Moment, url::Origin};
 
+/// Addresses of a name that count. A name with thousands of them, of machines of others, would have all of these wait for it.
+const MOST_ADDRESSES: usize = 16;
+
 /// The groups of one host.
 #[derive(Debug)]
 pub(super) struct Membership {
@@ -71,7 +74,7 @@ impl Membership {
         self.looked_up = found.map_or(LookUpState::Needed, |(_, until)| LookUpState::Unused(until));
         let addresses = found.map_or(&[][..], |(addresses, _)| addresses);
         self.groups.retain(|group| matches!(group, HostGroup::Domain(_)));
-        for address in addresses.iter().map(|address| HostGroup::Address(address.to_canonical())) {
+        for address in addresses.iter().take(MOST_ADDRESSES).map(|address| HostGroup::Address(address.to_canonical())) {
             if !self.groups.contains(&address) {
                 self.groups.push(address);
             }

@@ -281,4 +281,19 @@ mod tests {
         frontier.complete(page, Outcome::Finished { stored: true }, Asked::Yes, now);
         assert_eq!(frontier.next(now), Next::Drained);
     }
+
+    #[test]
+    fn of_a_name_with_very_many_addresses_the_first_count() {
+        let now = Moment::from_millis(1_000_000);
+        let mut frontier = frontier(by(true, false), 1);
+        add(&mut frontier, &["h.test".to_owned()], 1, now);
+        let lease = |frontier: &mut Frontier| {
+            let Next::Lease(lease) = frontier.next(now) else { panic!("something is to be done") };
+            lease
+        };
+        let look_up = lease(&mut frontier);
+        let addresses = (0..=255).map(|last| IpAddr::from([127, 0, 0, last])).collect();
+        frontier.complete(look_up, Outcome::LookedUp { addresses, until: now + TTL }, Asked::No, now);
+        assert_eq!(lease(&mut frontier).groups.len(), 16);
+    }
 }

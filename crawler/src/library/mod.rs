@@ -47,7 +47,7 @@ pub mod fetcher {
         fetch::{
             AsSent, BodyRoom, Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Head, HeadRule,
             Headers, Keep, Method, OriginCredentials, Phase, RawHead, ReadBody, RequestHeader, Timings, Truncation,
-            Validators, decode::DecodeError,
+            Validators, decode::DecodeError, resolve::HostAddresses,
         },
         purpose::Purpose,
         url::{Credentials, Origin},

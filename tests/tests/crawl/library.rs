@@ -3,14 +3,17 @@
 use std::{
     collections::BTreeSet,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use tokio::runtime::Runtime;
 use webloom::{
-    Crawl, End, Page, Scope,
-    fetcher::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher},
+    Crawl, End, Page, Scope, WebUrl,
+    fetcher::{Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, HostAddresses},
 };
 use webloom_tests::{
     server::{Asked, Reply},
@@ -277,6 +280,30 @@ fn another_fetcher_may_take_the_place_of_http() {
     let summary = runtime().block_on(crawl.run(|page| given.push(page.url().path().to_owned()))).unwrap();
     assert!(summary.is_complete(), "{summary}");
     assert_eq!((given.join(" "), summary.pages.failed), ("/ /two".to_owned(), 1));
+}
+
+/// The same web; whoever looks its name up finds a bug. Counts the look-ups.
+struct PanicsOverNames(Arc<AtomicUsize>);
+
+impl Fetcher for PanicsOverNames {
+    async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
+        Memory.fetch(request).await
+    }
+
+    async fn look_up(&self, _: &WebUrl) -> HostAddresses {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        panic!("a bug in a look-up");
+    }
+}
+
+#[test]
+fn a_bug_in_a_look_up_keeps_no_host_from_being_asked() {
+    let look_ups = Arc::default();
+    let crawl = quick("http://memory.test/").fetcher(PanicsOverNames(Arc::clone(&look_ups)));
+    let summary = runtime().block_on(crawl.run(drop)).unwrap();
+    assert!(summary.is_complete() && summary.pages.stored == 2, "{summary}");
+    let (look_ups, requests) = (look_ups.load(Ordering::Relaxed) as u64, summary.requests);
+    assert!((1..=requests).contains(&look_ups), "{look_ups} look-ups for {requests} requests");
 }
 
 #[test]

@@ -55,7 +55,8 @@ pub struct CrawlFlags {
     /// Set of defaults for a purpose
     ///
     /// `focused` covers a small area completely. `revisit` crawls a site again and again; `watch` uses it if you give
-    /// no profile. `broad` crawls a little of each of many hosts. A settings file, environment variables and flags win over the profile.
+    /// no profile. `broad` crawls a little of each of many hosts. A settings file, environment variables and flags win over
+    /// the profile.
     #[arg(
         long,
         value_name = "focused|revisit|broad",
@@ -330,7 +331,7 @@ struct AccessFlags {
     allow_private: Vec<String>,
     /// Who looks up host names [default: system]
     ///
-    /// `system` asks the operating system. `dns` asks its DNS servers directly, which is faster for many hosts.
+    /// `system` asks the operating system. `dns` asks its DNS servers directly, which takes no thread for each host.
     /// ADDRESS:PORT is the DNS server to ask.
     #[arg(long, value_name = "system|dns|ADDRESS:PORT")]
     resolver: Option<String>,
