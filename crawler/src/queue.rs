@@ -18,6 +18,9 @@ use crate::{
 /// The reason for which a URL waits to be fetched whole, after its server said that it was not modified.
 pub const NOT_MODIFIED: &str = "not_modified";
 
+/// The reason for which a URL waits that is beyond a limit of its section, or beyond the depth limit where sections have others.
+pub const BEYOND_LIMIT: &str = "section";
+
 /// One thing to be fetched, whatever it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkItem {

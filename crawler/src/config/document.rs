@@ -9,8 +9,8 @@ use super::{
     fault::nearest,
     priority,
     schema::{self, Flat},
-    secret,
-    settings::PRIORITIES,
+    secret, section,
+    settings::{PRIORITIES, URL_SECTIONS},
 };
 
 /// `config/default.toml`: every key with its unit, default and consequence.
@@ -26,8 +26,8 @@ pub const PROFILES: &[(&str, &str)] = &[
 /// Keys that earlier versions had. They have no effect, and are no fault: crawl directories and scripts hold them.
 pub(super) const DROPPED: [&str; 2] = ["robots.retries", "robots.backoff"];
 
-/// What is said where they are given twice.
-const PRIORITIES_TWICE: &str = "give the priorities once: as [[priority]] or here";
+/// The names of arrays of tables, each with the key whose list it is.
+const TABLES: [(&str, &str); 2] = [(priority::TABLES.name, PRIORITIES), (section::TABLES.name, URL_SECTIONS)];
 
 /// Short names, of which a text or the variables may give one instead of the key.
 const SHORT: [(&str, &str); 1] = [("text", "change.text")];
@@ -69,7 +69,12 @@ impl Document {
 
     fn read_table(&mut self, source: &Source, table: &str, value: Value) {
         match value {
-            value if table == priority::TABLES => self.read_priorities(source, value),
+            value if table == priority::TABLES.name => {
+                self.read_tables(source, PRIORITIES, priority::TABLES.read(source, value));
+            }
+            value if table == section::TABLES.name => {
+                self.read_tables(source, URL_SECTIONS, section::TABLES.read(source, value));
+            }
             Value::Object(keys) if !keys.is_empty() => {
                 keys.into_iter().for_each(|(key, value)| self.read_key(source, &format!("{table}.{key}"), value));
             }
@@ -78,10 +83,10 @@ impl Document {
         }
     }
 
-    /// `[[priority]]` is another way to write a list.
-    fn read_priorities(&mut self, source: &Source, value: Value) {
-        match priority::read(source, value) {
-            Ok(list) => self.set(source, PRIORITIES, list),
+    /// An array of tables is another way to write a list.
+    fn read_tables(&mut self, source: &Source, key: &str, read: Result<RawValue, Vec<ConfigFault>>) {
+        match read {
+            Ok(list) => self.set(source, key, list),
             Err(mut faults) => self.faults.append(&mut faults),
         }
     }
@@ -89,7 +94,10 @@ impl Document {
     fn set(&mut self, source: &Source, name: &str, value: RawValue) {
         let place = source.place(name);
         if self.values.insert(name.to_owned(), value).is_some() {
-            let twice = if name == PRIORITIES { PRIORITIES_TWICE } else { "give it once: by its short name or here" };
+            let twice = match TABLES.iter().find(|(_, key)| *key == name) {
+                Some((table, _)) => format!("give this list once: as [[{table}]] or here"),
+                None => "give it once: by its short name or here".to_owned(),
+            };
             self.faults.push(ConfigFault::new(place, twice));
         }
     }
@@ -101,7 +109,7 @@ impl Document {
         }
         let key = full_key(name);
         if !known.iter().any(|one| one == key) {
-            let names = known.iter().cloned().chain([priority::TABLES.to_owned()]);
+            let names = known.iter().cloned().chain(TABLES.map(|(table, _)| table.to_owned()));
             self.faults.push(ConfigFault::unknown(source.place(key), "key", nearest(key, names)));
         } else if !value.is_null() {
             match schema::read(value) {

@@ -24,7 +24,9 @@ mod rhythm;
 mod rules;
 mod schema;
 mod secret;
+mod section;
 mod settings;
+mod tables;
 mod units;
 mod value;
 

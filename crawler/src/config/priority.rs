@@ -1,62 +1,31 @@
 //! `[[priority]]`: the priorities of a file as an array of tables, each with `match` and `weight`.
 
-use serde_json::{Map, Value};
-
 use super::{
-    ConfigFault, RawValue, Source,
-    fault::nearest,
-    schema,
+    RawValue, schema,
     settings::{PriorityFault, as_entry, priority},
+    tables::{ArrayOfTables, text},
 };
 use crate::order::Priority;
 
-/// The name of the tables.
-pub(super) const TABLES: &str = "priority";
-
-const KEYS: [&str; 2] = ["match", "weight"];
-
-/// The list that the tables are, or what is wrong with each.
-pub(super) fn read(source: &Source, value: Value) -> Result<RawValue, Vec<ConfigFault>> {
-    let Value::Array(tables) = value else {
-        let problem = "write [[priority]] with match and weight, once for each pattern";
-        return Err(vec![ConfigFault::new(source.place(TABLES), problem)]);
-    };
-    let (mut rules, mut faults) = (Vec::new(), Vec::new());
-    for (at, table) in tables.into_iter().enumerate() {
-        let place = source.place(&format!("[[priority]] entry {}", at + 1));
-        match table {
-            Value::Object(keys) => match rule(&rules, &keys, &place) {
-                Ok(rule) => rules.push(rule),
-                Err(mut found) => faults.append(&mut found),
-            },
-            _ => faults.push(ConfigFault::new(place, "give a table with match and weight")),
-        }
-    }
-    if faults.is_empty() { Ok(RawValue::List(rules.iter().map(as_entry).collect())) } else { Err(faults) }
-}
-
-fn rule(others: &[Priority], keys: &Map<String, Value>, place: &str) -> Result<Priority, Vec<ConfigFault>> {
-    let unknown = keys.keys().filter(|key| !KEYS.contains(&key.as_str()));
-    let faults: Vec<_> = unknown
-        .map(|key| ConfigFault::unknown(format!("{place}: {key}"), "key", nearest(key, KEYS.map(str::to_owned))))
-        .collect();
-    if !faults.is_empty() {
-        return Err(faults);
-    }
-    let Some(Value::String(regex)) = keys.get("match") else {
-        return Err(vec![ConfigFault::new(format!("{place}: match"), "give a regular expression")]);
-    };
-    let weight = keys.get("weight").cloned().and_then(schema::read);
-    priority(others, regex.trim(), weight.as_ref().and_then(RawValue::as_number)).map_err(|fault| {
-        let key = if fault == PriorityFault::Weight { "weight" } else { "match" };
-        vec![ConfigFault::new(format!("{place}: {key}"), fault.to_string())]
-    })
-}
+/// The tables.
+pub(super) const TABLES: ArrayOfTables<Priority> = ArrayOfTables {
+    name: "priority",
+    keys: &["match", "weight"],
+    holds: "match and weight",
+    entry: |others, keys| {
+        let regex = text(keys, "match").ok_or(("match", "give a regular expression".to_owned()))?;
+        let weight = keys.get("weight").cloned().and_then(schema::read);
+        priority(others, regex, weight.as_ref().and_then(RawValue::as_number)).map_err(|fault| {
+            let key = if fault == PriorityFault::Weight { "weight" } else { "match" };
+            (key, fault.to_string())
+        })
+    },
+    written: as_entry,
+};
 
 #[cfg(test)]
 mod tests {
-    use super::ConfigFault;
-    use crate::config::Layers;
+    use crate::config::{ConfigFault, Layers};
 
     fn resolve(file: &str) -> Result<Vec<String>, Vec<String>> {
         let layers = Layers::new().file_text("f", &format!("frontier.order = \"best\"\n{file}"));
@@ -111,7 +80,7 @@ mod tests {
         assert_eq!(resolve("[priority]\nmatch = 'a'\nweight = 1"), Err(vec![one]));
         let text = "f: [[priority]] entry 1: give a table with match and weight".to_owned();
         assert_eq!(resolve("priority = ['a=1']"), Err(vec![text]));
-        let both = "f: frontier.priority: give the priorities once: as [[priority]] or here".to_owned();
+        let both = "f: frontier.priority: give this list once: as [[priority]] or here".to_owned();
         assert_eq!(resolve("frontier.priority = ['a=1']\n[[priority]]\nmatch = 'a'\nweight = 1"), Err(vec![both]));
         let near = "f: priorty: unknown key, did you mean priority?".to_owned();
         assert_eq!(resolve("[[priorty]]\nmatch = 'a'\nweight = 1"), Err(vec![near]));

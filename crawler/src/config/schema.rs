@@ -71,6 +71,8 @@ pub struct RawScope {
     pub exclude: Option<RawValue>,
     /// Longest URL in bytes.
     pub max_url_length: Option<RawValue>,
+    /// Patterns with the limits of the URLs that match.
+    pub sections: Option<RawValue>,
 }
 
 /// `[key]`: which URLs are one page.

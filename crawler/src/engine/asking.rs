@@ -22,6 +22,7 @@ pub(super) fn asking(
         StoreQuestion::Rows(request) => {
             Message::Refill(request, answers.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
         }
+        StoreQuestion::Held => Message::Lift(answers.reply(StoreAnswer::Lifted)),
         StoreQuestion::Robots(host) => {
             Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body)))
         }

@@ -10,7 +10,7 @@ impl Frontier {
             self.leave_groups(lease, Asked::Yes, now);
             let queue = self.queue(lease.item.host);
             queue.free_slot();
-            queue.rest(now);
+            queue.rest(lease.rest, now);
             self.plan(lease.item.host);
         }
     }
@@ -47,7 +47,7 @@ impl Frontier {
         if lease.holds_slot {
             queue.free_slot();
             if asked == Asked::Yes {
-                queue.rest(now);
+                queue.rest(lease.rest, now);
                 queue.health.was_asked(lease.granted);
             }
         }
@@ -75,6 +75,11 @@ impl Frontier {
                 self.remembering(host, |queue, limit| queue.release(item, limit));
                 self.counts.queued += 1;
             }
+            Outcome::Held if !queue.closed => {
+                queue.end_lease(id);
+                queue.hold();
+                self.counts.queued += 1;
+            }
             _ => {
                 queue.end_lease(id);
                 self.counts.abandoned += 1;
@@ -82,7 +87,7 @@ impl Frontier {
         }
         let by_level = self.is_by_level();
         let queue = self.queue(host);
-        let left = queue.closed || matches!(outcome, Outcome::Finished { .. } | Outcome::Abandoned);
+        let left = queue.closed || matches!(outcome, Outcome::Finished { .. } | Outcome::Abandoned | Outcome::Held);
         let stays = !left && !was_excluded;
         // Without levels nothing is counted for them.
         let [leaves, enters] = [in_levels && !stays, stays && !in_levels].map(|so| u64::from(so && by_level));
@@ -126,9 +131,11 @@ impl Frontier {
             }
             Outcome::Closed => return self.close(of),
             Outcome::Retry { due, .. } => Prerequisite::NeededAt(due),
-            Outcome::Finished { .. } | Outcome::Abandoned | Outcome::Released | Outcome::LookedUp { .. } => {
-                Prerequisite::NeededAt(now)
-            }
+            Outcome::Finished { .. }
+            | Outcome::Abandoned
+            | Outcome::Held
+            | Outcome::Released
+            | Outcome::LookedUp { .. } => Prerequisite::NeededAt(now),
         };
         self.queue(of).prerequisite = state;
         self.change_levels(of, |_| {});

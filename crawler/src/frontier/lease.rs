@@ -15,6 +15,8 @@ pub struct Lease {
     pub(super) groups: Vec<HostGroup>,
     pub(super) granted: Moment,
     pub(super) delay: Duration,
+    /// How long the host rests after it at least.
+    pub(super) rest: Duration,
     /// Whether the levels of the whole crawl count it: others wait for it.
     pub(super) in_levels: bool,
 }
@@ -48,7 +50,12 @@ impl Lease {
     /// The delay that the host is to have between requests, whoever sends them. What is added to it while the host fails is
     /// not in it: that is for those who ask this host, and not for all who ask its address.
     pub fn delay(&self) -> Duration {
-        self.delay
+        self.delay.max(self.rest)
+    }
+
+    /// Has the host rest for so long after it, at least.
+    pub fn rests_for(&mut self, pause: Duration) {
+        self.rest = pause;
     }
 
     /// Whether its answer may be a page more: 1 or 0.
@@ -76,6 +83,8 @@ pub enum Outcome {
     },
     /// It will not be fetched.
     Abandoned,
+    /// It is beyond a limit, and stays queued in the table, where it is not read.
+    Held,
     /// It is queued again, a URL of the URL table there alone, until `due`.
     Retry {
         /// Not before this moment.

@@ -306,7 +306,7 @@ impl Frontier {
             self.leased_uncounted += 1;
         }
         let groups = self.join_groups(host, now);
-        Some(Lease { item, holds_slot: true, groups, granted: now, delay, in_levels })
+        Some(Lease { item, holds_slot: true, groups, granted: now, delay, rest: Duration::ZERO, in_levels })
     }
 
     pub(super) fn queue(&mut self, host: HostId) -> &mut HostQueue {

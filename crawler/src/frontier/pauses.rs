@@ -29,9 +29,9 @@ impl HostQueue {
         self.followed = if self.followed == 0 { pause } else { self.followed.midpoint(pause) };
     }
 
-    /// A request ended: the delay begins. Without one not even the rest of a millisecond is waited.
-    pub(super) fn rest(&mut self, now: Moment) {
-        let delay = self.pause(now);
+    /// A request ended: the delay begins, of so long at least. Without one not even the rest of a millisecond is waited.
+    pub(super) fn rest(&mut self, least: Duration, now: Moment) {
+        let delay = self.pause(now).max(least);
         if !delay.is_zero() {
             self.ready_at = self.ready_at.max(now + delay);
         }

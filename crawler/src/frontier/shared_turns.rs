@@ -16,7 +16,7 @@ impl Frontier {
         let item = WorkItem::extra(host, queue.origin.robots_txt(), Purpose::LookUp);
         let (delay, in_levels) = (queue.delay(), !queue.excluded);
         self.leased_uncounted += 1;
-        Lease { item, holds_slot: true, groups: Vec::new(), granted: now, delay, in_levels }
+        Lease { item, holds_slot: true, groups: Vec::new(), granted: now, delay, rest: Duration::ZERO, in_levels }
     }
 
     /// Whether a host may be asked now as far as its groups go. Otherwise it waits in line.
@@ -43,7 +43,7 @@ impl Frontier {
         if let Some(membership) = queue.membership.as_mut().filter(|_| asked == Asked::Yes) {
             membership.is_used();
         }
-        let rest: Duration = queue.delay();
+        let rest = queue.delay().max(lease.rest);
         self.groups.end(&std::mem::take(&mut lease.groups), (asked == Asked::Yes).then_some(rest), now);
     }
 

@@ -165,7 +165,8 @@ impl<C: Caller> Session<C> {
             ranking: Some(&engine::ranking(settings)),
             latest_due: Some(now + settings.retry.max_backoff.max(settings.politeness.max_retry_after)),
             tries_again: self.round != Round::Between,
-            max_depth: settings.budget.max_depth,
+            max_depth: settings.depth_limit(),
+            sections: settings.scope.sections.clone(),
         };
         let found = directory.begin(&beginning)?.ok_or_else(|| missing(&self.dir))?;
         tell_clamped(found.clamped);

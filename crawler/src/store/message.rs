@@ -7,7 +7,7 @@ use super::{
 use crate::{
     candidate::{HostId, Ticket},
     health::HealthRow,
-    queue::{RefillAnswer, RefillRequest, WorkItem},
+    queue::{Nearer, RefillAnswer, RefillRequest, WorkItem},
     url::Fingerprint,
 };
 
@@ -120,6 +120,8 @@ pub enum Message {
     Propose(Box<Step>, Room, Reply<Confirmed>),
     /// Reads queued rows, after all that was sent before.
     Refill(RefillRequest, Reply<RefillAnswer>),
+    /// Has what is held be queued as if it was not, after all that was sent before.
+    Lift(Reply<Vec<Nearer>>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
     Robots(HostId, Reply<Option<Vec<u8>>>),
     /// Reads the URL of the page through which a URL was found, after all that was sent before.
@@ -140,6 +142,7 @@ impl std::fmt::Debug for Message {
             Self::Steps(steps, _) => f.debug_tuple("Steps").field(steps).finish(),
             Self::Propose(step, ..) => f.debug_tuple("Propose").field(step).finish_non_exhaustive(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
+            Self::Lift(_) => f.write_str("Lift"),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
             Self::Via(url, _) => f.debug_tuple("Via").field(url).finish_non_exhaustive(),
             Self::Sweep(request, _) => f.debug_tuple("Sweep").field(request).finish_non_exhaustive(),

@@ -7,6 +7,7 @@ use crate::{
     candidate::{HostId, Ticket},
     health::HealthRow,
     queue::Counts,
+    sections::SectionUse,
     time::Moment,
     url::{Canonicalizer, FingerprintSeed},
 };
@@ -42,6 +43,8 @@ pub struct Resumed {
     pub last_url: u64,
     /// Queued starts and targets of their redirects.
     pub pending_starts: Vec<PendingStart>,
+    /// What the sequence has fetched of each section.
+    pub section_use: SectionUse,
 }
 
 /// A start, or the target of its redirect, without a final answer.

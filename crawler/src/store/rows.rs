@@ -283,6 +283,8 @@ pub enum UrlChange {
         /// What went wrong, in one word.
         reason: Box<str>,
     },
+    /// It is beyond a limit, and stays queued: it is not fetched in this run, unless it turns out to be nearer to a start.
+    Held,
     /// It will not be fetched.
     Abandoned(Abandonment),
 }

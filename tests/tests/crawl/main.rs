@@ -51,6 +51,7 @@ mod robots;
 mod robots_memory;
 mod said;
 mod secrets;
+mod sections;
 mod secure;
 mod simulate;
 mod sitemaps;

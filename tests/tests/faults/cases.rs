@@ -92,6 +92,14 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("only a queued URL that has failed before waits for a retry", "UPDATE url SET due = 1 WHERE id = 2"),
     (
+        "what is beyond a limit is not due, and nothing else is never due",
+        "UPDATE url SET state = 'queued', visit = NULL, due = 1, reason = 'section' WHERE id = 2",
+    ),
+    (
+        "what is beyond a limit is not due, and nothing else is never due",
+        "UPDATE url SET state = 'queued', visit = NULL, due = 1 << 53, reason = 'refused', failed_at = 1 WHERE id = 2",
+    ),
+    (
         "only a queued URL that has failed before waits for a retry",
         "UPDATE url SET state = 'queued', visit = NULL, attempts = 1 WHERE id = 2",
     ),

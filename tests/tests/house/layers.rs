@@ -25,6 +25,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("queue", Layer::Types),
     ("order", Layer::Types),
     ("health", Layer::Types),
+    ("sections", Layer::Types),
     ("text", Layer::Types),
     ("url", Layer::Types),
     ("changes", Layer::Core),

@@ -6,6 +6,7 @@ use super::super::CommandFailure;
 use crate::{
     config::Settings,
     engine,
+    queue::BEYOND_LIMIT,
     robots::{ProductToken, Robots},
     scope::Refusal,
     store::{AreaRow, HostFacts, PageOutcome, UrlFacts, UrlRecord},
@@ -117,6 +118,8 @@ fn of_record(record: &UrlRecord, facts: &UrlFacts, settings: &Settings) -> (KeyS
     let line = &record.line;
     if record.is_queued {
         let reason = line.reason.clone().filter(|_| line.outcome == PageOutcome::Queued);
+        // A limit of sections holds back what is beyond that of the crawl as well.
+        let reason = reason.filter(|reason| reason != BEYOND_LIMIT || !is_too_deep(record, settings));
         return (KeyState::Queued, reason.or_else(|| waits_for(record, facts, settings)));
     }
     let is_abandoned = line.outcome == PageOutcome::Abandoned;
@@ -125,14 +128,19 @@ fn of_record(record: &UrlRecord, facts: &UrlFacts, settings: &Settings) -> (KeyS
 
 /// Why a URL waits that has not failed: the word of the way in which the last sequence ended, where nothing else keeps it.
 fn waits_for(record: &UrlRecord, facts: &UrlFacts, settings: &Settings) -> Option<String> {
-    let deepest = settings.budget.max_depth.unwrap_or(u32::MAX);
-    if record.line.depth.is_some_and(|depth| depth > deepest) {
+    if is_too_deep(record, settings) {
         return Some(MAX_DEPTH.to_owned());
     }
     if facts.host.as_ref().is_some_and(|host| host.health.is_some()) {
         return Some(HOST.to_owned());
     }
     facts.last.end.clone()
+}
+
+fn is_too_deep(record: &UrlRecord, settings: &Settings) -> bool {
+    let url = record.line.url.as_deref().unwrap_or_default();
+    let most = settings.scope.sections.depth_of(url, settings.budget.max_depth);
+    record.line.depth.zip(most).is_some_and(|(depth, most)| depth > most)
 }
 
 /// What is in the scope and has no row.

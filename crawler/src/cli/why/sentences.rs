@@ -12,7 +12,9 @@ use crate::{
     candidate::Hop,
     health::HealthRow,
     observe::figures::{count, counted},
+    queue::BEYOND_LIMIT,
     scope::Refusal,
+    sections::UrlSection,
     store::{Abandonment, LostState, PageLine, PageOutcome, Proposer, UrlRecord},
     url::KeyRule,
 };
@@ -67,9 +69,21 @@ fn waits(answer: &UrlAnswer, record: &UrlRecord) -> String {
     let depth = counted(record.line.depth.unwrap_or_default().into(), "link", "links");
     match (answer.reason.as_deref(), record.due) {
         (Some(MAX_DEPTH), _) => {
-            let most = answer.settings.budget.max_depth.unwrap_or_default();
-            format!("it is {depth} away from a start, and the crawl follows {most} (--max-depth)")
+            let of_crawl = answer.settings.budget.max_depth.unwrap_or_default();
+            let own = section(record, answer).and_then(|section| Some((section, section.max_depth?)));
+            match own {
+                Some((UrlSection { pattern, .. }, most)) => format!(
+                    "it is {depth} away from a start, and {most} are followed to what matches {pattern} ([[section]], max_depth)"
+                ),
+                None => format!("it is {depth} away from a start, and the crawl follows {of_crawl} (--max-depth)"),
+            }
         }
+        (Some(BEYOND_LIMIT), _) => match section(record, answer) {
+            Some(UrlSection { pattern, max_pages: Some(most), .. }) => {
+                format!("sequence {} had {most} pages of what matches {pattern} ([[section]], max_pages)", last.number)
+            }
+            _ => "it was beyond a limit of a [[section]]".to_owned(),
+        },
         (Some(HOST), _) => "its host does not answer".to_owned(),
         (Some("budget"), _) => format!("sequence {} had reached a budget before its turn came", last.number),
         (Some("signal"), _) => format!("a signal stopped sequence {} before its turn came", last.number),
@@ -86,6 +100,12 @@ fn waits(answer: &UrlAnswer, record: &UrlRecord) -> String {
         }
         _ => "its turn has not come".to_owned(),
     }
+}
+
+/// The section that a URL is of.
+fn section<'a>(record: &UrlRecord, answer: &'a UrlAnswer) -> Option<&'a UrlSection> {
+    let (_, section) = answer.settings.scope.sections.of(record.line.url.as_deref()?)?;
+    Some(section)
 }
 
 fn abandoned(answer: &UrlAnswer) -> String {
@@ -212,6 +232,9 @@ fn next(answer: &UrlAnswer, dir: &Path) -> Option<String> {
     let crawl = |arguments: &str| format!("`webloom crawl -d {dir}{arguments}`");
     let goes_on = || format!("wait if the crawl runs; if it does not, {} goes on", crawl(""));
     let advice = match (answer.state, answer.reason.as_deref()) {
+        (KeyState::Queued, Some(MAX_DEPTH | BEYOND_LIMIT)) if is_of_section(answer) => {
+            crawl(" --config FILE") + " goes on with other limits of the [[section]]"
+        }
         (KeyState::Queued, Some(MAX_DEPTH)) => crawl(" --max-depth N") + " goes on with a larger depth",
         (KeyState::Queued, Some("budget")) => crawl(budget(answer)) + " goes on",
         (KeyState::Queued, Some(_)) => crawl("") + " goes on",
@@ -230,6 +253,10 @@ fn next(answer: &UrlAnswer, dir: &Path) -> Option<String> {
         (KeyState::Abandoned, _) => return None,
     };
     Some(format!("Next: {advice}."))
+}
+
+fn is_of_section(answer: &UrlAnswer) -> bool {
+    answer.facts.record.as_ref().is_some_and(|record| section(record, answer).is_some())
 }
 
 /// The flag of the budget that was reached; a budget of time counts for a run alone.

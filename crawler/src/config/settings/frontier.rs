@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::scope::pattern;
+use super::pattern::pattern_behind;
 use crate::{
     config::{
         RawValue,
@@ -87,14 +87,11 @@ const WEIGHTS: &str = "with a weight between 0.001 and 1000";
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::config) enum PriorityFault {
     /// With its pattern.
-    #[error("{0}; give a regular expression")]
+    #[error("{0}")]
     Pattern(String),
     /// With its weight.
     #[error("give a weight between 0.001 and 1000")]
     Weight,
-    /// It can never decide.
-    #[error("entry {0} has the same pattern and comes first")]
-    Repeated(usize),
 }
 
 /// A rule of this pattern and weight, behind others.
@@ -103,13 +100,8 @@ pub(in crate::config) fn priority(
     regex: &str,
     weight: Option<f64>,
 ) -> Result<Priority, PriorityFault> {
-    if regex.is_empty() {
-        return Err(PriorityFault::Pattern("the pattern is empty".to_owned()));
-    }
-    let pattern = pattern(regex).map_err(PriorityFault::Pattern)?;
-    if let Some(same) = others.iter().position(|other| other.pattern.as_str() == regex) {
-        return Err(PriorityFault::Repeated(same + 1));
-    }
+    let patterns = others.iter().map(|other| &other.pattern);
+    let pattern = pattern_behind(patterns, regex).map_err(PriorityFault::Pattern)?;
     let weight = weight.and_then(thousandths).and_then(Weight::of_thousandths).ok_or(PriorityFault::Weight)?;
     Ok(Priority { pattern, weight })
 }

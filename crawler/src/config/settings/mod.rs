@@ -9,10 +9,12 @@ mod frontier;
 mod host;
 mod key;
 mod output;
+mod pattern;
 mod politeness;
 mod revisit;
 mod schedule;
 mod scope;
+mod section;
 mod sources;
 
 pub use budget::BudgetSettings;
@@ -30,6 +32,7 @@ pub use revisit::{AdaptiveChoice, RevisitSettings};
 pub(super) use schedule::{CRON, EVERY};
 pub use schedule::{Overlap, Pause, ScheduleSettings, Spread};
 pub use scope::{ScopeKind, ScopeSettings};
+pub(super) use section::{SECTION_LIMITS, URL_SECTIONS, section, written_section};
 pub use sources::{CanonicalChoice, FormsChoice, ListsChoice, SourcesSettings};
 
 use super::reader::KeyReader;
@@ -77,6 +80,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The depth beyond which no URL is fetched; `None` where no URL has a limit.
+    pub fn depth_limit(&self) -> Option<u32> {
+        self.scope.sections.deepest(self.budget.max_depth)
+    }
+
     /// Reads every key, in the order of `default.toml`.
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {

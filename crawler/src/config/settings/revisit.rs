@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, ops::RangeInclusive, time::Duration};
 
-use super::scope::pattern;
+use super::pattern::pattern_behind;
 use crate::{
     config::{
         RawValue, parse_duration, print_duration,
@@ -137,13 +137,7 @@ fn section(others: &[GivenInterval], text: &str) -> Result<GivenInterval, String
         return Err(format!("it has no interval; give REGEX=INTERVAL, {ENTRY_INTERVAL}"));
     };
     let (regex, interval) = (regex.trim(), parse_duration(interval.trim()));
-    if regex.is_empty() {
-        return Err("the pattern is empty; give a regular expression".to_owned());
-    }
-    let pattern = pattern(regex).map_err(|why| format!("{why}; give a regular expression"))?;
-    if let Some(same) = others.iter().position(|other| other.pattern.as_str() == regex) {
-        return Err(format!("entry {} has the same pattern and comes first", same + 1));
-    }
+    let pattern = pattern_behind(others.iter().map(|other| &other.pattern), regex)?;
     let interval = interval.filter(|interval| INTERVALS.contains(interval));
     let interval = interval.ok_or_else(|| "give an interval from 1s to 3650d".to_owned())?;
     Ok(GivenInterval { pattern, interval })

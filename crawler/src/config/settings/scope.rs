@@ -2,15 +2,19 @@
 
 use std::marker::PhantomData;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 
-use crate::config::{
-    reader::KeyReader,
-    rules::{Count, Each, OneOf, Parsed, words},
+use super::{
+    pattern::pattern,
+    section::{SectionRule, URL_SECTIONS},
 };
-
-/// Most memory a compiled pattern may take, in bytes: a pattern such as `(a{1000}){1000}` is refused, not compiled.
-const PATTERN_SIZE: usize = 1 << 20;
+use crate::{
+    config::{
+        reader::KeyReader,
+        rules::{Count, Each, OneOf, Parsed, words},
+    },
+    sections::UrlSections,
+};
 
 const PATTERNS: Each<Regex> = Each(Parsed { allowed: "a regular expression", parse: pattern });
 
@@ -39,6 +43,8 @@ pub struct ScopeSettings {
     pub exclude: Vec<Regex>,
     /// Longest URL in bytes.
     pub max_url_length: u32,
+    /// URLs with limits of their own.
+    pub sections: UrlSections,
 }
 
 impl ScopeSettings {
@@ -48,14 +54,7 @@ impl ScopeSettings {
             include: reader.read("scope.include", &PATTERNS),
             exclude: reader.read("scope.exclude", &PATTERNS),
             max_url_length: reader.read("scope.max_url_length", &Count(64..=65_536)),
+            sections: reader.read(URL_SECTIONS, &SectionRule),
         }
     }
-}
-
-pub(super) fn pattern(text: &str) -> Result<Regex, String> {
-    RegexBuilder::new(text).size_limit(PATTERN_SIZE).build().map_err(|error| {
-        let text = error.to_string();
-        let last = text.lines().last().unwrap_or_default();
-        last.trim_start_matches("error: ").trim_end_matches('.').to_owned()
-    })
 }

@@ -91,6 +91,7 @@ fn words_and_texts_are_checked() {
         ("scope.kind", "\"web\""),
         ("scope.exclude", "[\"(a{1000}){1000}\"]"),
         ("robots.ignore", "[\"https://example.org\"]"),
+        ("scope.sections", "[\"/a/ => depth=1\"]"),
         ("fetch.user_agent", "\"webloom/1.0\""),
         ("fetch.headers", "[\"Host: x\"]"),
         ("fetch.allow_private", "[\"10.0.0.0/99\"]"),

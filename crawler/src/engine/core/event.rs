@@ -12,7 +12,7 @@ use super::{
 use crate::{
     candidate::HostId,
     frontier::Lease,
-    queue::{RefillAnswer, RefillRequest},
+    queue::{Nearer, RefillAnswer, RefillRequest},
     store::{Confirmed, DuePages, DueRequest, Step, SweepRequest, Swept},
     time::Moment,
 };
@@ -45,6 +45,8 @@ pub(in crate::engine) enum StoreQuestion {
     Rows(RefillRequest),
     /// The body of a host's robots.txt.
     Robots(HostId),
+    /// To queue again what is held.
+    Held,
     /// Which kept links have no row.
     Sweep(SweepRequest),
     /// Every URL of the sequence, into a URL cache.
@@ -61,6 +63,8 @@ pub(in crate::engine) enum StoreAnswer {
     Rows(HostId, RefillAnswer),
     /// A host's robots.txt as it was stored; `None` when it gave none.
     Robots(HostId, Option<Vec<u8>>),
+    /// What was held, and is queued again.
+    Lifted(Vec<Nearer>),
     /// What the sweep found.
     Swept(Swept),
     /// The URL cache with every URL of the sequence.

@@ -68,7 +68,7 @@ impl Setup {
         frontier.expect_hosts(hosts.len());
         let mut origins = Origins::with_capacity(hosts.len());
         // What lists URLs leads one level on.
-        let mut sources = Sources::new(&settings.sources, settings.budget.max_depth != Some(0), !is_followed);
+        let mut sources = Sources::new(&settings.sources, settings.depth_limit() != Some(0), !is_followed);
         for host in hosts {
             let number = host.id;
             sources.resume(&host);
@@ -101,7 +101,7 @@ impl Setup {
             starts,
             sources,
             sweep: Sweep::new(settings.cache.sweep),
-            limits: Limits::new(&settings, started),
+            limits: Limits::new(&settings, resumed.section_use, started),
             pages: PageFates::new(&settings, revisits),
             intake: VecDeque::new(),
             outbox: Outbox::new(resumed.counters),
@@ -159,7 +159,7 @@ fn frontier_limits(settings: &Settings) -> FrontierLimits {
         per_host: count(polite.per_host.get()),
         share_by: share_by(polite.share_by),
         order: order(settings),
-        max_depth: settings.budget.max_depth,
+        max_depth: settings.depth_limit(),
         max_pages_per_host: settings.budget.max_pages_per_host,
         back_off: BackOffPolicy {
             first: polite.backoff,
@@ -182,7 +182,7 @@ fn order(settings: &Settings) -> Order {
     match settings.frontier.order {
         OrderChoice::Breadth => Order::Breadth,
         OrderChoice::Depth => Order::Depth,
-        OrderChoice::Best if settings.budget.max_depth.is_some() => Order::BestOfLevel,
+        OrderChoice::Best if settings.depth_limit().is_some() => Order::BestOfLevel,
         OrderChoice::Best => Order::Best,
     }
 }
@@ -194,7 +194,7 @@ pub(in crate::engine) fn ranking(settings: &Settings) -> Ranking {
 
 /// What a run of a sequence learns of URLs that it has admitted. Where levels are finished one by one, none comes before its level.
 fn lessons(settings: &Settings, sequence: u32) -> Lessons {
-    let dates = sequence > 0 && settings.budget.max_depth.is_none();
+    let dates = sequence > 0 && settings.depth_limit().is_none();
     Lessons { weights: order(settings).is_weighted(), dates }
 }
 

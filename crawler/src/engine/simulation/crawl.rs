@@ -297,7 +297,8 @@ impl SimulatedCrawl {
         if self.later.is_empty() {
             return Err(format!("ended with {end:?}"));
         }
-        self.had_host_budget |= self.settings.budget.max_pages_per_host.is_some();
+        self.had_host_budget |=
+            self.settings.budget.max_pages_per_host.is_some() || !self.settings.scope.sections.is_empty();
         let Stage { text, settings } = self.later.remove(0);
         (self.text, self.settings) = (text, settings);
         self.now += 1_000;

@@ -24,6 +24,14 @@ const CACHES: [&str; 16] = [
     "strategy = \"spatio-temporal\"",
 ];
 
+/// Sections whose limits are raised, and lifted.
+const SECTIONS: [&str; 3] = [
+    "[[section]]\nmatch = '[37]$'\nmax_pages = 3\n[[section]]\nmatch = '[05]$'\nmax_depth = 1\ndelay = '2s'\n\
+     [[section]]\nmatch = '8$'\nmax_depth = 'unlimited'",
+    "[[section]]\nmatch = '[37]$'\nmax_pages = 6\nmax_depth = 4\n[[section]]\nmatch = '[05]$'\nmax_depth = 3",
+    "[[section]]\nmatch = '5$'\nmax_pages = 'unlimited'",
+];
+
 /// One that calls nearly all URLs seen once it holds some hundred.
 const LOSES_MANY: &str = "strategy = \"single\"\nmax_lost_urls = 20\nexpected_urls = 20\nreset = \"none\"";
 
@@ -100,6 +108,7 @@ pub(super) fn stages(plan: &WebPlan, random: &mut Random) -> Vec<Stage> {
         1 | 4 if depth.is_empty() => &["max_depth = 2", "max_depth = 3", "max_depth = \"unlimited\""],
         2 => &["max_bytes = \"2KiB\"", "max_bytes = \"unlimited\""],
         3 => &["max_pages_per_host = 7", "max_pages_per_host = \"unlimited\""],
+        7 => &SECTIONS,
         _ => &[""],
     };
     let mut texts: Vec<_> = budgets.iter().map(|budget| format!("{text}{budget}\n")).collect();

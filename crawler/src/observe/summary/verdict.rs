@@ -158,6 +158,7 @@ impl Ending<'_> {
             budget.max_depth.map(|most| format!("--max-depth {most}")),
             budget.max_pages_per_host.map(|most| format!("budget.max_pages_per_host {most}")),
             budget.max_pages.map(|most| format!("--max-pages {most}")),
+            (!settings.scope.sections.is_empty()).then(|| "a limit of a [[section]]".to_owned()),
             (settings.schedule.overlap == Overlap::Restart).then(|| "the time of the next sequence".to_owned()),
         ];
         let named = if certain.is_empty() { possible.into_iter().flatten().collect() } else { certain };

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Result, params};
 use super::{
     again::{self, Tickets},
     current::Current,
-    lost, ranks,
+    held, lost, ranks,
     step_context::{StepContext, StepRows},
     visits::{self, Written},
 };
@@ -153,6 +153,7 @@ fn change(
                 "UPDATE url SET admitted_in = ?, state = 'queued', attempts = ?, due = ?, failed_at = ?, reason = ? WHERE id = ?",
             )?
             .execute(params![sequence, attempts, due.millis(), failed.millis(), reason, id])?,
+        UrlChange::Held => held::hold(connection, id, current)?,
         UrlChange::Abandoned(why) => connection
             .prepare_cached(
                 "UPDATE url SET admitted_in = ?, state = 'abandoned', due = NULL, failed_at = NULL, reason = ? WHERE id = ?",

@@ -12,13 +12,14 @@ use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{Connection, Result, Row, Statement, Transaction, params};
 
-use super::{CrawlDirectory, current::Current, directory::DATABASE, error::Fault, resume};
+use super::{CrawlDirectory, current::Current, directory::DATABASE, error::Fault, held::HELD, resume};
 use crate::{
     candidate::Ticket,
     health::Wait,
     order::{Order, Ranking},
     queue::Counts,
     scope::CrawlScope,
+    sections::{SectionUse, UrlSections},
     store::{Abandonment, HostState, PendingStart, Resumed, StoreError},
     time::Moment,
     url::{Fingerprint, WebUrl},
@@ -44,6 +45,8 @@ pub struct Beginning<'a> {
     pub tries_again: bool,
     /// The depth limit.
     pub max_depth: Option<u32>,
+    /// The sections whose limits are used up by what was fetched.
+    pub sections: UrlSections,
 }
 
 impl Beginning<'_> {
@@ -127,16 +130,17 @@ pub(super) fn found(
         clamped: 0,
         keeps_ahead: beginning.max_depth.is_none() && !is_untouched,
         links: weighs_known.then(|| KnownLinks::count(transaction)).transpose()?,
+        section_use: SectionUse::new(beginning.sections.clone()),
     };
     pass.run(transaction)?;
     pass.forget_hosts(transaction)?;
-    let Pass { mut counts, hosts, pending, admitted, clamped, .. } = pass;
+    let Pass { mut counts, hosts, pending, admitted, clamped, section_use, .. } = pass;
     counts.queued = counts.admitted - counts.finished - counts.abandoned;
     if current.known_first {
         // What is known is there from the beginning.
         resumed.admitted_before = resumed.admitted_before.max(Some(counts.admitted));
     }
-    let resumed = Resumed { counts, hosts, pending_starts: pending, ..resumed };
+    let resumed = Resumed { counts, hosts, pending_starts: pending, section_use, ..resumed };
     Ok(Some(BeginningAnswer { resumed, admitted, clamped }))
 }
 
@@ -154,6 +158,8 @@ struct Pass<'a> {
     keeps_ahead: bool,
     /// How many pages link to what is known, where the sequence begins with that and weighs it.
     links: Option<KnownLinks>,
+    /// What was fetched of sections.
+    section_use: SectionUse,
 }
 
 /// What is written to single rows.
@@ -236,6 +242,11 @@ impl Pass<'_> {
         match state {
             // What an earlier sequence left is begun anew.
             _ if !is_own => self.queued(row, None, writes),
+            "queued" if row.get::<_, Option<i64>>(8)? == Some(HELD) => {
+                // The limits may be others now.
+                writes.try_again.execute([row.get::<_, u64>(0)?])?;
+                self.queued(row, None, writes)
+            }
             "queued" => self.queued(row, row.get(8)?, writes),
             "abandoned" if self.is_tried_again(row)? => {
                 writes.try_again.execute([row.get::<_, u64>(0)?])?;
@@ -275,6 +286,7 @@ impl Pass<'_> {
         if is_finished {
             host.fetched += 1;
             host.stored += u64::from(stored);
+            self.section_use.count(text, stored);
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ mod directory;
 mod error;
 mod failpoint;
 mod freshness;
+mod held;
 mod links;
 mod log_length;
 mod lost;

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, params};
 
-use super::current::Current;
+use super::{current::Current, held::HELD};
 use crate::{
     candidate::{HostId, Ticket},
     purpose::Purpose,
@@ -161,7 +161,7 @@ pub(super) static DUE: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {ROW}, {COPY}, {MAY_304} FROM url INDEXED BY url_retry {OF_COPY}
          WHERE state = 'queued' AND due IS NOT NULL AND admitted_in = ?1 AND url.host = ?2 AND (due, ticket) > (?3, ?4)
-           AND depth <= ?5
+           AND due < {HELD} AND depth <= ?5
          ORDER BY due, ticket LIMIT ?6"
     )
 });

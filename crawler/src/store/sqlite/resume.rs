@@ -7,6 +7,7 @@ use crate::{
     candidate::HostId,
     health::{HealthRow, Wait},
     queue::Counts,
+    sections::SectionUse,
     store::{AreaRow, AreaSource, Counters, HostSitemaps, HostState, LastSequence, Resumed},
     time::Moment,
     url::{Canonicalizer, FingerprintSeed},
@@ -66,6 +67,7 @@ pub(super) fn without_urls(connection: &Connection) -> Result<Option<(Current, R
         hosts: Vec::new(),
         last_url: last_ticket(connection)?,
         pending_starts: Vec::new(),
+        section_use: SectionUse::default(),
     };
     Ok(Some((Current::of(connection, sequence)?, resumed)))
 }

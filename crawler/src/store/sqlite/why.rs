@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params, types::ToSql}
 use super::{
     current::Current,
     error::Fault,
+    held::HELD,
     links::{self, SoughtUrl},
     pages, resume, summary,
 };
@@ -53,7 +54,8 @@ fn row(connection: &Connection, fingerprint: Fingerprint, current: Current) -> R
     let values = params![fingerprint.to_bytes(), current.known_first, current.sequence];
     let found = |row: &Row<'_>| {
         let line = pages::one(connection, row.get(0)?)?;
-        let due = row.get::<_, Option<u64>>(4)?.map(Moment::from_millis);
+        let due = row.get::<_, Option<i64>>(4)?.filter(|due| *due < HELD);
+        let due = due.map(|due| Moment::from_millis(due.unsigned_abs()));
         let record = UrlRecord { line, is_queued: row.get(5)?, attempts: row.get(3)?, due };
         Ok(FoundRow { host: row.get(1)?, via: row.get(2)?, record })
     };

@@ -24,7 +24,7 @@ use super::{
     current::Current,
     directory::DATABASE,
     error::Fault,
-    freshness,
+    freshness, held,
     log_length::{self, LogLength},
     lost, prepare, prune, refill, revisits,
     step_context::{StepContext, StepRows},
@@ -164,6 +164,12 @@ impl Writer {
             Message::Refill(request, reply) => {
                 self.pass("before_refill");
                 reply(refill::answer(self.connection(), &request, self.context.current)?);
+            }
+            Message::Lift(reply) => {
+                self.commit()?;
+                let lifted = held::lift(self.connection(), self.context.current)?;
+                self.unsynced = true;
+                reply(lifted);
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;

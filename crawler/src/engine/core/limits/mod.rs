@@ -21,8 +21,9 @@ use crate::{
     frontier::Lease,
     politeness::MemberRate,
     purpose::Purpose,
-    queue::most_fetched,
+    queue::{WorkItem, most_fetched},
     schedule::{Hours, Spell},
+    sections::SectionUse,
     store::Counters,
     time::Moment,
 };
@@ -63,6 +64,7 @@ pub(super) struct Workload<'a> {
 #[derive(Debug)]
 pub(super) struct Limits {
     budget: BudgetSettings,
+    sections: SectionUse,
     /// When the time of this run is over.
     ends: Option<Moment>,
     /// Leases that may be a page each.
@@ -86,12 +88,13 @@ impl Limits {
     pub(super) const SHORTEST: Duration = Duration::from_millis(1);
 
     /// Those of a run that began at `started`.
-    pub(super) fn new(settings: &Settings, started: Moment) -> Self {
+    pub(super) fn new(settings: &Settings, sections: SectionUse, started: Moment) -> Self {
         let MemberRate { requests, bytes } = settings.politeness.rate();
         let most_unsent = requests.map(|rate| 1 + (rate.get() / SHARE) as usize).or(bytes.map(|_| FEW));
         let hours = Hours::new(settings.politeness.hours.clone(), settings.schedule.tz.clone());
         Self {
             budget: settings.budget.clone(),
+            sections,
             ends: settings.budget.max_time.map(|most| started + most),
             pages_in_flight: 0,
             in_flight: 0,
@@ -169,11 +172,40 @@ impl Limits {
     /// A lease was granted: it may be a page.
     pub(super) fn begin(&mut self, lease: &Lease) {
         self.pages_in_flight += lease.pages();
+        if lease.purpose().is_counted() {
+            self.sections.begin(lease.url().as_str());
+        }
     }
 
     /// A lease has ended: what it came to is in the sums.
     pub(super) fn end(&mut self, lease: &Lease) {
         self.pages_in_flight -= lease.pages();
+        if lease.purpose().is_counted() {
+            self.sections.end(lease.url().as_str());
+        }
+    }
+
+    /// A URL of the sequence has its final answer, which stored a page or not.
+    pub(super) fn finished(&mut self, item: &WorkItem, stored: bool) {
+        if item.purpose.is_counted() {
+            self.sections.count(item.url.as_str(), stored);
+        }
+    }
+
+    /// Whether a URL whose lease has begun is beyond a limit of its section. What lists URLs is no page.
+    pub(super) fn holds(&mut self, item: &WorkItem) -> bool {
+        let is_page = item.purpose.is_counted() && !item.is_sitemap();
+        is_page && self.sections.is_beyond(item.url.as_str(), item.depth, self.budget.max_depth)
+    }
+
+    /// Whether it held back, since this was asked last, what may be fetched after all.
+    pub(super) fn held_early(&mut self) -> bool {
+        self.sections.held_early()
+    }
+
+    /// The least pause after a request for a URL, where its section has one.
+    pub(super) fn pause_after(&self, item: &WorkItem) -> Option<Duration> {
+        self.sections.sections().of(item.url.as_str())?.1.delay
     }
 
     /// A lease is carried out.

@@ -2,9 +2,9 @@
 
 use super::super::{AtDrain, CacheEnding, Core, LeaseAllowance, Permission, RunEnd, StoreQuestion, Then, Workload};
 use crate::{
-    frontier::{Asked, Lease, Next},
+    frontier::{Asked, Lease, Next, Outcome},
     purpose::Purpose,
-    store::Abandonment,
+    store::{Abandonment, Step, UrlChange},
     time::Moment,
 };
 
@@ -73,6 +73,10 @@ impl Core {
     /// Nothing more can be leased: what is left to do before the end.
     fn nothing_to_lease(&mut self, left: &Next, now: Moment) -> Then {
         let drained = *left == Next::Drained;
+        if self.limits.held_early() {
+            self.outbox.ask(StoreQuestion::Held);
+            return Then::Wait(None);
+        }
         if self.admission.ending() != CacheEnding::Next
             && let Some(host) = self.sources.next_left()
         {
@@ -169,6 +173,7 @@ impl Core {
             Some(_) => self.visit(lease),
             _ if lease.purpose() == Purpose::LookUp => self.visit(lease),
             _ if !self.starts.allows(lease.item()) => self.abandon(lease, Abandonment::Scope, now),
+            _ if self.limits.holds(lease.item()) => self.hold(lease, now),
             _ => match self.robots.permission(&lease) {
                 Permission::Given => match self.sources.take(lease.item()) {
                     Some(answer) => self.use_answer(lease, answer, now),
@@ -178,6 +183,15 @@ impl Core {
                 Permission::Unknown => self.recall_robots(lease),
             },
         }
+    }
+
+    /// Ends a lease without a request; its URL stays queued.
+    fn hold(&mut self, lease: Lease, now: Moment) {
+        self.limits.end(&lease);
+        let id = lease.item().id;
+        self.starts.settle(id);
+        self.frontier.complete(lease, Outcome::Held, Asked::No, now);
+        self.send(Step { change: Some((id, UrlChange::Held)), ..Step::default() });
     }
 
     /// Has a lease wait until the robots.txt of its host was read from its row.
@@ -190,7 +204,10 @@ impl Core {
     }
 
     /// Has a lease carried out, now that a request may be sent.
-    fn visit(&mut self, lease: Lease) {
+    fn visit(&mut self, mut lease: Lease) {
+        if let Some(pause) = self.limits.pause_after(lease.item()) {
+            lease.rests_for(pause);
+        }
         self.limits.sent();
         self.outbox.fetch(lease, self.starts.judging());
     }

@@ -68,6 +68,7 @@ impl Core {
         match answer {
             StoreAnswer::Rows(host, rows) => self.frontier.refilled(host, rows),
             StoreAnswer::Robots(host, body) => self.robots_recalled(host, body.as_deref(), now),
+            StoreAnswer::Lifted(rows) => rows.into_iter().for_each(|rows| self.frontier.came_nearer(rows)),
             StoreAnswer::Swept(swept) => self.swept(swept),
             StoreAnswer::Filled(filling) => self.filled(filling),
             StoreAnswer::Due(due) => self.handed(due, now),

@@ -216,6 +216,7 @@ impl Core {
             &mut step.counters.stored_again
         };
         *count += u64::from(stored);
+        self.limits.finished(ended.lease.item(), stored);
         self.is_visited(ended.lease.item(), true, ended.at);
         step.change = Some((visit.url, UrlChange::Finished));
         step.visit = Some(visit);

@@ -21,7 +21,10 @@ struct Row {
 
 /// Judges the last sequence, where it has a depth limit and all links were compared.
 pub(super) fn judge(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
-    let Some(most) = crawl.settings.budget.max_depth else { return Ok(()) };
+    let settings = &crawl.settings;
+    if settings.depth_limit().is_none() {
+        return Ok(());
+    }
     let rescues = crawl.settings.cache.sweep == SweepChoice::Rescue;
     // What a page has that is another each time is not known here.
     let turns = |page: &SimulatedPage| {
@@ -43,7 +46,10 @@ pub(super) fn judge(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(
         if !(*least..=*far).contains(&row.depth) && !was_nearer {
             return Err(format!("{url} is {least} to {far} links from a start, and is said to be {}", row.depth));
         }
-        if row.is_queued && *far <= most && crawl.settings.budget.max_pages_per_host.is_none() {
+        let most = settings.scope.sections.depth_of(url, settings.budget.max_depth).unwrap_or(u32::MAX);
+        let has_page_budget = settings.scope.sections.of(url).is_some_and(|(_, section)| section.max_pages.is_some());
+        let is_held = settings.budget.max_pages_per_host.is_some() || has_page_budget;
+        if row.is_queued && *far <= most && !is_held {
             return Err(format!("{url} is {far} links from a start, within {most}, and was left"));
         }
     }

@@ -1,6 +1,6 @@
 //! Whether a run may end as it did.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
 
@@ -12,7 +12,7 @@ use super::{
     },
     depths,
 };
-use crate::{engine::RunEnd, queue::most_fetched, store::sqlite::Records};
+use crate::{engine::RunEnd, queue::most_fetched, sections::SectionUse, store::sqlite::Records};
 
 /// Whether the last run may have ended so.
 pub(in crate::engine::simulation) fn justify(crawl: &SimulatedCrawl, end: Option<RunEnd>) -> Result<(), String> {
@@ -35,7 +35,7 @@ fn count(connection: &Connection, sequence: u32, condition: &str) -> u64 {
     // What is known and not touched yet is queued, where all that is known is due.
     let query = format!(
         "WITH stand AS (SELECT iif(admitted_in < ?1, 'queued', state) AS state, depth, visit,
-                               iif(admitted_in < ?1, 0, attempts) AS attempts FROM url
+                               iif(admitted_in < ?1, 0, attempts) AS attempts, iif(admitted_in < ?1, NULL, reason) AS reason FROM url
                         WHERE admitted_in = ?1 OR (SELECT revisit IS NOT NULL FROM sequence WHERE n = ?1))
          SELECT count(*) FROM stand AS url LEFT JOIN visit ON visit.id = url.visit WHERE {condition}"
     );
@@ -81,7 +81,9 @@ fn budget(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String>
     if fetched > requests {
         return Err(format!("{fetched} URLs fetched, with {requests} requests"));
     }
-    let deep = budget.max_depth.map_or(0, |most| count(&format!("state = 'queued' AND depth > {most}")));
+    let deepest = crawl.settings.depth_limit().unwrap_or(u32::MAX);
+    let deep = count(&format!("state = 'queued' AND (depth > {deepest} OR url.reason IS 'section')"));
+    sections(crawl, connection)?;
     let queued = count("state = 'queued'");
     // Pages that are due after the sequence may lead to others, which the end of these visits leaves.
     let is_cut = crawl.between.is_some() && queued > deep;
@@ -92,6 +94,42 @@ fn budget(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String>
         Err(format!(
             "no budget is reached with {pages} pages, {stored} of them stored, {fetched} URLs and {bytes} bytes; {queued} are queued"
         ))
+    }
+}
+
+/// What is held is beyond a limit of its section, and no section has more pages than it may have.
+fn sections(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
+    let sections = &crawl.settings.scope.sections;
+    let query = "SELECT url.url, depth, state, coalesce(outcome = 'stored', 0), url.reason IS 'section' FROM url
+                 LEFT JOIN visit ON visit.id = url.visit WHERE admitted_in = ?";
+    let mut select = connection.prepare(query).unwrap();
+    let row = |row: &rusqlite::Row<'_>| {
+        let [is_finished, is_stored, is_held] = [row.get::<_, String>(2)? == "finished", row.get(3)?, row.get(4)?];
+        Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?, is_held, is_finished.then_some(is_stored)))
+    };
+    let rows: Vec<_> = select.query_map([crawl.sequence], row).unwrap().map(Result::unwrap).collect();
+    let mut used = SectionUse::new(sections.clone());
+    let mut pages = BTreeMap::<usize, u64>::new();
+    for (url, _, _, finished) in &rows {
+        let Some(is_stored) = *finished else { continue };
+        used.count(url, is_stored);
+        if let Some((number, section)) = sections.of(url).filter(|_| is_stored) {
+            let pages = pages.entry(number).or_default();
+            *pages += 1;
+            if section.max_pages.is_some_and(|most| *pages > most.get()) {
+                return Err(format!("{pages} pages of {} are stored", section.pattern));
+            }
+        }
+    }
+    let mut is_beyond = |url: &str, depth| {
+        used.begin(url);
+        let is_beyond = used.is_beyond(url, depth, crawl.settings.budget.max_depth);
+        used.end(url);
+        is_beyond
+    };
+    match rows.iter().find(|(url, depth, is_held, _)| *is_held && !is_beyond(url, *depth)) {
+        Some((url, depth, ..)) => Err(format!("{url} at depth {depth} is held, and is beyond no limit")),
+        None => Ok(()),
     }
 }
 
@@ -133,7 +171,9 @@ fn unreachable(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), St
     }
     // What a budget holds back is left as well.
     let budget = &crawl.settings.budget;
-    let is_held = budget.max_pages_per_host.is_some() || budget.max_depth.is_some_and(|most| most < 10);
+    let is_held = budget.max_pages_per_host.is_some()
+        || budget.max_depth.is_some_and(|most| most < 10)
+        || !crawl.settings.scope.sections.is_empty();
     match left.iter().find(|(_, cause)| cause.is_none()).filter(|_| !is_held) {
         // Its robots.txt may be at a host that does not answer.
         Some((origin, _)) if !is_elsewhere(crawl, origin) => {

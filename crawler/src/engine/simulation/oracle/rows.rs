@@ -73,6 +73,7 @@ fn loses_for_good(crawl: &SimulatedCrawl) -> bool {
 /// With a depth limit, each URL of a web without faults is found over the shortest way, if none was lost on it.
 fn levels(crawl: &SimulatedCrawl, connection: &Connection) -> Result<(), String> {
     let limit = &crawl.settings.budget;
+    // A page that a limit holds back leads nowhere.
     let by_host = limit.max_pages_per_host.is_some() || crawl.had_host_budget;
     let by_level = crawl.settings.frontier.order != OrderChoice::Depth && !by_host;
     // What was lost may be found once more by a longer way.

@@ -14,6 +14,7 @@ use super::*;
 use crate::{
     order::{Order, Priority, Weight},
     scope::{Reach, ScopeRules},
+    sections::UrlSections,
     store::{AuditStanding, Incoming, Message, NewCrawl, Replay, ReplayedUrl, Store, StoreWriter, WriterSettings},
     url::{Canonicalizer, FingerprintSeed},
 };
@@ -87,6 +88,7 @@ fn instructions_a_row(urls: u32) -> u64 {
         latest_due: Some(Moment::EPOCH),
         tries_again: true,
         max_depth: Some(9),
+        sections: UrlSections::default(),
     };
     directory.is_untouched().unwrap();
     let found = directory.begin(&beginning).unwrap().unwrap();

@@ -86,6 +86,10 @@ pub(super) const RULES: &[(&str, &str)] = &[
          UNION ALL SELECT 'url ' || id FROM url WHERE due IS NULL AND state = 'queued' AND (attempts > 0 OR reason IS NOT NULL)",
     ),
     (
+        "what is beyond a limit is not due, and nothing else is never due",
+        "SELECT 'url ' || id FROM url WHERE (reason IS 'section' AND state = 'queued') <> (due IS 1 << 53)",
+    ),
+    (
         "a URL's host exists",
         "SELECT 'url ' || url.id FROM url LEFT JOIN host ON host.id = url.host WHERE host.id IS NULL",
     ),

@@ -11,6 +11,7 @@ use super::{AT_ONCE, Fault, LinkSweep, runs::Sorter};
 use crate::{
     candidate::HostId,
     queue::{DepthLimit, Nearer},
+    store::sqlite::held::HELD,
 };
 
 /// Rows whose depths have fallen: their depths before, and in which pass over the links they fell last.
@@ -86,23 +87,27 @@ impl LinkSweep<'_> {
         let mut note = self.connection.prepare(
             "INSERT INTO temp.lowered (id, was, pass) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET pass = excluded.pass",
         )?;
-        for Row { id, depth: was, rank, link } in self.rows_of(depths)? {
+        for Row { id, depth: was, rank, link, is_held } in self.rows_of(depths)? {
             let depth = depths[&link];
             update.execute(params![depth, order.at_depth(rank, was, depth), id])?;
-            if depth <= most && most < was {
+            if depth <= most && (most < was || is_held) {
                 begin_anew.execute(params![id, self.current.sequence])?;
             }
-            note.execute(params![id, was, pass])?;
+            // What was held may be within its own limit now, and is held again if it is not.
+            note.execute(params![id, if is_held { i64::MAX } else { was.into() }, pass])?;
         }
         Ok(())
     }
 
     fn rows_of(&self, links: &HashMap<u64, u32>) -> Result<Vec<Row>, Fault> {
-        let query = format!("SELECT id, depth, rank, substr(fingerprint, 1, 8) FROM url WHERE {}", self.current.rows());
+        let query = format!(
+            "SELECT id, depth, rank, substr(fingerprint, 1, 8), due IS {HELD} AND state = 'queued' FROM url WHERE {}",
+            self.current.rows()
+        );
         let mut select = self.connection.prepare(&query)?;
         let rows = select.query_map([self.current.sequence], |row| {
             let link = u64::from_be_bytes(row.get(3)?);
-            Ok(Row { id: row.get(0)?, depth: row.get(1)?, rank: row.get(2)?, link })
+            Ok(Row { id: row.get(0)?, depth: row.get(1)?, rank: row.get(2)?, link, is_held: row.get(4)? })
         })?;
         let is_found = |row: &Row| links.get(&row.link).is_some_and(|depth| *depth < row.depth);
         Ok(rows.filter(|row| row.as_ref().map_or(true, is_found)).collect::<Result<_, _>>()?)
@@ -128,6 +133,7 @@ struct Row {
     depth: u32,
     rank: i64,
     link: u64,
+    is_held: bool,
 }
 
 /// A link and a depth as one number, by which the nearest of equal links is first.
