@@ -226,8 +226,9 @@ impl FetchResponse {
     /// past one is zero).
     pub fn retry_after(&self, now: Moment) -> Option<Duration> {
         let text = self.header("retry-after")?.trim();
-        if let Ok(seconds) = text.parse() {
-            return Some(Duration::from_secs(seconds).min(LONGEST_PAUSE));
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            // A number that is too large is one all the same.
+            return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)).min(LONGEST_PAUSE));
         }
         let date = httpdate::parse_http_date(text).ok()?;
         let date = date.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -326,6 +327,7 @@ mod tests {
         assert_eq!(wait("Sun Nov  6 08:49:30 1994"), Some(0));
         assert_eq!(wait("soon"), None);
         assert_eq!(wait("-1"), None);
-        assert_eq!(wait("99999999999999999999999"), None);
+        assert_eq!(wait(""), None);
+        assert_eq!(wait("99999999999999999999999"), Some(LONGEST_PAUSE.as_secs()));
     }
 }

@@ -72,8 +72,8 @@ pub(super) const REFUSALS: &[Behaviour] = &[
     .gives(&["/x stored 200"])
     .retries(1),
     Behaviour::page("slow-down-absurd", |_| Reply::status(429).header("retry-after: 99999999999999999999"))
-        .gives(&["/x broken 429"])
-        .retries(12),
+        .ends(4, "unreachable")
+        .gives(&["/x queued - 429", "/good queued -"]),
     Behaviour::page("slow-down-for-a-day", |_| Reply::status(429).header("retry-after: 86400"))
         .ends(4, "unreachable")
         .gives(&["/x queued - 429", "/good queued -"]),
