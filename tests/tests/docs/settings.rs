@@ -106,6 +106,9 @@ fn the_documents_name_every_flag_and_no_other() {
     let documented: BTreeSet<_> = flags(&text).into_iter().filter(|flag| !FOREIGN.contains(&&**flag)).collect();
     let mut there: BTreeSet<_> = SUBCOMMANDS.iter().flat_map(|subcommand| flags_of(subcommand)).collect();
     there.insert("help".to_owned());
+    let others = help("crawl");
+    let others = others.split("Also: ").skip(1).filter_map(|rest| rest.split('.').next());
+    there.extend(others.flat_map(flags));
     // The documents use the short form.
     assert!(there.remove("dir") && read("README.md").contains(" -d docs"));
     assert_eq!(documented, there);

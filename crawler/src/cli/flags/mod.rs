@@ -142,12 +142,14 @@ struct ScopeFlags {
     /// Crawl only URLs that match; may be repeated [default: all]
     ///
     /// Webloom searches the whole URL for the regular expression. If you give several, one of them must match.
-    #[arg(long, value_name = "REGEX")]
+    /// Also: --accept-regex.
+    #[arg(long, value_name = "REGEX", alias = "accept-regex")]
     include: Vec<String>,
     /// Leave out URLs that match; may be repeated [default: none]
     ///
     /// Webloom searches the whole URL for the regular expression. A URL that matches is left out, whatever else is set.
-    #[arg(long, value_name = "REGEX")]
+    /// Also: --reject-regex.
+    #[arg(long, value_name = "REGEX", alias = "reject-regex")]
     exclude: Vec<String>,
     /// Read only bodies of this media type; may be repeated [default: all]
     ///
@@ -191,21 +193,21 @@ struct BudgetFlags {
     /// Stop after N stored pages [default: unlimited]
     ///
     /// The budget counts for one crawl sequence. At most 2N + 10 URLs are fetched, so that the crawl also ends on a
-    /// site of errors and redirects.
-    #[arg(long, value_name = "N")]
+    /// site of errors and redirects. Also: --limit.
+    #[arg(long, value_name = "N", alias = "limit")]
     max_pages: Option<String>,
     /// Levels of links to follow [default: unlimited]
     ///
-    /// 0 fetches only the start URLs, 1 also the pages that they link to.
-    #[arg(long, value_name = "N")]
+    /// 0 fetches only the start URLs, 1 also the pages that they link to. Also: --depth, --level.
+    #[arg(long, value_name = "N", aliases = ["depth", "level"])]
     max_depth: Option<String>,
     /// End the run after this time, such as 90s or 1h30m [default: unlimited]
     #[arg(long, value_name = "DURATION")]
     max_time: Option<String>,
     /// Stop after so many received bytes, such as 10MB or 64MiB [default: unlimited]
     ///
-    /// The budget counts for one crawl sequence.
-    #[arg(long, value_name = "SIZE")]
+    /// The budget counts for one crawl sequence. Also: --quota.
+    #[arg(long, value_name = "SIZE", alias = "quota")]
     max_bytes: Option<String>,
 }
 
@@ -216,20 +218,26 @@ struct PolitenessFlags {
     ///
     /// The pause begins when a request ends. A longer Crawl-delay in robots.txt wins, up to one minute. Use 0 only for
     /// your own server. With "auto", the pause is five times as long as the host takes to answer, from 100 ms to one
-    /// minute.
-    #[arg(long, value_name = "DURATION")]
+    /// minute. Also: --wait.
+    #[arg(long, value_name = "DURATION", alias = "wait")]
     delay: Option<String>,
     /// Requests in flight to one host [default: 1]
     #[arg(long, value_name = "N")]
     per_host: Option<String>,
     /// Requests in flight to all hosts [default: 64]
-    #[arg(long, value_name = "N")]
+    ///
+    /// Also: --max-concurrency.
+    #[arg(long, value_name = "N", alias = "max-concurrency")]
     concurrency: Option<String>,
     /// Requests per second to all hosts [default: unlimited]
-    #[arg(long, value_name = "N")]
+    ///
+    /// Also: --rate-limit.
+    #[arg(long, value_name = "N", alias = "rate-limit")]
     max_rate: Option<String>,
     /// Bytes received per second from all hosts, on average [default: unlimited]
-    #[arg(long, value_name = "SIZE")]
+    ///
+    /// Also: --limit-rate.
+    #[arg(long, value_name = "SIZE", alias = "limit-rate")]
     max_bandwidth: Option<String>,
     /// Make requests only in this window; may be repeated [default: all]
     ///
@@ -316,7 +324,7 @@ struct AccessFlags {
     /// Header for the servers of the start URLs; may be repeated [default: none]
     ///
     /// It goes only to the origins (scheme, host and port) of the start URLs.
-    #[arg(long, value_name = "NAME: VALUE")]
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
     header: Vec<SecretText>,
     /// User name and password for the start URLs' servers [default: none]
     ///
@@ -572,6 +580,25 @@ mod tests {
             assert_eq!((set[0].key, &*set[0].origin), (row(flag).key, &*format!("flag {dashed}")));
             assert_ne!(set[0].value, row(flag).default, "{flag}");
         }
+    }
+
+    #[test]
+    fn every_other_name_of_a_flag_means_the_same_and_is_in_its_help() {
+        let mut names = 0;
+        for argument in Program::command().get_arguments() {
+            let flag = argument.get_long().unwrap();
+            for name in argument.get_all_aliases().unwrap_or_default() {
+                let described = Program::layers(&[&*format!("--{name}={}", example(flag))]).describe().unwrap();
+                let set: Vec<_> = described.iter().filter(|key| key.origin != "default").map(|key| key.key).collect();
+                assert_eq!(set, [row(flag).key], "--{name}");
+                let help = argument.get_long_help().unwrap().to_string();
+                let (_, others) =
+                    help.rsplit_once("Also: ").unwrap_or_else(|| panic!("--{flag} does not name --{name}"));
+                assert!(others.contains(&format!("--{name}")), "--{flag}: {others}");
+                names += 1;
+            }
+        }
+        assert!(names >= 9, "{names}");
     }
 
     #[test]

@@ -183,3 +183,19 @@ fn a_sequence_that_the_next_one_stops_names_no_budget() {
     summary.settings = Some(r#"{"schedule":{"overlap":"restart"}}"#.to_owned());
     assert!(stopped(&summary).starts_with("Reached the time of the next sequence after "), "{}", stopped(&summary));
 }
+
+#[test]
+fn what_a_limit_holds_back_goes_on_with_another_limit() {
+    let advice = |settings: &str| {
+        let summary = StoredSummary { end: Some("budget".to_owned()), settings: Some(settings.to_owned()), ..large() };
+        let view = SummaryView { dir: Path::new("d"), ended: Some(RunEnd::Budget), next: true, missing: None };
+        lines(&summary, &view).text
+    };
+    for (settings, said) in [
+        (r#"{"budget":{"max_depth":3}}"#, "crawl -d d --max-depth unlimited"),
+        (r#"{"budget":{"max_depth":3,"max_time":"9999h"}}"#, "crawl -d d   resumes"),
+        (r#"{"scope":{"sections":["/a/ => max_pages=3"]}}"#, "crawl -d d --config FILE"),
+    ] {
+        assert!(advice(settings).contains(said), "{settings}: {}", advice(settings));
+    }
+}

@@ -104,9 +104,21 @@ impl Ending<'_> {
             }
             Some("budget") => match self.reached().first() {
                 Some((flag, _)) => format!("webloom crawl -d {dir} {flag} unlimited   goes on without this budget"),
-                None => format!("webloom crawl -d {dir}   resumes the crawl"),
+                None => format!("webloom crawl -d {dir}{}", self.lifting()),
             },
             _ => format!("webloom crawl -d {dir}   resumes the crawl"),
+        }
+    }
+
+    /// What lets a crawl go on that a limit of URLs may hold back, and what it does.
+    fn lifting(&self) -> &'static str {
+        let Some(settings) = self.settings else { return "   resumes the crawl" };
+        let budget = &settings.budget;
+        match budget.max_depth {
+            _ if budget.max_time.is_some() || budget.max_pages_per_host.is_some() => "   resumes the crawl",
+            _ if !settings.scope.sections.is_empty() => " --config FILE   goes on with other limits of its [[section]]",
+            Some(_) => " --max-depth unlimited   goes on without this budget",
+            None => "   resumes the crawl",
         }
     }
 
