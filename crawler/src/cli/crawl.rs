@@ -13,6 +13,7 @@ use super::{
     CommandFailure, access,
     among::Among,
     directory::CRAWLS,
+    dry_run,
     flags::{CrawlFlags, OutputFlags},
     session::{self, Program, ProgramSession, Round, Shown},
     starts,
@@ -47,6 +48,11 @@ pub(super) struct CrawlArgs {
     /// How the next sequence finds its pages [default: known-first]
     #[arg(long, value_enum, value_name = "known-first|rediscover", requires = "again")]
     revisit: Option<RevisitChoice>,
+    /// Say what would be done, and do nothing
+    ///
+    /// Settings, start URLs and the crawl directory are checked. No request is sent, and nothing is written.
+    #[arg(long, conflicts_with = "json")]
+    dry_run: bool,
     #[command(flatten)]
     flags: CrawlFlags,
     #[command(flatten)]
@@ -99,7 +105,7 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
         watched: false,
         caller: Program { output: args.output, shown: Shown::Last, next: true, among: Among::default() },
     };
-    session.run()
+    if args.dry_run { dry_run::run(&session) } else { session.run() }
 }
 
 /// The crawl directory that is meant. A number is more likely a depth, unless there is a directory of this name.

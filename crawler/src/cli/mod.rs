@@ -14,6 +14,7 @@ mod completions;
 mod config_command;
 mod crawl;
 mod demo;
+mod dry_run;
 mod explain;
 pub mod flags;
 mod help;

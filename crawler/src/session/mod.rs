@@ -13,6 +13,7 @@ mod failure;
 mod launch;
 pub(crate) mod no_start;
 pub(crate) mod open_files;
+mod plan;
 mod prepare;
 pub(crate) mod starts;
 pub(crate) mod takers;

@@ -12,6 +12,7 @@ mod compared;
 mod demo;
 mod depths;
 mod descriptors;
+mod dry_run;
 mod escapes;
 mod followed;
 mod forbidden;
