@@ -69,9 +69,9 @@ impl UrlSections {
 
     /// The depth beyond which no URL is fetched, in a crawl with this limit; `None` where no URL has any.
     pub fn deepest(&self, of_crawl: Option<u32>) -> Option<u32> {
-        let own = self.0.iter().filter_map(|section| section.max_depth);
-        let any = own.clone().chain(of_crawl).next();
-        any.map(|_| own.chain([of_crawl.unwrap_or(ANY_DEPTH)]).max().unwrap_or(ANY_DEPTH))
+        let own = || self.0.iter().filter_map(|section| section.max_depth);
+        let is_limited = own().chain(of_crawl).any(|most| most < ANY_DEPTH);
+        own().chain([of_crawl.unwrap_or(ANY_DEPTH)]).max().filter(|_| is_limited)
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         let limited = UrlSections::new(vec![section("/a/", Some(2), None), section("/b/", Some(7), None)]);
         assert_eq!([None, Some(1), Some(9)].map(|most| limited.deepest(most)), [Some(ANY_DEPTH), Some(7), Some(9)]);
         let unlimited = UrlSections::new(vec![section("/a/", Some(ANY_DEPTH), None), section("/b/", None, Some(3))]);
-        assert_eq!([None, Some(1)].map(|most| unlimited.deepest(most)), [Some(ANY_DEPTH); 2]);
+        assert_eq!([None, Some(1)].map(|most| unlimited.deepest(most)), [None, Some(ANY_DEPTH)]);
         assert_eq!([None, Some(1)].map(|most| UrlSections::default().deepest(most)), [None, Some(1)]);
         let mut used = SectionUse::new(limited);
         let mut is_beyond = |url, depth| used.is_beyond(url, depth, Some(4));
