@@ -38,6 +38,8 @@ pub struct Server {
 /// A request, as a script sees it.
 #[derive(Debug, Clone)]
 pub struct Asked {
+    /// `GET` or `HEAD`.
+    pub method: String,
     /// Path and query as sent.
     pub target: String,
     /// How often this target was asked for before.
@@ -49,6 +51,8 @@ pub struct Asked {
 /// A line of the log.
 #[derive(Debug, Clone)]
 pub struct Hit {
+    /// `GET` or `HEAD`.
+    pub method: String,
     /// Path and query as sent.
     pub target: String,
     /// Header lines as sent.
@@ -246,12 +250,18 @@ impl Shared {
     }
 
     /// Writes a request into the log; its number there, and what the script gets to know.
-    fn note(&self, target: String, headers: Vec<String>) -> (usize, Asked) {
+    fn note(&self, Request { method, target, headers }: Request) -> (usize, Asked) {
         let mut log = self.log();
         let before = log.iter().filter(|hit| hit.target == target).count();
-        log.push(Hit { target: target.clone(), headers: headers.clone(), began: Instant::now(), ended: None });
+        log.push(Hit {
+            method: method.clone(),
+            target: target.clone(),
+            headers: headers.clone(),
+            began: Instant::now(),
+            ended: None,
+        });
         self.logged.notify_all();
-        (log.len() - 1, Asked { target, before, headers })
+        (log.len() - 1, Asked { method, target, before, headers })
     }
 
     fn end(&self, number: usize) {
@@ -276,14 +286,14 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     if reader.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
         return reader.get_mut().write_all(b"HTTP/1.1 400 Not TLS\r\nconnection: close\r\n\r\n");
     }
-    while let Some((target, headers)) = request(&mut reader)? {
-        let (number, asked) = shared.note(target, headers);
+    while let Some(request) = request(&mut reader)? {
+        let (number, asked) = shared.note(request);
         let reply = (shared.answer)(&asked);
         let stream = reader.get_mut();
         match reply {
             Reply::Whole(status, headers, body) => {
                 shared.end(number);
-                stream.write_all(&whole(status, &headers, &body))?;
+                stream.write_all(&whole(status, &headers, &body, asked.method != "HEAD"))?;
             }
             Reply::Raw(bytes) => {
                 shared.end(number);
@@ -299,8 +309,15 @@ fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     Ok(())
 }
 
-/// Target and header lines of the next request; `None` at the end of the connection.
-fn request(reader: &mut impl BufRead) -> io::Result<Option<(String, Vec<String>)>> {
+/// A request as it was read.
+struct Request {
+    method: String,
+    target: String,
+    headers: Vec<String>,
+}
+
+/// The next request; `None` at the end of the connection.
+fn request(reader: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
@@ -312,15 +329,17 @@ fn request(reader: &mut impl BufRead) -> io::Result<Option<(String, Vec<String>)
             line => lines.push(line.to_owned()),
         }
     }
-    let target = lines.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default().to_owned();
-    Ok(Some((target, lines.split_off(1.min(lines.len())))))
+    let headers = lines.split_off(1.min(lines.len()));
+    let mut words = lines.first().map(String::as_str).unwrap_or_default().split(' ').map(str::to_owned);
+    let [method, target] = [words.next(), words.next()].map(Option::unwrap_or_default);
+    Ok(Some(Request { method, target, headers }))
 }
 
-fn whole(status: u16, headers: &[String], body: &[u8]) -> Vec<u8> {
+fn whole(status: u16, headers: &[String], body: &[u8], has_body: bool) -> Vec<u8> {
     let mut lines = headers.join("\r\n");
     lines += if headers.is_empty() { "" } else { "\r\n" };
     let head = format!("HTTP/1.1 {status} Test\r\n{lines}content-length: {}\r\n\r\n", body.len());
-    [head.as_bytes(), body].concat()
+    [head.as_bytes(), if has_body { body } else { b"" }].concat()
 }
 
 #[cfg(test)]
