@@ -28,6 +28,8 @@ pub enum Purpose {
     Check,
     /// `/sitemap.xml` of a host whose robots.txt names no sitemap.
     Guess,
+    /// A URL that pages link to or show and that is none of the crawl, to find out whether it is there.
+    LinkCheck,
 }
 
 /// What a purpose means.
@@ -69,6 +71,8 @@ pub enum Body {
     Robots,
     /// Whether one comes.
     FirstByte,
+    /// Status and headers.
+    Head,
     /// No request is sent: a resolver is asked.
     Addresses,
 }
@@ -88,6 +92,8 @@ pub enum ReportTaker {
     Sources,
     /// What knows which hosts are on one machine.
     LookUps,
+    /// What finds links that lead nowhere.
+    LinkChecks,
 }
 
 const fn page(purpose: Purpose) -> Row {
@@ -95,7 +101,7 @@ const fn page(purpose: Purpose) -> Row {
 }
 
 /// By the number of the purpose.
-const TABLE: [Row; 11] = [
+const TABLE: [Row; 12] = [
     page(Purpose::Discover),
     page(Purpose::Retry),
     page(Purpose::Revisit),
@@ -125,6 +131,13 @@ const TABLE: [Row; 11] = [
         taker: ReportTaker::Health,
     },
     Row { purpose: Purpose::Guess, queue: Queue::Extra, of_page: false, body: Body::Page, taker: ReportTaker::Sources },
+    Row {
+        purpose: Purpose::LinkCheck,
+        queue: Queue::Extra,
+        of_page: false,
+        body: Body::Head,
+        taker: ReportTaker::LinkChecks,
+    },
 ];
 
 impl Purpose {
@@ -145,10 +158,15 @@ impl Purpose {
 
     /// Whether a failure may be its own: whoever waits for what is on it waits no longer than it has attempts.
     pub fn may_be_at_fault(self) -> bool {
-        self.is_of_a_page() || self == Self::Guess
+        self.is_of_a_page() || matches!(self, Self::Guess | Self::LinkCheck)
     }
 
-    /// Whether it is a page that is due between sequences: no budget is for it.
+    /// Whether no budget of pages is for it.
+    pub fn is_beside_budget(self) -> bool {
+        self.is_due() || self == Self::LinkCheck
+    }
+
+    /// Whether it is a page that is due between sequences.
     pub fn is_due(self) -> bool {
         matches!(self, Self::Due | Self::DueAudit)
     }

@@ -24,7 +24,7 @@ pub const BEYOND_LIMIT: &str = "section";
 /// One thing to be fetched, whatever it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkItem {
-    /// Number of the URL's admission; 0 for what is not in the URL table.
+    /// Number of the URL's admission, or among the URLs to be checked; 0 for what is in neither table.
     pub id: Ticket,
     /// The host that is asked.
     pub host: HostId,
@@ -124,6 +124,11 @@ impl WorkItem {
     /// Where the sitemap of a host may be.
     pub fn guess(host: HostId, url: WebUrl) -> Self {
         Self { hop: Hop::Sitemap, ..Self::extra(host, url, Purpose::Guess) }
+    }
+
+    /// A URL to be checked that has this number among those.
+    pub fn link_check(number: u64, host: HostId, url: WebUrl, redirects: u32) -> Self {
+        Self { id: Ticket(number), redirects, ..Self::extra(host, url, Purpose::LinkCheck) }
     }
 
     /// The robots.txt of a host, to be asked for at another or the same.

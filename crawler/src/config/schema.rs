@@ -43,6 +43,8 @@ pub struct RawSettings {
     pub extract: RawExtract,
     /// Where URLs come from, beside links.
     pub sources: RawSources,
+    /// Links that lead to what is no page of the crawl.
+    pub check: RawCheck,
     /// The URL cache.
     pub cache: RawCache,
     /// What is fetched next.
@@ -221,6 +223,18 @@ pub struct RawSources {
     pub feeds: Option<RawValue>,
     /// Sitemaps beside those that hosts name.
     pub sitemap: Option<RawValue>,
+}
+
+/// `[check]`: links that lead to what is no page of the crawl.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawCheck {
+    /// Whether links that leave the scope are checked.
+    pub external: Option<RawValue>,
+    /// URLs of one host that are checked.
+    pub max_per_host: Option<RawValue>,
+    /// The least pause between requests to a host of no page.
+    pub delay: Option<RawValue>,
 }
 
 /// `[cache]`: the URL cache.

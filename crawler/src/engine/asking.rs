@@ -23,6 +23,9 @@ pub(super) fn asking(
             Message::Refill(request, answers.reply(move |rows| StoreAnswer::Rows(request.host, rows)))
         }
         StoreQuestion::Held => Message::Lift(answers.reply(StoreAnswer::Lifted)),
+        StoreQuestion::LinksToCheck(request) => {
+            Message::LinksToCheck(request, answers.reply(StoreAnswer::LinksToCheck))
+        }
         StoreQuestion::Robots(host) => {
             Message::Robots(host, answers.reply(move |body| StoreAnswer::Robots(host, body)))
         }

@@ -13,6 +13,7 @@ mod core;
 mod error;
 mod gated;
 mod hand_over;
+mod heads;
 mod judge;
 mod lists;
 mod outcome;

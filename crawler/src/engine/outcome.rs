@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::report::{Content, KeptResponse};
 use crate::{
     config::RetrySettings,
-    fetch::FetchError,
+    fetch::{FetchError, Method},
     frontier::{Asked, Blame, FailedFetch, WorkItem},
     health::FailureCause,
     store::{Counters, VisitOutcome},
@@ -36,6 +36,17 @@ pub(super) enum Decision {
         /// What went wrong, in one word.
         reason: Box<str>,
     },
+}
+
+/// Who may answer to GET as it does not to HEAD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadRefusal {
+    /// This URL.
+    OfUrl,
+    /// Each URL of the host.
+    OfHost,
+    /// The same, if the host has no trouble.
+    Perhaps,
 }
 
 /// What a result says of its host.
@@ -119,6 +130,32 @@ pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
             Heard::Forbidden(FailedFetch { cause: FailureCause::Status(answer.status), retry_after: None })
         }
         Ok(_) => Heard::Answer,
+    }
+}
+
+/// How a URL is asked for of which only the answer counts: with HEAD, until that brought none.
+pub(super) fn method(item: &WorkItem) -> Method {
+    if item.failed.is_none() { Method::Head } else { Method::Get }
+}
+
+/// Whether the answer to HEAD may be another one to GET, for this URL or for each of its host: servers refuse HEAD in many ways. What asks
+/// for a pause gets one, and an error of the server too.
+pub(super) fn refusal_of_head(item: &WorkItem, result: &Result<KeptResponse, FetchError>) -> Option<HeadRefusal> {
+    if method(item) == Method::Get {
+        return None;
+    }
+    let status = match result {
+        Ok(answer) => answer.status,
+        Err(error) => {
+            return matches!(error, FetchError::Closed(_) | FetchError::Protocol(_)).then_some(HeadRefusal::OfHost);
+        }
+    };
+    match status {
+        405 | 501 => Some(HeadRefusal::OfHost),
+        429 | 503 => None,
+        _ if is_of_the_host(status) => Some(HeadRefusal::Perhaps),
+        400.. => Some(HeadRefusal::OfUrl),
+        _ => None,
     }
 }
 

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{CanonicalChoice, ChangeSettings, FormsChoice, LinksChoice, Settings},
+    config::{CanonicalChoice, ChangeSettings, FormsChoice, Settings},
     extract::{LinkKinds, LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
@@ -250,7 +250,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
         omitted: None,
-        labels: settings.store.links == LinksChoice::Full,
+        labels: settings.labels_links(),
         now: Box::new(|| Moment::EPOCH),
         events: None,
         preparers: Preparers::default(),

@@ -18,6 +18,7 @@ use tokio::sync::Semaphore;
 use super::{
     judge::Memo,
     lists::{FetchedAs, Lists},
+    outcome,
     preparing::{Preparers, apart_if},
     reading,
     report::{BodyRecord, Content, Judging, KeptResponse, VisitLinks},
@@ -27,7 +28,7 @@ use super::{
 };
 use crate::{
     extract::{LinkKinds, LinkLimits, Omitted, RawLinks, Reading, ReferenceSeed},
-    fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, ReadBody},
+    fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, Method, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
     queue::{KnownCopy, Validators},
@@ -70,6 +71,8 @@ pub(super) enum FetchTask {
     Robots(WebUrl),
     /// Find out whether there is an answer.
     Check(WebUrl),
+    /// Find out what the answer is, asking so.
+    Head(WebUrl, Method),
     /// Find out on which machines its host is.
     LookUp(WebUrl),
 }
@@ -81,6 +84,7 @@ impl Job {
         let task = match lease.purpose().row().body {
             Body::Robots => FetchTask::Robots(url),
             Body::FirstByte => FetchTask::Check(url),
+            Body::Head => FetchTask::Head(url, outcome::method(lease.item())),
             Body::Addresses => FetchTask::LookUp(url),
             Body::Page => FetchTask::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
@@ -137,10 +141,10 @@ struct PageReading {
 }
 
 /// What a request came to.
-struct Fetched {
+pub(super) struct Fetched {
     /// Those that reached a server.
-    requests: u64,
-    result: Result<FetchResponse, FetchError>,
+    pub(super) requests: u64,
+    pub(super) result: Result<FetchResponse, FetchError>,
 }
 
 /// What a visit brings back.
@@ -170,6 +174,7 @@ impl<F: Fetcher> Visitor<F> {
                 let rule = Some(HeadRule::new(first_byte_of_a_success));
                 self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
             }
+            FetchTask::Head(url, method) => self.head(get(url, 0), method).await,
             FetchTask::LookUp(url) => {
                 let addresses = self.fetcher.look_up(&url).await;
                 Visited { requests: 0, result: Ok(KeptResponse::of_addresses(addresses)), failed: None }
@@ -232,7 +237,7 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result, failed }
     }
 
-    async fn fetch(&self, request: FetchRequest) -> Fetched {
+    pub(super) async fn fetch(&self, request: FetchRequest) -> Fetched {
         sending::begins();
         match self.fetcher.fetch(request).await {
             Ok(response) => Fetched { requests: response.requests, result: Ok(response) },
@@ -360,7 +365,7 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     /// What is kept of a response.
-    fn kept(&self, response: &FetchResponse, content: Content) -> KeptResponse {
+    pub(super) fn kept(&self, response: &FetchResponse, content: Content) -> KeptResponse {
         let now = (self.now)();
         KeptResponse {
             status: response.status,
@@ -376,13 +381,13 @@ impl<F: Fetcher> Visitor<F> {
     }
 
     /// Whether two URLs are one page.
-    fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
+    pub(super) fn is_same(&self, one: &WebUrl, other: &WebUrl) -> bool {
         self.rules.key(one) == self.rules.key(other)
     }
 }
 
 /// Where a 3xx leads, if that is a URL.
-fn redirect_target(url: &WebUrl, response: &FetchResponse) -> Option<WebUrl> {
+pub(super) fn redirect_target(url: &WebUrl, response: &FetchResponse) -> Option<WebUrl> {
     let redirects = matches!(response.status, 301 | 302 | 303 | 307 | 308);
     redirects
         .then(|| response.escaped_location())

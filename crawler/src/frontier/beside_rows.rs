@@ -77,6 +77,21 @@ impl Frontier {
         dropped
     }
 
+    /// Gives up the URLs of a host that are to be checked.
+    pub fn drop_link_checks(&mut self, host: HostId) -> Vec<WorkItem> {
+        let taken = Extras::take(&mut self.queue(host).extras, |extras| Some(extras.take_link_checks()));
+        let dropped = taken.unwrap_or_default();
+        self.extras -= dropped.len() as u64;
+        self.plan(host);
+        dropped
+    }
+
+    /// The same of all hosts that do not answer.
+    pub fn drop_unhealthy_link_checks(&mut self) -> Vec<WorkItem> {
+        let hosts: Vec<HostId> = self.unhealthy.iter().copied().collect();
+        hosts.into_iter().flat_map(|host| self.drop_link_checks(host)).collect()
+    }
+
     /// Gives up all extras but robots.txt.
     pub fn drop_all_extras(&mut self) {
         for host in 0..self.hosts.len() {

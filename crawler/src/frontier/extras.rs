@@ -42,6 +42,13 @@ impl Extras {
         self.others.remove(&guess)
     }
 
+    pub(super) fn take_link_checks(&mut self) -> Vec<WorkItem> {
+        let all = std::mem::take(&mut self.others).into_iter();
+        let (taken, left) = all.partition(|((.., purpose), _)| *purpose == Purpose::LinkCheck);
+        self.others = left;
+        BTreeMap::into_values(taken).collect()
+    }
+
     /// Takes something out; what is empty then takes no room.
     pub(super) fn take<T>(some: &mut Option<Box<Self>>, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let extras = some.as_mut()?;

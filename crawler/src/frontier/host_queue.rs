@@ -67,6 +67,8 @@ pub(super) struct HostQueue {
     /// Rows in the table beyond the depth limit.
     held: u64,
     leased_slots: u32,
+    /// One, where it is asked for one thing at a time whatever others are.
+    pub(super) most_slots: u32,
     pub(super) stored: u64,
     /// URLs with a final answer, stored or not.
     pub(super) fetched: u64,
@@ -94,6 +96,7 @@ impl HostQueue {
             plain: start.plain,
             held: start.held,
             leased_slots: 0,
+            most_slots: u32::MAX,
             stored: start.stored,
             fetched: start.fetched,
             cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
@@ -287,11 +290,11 @@ impl HostQueue {
     }
 
     /// Whether queued rows, and whether extras could be leased but for time, slots and prerequisite. A limit of pages is for all but
-    /// what is due between sequences.
+    /// what no budget is for.
     fn work(&self, limits: &FrontierLimits) -> [bool; 2] {
         let is_spent = self.has_all(limits, self.leased_pages().len() as u64);
         let extra = self.extras.as_ref().and_then(|extras| extras.first_other());
-        let extra = extra.is_some_and(|(_, extra)| !is_spent || extra.purpose.is_due());
+        let extra = extra.is_some_and(|(_, extra)| !is_spent || extra.purpose.is_beside_budget());
         [limits.rows && !is_spent && self.queued() > 0, extra].map(|any| any && !self.closed)
     }
 
@@ -313,7 +316,10 @@ impl HostQueue {
     /// Whether the host has one request at a time: what failed before is asked for alone, so that it shows who is at fault.
     fn asks_singly(&self, level: Option<u32>) -> bool {
         let again = || self.leased_pages().iter().any(|page| page.again);
-        self.health.asks_singly() || again() || self.best(level).is_some_and(|next| next.failed.is_some())
+        self.most_slots == 1
+            || self.health.asks_singly()
+            || again()
+            || self.best(level).is_some_and(|next| next.failed.is_some())
     }
 
     /// The moment before which the host is not asked for anything.

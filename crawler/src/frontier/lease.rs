@@ -53,6 +53,11 @@ impl Lease {
         self.delay.max(self.rest)
     }
 
+    /// Has it count as one after a failure that is held against nobody.
+    pub fn failed_before(&mut self) {
+        self.item.failed.get_or_insert(Moment::EPOCH);
+    }
+
     /// Has the host rest for so long after it, at least.
     pub fn rests_for(&mut self, pause: Duration) {
         self.rest = pause;

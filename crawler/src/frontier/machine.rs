@@ -221,6 +221,14 @@ impl Frontier {
         self.plan(host);
     }
 
+    /// Has a host asked for one thing at a time, and with this pause at least.
+    pub fn ask_singly(&mut self, host: HostId, least: Duration, now: Moment) {
+        let queue = self.queue(host);
+        queue.most_slots = 1;
+        queue.raise_delay(least, now);
+        self.plan(host);
+    }
+
     /// Has the pause of this host follow a response time: it moves by half of what it differs. Call it before the lease is completed.
     pub fn follow(&mut self, host: HostId, pause: Duration) {
         self.queue(host).follow(pause);

@@ -23,6 +23,11 @@ impl HostQueue {
         self.delay = delay;
     }
 
+    /// The same where it is shorter.
+    pub(super) fn raise_delay(&mut self, least: Duration, now: Moment) {
+        self.set_delay(self.delay.max(least), now);
+    }
+
     /// Has the delay follow a response time, by half of what it differs.
     pub(super) fn follow(&mut self, pause: Duration) {
         let pause = u32::try_from(pause.as_millis()).unwrap_or(u32::MAX);

@@ -22,8 +22,8 @@ use crate::{
 const LINK_KEYS: [&str; 6] =
     [SCOPE_KEYS, "extract.", "sources.forms", "sources.canonical", "sources.sitemaps", "sources.feeds"];
 
-/// The setting that adds what is to be read, as a start does.
-const SITEMAP_KEY: &str = "sources.sitemap";
+/// Settings that add to what is to be asked for, as a start does.
+const ADDING_KEYS: [&str; 3] = ["sources.sitemap", "check.external", "check.max_per_host"];
 
 /// A start, by its key and as its area has it.
 type StartUrl = (Fingerprint, Box<str>);
@@ -116,7 +116,7 @@ impl<C: Caller> Session<C> {
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         let (resumed, starts) = self.begin(&directory, &wanted)?;
         let is_over = self.round == Round::Between;
-        let adds = changes.iter().any(|change| change.key == SITEMAP_KEY);
+        let adds = changes.iter().any(|change| ADDING_KEYS.contains(&change.key));
         if !is_over && !adds && starts.is_empty() && is_complete(&resumed, settings.cache.sweep) {
             let dir = self.dir.display();
             self.caller.note(&format!("{dir}: nothing is left to fetch; this sequence is complete"));

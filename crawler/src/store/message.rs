@@ -1,8 +1,9 @@
 //! [`Message`]: what the core sends to the writer, in order.
 
 use super::{
-    Abandonment, AreaRow, Counters, DuePages, DueRequest, HostRow, KeptPart, LostRow, RankRows, RescueRow, RobotsRow,
-    SequenceEnd, SitemapsRow, SweepRequest, Swept, UrlChange, UrlRow, VisitRow,
+    Abandonment, AreaRow, CheckedLink, Counters, DuePages, DueRequest, HostRow, KeptPart, LinkCheckRequest,
+    LinksToCheck, LostRow, RankRows, RescueRow, RobotsRow, SequenceEnd, SitemapsRow, SweepRequest, Swept, UrlChange,
+    UrlRow, VisitRow,
 };
 use crate::{
     candidate::{HostId, Ticket},
@@ -44,6 +45,8 @@ pub struct Step {
     pub rescue: Option<RescueRow>,
     /// URLs of which more is known than when they were admitted. The frontier holds no queued rows of their hosts after it.
     pub ranks: Option<RankRows>,
+    /// URLs that were checked.
+    pub checked: Vec<CheckedLink>,
     /// What the step adds to the sequence's sums.
     pub counters: Counters,
 }
@@ -122,6 +125,8 @@ pub enum Message {
     Refill(RefillRequest, Reply<RefillAnswer>),
     /// Has what is held be queued as if it was not, after all that was sent before.
     Lift(Reply<Vec<Nearer>>),
+    /// Commits, then reads the URLs that are to be checked.
+    LinksToCheck(LinkCheckRequest, Reply<LinksToCheck>),
     /// Reads the body of a host's robots.txt, after all that was sent before.
     Robots(HostId, Reply<Option<Vec<u8>>>),
     /// Reads the URL of the page through which a URL was found, after all that was sent before.
@@ -142,6 +147,7 @@ impl std::fmt::Debug for Message {
             Self::Steps(steps, _) => f.debug_tuple("Steps").field(steps).finish(),
             Self::Propose(step, ..) => f.debug_tuple("Propose").field(step).finish_non_exhaustive(),
             Self::Refill(request, _) => f.debug_tuple("Refill").field(request).finish_non_exhaustive(),
+            Self::LinksToCheck(request, _) => f.debug_tuple("LinksToCheck").field(request).finish_non_exhaustive(),
             Self::Lift(_) => f.write_str("Lift"),
             Self::Robots(host, _) => f.debug_tuple("Robots").field(host).finish_non_exhaustive(),
             Self::Via(url, _) => f.debug_tuple("Via").field(url).finish_non_exhaustive(),

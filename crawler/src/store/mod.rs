@@ -15,6 +15,7 @@ mod error;
 mod kept;
 mod labels;
 mod leb128;
+mod link_checks;
 mod links;
 mod lost;
 mod message;
@@ -37,6 +38,9 @@ pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};
 pub use kept::KeptPart;
 pub use labels::{LabelPacker, Labels, LinkLabel, RefusedLink};
+pub use link_checks::{
+    CheckedLink, LinkCheckCounts, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted,
+};
 pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
 pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};
 pub use message::{AuditStanding, Confirmed, Message, Replay, ReplayedUrl, Reply, Room, Step};

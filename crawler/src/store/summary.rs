@@ -1,6 +1,6 @@
 //! [`StoredSummary`]: what a crawl directory says of its last sequence.
 
-use super::Counters;
+use super::{Counters, LinkCheckCounts};
 use crate::{
     health::HealthRow,
     queue::Counts,
@@ -66,6 +66,8 @@ pub struct StoredSummary {
     pub cache: Option<String>,
     /// Its lost URLs, counted from rows.
     pub lost: LostCounts,
+    /// Links that were checked and lead to no URL of the crawl, counted from rows.
+    pub link_checks: LinkCheckCounts,
     /// Changes of pages that it reported.
     pub reported: u64,
     /// Changes that wait for a second look.

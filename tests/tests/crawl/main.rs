@@ -27,6 +27,7 @@ mod kinds;
 mod kit;
 mod known_first;
 mod library;
+mod link_checks;
 mod links;
 mod loss;
 mod lost_again;

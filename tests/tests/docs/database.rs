@@ -25,6 +25,7 @@ const FIND_NOTHING: &[&str] = &[
     "-- Which pages have waited longest for a visit?",
     "-- How many pages are in each class?",
     "-- How often does a page of each section change",
+    "-- Which hosts do pages link to",
     "SELECT sequence, count(*) AS lines FROM site_wide",
 ];
 

@@ -303,6 +303,15 @@ const CASES: &[(&str, &str)] = &[
         "a row that another names is there",
         "INSERT INTO change (sequence, at, url, change) SELECT 1, 0, max(id) + 1, 'new' FROM url",
     ),
+    (
+        "what is said of a checked URL is said whole",
+        "INSERT INTO link_check (url, redirects, wanted_in, outcome) VALUES ('http://h/', 0, 1, 'broken')",
+    ),
+    (
+        "what is said of a checked URL is said whole",
+        "INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status)
+         VALUES ('http://h/', 0, 1, 1, 0, 'redirected', 301)",
+    ),
     ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET state = CAST(x'ff00' AS TEXT) WHERE id = 2"),

@@ -16,7 +16,8 @@ use webloom_tests::{
     webloom::{REDISCOVER, Webloom},
 };
 
-/// What no crawl of so small a site comes upon: lost URLs, a log-in in the place of a page, a look before its time.
+/// What no crawl of so small a site comes upon: lost URLs, a log-in in the place of a page, a look before its time, hosts that links
+/// lead to.
 const MORE: &str = "
     INSERT INTO lost (sequence, fingerprint, url, found_by, found_at, via, swept, state, admitted, recovered_in)
     SELECT admitted_in, fingerprint, url, 'audit', 1700000000000, 1, 0, 'rescued', id, NULL FROM url WHERE id = 3;
@@ -34,6 +35,10 @@ const MORE: &str = "
     SELECT max(n), began_at, 'http://127.0.0.1/robots.txt', 'changed', randomblob(32), randomblob(32) FROM sequence;
     UPDATE url SET state = 'queued', attempts = 1, due = 1700000000000, failed_at = 1700000000000, reason = 'timed_out', admitted_in = (SELECT max(n) FROM sequence)
     WHERE id = (SELECT max(id) FROM url WHERE url LIKE '%/silent/1');
+    INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reason, target)
+    SELECT 'http://elsewhere.invalid/', 0, max(n), max(n), 1700000000000, 'failed', 429, '429', NULL FROM sequence;
+    INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reason, target)
+    SELECT 'http://moved.invalid/', 1, max(n), max(n), 1700000000000, 'redirected', 301, NULL, 'http://new.invalid/' FROM sequence;
     UPDATE url SET key = url WHERE id = 2;
     UPDATE host SET sitemaps_in = 0, sitemap_guessed = 1;
     UPDATE host SET robots_first_failed = robots_fetched_at, known_good = origin || '/' WHERE cause IS NOT NULL;

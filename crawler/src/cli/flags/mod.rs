@@ -72,6 +72,8 @@ pub struct CrawlFlags {
     #[command(flatten)]
     politeness: PolitenessFlags,
     #[command(flatten)]
+    check: CheckFlags,
+    #[command(flatten)]
     cache: CacheFlags,
     #[command(flatten)]
     access: AccessFlags,
@@ -252,6 +254,17 @@ struct PolitenessFlags {
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Link check")]
+struct CheckFlags {
+    /// Check the links that leave the scope [default: off]
+    ///
+    /// Webloom asks for each such URL once, when no page is left to fetch, and follows its redirects. It keeps the delay and
+    /// the robots.txt of each host. `webloom links --broken` shows what leads nowhere.
+    #[arg(long)]
+    check_external: bool,
+}
+
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "URL cache")]
 struct CacheFlags {
     /// How to remember which URLs were seen [default: single]
@@ -390,6 +403,7 @@ impl CrawlFlags {
         self.scope.apply(&mut raw);
         self.budget.apply(&mut raw);
         self.politeness.apply(&mut raw);
+        self.check.apply(&mut raw);
         self.cache.apply(&mut raw);
         self.access.apply(&mut raw);
         self.change.apply(&mut raw);
@@ -450,6 +464,12 @@ impl PolitenessFlags {
         raw.politeness.max_bandwidth = text(self.max_bandwidth.as_ref());
         raw.politeness.hours = list(&self.hours);
         raw.robots.ignore = list(&self.ignore_robots);
+    }
+}
+
+impl CheckFlags {
+    fn apply(&self, raw: &mut RawSettings) {
+        raw.check.external = self.check_external.then(|| RawValue::text("on"));
     }
 }
 

@@ -3,6 +3,7 @@
 mod budget;
 mod cache;
 mod change;
+mod check;
 mod crawl;
 mod fetch;
 mod frontier;
@@ -20,6 +21,7 @@ mod sources;
 pub use budget::BudgetSettings;
 pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use change::{ChangeSettings, TextChoice};
+pub use check::{CheckChoice, CheckSettings};
 pub use crawl::{ExtractSettings, LinksChoice, NofollowChoice, RetrySettings, StoreSettings};
 pub use fetch::{FetchLimits, Header, Login, UserAgent};
 pub use frontier::{FrontierSettings, OrderChoice};
@@ -63,6 +65,8 @@ pub struct Settings {
     pub extract: ExtractSettings,
     /// Where URLs come from, beside links.
     pub sources: SourcesSettings,
+    /// Links that lead to what is no page of the crawl.
+    pub check: CheckSettings,
     /// The URL cache.
     pub cache: CacheSettings,
     /// What is fetched next.
@@ -85,6 +89,11 @@ impl Settings {
         self.scope.sections.deepest(self.budget.max_depth)
     }
 
+    /// Whether it is kept what links say of themselves.
+    pub fn labels_links(&self) -> bool {
+        self.store.links == LinksChoice::Full || self.check.external == CheckChoice::On
+    }
+
     /// Reads every key, in the order of `default.toml`.
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         Self {
@@ -97,6 +106,7 @@ impl Settings {
             retry: RetrySettings::read(reader),
             extract: ExtractSettings::read(reader),
             sources: SourcesSettings::read(reader),
+            check: CheckSettings::read(reader),
             cache: CacheSettings::read(reader),
             frontier: FrontierSettings::read(reader),
             schedule: ScheduleSettings::read(reader),

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{Layers, reference};
 
 /// Values just outside and just inside the range of each numeric key: too low, lowest, highest, too high.
-const RANGES: [(&str, [&str; 4]); 53] = [
+const RANGES: [(&str, [&str; 4]); 55] = [
     ("scope.max_url_length", ["63", "64", "65536", "65537"]),
     ("budget.max_pages", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
     ("budget.max_bytes", ["0", "1", "9223372036854775807", "\"9223372036854775808\""]),
@@ -36,6 +36,8 @@ const RANGES: [(&str, [&str; 4]); 53] = [
     ("retry.backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
     ("retry.max_backoff", ["-1", "0", "\"1d\"", "\"1d1s\""]),
     ("extract.max_links", ["0", "1", "10000000", "10000001"]),
+    ("check.max_per_host", ["0", "1", "1000000", "1000001"]),
+    ("check.delay", ["-1", "0", "\"1h\"", "\"61m\""]),
     ("cache.filters", ["0", "1", "64", "65"]),
     ("cache.layers", ["0", "1", "63", "64"]),
     ("cache.max_lost_urls", ["0.0", "1e-6", "1e9", "1100000000.0"]),

@@ -13,7 +13,7 @@ use crate::{
     candidate::HostId,
     frontier::Lease,
     queue::{Nearer, RefillAnswer, RefillRequest},
-    store::{Confirmed, DuePages, DueRequest, Step, SweepRequest, Swept},
+    store::{Confirmed, DuePages, DueRequest, LinkCheckRequest, LinksToCheck, Step, SweepRequest, Swept},
     time::Moment,
 };
 
@@ -47,6 +47,8 @@ pub(in crate::engine) enum StoreQuestion {
     Robots(HostId),
     /// To queue again what is held.
     Held,
+    /// Which URLs are to be checked.
+    LinksToCheck(LinkCheckRequest),
     /// Which kept links have no row.
     Sweep(SweepRequest),
     /// Every URL of the sequence, into a URL cache.
@@ -65,6 +67,8 @@ pub(in crate::engine) enum StoreAnswer {
     Robots(HostId, Option<Vec<u8>>),
     /// What was held, and is queued again.
     Lifted(Vec<Nearer>),
+    /// URLs that are to be checked.
+    LinksToCheck(LinksToCheck),
     /// What the sweep found.
     Swept(Swept),
     /// The URL cache with every URL of the sequence.

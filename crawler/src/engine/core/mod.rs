@@ -14,6 +14,7 @@ mod end;
 mod event;
 mod figures;
 mod limits;
+mod link_checks;
 mod outbox;
 mod pages;
 pub(super) mod robots;
@@ -33,6 +34,7 @@ pub use between::Between;
 pub use end::RunEnd;
 pub(super) use event::{CoreEvent, Effect, StoreAnswer, StoreQuestion, Then};
 use limits::{LeaseAllowance, Limits, Workload};
+use link_checks::{AtEnd, LinkChecks};
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
 use pages::{Again, Fate, PageFates, Revisits, Unfinished};
@@ -54,6 +56,7 @@ pub(super) struct Core {
     starts: Starts,
     sources: Sources,
     sweep: Sweep,
+    link_checks: LinkChecks,
     limits: Limits,
     pages: PageFates,
     /// What came back, and is to be taken in.

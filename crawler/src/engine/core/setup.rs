@@ -5,7 +5,8 @@ use std::{collections::VecDeque, num::NonZeroUsize, sync::Arc, time::Duration};
 use urlcache::{Audit, CacheConfig, HashSeed, LossBudget, ResetPolicy, SMALL_START, Strategy};
 
 use super::{
-    Admission, Core, KnownRobots, Limits, Outbox, PageFates, Revisits, RunEnd, SeenCache, Sources, Starts, Sweep,
+    Admission, Core, KnownRobots, Limits, LinkChecks, Outbox, PageFates, Revisits, RunEnd, SeenCache, Sources, Starts,
+    Sweep,
     admission::{CacheFailure, Lessons, Origins, Policy},
 };
 use crate::{
@@ -101,6 +102,7 @@ impl Setup {
             starts,
             sources,
             sweep: Sweep::new(settings.cache.sweep),
+            link_checks: LinkChecks::new(&settings.check, settings.retry.attempts),
             limits: Limits::new(&settings, resumed.section_use, started),
             pages: PageFates::new(&settings, revisits),
             intake: VecDeque::new(),

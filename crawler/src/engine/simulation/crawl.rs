@@ -157,6 +157,11 @@ impl SimulatedCrawl {
             };
             self.interruptions.push(interruption);
         }
+        // A draw of its own, so that a seed stays what it was.
+        let mut checks = self.separate(3);
+        if plan.checks_links() && checks.percent(60) {
+            self.interruptions.push(Interruption::KillAt(QuestionKind::LinksToCheck, checks.below(10 * SECOND)));
+        }
         let joins_late = plan.joins_late().is_some();
         self.adds = plan.adds().then(|| 2 + self.random.below(2));
         self.narrows = self.random.percent(10).then(|| (2 + self.random.below(2), Excluded::Threes));

@@ -69,6 +69,7 @@ impl State {
             Message::Refill(..) => QuestionKind::Rows,
             Message::Sweep(..) => QuestionKind::Sweep,
             Message::Replay(_) => QuestionKind::Fill,
+            Message::LinksToCheck(..) => QuestionKind::LinksToCheck,
             _ => {
                 self.asked_in_vain = 0;
                 return;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Random,
     faults::{MINUTE, SECOND, outages, storm},
+    outside,
     strain::{crash, strain},
     web::{Given, Host, Later, MOST_REDIRECTS, NAMED, SimulatedPage, SimulatedRobots, USUAL, Web, endless},
 };
@@ -27,6 +28,7 @@ pub(super) struct WebPlan {
     /// Of so many pages one has other links later, and one is another when it is asked for again.
     turns: Option<u64>,
     sitemaps: Sitemaps,
+    outside: Outside,
 }
 
 /// Whether hosts have sitemaps.
@@ -34,6 +36,13 @@ pub(super) struct WebPlan {
 enum Sitemaps {
     None,
     Some,
+}
+
+/// Whether pages link to hosts out of the scope, which are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outside {
+    None,
+    Checked,
 }
 
 /// How each link is written.
@@ -81,7 +90,9 @@ impl WebPlan {
         let spellings = if spells { Spellings::Several } else { Spellings::One };
         let has_sitemaps = Random::new(random.clone().next() ^ 5).percent(30);
         let sitemaps = if has_sitemaps { Sitemaps::Some } else { Sitemaps::None };
-        Self { starts, robots, odd, crowd, calm, added, spellings, turns, sitemaps }
+        let checks = Random::new(random.clone().next() ^ 6).percent(20);
+        let outside = if checks { Outside::Checked } else { Outside::None };
+        Self { starts, robots, odd, crowd, calm, added, spellings, turns, sitemaps, outside }
     }
 
     /// Whether links are written in several spellings.
@@ -109,6 +120,11 @@ impl WebPlan {
         self.sitemaps == Sitemaps::Some
     }
 
+    /// Whether links that leave the scope are checked.
+    pub(super) fn checks_links(&self) -> bool {
+        self.outside == Outside::Checked
+    }
+
     /// A web with these starts at a moment. One that is made later is another.
     pub(super) fn web(&self, at: u64, random: &mut Random) -> Web {
         let large = random.percent(4);
@@ -134,6 +150,10 @@ impl WebPlan {
         if self.has_sitemaps() {
             let mut separate = Random::new(random.clone().next() ^ 3);
             web.hosts.iter_mut().for_each(|(origin, host)| list_pages(origin, host, &mut separate));
+        }
+        if self.checks_links() {
+            let mut separate = Random::new(random.clone().next() ^ 4);
+            outside::link(&mut web, at, self.calm, &mut separate);
         }
         if random.percent(10) && !self.calm {
             let storm = storm(at, random);
@@ -259,7 +279,7 @@ fn islands(number: usize, web: &mut Web) {
     }
 }
 
-fn links_of(page: &mut SimulatedPage) -> Option<&mut Vec<String>> {
+pub(super) fn links_of(page: &mut SimulatedPage) -> Option<&mut Vec<String>> {
     if let SimulatedPage::Links(links) = page { Some(links) } else { None }
 }
 

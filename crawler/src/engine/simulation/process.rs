@@ -45,6 +45,7 @@ pub(super) enum QuestionKind {
     Rows,
     Sweep,
     Fill,
+    LinksToCheck,
 }
 
 /// What happens to a process from outside, in milliseconds from the beginning.

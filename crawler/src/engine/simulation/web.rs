@@ -16,6 +16,9 @@ pub(super) const USUAL: &str = "/sitemap.xml";
 /// And where it has one that its robots.txt names.
 pub(super) const NAMED: &str = "/maps/all.xml";
 
+/// How the origin of a host begins that is out of the scope.
+pub(super) const OUTSIDE: &str = "http://out";
+
 /// Redirects in a row that a crawl of such a web follows.
 pub(super) const MOST_REDIRECTS: u32 = 4;
 
@@ -91,6 +94,11 @@ impl SimulatedPage {
             Self::Crashes(crash, links) => (crash.times < u32::MAX).then_some(links),
             _ => None,
         }
+    }
+
+    /// Each link that it may have.
+    pub(super) fn all_links(&self) -> Vec<&String> {
+        self.links().map(|links| links.iter().collect()).or_else(|| self.links_at_times()).unwrap_or_default()
     }
 
     /// The same of one that has other links at other times.
@@ -256,6 +264,7 @@ impl Web {
             }
             let in_scope = |to: &&String| {
                 let there = split(to).and_then(|(there, _)| Some((there, self.hosts.get(there)?)));
+                let there = there.filter(|(there, _)| !is_outside(there));
                 // What was judged before a start led there was refused.
                 there.is_some_and(|(there, host)| host.is_given || there == origin || !surely)
             };
@@ -267,7 +276,7 @@ impl Web {
                     open.extend(one.iter().filter(|link| other.contains(link)).filter(in_scope).cloned());
                 }
                 Some(page) if !surely && page.links_at_times().is_some() => {
-                    open.extend(page.links_at_times().into_iter().flatten().cloned());
+                    open.extend(page.links_at_times().into_iter().flatten().filter(in_scope).cloned());
                 }
                 // A start takes the scope with it.
                 Some(SimulatedPage::Redirect(to)) => {
@@ -306,7 +315,8 @@ impl Web {
                 && !matches!(host.robots, SimulatedRobots::Changes | SimulatedRobots::At(_))
                 && host.pages.values().all(|page| matches!(page, SimulatedPage::Links(_) | SimulatedPage::Endless(_)))
         };
-        self.hosts.values().all(sound) && self.starts.iter().all(|start| !start.guessed)
+        let mut hosts = self.hosts.iter().filter(|(origin, _)| !is_outside(origin));
+        hosts.all(|(_, host)| sound(host)) && self.starts.iter().all(|start| !start.guessed)
     }
 
     /// How many links each URL is away from a start, over none that is left out, in a web that [is sound](Self::is_sound).
@@ -332,6 +342,11 @@ impl Web {
     pub(super) fn is_start(&self, url: &str) -> bool {
         self.starts.iter().any(|start| start.url == url)
     }
+}
+
+/// Whether a host is out of the scope, whatever leads there.
+pub(super) fn is_outside(origin: &str) -> bool {
+    origin.starts_with(OUTSIDE)
 }
 
 /// What the settings leave out of the crawl from some run on.

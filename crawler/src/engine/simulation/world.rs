@@ -26,7 +26,7 @@ use super::{
 use crate::{
     engine::{Gated, StopSignal},
     fetch::{
-        Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Phase, Truncation,
+        Cause, FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase, Truncation,
         resolve::HostAddresses,
     },
     purpose::Purpose,
@@ -202,6 +202,7 @@ impl World {
         let leads_to_itself = self.leads_to_itself(url);
         let is_second = leads_to_itself && self.is_second(url, granted);
         let answer = self.answer(url, is_second).map(|answer| with_validators(answer, request));
+        let answer = if request.method == Method::Head { answer.map(without_body) } else { answer };
         let took = self.took.unwrap_or_else(|| 1 + self.random.below(60));
         if self.arrival == Arrival::Served {
             self.servers.serves(&origin, at + took);
@@ -387,6 +388,10 @@ impl Fetcher for WebFetcher {
 /// The machine that a host of this name is on.
 pub(super) fn machine(name: &str) -> IpAddr {
     IpAddr::from([10, 0, 0, u8::try_from(xxh3_64(name.as_bytes()) % 2).expect("it is 0 or 1")])
+}
+
+fn without_body(answer: FetchResponse) -> FetchResponse {
+    FetchResponse { body: Vec::new(), wire_bytes: 0, ..answer }
 }
 
 fn location(url: &WebUrl, answer: &FetchResponse) -> Option<String> {

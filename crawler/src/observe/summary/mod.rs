@@ -20,6 +20,7 @@ use crate::{
 use verdict::Ending;
 
 pub mod freshness;
+mod link_checks;
 mod loss;
 mod losses;
 #[cfg(test)]
@@ -80,7 +81,7 @@ pub fn document(summary: &StoredSummary) -> Value {
         },
         "told": (summary.sequence > 0).then_some(summary.reported),
         "pending": (summary.sequence > 0).then_some(summary.pending), "revisit": loss::revisits(summary),
-        "cache": cache,
+        "link_check": link_checks::document(&summary.link_checks), "cache": cache,
     })
 }
 
@@ -132,6 +133,7 @@ pub fn lines(summary: &StoredSummary, shown: &SummaryView<'_>) -> SummaryText {
     text += &changes(summary);
     text += &urls(summary);
     text += &found(summary);
+    text += &link_checks::line(&summary.link_checks);
     text += &requests(summary);
     text += &loss::revisit_line(summary);
     if summary.end.as_deref() != Some("failed") {

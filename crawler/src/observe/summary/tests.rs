@@ -8,7 +8,7 @@ use crate::{
     observe::fold,
     queue::Counts,
     revisit::{Found, Look, PageRates, SiteLooks},
-    store::{CheckedRevisits, Counters, LostCounts, SweepCounts},
+    store::{CheckedRevisits, Counters, LinkCheckCounts, LostCounts, SweepCounts},
 };
 
 const LARGE: u64 = 123_456_789_012;
@@ -74,6 +74,7 @@ fn large() -> StoredSummary {
         parent_unreachable: LARGE / 5,
     };
     StoredSummary {
+        link_checks: LinkCheckCounts::default(),
         sequence: 12_345,
         began_at: Moment::from_millis(1),
         end: None,

@@ -93,10 +93,10 @@ impl Ending<'_> {
                     counted(summary.pending, "change that waits", "changes that wait")
                 )
             }
-            Some("drained") if summary.pages.broken > 0 => {
+            Some("drained") if self.broken() > 0 => {
                 format!(
                     "webloom links {dir} --broken   lists {} and the pages that link there",
-                    counted(summary.pages.broken, "broken URL", "broken URLs")
+                    counted(self.broken(), "broken URL", "broken URLs")
                 )
             }
             Some("drained") => {
@@ -108,6 +108,12 @@ impl Ending<'_> {
             },
             _ => format!("webloom crawl -d {dir}   resumes the crawl"),
         }
+    }
+
+    /// URLs that lead nowhere, those of the crawl that give no answer at all left aside.
+    fn broken(&self) -> u64 {
+        let checks = &self.summary.link_checks;
+        self.summary.pages.broken + checks.broken + checks.failed
     }
 
     /// What lets a crawl go on that a limit of URLs may hold back, and what it does.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Result, params};
 use super::{
     again::{self, Tickets},
     current::Current,
-    held, lost, ranks,
+    held, link_checks, lost, ranks,
     step_context::{StepContext, StepRows},
     visits::{self, Written},
 };
@@ -70,6 +70,7 @@ pub(super) fn step(connection: &Connection, step: &Step, context: StepContext) -
     if let Some(learnt) = &step.ranks {
         ranks::write(connection, learnt, current)?;
     }
+    step.checked.iter().try_for_each(|checked| link_checks::write(connection, checked, current))?;
     if let Some((id, why)) = step.closed {
         close(connection, id, why, current)?;
     }

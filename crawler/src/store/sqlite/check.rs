@@ -22,13 +22,13 @@ use self::{
     labels::LABELS,
     links::KeptLinks,
     references::REFERENCES,
-    rules::{LOST_RULES, RULES, STAND},
+    rules::{CHECKED_RULES, LOST_RULES, RULES, STAND},
     sequences::{Sequence, sequences},
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
 use super::{
     error::{Fault, is_of_wrong_type},
-    prune,
+    link_checks, prune,
 };
 use crate::{
     queue::Counts,
@@ -44,7 +44,7 @@ const RECORDED: &str = "after a sweep, every kept link has a row or is recorded 
 pub fn invariants() -> impl Iterator<Item = &'static str> {
     let others =
         [WHOLE, READABLE, ALLOWED, REFERENCES, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, LABELS, RECORDED];
-    RULES.iter().chain(LOST_RULES).map(|(invariant, _)| *invariant).chain(others)
+    RULES.iter().chain(LOST_RULES).chain(CHECKED_RULES).map(|(invariant, _)| *invariant).chain(others)
 }
 
 /// Checks a crawl directory's database. Where it is damaged, that is found, and the rest as far as it can be read.
@@ -93,7 +93,8 @@ fn nothing_but(findings: Vec<Finding>) -> CheckReport {
 
 fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut findings = Vec::new();
-    for (invariant, broken) in RULES.iter().chain(LOST_RULES) {
+    let of_checks = if link_checks::are_there(connection)? { CHECKED_RULES } else { &[] };
+    for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks) {
         findings.extend(rule(connection, invariant, broken)?);
     }
     let source = CheckedDatabase::new(connection);

@@ -9,6 +9,7 @@ const NAMES: &[&str] = &[
     "after_create",
     "after_begin_sequence",
     "after_due",
+    "after_links_to_check",
     "before_step",
     "inside_step",
     "after_step",

@@ -22,6 +22,7 @@ mod error;
 mod failpoint;
 mod freshness;
 mod held;
+mod link_checks;
 mod links;
 mod log_length;
 mod lost;

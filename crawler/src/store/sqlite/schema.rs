@@ -222,6 +222,19 @@ const MIGRATIONS: &[&str] = &["
         pages   INTEGER NOT NULL,
         rates   INTEGER NOT NULL   -- the sum of their rates, in 2^-38 changes a second
     ) STRICT;
+","
+    CREATE TABLE link_check (      -- URLs that pages link to or show, and that are none of the crawl
+        id         INTEGER PRIMARY KEY,
+        url        TEXT NOT NULL UNIQUE,
+        redirects  INTEGER NOT NULL,   -- that led to it
+        wanted_in  INTEGER NOT NULL REFERENCES sequence (n), -- the last sequence in which it is to be checked
+        checked_in INTEGER REFERENCES sequence (n), -- the last in which it was; null: it never was
+        checked_at INTEGER,            -- null: it was not asked for
+        outcome    TEXT,               -- checked, redirected, broken, failed, abandoned
+        status     INTEGER,
+        reason     TEXT,
+        target     TEXT                -- where it redirects to
+    ) STRICT;
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::{changes, current::Current, freshness, lost, resume};
+use super::{changes, current::Current, freshness, link_checks::CheckedEnds, lost, resume};
 use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},
-    store::{CheckedRevisits, LostCounts, PageCounts, StoredSummary, UnhealthyHost, UrlCounts},
+    store::{CheckedRevisits, LinkCheckCounts, LostCounts, PageCounts, StoredSummary, UnhealthyHost, UrlCounts},
     time::Moment,
 };
 
@@ -41,6 +41,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
                     abandoned: UrlCounts::new(),
                     cache: row.get(7)?,
                     lost: LostCounts::default(),
+                    link_checks: LinkCheckCounts::default(),
                     reported: 0,
                     pending: 0,
                     checked: CheckedRevisits::default(),
@@ -60,6 +61,7 @@ pub(super) fn stored_summary(connection: &Connection) -> Result<Option<StoredSum
         summary.abandoned = abandoned(connection, summary.sequence)?;
     }
     summary.lost = lost::counts(connection, summary.sequence)?;
+    summary.link_checks = CheckedEnds::of(connection, summary.sequence)?.counts()?;
     let query = "SELECT count(*) FROM change WHERE sequence = ?";
     summary.reported = connection.query_row(query, [summary.sequence], |row| row.get(0))?;
     summary.pending = changes::count_pending(connection)?;

@@ -24,7 +24,7 @@ use super::{
     current::Current,
     directory::DATABASE,
     error::Fault,
-    freshness, held,
+    freshness, held, link_checks,
     log_length::{self, LogLength},
     lost, prepare, prune, refill, revisits,
     step_context::{StepContext, StepRows},
@@ -170,6 +170,13 @@ impl Writer {
                 let lifted = held::lift(self.connection(), self.context.current)?;
                 self.unsynced = true;
                 reply(lifted);
+            }
+            Message::LinksToCheck(request, reply) => {
+                self.commit()?;
+                let links = link_checks::to_check(self.connection(), request, self.context.current)?;
+                self.unsynced = true;
+                self.pass("after_links_to_check");
+                reply(links);
             }
             Message::Robots(host, reply) => {
                 let mut select = self.connection().prepare_cached("SELECT robots_body FROM host WHERE id = ?")?;

@@ -89,6 +89,9 @@ impl Core {
             _ if self.starts.is_guessed(origin) => {
                 tracing::debug!(host = %origin, %cause, ?pause, "the start URL has no scheme, and https gives no answer");
             }
+            _ if self.link_checks.are_all_of(host) => {
+                tracing::debug!(host = %origin, %cause, why, ?pause, "the host of links does not answer");
+            }
             HealthRow { wait: Wait::Paused, .. } => {
                 tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a pause longer than politeness.max_retry_after; it is left alone until then");
             }

@@ -65,6 +65,10 @@ impl Core {
                     self.looked_up(*report, at);
                     Ok(None)
                 }
+                ReportTaker::LinkChecks => {
+                    self.link_check_finished(*report, at, now);
+                    Ok(None)
+                }
                 ReportTaker::Sources => {
                     self.guess_finished(*report, at, now);
                     Ok(None)

@@ -28,7 +28,7 @@ impl Core {
                 LeaseAllowance::Yes => {}
                 LeaseAllowance::NotYet(until) => return Then::Wait(until),
                 // A page that is held back may turn out to be none.
-                LeaseAllowance::Spent if self.is_settled() => return self.end_by_budget(),
+                LeaseAllowance::Spent if self.is_settled() => return self.end_by_budget(now),
                 LeaseAllowance::Spent => return Then::Wait(None),
             }
             if !self.outbox.has_room() || self.level_is_open() {
@@ -43,21 +43,29 @@ impl Core {
                 Next::Unreachable | Next::Held | Next::Drained if self.outbox.is_unconfirmed() => {
                     return Then::Wait(None);
                 }
-                Next::Unreachable if self.leaves_guesses() => {}
+                Next::Unreachable if self.leaves_guesses() || self.leaves_checks(now) => {}
+                Next::Held if self.is_beyond_budget(now) => return self.end_by_budget(now),
                 left => return self.nothing_to_lease(&left, now),
             }
         }
         Then::Turn
     }
 
-    /// Whether one more lease may be granted. After the end of a sequence what is due may be fetched whatever the budgets say.
+    /// Whether one more lease may be granted. After the end of a sequence what is due may be fetched whatever the budgets say, and links
+    /// are checked whatever but the time is spent.
     fn allowance(&mut self, now: Moment) -> LeaseAllowance {
-        if self.between.is_none() {
+        let checks = self.link_checks.are_under_way() && !self.limits.is_out_of_time(now);
+        if self.between.is_none() && !checks {
             return self.limits.allow(&self.work(), now);
         }
         let rows = !self.limits.is_spent(&self.work(), now);
         self.frontier.lease_rows(rows);
         self.limits.room(&self.work(), now)
+    }
+
+    /// Whether links are checked after a budget has ended the fetching of pages.
+    fn is_beyond_budget(&self, now: Moment) -> bool {
+        self.link_checks.are_under_way() && self.limits.is_spent(&self.work(), now)
     }
 
     /// Only hosts that do not answer are left: whether nothing was to be asked of any of them but whether it has a sitemap. A run that
@@ -83,23 +91,23 @@ impl Core {
             self.outbox.ask(StoreQuestion::Robots(host));
             return Then::Wait(None);
         }
-        match self.admission.ending() {
+        let then = match self.admission.ending() {
             // Also where a limit holds URLs back: what was left to the next sequence may be within it.
             CacheEnding::Next => Then::End(RunEnd::Restart),
-            _ if *left == Next::Unreachable => Then::End(self.unreachable()),
+            _ if *left == Next::Unreachable => Then::End(RunEnd::Unreachable),
             // Pages on a host that has all that it may have are not fetched again either.
             _ if !drained && self.frontier.extras() > 0 => Then::End(RunEnd::Budget),
             CacheEnding::CompleteThenNext => self.swept_then(RunEnd::Aged { drained }, now),
             CacheEnding::Complete | CacheEnding::Stop if drained => self.swept_then(RunEnd::Drained, now),
             CacheEnding::Complete | CacheEnding::Stop => self.swept_then(RunEnd::Budget, now),
-        }
+        };
+        if let Then::End(end) = then { self.links_checked_then(end, now) } else { then }
     }
 
-    fn unreachable(&self) -> RunEnd {
+    pub(super) fn warn_of_unreachable(&self) {
         let (counts, hosts) = (self.frontier.counts(), self.frontier.unhealthy());
         let waiting = counts.queued;
         tracing::warn!(hosts, waiting, "only hosts that do not answer are left; their URLs stay queued");
-        RunEnd::Unreachable
     }
 
     /// Begins a lease whose robots.txt was read; until when it must wait, if it must.
@@ -152,7 +160,7 @@ impl Core {
         self.limits.in_flight() + self.work().waiting == 0 && self.starts.deadline().is_none()
     }
 
-    fn end_by_budget(&self) -> Then {
+    fn end_by_budget(&mut self, now: Moment) -> Then {
         if self.limits.has_fetched_too_much(self.frontier.fetched()) {
             let (pages, urls) = (self.outbox.counters().stored, self.frontier.fetched());
             tracing::warn!(pages, urls, "--max-pages ends the crawl, although few of the fetched URLs are pages");
@@ -160,19 +168,20 @@ impl Core {
                 return Then::End(RunEnd::Failed);
             }
         }
-        Then::End(RunEnd::Budget)
+        self.links_checked_then(RunEnd::Budget, now)
     }
 
     /// Begins a lease, unless it can be answered without a request.
     fn begin_lease(&mut self, lease: Lease, now: Moment) {
         self.limits.begin(&lease);
+        let is_link_check = lease.purpose() == Purpose::LinkCheck;
         match lease.item().of {
             Some(of) if lease.item().redirects == 0 && self.robots.ignores(self.frontier.origin(of)) => {
                 self.ignore_robots(lease, now);
             }
             Some(_) => self.visit(lease),
             _ if lease.purpose() == Purpose::LookUp => self.visit(lease),
-            _ if !self.starts.allows(lease.item()) => self.abandon(lease, Abandonment::Scope, now),
+            _ if !is_link_check && !self.starts.allows(lease.item()) => self.abandon(lease, Abandonment::Scope, now),
             _ if self.limits.holds(lease.item()) => self.hold(lease, now),
             _ => match self.robots.permission(&lease) {
                 Permission::Given => match self.sources.take(lease.item()) {
@@ -205,6 +214,9 @@ impl Core {
 
     /// Has a lease carried out, now that a request may be sent.
     fn visit(&mut self, mut lease: Lease) {
+        if lease.purpose() == Purpose::LinkCheck {
+            self.choose_method(&mut lease);
+        }
         if let Some(pause) = self.limits.pause_after(lease.item()) {
             lease.rests_for(pause);
         }

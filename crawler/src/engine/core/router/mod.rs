@@ -6,6 +6,7 @@ mod between;
 mod health;
 mod intake;
 mod leasing;
+mod link_checks;
 mod look_up;
 mod pages;
 mod ranks;
@@ -69,6 +70,7 @@ impl Core {
             StoreAnswer::Rows(host, rows) => self.frontier.refilled(host, rows),
             StoreAnswer::Robots(host, body) => self.robots_recalled(host, body.as_deref(), now),
             StoreAnswer::Lifted(rows) => rows.into_iter().for_each(|rows| self.frontier.came_nearer(rows)),
+            StoreAnswer::LinksToCheck(found) => self.check_links(found, now),
             StoreAnswer::Swept(swept) => self.swept(swept),
             StoreAnswer::Filled(filling) => self.filled(filling),
             StoreAnswer::Due(due) => self.handed(due, now),
@@ -94,6 +96,7 @@ impl Core {
         }
         self.rank_anew();
         self.go_on_between(now);
+        self.go_on_checking();
         // A visit that is not taken in yet has not been reported to its host's queue as ended: its delay would not be kept.
         let then = if self.has_taken_in() { self.grant(now) } else { Then::Wait(None) };
         Ok(match then {

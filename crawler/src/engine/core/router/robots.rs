@@ -70,6 +70,7 @@ impl Core {
             return self.give_up_guess(EndedLease { lease, asked: Asked::Yes, at }, step);
         }
         self.robots_read(EndedLease { lease, asked: Asked::Yes, at }, host, reading, step);
+        self.give_up_checks(host, at);
     }
 
     fn robots_read(&mut self, ended: EndedLease, host: HostId, reading: RobotsAnswer, mut step: Step) {
@@ -79,7 +80,7 @@ impl Core {
         let outcome = match reading {
             RobotsAnswer::Met { row, crawl_delay, until } => {
                 kept(row);
-                let polite = self.settings.politeness.delay;
+                let polite = self.settings.politeness.delay.max(self.link_checks.delay(host));
                 let asked = crawl_delay.map_or(polite, |delay| delay.min(self.settings.politeness.max_delay));
                 self.frontier.set_delay(host, polite.max(asked), ended.at);
                 Outcome::Met { until }

@@ -23,7 +23,7 @@ const HINT: &str = "sitemap";
 impl Core {
     /// The rules of a host are known: its sitemaps are looked for, if that is still to be done.
     pub(super) fn look_for_sitemaps(&mut self, host: HostId) {
-        if self.between.is_some() || self.frontier.is_closed(host) {
+        if self.between.is_some() || self.frontier.is_closed(host) || self.link_checks.are_all_of(host) {
             return;
         }
         let origin = self.frontier.origin(host);

@@ -5,6 +5,7 @@ mod complete;
 mod depths;
 mod ends;
 mod late_scope;
+mod link_checks;
 mod reported;
 mod requests;
 mod rows;
@@ -22,6 +23,7 @@ pub(super) fn judge_sequence(crawl: &SimulatedCrawl) -> Result<(), String> {
         follower.judge(crawl.folder.path())?;
     }
     requests::judge(crawl)?;
+    link_checks::judge(crawl)?;
     bounds::judge(crawl)
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::IpAddr};
 use super::super::{
     crawl::{Request, SimulatedCrawl, What},
     faults::{MINUTE, Outage, SECOND},
-    web::{Permission, SimulatedRobots},
+    web::{Permission, SimulatedRobots, is_outside},
     world::machine,
 };
 use crate::{config::ShareChoice, engine::RunEnd, purpose::Purpose, url::WebUrl};
@@ -95,7 +95,7 @@ fn is_known(crawl: &SimulatedCrawl, slots: usize, to: u64, request: &Request) ->
 
 /// No more at a time than there are slots, and none before the delay has passed.
 fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) -> Result<(), String> {
-    let slots = crawl.settings.politeness.per_host.get() as usize;
+    let slots = if is_outside(origin) { 1 } else { crawl.settings.politeness.per_host.get() as usize };
     let asked = (crawl.web.crawl_delay(origin) * SECOND).min(millis(crawl.settings.politeness.max_delay));
     // What its robots.txt asks for holds once that was read: without a doubt when a page was asked for after it.
     let mut knows = None;
@@ -108,7 +108,7 @@ fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) 
         // One that leads its URL to itself is followed by another of the same lease.
         let ends = before().filter(|other| other.what != What::ToItself);
         let last = ends.map(|other| other.to).filter(|to| is_known(crawl, slots, *to, request)).max();
-        let delay = delay(crawl, request.run);
+        let delay = delay(crawl, request.run).max(if is_outside(origin) { SECOND } else { 0 });
         let delay = if knows == Some(request.run) { delay.max(asked) } else { delay };
         if last.is_some_and(|last| request.from < last + delay) {
             return Err(format!("{request:?} comes too soon after {last:?}, and not {delay} ms later"));

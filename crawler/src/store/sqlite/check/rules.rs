@@ -4,6 +4,15 @@
 pub(super) const STAND: &str = "stand (url, sequence, state, reason) AS (
     SELECT id, admitted_in, state, reason FROM url UNION ALL SELECT url, sequence, state, reason FROM past)";
 
+/// The same of the URLs that were checked, where there is a table of them.
+pub(super) const CHECKED_RULES: &[(&str, &str)] = &[(
+    "what is said of a checked URL is said whole",
+    "SELECT 'link_check ' || id || ' is ' || quote(outcome) FROM link_check
+     WHERE (checked_in IS NULL) <> (outcome IS NULL) OR (outcome IS 'redirected') <> (target IS NOT NULL)
+         OR (outcome IN ('checked', 'redirected', 'broken') AND (status IS NULL OR checked_at IS NULL))
+         OR (outcome IN ('failed', 'abandoned') AND reason IS NULL) OR checked_in > wanted_in",
+)];
+
 /// What must select nothing: the invariant, and a query for the rows that break it, described in one text column. The visits of a URL are
 /// looked for only where a later sequence has one: those of a first sequence have no index.
 pub(super) const RULES: &[(&str, &str)] = &[

@@ -6,13 +6,16 @@ use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, Result};
 
-use super::columns::{CheckedColumn, CheckedTable, ValueKind};
+use super::{
+    super::link_checks,
+    columns::{CheckedColumn, CheckedTable, ValueKind},
+};
 use crate::{
     candidate::Hop,
     changes::{Change, Condition, Doubt},
     fetch::Truncation,
     health::Wait,
-    store::{AfterSweep, AreaSource, LostState, PageChange, Revisit, VisitOutcome},
+    store::{AfterSweep, AreaSource, LinkCheckOutcome, LostState, PageChange, Revisit, VisitOutcome},
 };
 
 /// How the run of a sequence ends.
@@ -61,6 +64,8 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     tables.extend(lost(&last));
     tables.extend(changes(&last));
     tables.extend(revisits(&last));
+    // One that was written by an older program may have none.
+    tables.extend(link_checks::are_there(connection)?.then(|| link_check(&last)));
     Ok(tables)
 }
 
@@ -227,6 +232,22 @@ fn lost(last: &Last) -> [CheckedTable; 2] {
     ];
     let refetch = vec![number("visit", 0..=last.visit), number("up_to", 0..=last.lost), number("read", FLAG)];
     [table("lost", rows), table("refetch", refetch)]
+}
+
+fn link_check(last: &Last) -> CheckedTable {
+    let rows = vec![
+        number("id", COUNT),
+        text("url", ValueKind::Url),
+        number("redirects", SMALL),
+        number("wanted_in", 0..=last.sequence),
+        number("checked_in", 0..=last.sequence).or_null(),
+        number("checked_at", MOMENT).or_null(),
+        word("outcome", LinkCheckOutcome::ALL.map(LinkCheckOutcome::as_str)).or_null(),
+        number("status", STATUS).or_null(),
+        text("reason", ValueKind::Text).or_null(),
+        text("target", ValueKind::Url).or_null(),
+    ];
+    table("link_check", rows)
 }
 
 fn changes(last: &Last) -> [CheckedTable; 4] {

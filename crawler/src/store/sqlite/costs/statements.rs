@@ -71,7 +71,7 @@ fn most(step: &Step, context: StepContext) -> usize {
     let page = A_PAGE + usize::from(context.readmits) + text + audited;
     let rows = step.rows.len() * if context.lost { 2 } else { 1 };
     let ranks = step.ranks.as_ref().map_or(0, |ranks| 2 * ranks.rows.len());
-    page + rows + ranks + 3 * step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
+    page + rows + ranks + 2 * step.checked.len() + 3 * step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
 }
 
 /// A crawl without a URL.

@@ -8,6 +8,7 @@
 //!
 //! Does not know: how lines are shown.
 
+mod checked;
 mod index;
 mod proposers;
 mod redirects;
@@ -18,6 +19,7 @@ use std::collections::HashMap;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, Row, Rows, params};
 
 use self::{
+    checked::CheckedLinks,
     index::{Builder, Index, LinkCounts},
     targets::{LinkTarget, Which},
 };
@@ -79,6 +81,19 @@ pub(super) const KEPT_PAGES: &str = "FROM url JOIN visit ON visit.id = url.visit
          JOIN visit AS kept ON kept.id = coalesce(url.copy, visit.same, visit.id) AND kept.outcome = 'stored'
     WHERE visit.outcome IN ('stored', 'failed') AND url.state <> 'abandoned'";
 
+/// Shows every link that was refused, of the pages of a sequence, to `each`. What was written before is committed.
+pub(super) fn each_refused(
+    connection: &Connection,
+    current: Current,
+    mut each: impl FnMut(RefusedLink) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut reader = Reader { connection, current, read: LinksRead::default(), indexed: INDEXED };
+    reader.each_page("kept.labels", |page| {
+        page.refused().into_iter().try_for_each(&mut each)?;
+        Ok(true)
+    })
+}
+
 /// Shows every link that is asked for to `each` until it answers `false`.
 pub(super) fn links(
     connection: &Connection,
@@ -94,27 +109,32 @@ pub(super) fn links(
     match query {
         LinkQuery::To(url) => reader.to(url, &mut each)?,
         LinkQuery::From(url) => reader.from(url, &mut each)?,
-        LinkQuery::Broken => reader.of_targets(Which::Broken, &mut each)?,
-        LinkQuery::Redirects => reader.of_targets(Which::Redirects, &mut each)?,
+        LinkQuery::Broken => reader.of_all_targets(Which::Broken, &mut each)?,
+        LinkQuery::Redirects => reader.of_all_targets(Which::Redirects, &mut each)?,
         LinkQuery::External => reader.external(&mut each)?,
     }
     Ok(reader.read)
 }
 
 impl Reader<'_> {
-    /// Shows the links to each target, in the order of their admission, pages in that of theirs.
-    fn of_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+    /// Shows the links to each target of the crawl, and then those to each that was checked.
+    fn of_all_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        if self.of_targets(which, each)? { self.of_checked(which, each) } else { Ok(()) }
+    }
+
+    /// Shows the links to each target, in the order of their admission, pages in that of theirs; whether more can be shown.
+    fn of_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<bool, Fault> {
         let index = Index::of(self.connection);
         let mut last = 0;
         loop {
             let (mut part, end) = of_one_moment(self.connection, || targets::part(self.connection, which, last, PART))?;
-            part.retain(|target| which.takes(target));
+            part.retain(|target| which.takes(&target.end));
             if !part.is_empty() && !self.of_part(&part, index.as_ref(), each)? {
-                return Ok(());
+                return Ok(false);
             }
             match end {
                 Some(end) => last = end,
-                None => return Ok(()),
+                None => return Ok(true),
             }
         }
     }
@@ -173,8 +193,12 @@ impl Reader<'_> {
 
     /// Shows the links to a URL, whether that is in the scope or not.
     fn to(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        let Some(asked) = self.asked(url)? else { return Ok(()) };
-        let end = asked.target.as_ref().map(|target| target.end.clone());
+        let Some(asked) = asked(self.connection, url)? else { return Ok(()) };
+        let checked = CheckedLinks::of(self.connection, self.current)?;
+        let end = match asked.target.as_ref().map(|target| target.end.clone()) {
+            None => checked.end(url.as_str())?,
+            end => end,
+        };
         let mut is_known = end.is_some();
         let lost = LinkEnd { url: Some(asked.text.clone()), outcome: Some("lost".to_owned()), ..LinkEnd::default() };
         self.each_page_with(asked.fingerprint.short(), |page| {
@@ -187,7 +211,8 @@ impl Reader<'_> {
                 let Some(link) = page.refused().into_iter().find(|link| *link.url == *asked.text) else {
                     return Ok(true);
                 };
-                (end.clone().unwrap_or_else(|| outside(&link)), Some(link.label))
+                let shown = checked.line(&page.url, link)?;
+                (end.clone().unwrap_or(shown.to), shown.label)
             };
             is_known = true;
             Ok(each(LinkLine { from: page.url, to, label }))
@@ -198,7 +223,7 @@ impl Reader<'_> {
 
     /// Shows the links of a page: those within the scope in their order, then the others.
     fn from(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        let Some(target) = self.asked(url)?.and_then(|asked| asked.target) else { return Ok(()) };
+        let Some(target) = asked(self.connection, url)?.and_then(|asked| asked.target) else { return Ok(()) };
         self.read.is_known = true;
         let Some(page) = self.page(target.id)? else { return Ok(()) };
         self.count(&page);
@@ -213,29 +238,26 @@ impl Reader<'_> {
                 }
             }
         }
-        let refused = page.refused().into_iter();
-        refused.map(|link| line(&page.url, link)).all(each);
+        let checked = CheckedLinks::of(self.connection, self.current)?;
+        for link in page.refused() {
+            if !each(checked.line(&page.url, link)?) {
+                break;
+            }
+        }
         Ok(())
     }
 
     /// Shows the links that left the scope, by their pages.
     fn external(&mut self, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
         self.read.is_known = true;
+        let checked = CheckedLinks::of(self.connection, self.current)?;
         self.each_page("kept.labels", |page| {
-            let left = page.refused().into_iter().filter(|link| &*link.reason != NOFOLLOW);
-            Ok(left.map(|link| line(&page.url, link)).all(&mut *each))
-        })
-    }
-
-    /// What is asked for; `None` before the crawl has begun.
-    fn asked(&self, url: &WebUrl) -> Result<Option<Asked>, Fault> {
-        of_one_moment(self.connection, || {
-            let rules: Option<Canonicalizer> = resume::key_rules(self.connection)?;
-            let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(self.connection)?) else { return Ok(None) };
-            let key = rules.key(&url.clone().without_credentials());
-            let fingerprint = seed.fingerprint(&key);
-            let target = targets::one(self.connection, fingerprint)?;
-            Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
+            for link in page.refused().into_iter().filter(|link| &*link.reason != NOFOLLOW) {
+                if !each(checked.line(&page.url, link)?) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         })
     }
 
@@ -386,12 +408,16 @@ fn pair(place: u64, page: u64) -> u64 {
     place << PAGE_BITS | (page & ((1 << PAGE_BITS) - 1))
 }
 
-fn outside(link: &RefusedLink) -> LinkEnd {
-    LinkEnd { url: Some(link.url.to_string()), reason: Some(link.reason.to_string()), ..LinkEnd::default() }
-}
-
-fn line(page: &str, link: RefusedLink) -> LinkLine {
-    LinkLine { from: page.to_owned(), to: outside(&link), label: Some(link.label) }
+/// What is asked for; `None` before the crawl has begun.
+fn asked(connection: &Connection, url: &WebUrl) -> Result<Option<Asked>> {
+    of_one_moment(connection, || {
+        let rules: Option<Canonicalizer> = resume::key_rules(connection)?;
+        let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(connection)?) else { return Ok(None) };
+        let key = rules.key(&url.clone().without_credentials());
+        let fingerprint = seed.fingerprint(&key);
+        let target = targets::one(connection, fingerprint)?;
+        Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
+    })
 }
 
 #[cfg(test)]

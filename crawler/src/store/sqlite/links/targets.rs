@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use crate::{
-    store::{LinkEnd, LinkFound},
+    store::{Abandonment, LinkEnd, LinkFound, VisitOutcome},
     url::Fingerprint,
 };
 
@@ -77,10 +77,14 @@ impl Which {
     }
 
     /// Whether a target is one of these, now that its redirects were followed.
-    pub(super) fn takes(self, target: &LinkTarget) -> bool {
-        let redirected = target.end.redirect.as_ref();
-        // At the end of redirects, only what has no end still redirects.
-        self == Self::Redirects || redirected.is_none_or(|to| to.outcome.as_deref().is_some_and(is_bad))
+    pub(super) fn takes(self, end: &LinkEnd) -> bool {
+        let outcome = end.outcome.as_deref().unwrap_or_default();
+        let redirects = outcome == VisitOutcome::Redirected.as_str();
+        match (self, &end.redirect) {
+            (Self::Redirects, _) => redirects,
+            (Self::Broken, None) => is_bad(outcome) || end.reason.as_deref() == Some(Abandonment::NoName.as_str()),
+            (Self::Broken, Some(found)) => found.outcome.as_deref().is_some_and(is_bad),
+        }
     }
 }
 

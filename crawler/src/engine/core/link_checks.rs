@@ -1,0 +1,266 @@
+//! [`LinkChecks`]: the URLs that pages link to or show and that are none of the crawl, which are asked for once nothing else is left.
+//!
+//! Owns: when the store is asked for such URLs, which of them are in memory, and which hosts are asked for nothing else.
+//!
+//! Invariants: at most [`MOST`] URLs are in memory. A run ends when none is left without an answer, or where nothing may be asked any more.
+//!
+//! Does not know: how a URL is asked for, what its answer means, and when its host may be asked.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
+
+use crate::{
+    candidate::{HostId, Ticket},
+    config::{CheckChoice, CheckSettings},
+    health::HealthRow,
+    store::{LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted},
+    time::Moment,
+};
+
+/// URLs in memory at most.
+const MOST: usize = 8_192;
+
+/// A host of no other URL that is to be left alone for longer is given up.
+const LONGEST_PAUSE: Duration = Duration::from_mins(2);
+
+/// The URLs to be checked in a run.
+#[derive(Debug)]
+pub(super) struct LinkChecks {
+    settings: CheckSettings,
+    /// After so many failures in a row a host of no other URL is given up.
+    most_failures: u32,
+    state: State,
+    /// Those that were handed out and have no answer.
+    out: HashSet<Ticket>,
+    /// Those that are left to a run that goes on.
+    left: HashSet<Ticket>,
+    /// The last that was handed out.
+    behind: u64,
+    /// Whether any was, since the store was asked for the first.
+    any: bool,
+    /// Whether a page was read since the pages were looked through: it may link to others.
+    is_stale: bool,
+    /// Hosts of no URL of the crawl.
+    outside: BTreeSet<HostId>,
+    /// Hosts that refuse HEAD, or did not answer to it.
+    without_head: BTreeSet<HostId>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The pages are still to be looked through.
+    Due,
+    /// The store is asked.
+    Asked,
+    /// There may be more behind those that were handed out.
+    More,
+    /// There are none.
+    Last,
+    /// Each has its answer.
+    Complete,
+}
+
+/// What a crawl does next of which nothing else is left.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum AtEnd {
+    /// It asks the store for URLs.
+    Ask(LinkCheckRequest),
+    /// It waits for answers.
+    Wait,
+    /// It ends.
+    End,
+}
+
+impl LinkChecks {
+    /// Those of a run in which a fetch is tried so many times.
+    pub(super) fn new(settings: &CheckSettings, attempts: u32) -> Self {
+        Self {
+            state: if settings.external == CheckChoice::On { State::Due } else { State::Complete },
+            settings: settings.clone(),
+            most_failures: attempts,
+            out: HashSet::new(),
+            left: HashSet::new(),
+            behind: 0,
+            any: false,
+            is_stale: false,
+            outside: BTreeSet::new(),
+            without_head: BTreeSet::new(),
+        }
+    }
+
+    /// Whether they have begun and have not come to their end.
+    pub(super) fn are_under_way(&self) -> bool {
+        !matches!(self.state, State::Due | State::Complete)
+    }
+
+    /// Nothing else is left.
+    pub(super) fn at_end(&mut self) -> AtEnd {
+        if let Some(request) = self.asks() {
+            return AtEnd::Ask(request);
+        }
+        match self.state {
+            State::Due => AtEnd::Ask(self.request(true)),
+            State::Last | State::Complete if self.is_stale && self.out.is_empty() => AtEnd::Ask(self.request(true)),
+            State::Last if self.out.is_empty() => {
+                if !std::mem::take(&mut self.any) {
+                    self.state = State::Complete;
+                    return AtEnd::End;
+                }
+                // Redirects may have led to URLs of earlier sequences.
+                self.behind = 0;
+                AtEnd::Ask(self.request(false))
+            }
+            State::Complete => AtEnd::End,
+            State::Asked | State::More | State::Last => AtEnd::Wait,
+        }
+    }
+
+    /// Asks for more where there is room for them.
+    pub(super) fn asks(&mut self) -> Option<LinkCheckRequest> {
+        (self.state == State::More && self.out.len() < MOST / 2).then(|| self.request(false))
+    }
+
+    fn request(&mut self, collects: bool) -> LinkCheckRequest {
+        self.state = State::Asked;
+        if collects {
+            (self.behind, self.is_stale) = (0, false);
+        }
+        let CheckSettings { external, max_per_host, .. } = &self.settings;
+        let wanted = LinksWanted { external: *external == CheckChoice::On, most_of_host: max_per_host.get() };
+        LinkCheckRequest { collects: collects.then_some(wanted), behind: self.behind, most: MOST - self.out.len() }
+    }
+
+    /// The store has handed out: those that are not in memory yet.
+    pub(super) fn handed(&mut self, found: LinksToCheck) -> Vec<LinkToCheck> {
+        self.state = if found.are_all { State::Last } else { State::More };
+        self.behind = found.links.last().map_or(self.behind, |last| last.number);
+        let is_new = |link: &LinkToCheck| {
+            let number = Ticket(link.number);
+            !self.left.contains(&number) && self.out.insert(number)
+        };
+        let new: Vec<_> = found.links.into_iter().filter(is_new).collect();
+        self.any |= !new.is_empty();
+        new
+    }
+
+    /// A URL is in memory no more.
+    pub(super) fn is_out_no_more(&mut self, number: Ticket) {
+        self.out.remove(&number);
+    }
+
+    /// A URL is left to a run that goes on.
+    pub(super) fn leave(&mut self, number: Ticket) {
+        self.out.remove(&number);
+        self.left.insert(number);
+    }
+
+    /// A host is asked with GET from now on.
+    pub(super) fn refuses_head(&mut self, host: HostId) {
+        self.without_head.insert(host);
+    }
+
+    /// Whether it is.
+    pub(super) fn is_without_head(&self, host: HostId) -> bool {
+        self.without_head.contains(&host)
+    }
+
+    /// A page was read. Before the pages are looked through, that changes nothing.
+    pub(super) fn page_read(&mut self) {
+        self.is_stale = self.settings.external == CheckChoice::On && self.state != State::Due;
+    }
+
+    /// A URL led to another, which the store can hand out now.
+    pub(super) fn redirected(&mut self) {
+        if self.state == State::Last {
+            self.state = State::More;
+        }
+    }
+
+    /// A host is of no URL of the crawl; the least pause between its requests.
+    pub(super) fn is_outside(&mut self, host: HostId) -> Duration {
+        self.outside.insert(host);
+        self.settings.delay
+    }
+
+    /// The least pause between requests to a host.
+    pub(super) fn delay(&self, host: HostId) -> Duration {
+        if self.are_all_of(host) { self.settings.delay } else { Duration::ZERO }
+    }
+
+    /// Whether a host is asked for nothing else.
+    pub(super) fn are_all_of(&self, host: HostId) -> bool {
+        self.outside.contains(&host)
+    }
+
+    /// Whether a host with this health is not waited for.
+    pub(super) fn gives_up(&self, host: HostId, health: &HealthRow, now: Moment) -> bool {
+        let is_long = health.not_before > now + LONGEST_PAUSE;
+        self.are_all_of(host) && (health.failures >= self.most_failures || is_long)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Settings, url::WebUrl};
+
+    fn link(number: u64) -> LinkToCheck {
+        let url = WebUrl::parse(&format!("http://h/{number}")).unwrap();
+        LinkToCheck { number, url, redirects: 0 }
+    }
+
+    fn checks() -> LinkChecks {
+        LinkChecks::new(&CheckSettings { external: CheckChoice::On, ..Settings::default().check }, 3)
+    }
+
+    fn handed(checks: &mut LinkChecks, numbers: &[u64], are_all: bool) -> Vec<u64> {
+        let links = numbers.iter().copied().map(link).collect();
+        checks.handed(LinksToCheck { links, are_all }).iter().map(|link| link.number).collect()
+    }
+
+    fn behind(at_end: &AtEnd) -> Option<u64> {
+        if let AtEnd::Ask(request) = at_end { Some(request.behind) } else { None }
+    }
+
+    #[test]
+    fn a_run_ends_once_nothing_is_found_any_more() {
+        let mut checks = checks();
+        assert!(matches!(checks.at_end(), AtEnd::Ask(LinkCheckRequest { collects: Some(_), behind: 0, .. })));
+        assert_eq!((checks.at_end(), checks.asks()), (AtEnd::Wait, None));
+        assert_eq!(handed(&mut checks, &[3, 4], false), [3, 4]);
+        assert_eq!(checks.asks().map(|request| request.behind), Some(4));
+        assert!(handed(&mut checks, &[], true).is_empty());
+        assert_eq!(checks.at_end(), AtEnd::Wait, "two are out");
+        (3..=4).for_each(|number| checks.is_out_no_more(Ticket(number)));
+        assert_eq!(behind(&checks.at_end()), Some(0), "redirects may have led to others");
+        assert_eq!(handed(&mut checks, &[2], true), [2]);
+        checks.is_out_no_more(Ticket(2));
+        assert_eq!(behind(&checks.at_end()), Some(0));
+        assert!(handed(&mut checks, &[], true).is_empty());
+        assert_eq!((checks.at_end(), checks.are_under_way()), (AtEnd::End, false));
+        // A host that was silent may have answered meanwhile.
+        checks.page_read();
+        assert!(matches!(checks.at_end(), AtEnd::Ask(LinkCheckRequest { collects: Some(_), behind: 0, .. })));
+    }
+
+    #[test]
+    fn memory_holds_few() {
+        let mut checks = checks();
+        checks.at_end();
+        let numbers: Vec<u64> = (1..=MOST as u64).collect();
+        handed(&mut checks, &numbers, false);
+        assert_eq!(checks.asks(), None);
+        (1..=MOST as u64 / 2 + 1).for_each(|number| checks.is_out_no_more(Ticket(number)));
+        let request = checks.asks().unwrap();
+        assert_eq!((request.behind, request.most), (MOST as u64, MOST / 2 + 1));
+        assert_eq!(handed(&mut checks, &[MOST as u64, MOST as u64 + 1], true), [MOST as u64 + 1], "one is out");
+    }
+
+    #[test]
+    fn nothing_is_checked_where_nobody_asks_for_it() {
+        let mut checks = LinkChecks::new(&Settings::default().check, 3);
+        assert_eq!((checks.at_end(), checks.are_under_way()), (AtEnd::End, false));
+    }
+}

@@ -1,0 +1,179 @@
+//! URLs that pages link to or show and that are none of the crawl: which are to be checked, and what came of it.
+//!
+//! Owns: the table of these URLs. The pages of a sequence are looked through once nothing is left to fetch, and again in each run that
+//! comes so far.
+//!
+//! Invariants: each URL is asked for once a sequence, also over kills: it has its answer in the step that brings it. Repeating a look changes
+//! nothing.
+//!
+//! Does not know: how a URL is asked for, and what its links say of themselves.
+
+mod ends;
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+
+pub(super) use self::ends::CheckedEnds;
+use super::{current::Current, error::Fault, links, resume};
+use crate::{
+    store::{CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted, RefusedLink},
+    url::{Origin, WebUrl},
+};
+
+/// The reason of links that left the scope.
+const SCOPE: &str = "scope";
+
+/// The reason of a URL that is not asked for, because its host has as many as are asked for.
+pub(super) const LIMIT: &str = "max_per_host";
+
+/// URLs that are remembered, so that each page of a site need not ask for those in its frame.
+const REMEMBERED: usize = 65_536;
+
+/// Whether the database has the table: one of an older program may have none.
+pub(super) fn are_there(connection: &Connection) -> Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'link_check'")?.exists([])
+}
+
+/// Reads what is to be checked, after a look through the pages if that is asked for. What was written before is committed.
+pub(super) fn to_check(
+    connection: &Connection,
+    request: LinkCheckRequest,
+    current: Current,
+) -> std::result::Result<LinksToCheck, Fault> {
+    if let Some(wanted) = request.collects {
+        let transaction = connection.unchecked_transaction()?;
+        Collector { connection: &transaction, wanted, current, seen: HashSet::new() }.collect()?;
+        transaction.commit()?;
+    } else if request.behind == 0 {
+        let transaction = connection.unchecked_transaction()?;
+        want_returns(&transaction, current)?;
+        transaction.commit()?;
+    }
+    let mut select = connection.prepare_cached(
+        "SELECT id, url, redirects FROM link_check
+         WHERE id > ?1 AND wanted_in = ?2 AND (checked_in IS NULL OR checked_in <> ?2) ORDER BY id LIMIT ?3",
+    )?;
+    let mut rows = select.query(params![request.behind, current.sequence, request.most])?;
+    let mut found = LinksToCheck::default();
+    let mut read = 0;
+    while let Some(row) = rows.next()? {
+        read += 1;
+        let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str().unwrap_or_default()) else { continue };
+        found.links.push(LinkToCheck { number: row.get(0)?, url, redirects: row.get(2)? });
+    }
+    found.are_all = read < request.most;
+    Ok(found)
+}
+
+/// Writes what came of a URL. Where it redirects is to be checked too; whether that is a URL of the crawl is found out for all of them at
+/// once.
+pub(super) fn write(connection: &Connection, checked: &CheckedLink, current: Current) -> Result<()> {
+    let CheckedLink { number, at, outcome, status, reason, target, returns } = checked;
+    let mut update = connection.prepare_cached(
+        "UPDATE link_check SET checked_in = ?1, checked_at = ?2, outcome = ?3, status = ?4, reason = ?5, target = ?6
+         WHERE id = ?7 RETURNING redirects",
+    )?;
+    let text = target.as_ref().map(WebUrl::as_str);
+    let values = params![current.sequence, at.millis(), outcome.as_str(), status, reason, text, number];
+    let redirects: Option<u32> = update.query_row(values, |row| row.get(0)).optional()?;
+    debug_assert!(redirects.is_some(), "what was checked has a row");
+    match target.as_ref().zip(redirects) {
+        Some((target, redirects)) if !returns => want(connection, target.as_str(), redirects + 1, current),
+        _ => Ok(()),
+    }
+}
+
+/// Has a URL be checked in this sequence. One that is linked to is no end of a redirect alone.
+fn want(connection: &Connection, url: &str, redirects: u32, current: Current) -> Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO link_check (url, redirects, wanted_in) VALUES (?1, ?2, ?3)
+         ON CONFLICT (url) DO UPDATE SET redirects = ?2, wanted_in = ?3 WHERE wanted_in <> ?3 OR redirects > ?2",
+    )?;
+    insert.execute(params![url, redirects, current.sequence]).map(|_| ())
+}
+
+/// Has those ends of redirects be checked that are within the scope and no URL of the crawl. All its URLs are looked at: the first
+/// sequence has no index of them.
+fn want_returns(connection: &Connection, current: Current) -> Result<()> {
+    let Some((rules, seed)) = resume::key_rules(connection)?.zip(resume::fingerprint_seed(connection)?) else {
+        return Ok(());
+    };
+    let mut select = connection.prepare_cached(
+        "SELECT target, redirects FROM link_check WHERE checked_in = ?1 AND target IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM link_check AS there WHERE there.url = link_check.target AND there.wanted_in = ?1)",
+    )?;
+    let mut rows = select.query([current.sequence])?;
+    let mut open = HashMap::<[u8; 16], (String, u32)>::new();
+    while let Some(row) = rows.next()? {
+        let (target, redirects): (String, u32) = (row.get(0)?, row.get(1)?);
+        let Ok(url) = WebUrl::parse(&target) else { continue };
+        open.insert(rules.fingerprint(&url, seed).to_bytes(), (target, redirects));
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let mut select = connection.prepare_cached("SELECT fingerprint FROM url WHERE visit IS NOT NULL")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        open.remove(&row.get::<_, [u8; 16]>(0)?);
+    }
+    open.into_values().try_for_each(|(target, redirects)| want(connection, &target, redirects + 1, current))
+}
+
+/// Looks through the pages.
+struct Collector<'c> {
+    connection: &'c Connection,
+    wanted: LinksWanted,
+    current: Current,
+    seen: HashSet<Box<str>>,
+}
+
+impl Collector<'_> {
+    fn collect(mut self) -> std::result::Result<(), Fault> {
+        let (connection, current) = (self.connection, self.current);
+        links::each_refused(connection, current, |link| Ok(self.take(&link)?))?;
+        Ok(limit(connection, self.wanted.most_of_host, current)?)
+    }
+
+    fn take(&mut self, link: &RefusedLink) -> Result<()> {
+        let is_wanted = self.wanted.external && &*link.reason == SCOPE;
+        if !is_wanted || self.seen.contains(&link.url) || WebUrl::parse(&link.url).is_err() {
+            return Ok(());
+        }
+        if self.seen.len() >= REMEMBERED {
+            self.seen.clear();
+        }
+        self.seen.insert(link.url.clone());
+        want(self.connection, &link.url, 0, self.current)
+    }
+}
+
+/// Of each host the first URLs are asked for, so many; what redirects lead to is not counted.
+fn limit(connection: &Connection, most: u32, current: Current) -> Result<()> {
+    let mut hosts = HashMap::<Origin, u32>::new();
+    let mut select = connection.prepare(
+        "SELECT id, url, checked_in IS ?1, reason IS ?2 FROM link_check WHERE wanted_in = ?1 AND redirects = 0 ORDER BY id",
+    )?;
+    let mut update = connection.prepare(
+        "UPDATE link_check SET checked_in = ?1, checked_at = NULL, outcome = ?2, status = NULL, reason = ?3, target = NULL
+         WHERE id = ?4",
+    )?;
+    let mut rows = select.query(params![current.sequence, LIMIT])?;
+    while let Some(row) = rows.next()? {
+        let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str()?) else { continue };
+        let of_host = hosts.entry(url.origin()).or_default();
+        *of_host += 1;
+        let (is_done, is_left_out): (bool, bool) = (row.get(2)?, row.get(3)?);
+        let left_out = LinkCheckOutcome::LeftOut.as_str();
+        match (*of_host > most, is_done && is_left_out) {
+            (true, false) if !is_done => {
+                update.execute(params![current.sequence, left_out, LIMIT, row.get::<_, i64>(0)?])?
+            }
+            // It was beyond a limit that was raised.
+            (false, true) => update.execute(params![None::<u32>, None::<&str>, None::<&str>, row.get::<_, i64>(0)?])?,
+            _ => 0,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! [`CheckedEnds`]: what came of the URLs that were checked.
+
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+
+use super::{LIMIT, are_there};
+use crate::store::{LinkCheckCounts, LinkCheckOutcome, LinkEnd, LinkFound, sqlite::words::word_or_none};
+
+/// Redirects that are followed.
+const MOST_REDIRECTS: usize = 32;
+
+/// Answers for the URLs that were checked in a sequence.
+pub(in crate::store::sqlite) struct CheckedEnds<'c> {
+    connection: &'c Connection,
+    sequence: u32,
+    are_there: bool,
+}
+
+/// A row.
+struct Checked {
+    url: String,
+    outcome: String,
+    status: Option<u16>,
+    reason: Option<String>,
+    target: Option<String>,
+}
+
+const ROWS: &str = "SELECT url, outcome, status, reason, target FROM link_check WHERE checked_in = ?1";
+
+impl<'c> CheckedEnds<'c> {
+    /// Those of a sequence.
+    pub(in crate::store::sqlite) fn of(connection: &'c Connection, sequence: u32) -> Result<Self> {
+        Ok(Self { connection, sequence, are_there: are_there(connection)? })
+    }
+
+    /// Whether any URL redirects, or leads nowhere.
+    pub(in crate::store::sqlite) fn any_to_show(&self) -> Result<bool> {
+        let query = "SELECT 1 FROM link_check WHERE checked_in = ? AND outcome IN ('redirected', 'broken', 'failed')";
+        Ok(self.are_there && self.connection.prepare_cached(query)?.exists([self.sequence])?)
+    }
+
+    /// What came of a URL; `None` where it was not checked. `of_crawl` knows where URLs of the crawl lead.
+    pub(in crate::store::sqlite) fn end(
+        &self,
+        url: &str,
+        of_crawl: impl Fn(&str) -> Result<Option<LinkEnd>>,
+    ) -> Result<Option<LinkEnd>> {
+        let Some(first) = self.row(url)? else { return Ok(None) };
+        let redirect = match &first.target {
+            Some(target) => Some(self.follow(&first.url, target, of_crawl)?),
+            None => None,
+        };
+        Ok(Some(LinkEnd {
+            url: Some(first.url),
+            status: first.status,
+            outcome: Some(first.outcome),
+            reason: first.reason,
+            redirect,
+        }))
+    }
+
+    fn follow(
+        &self,
+        from: &str,
+        target: &str,
+        of_crawl: impl Fn(&str) -> Result<Option<LinkEnd>>,
+    ) -> Result<LinkFound> {
+        let mut passed = vec![from.to_owned()];
+        let mut next = target.to_owned();
+        loop {
+            if let Some(first) = passed.iter().position(|url| *url == next) {
+                let redirected = Some(LinkCheckOutcome::Redirected.as_str().to_owned());
+                let circle = passed.split_off(first);
+                return Ok(LinkFound { url: next, outcome: redirected, circle, ..LinkFound::default() });
+            }
+            let Some(row) = self.row(&next)? else {
+                return Ok(match of_crawl(&next)? {
+                    Some(LinkEnd { redirect: Some(found), .. }) => found,
+                    Some(end) => LinkFound { url: next, status: end.status, outcome: end.outcome, circle: Vec::new() },
+                    None => LinkFound { url: next, ..LinkFound::default() },
+                });
+            };
+            match row.target {
+                Some(target) if passed.len() < MOST_REDIRECTS => {
+                    passed.push(std::mem::replace(&mut next, target));
+                }
+                _ => {
+                    let outcome = Some(row.outcome);
+                    return Ok(LinkFound { url: next, status: row.status, outcome, circle: Vec::new() });
+                }
+            }
+        }
+    }
+
+    fn row(&self, url: &str) -> Result<Option<Checked>> {
+        if !self.are_there {
+            return Ok(None);
+        }
+        let mut select = self.connection.prepare_cached(&format!("{ROWS} AND url = ?2"))?;
+        select.query_row(params![self.sequence, url], checked).optional()
+    }
+
+    /// How many URLs came to what.
+    pub(in crate::store::sqlite) fn counts(&self) -> Result<LinkCheckCounts> {
+        let mut counts = LinkCheckCounts::default();
+        if !self.are_there {
+            return Ok(counts);
+        }
+        let query = format!(
+            "SELECT iif(checked_in = ?1, outcome, NULL), iif(checked_in = ?1, reason, NULL) IS '{LIMIT}', count(*)
+             FROM link_check WHERE wanted_in = ?1 GROUP BY 1, 2"
+        );
+        let mut select = self.connection.prepare_cached(&query)?;
+        let mut rows = select.query([self.sequence])?;
+        while let Some(row) = rows.next()? {
+            let is_beyond_limit = row.get(1)?;
+            let count = match word_or_none(row, 0, LinkCheckOutcome::of_word)? {
+                None => &mut counts.left,
+                Some(LinkCheckOutcome::Good) => &mut counts.good,
+                Some(LinkCheckOutcome::Redirected) => &mut counts.redirected,
+                Some(LinkCheckOutcome::Broken) => &mut counts.broken,
+                Some(LinkCheckOutcome::Failed) => &mut counts.failed,
+                Some(LinkCheckOutcome::LeftOut) if is_beyond_limit => &mut counts.beyond_limit,
+                Some(LinkCheckOutcome::LeftOut) => &mut counts.forbidden,
+            };
+            *count = row.get(2)?;
+        }
+        Ok(counts)
+    }
+}
+
+fn checked(row: &Row<'_>) -> Result<Checked> {
+    Ok(Checked {
+        url: row.get(0)?,
+        outcome: row.get(1)?,
+        status: row.get(2)?,
+        reason: row.get(3)?,
+        target: row.get(4)?,
+    })
+}

@@ -1,0 +1,74 @@
+//! Links to what is none of the crawl and was checked.
+
+use std::{cell::RefCell, collections::HashMap};
+
+use rusqlite::Connection;
+
+use super::{Current, Fault, PageLinks, Reader, Which, asked};
+use crate::{
+    store::{LinkEnd, LinkLine, LinksRead, RefusedLink, sqlite::link_checks::CheckedEnds},
+    url::WebUrl,
+};
+
+/// URLs whose answers are remembered: those in the frame of a site are on each of its pages.
+const REMEMBERED: usize = 16_384;
+
+/// Knows where links lead that were refused.
+pub(super) struct CheckedLinks<'c> {
+    connection: &'c Connection,
+    ends: CheckedEnds<'c>,
+    known: RefCell<HashMap<Box<str>, Option<LinkEnd>>>,
+}
+
+impl<'c> CheckedLinks<'c> {
+    /// Those of a sequence.
+    pub(super) fn of(connection: &'c Connection, current: Current) -> Result<Self, Fault> {
+        Ok(Self { connection, ends: CheckedEnds::of(connection, current.sequence)?, known: RefCell::default() })
+    }
+
+    /// What came of a URL, if it was checked.
+    pub(super) fn end(&self, url: &str) -> Result<Option<LinkEnd>, Fault> {
+        if let Some(known) = self.known.borrow().get(url) {
+            return Ok(known.clone());
+        }
+        let of_crawl = |url: &str| {
+            let Ok(url) = WebUrl::parse(url) else { return Ok(None) };
+            Ok(asked(self.connection, &url)?.and_then(|asked| asked.target).map(|target| target.end))
+        };
+        let end = self.ends.end(url, of_crawl)?;
+        let mut known = self.known.borrow_mut();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(url.into(), end.clone());
+        Ok(end)
+    }
+
+    /// A link that was refused.
+    pub(super) fn line(&self, page: &str, link: RefusedLink) -> Result<LinkLine, Fault> {
+        let outside =
+            || LinkEnd { url: Some(link.url.to_string()), reason: Some(link.reason.to_string()), ..LinkEnd::default() };
+        let to = self.end(&link.url)?.unwrap_or_else(outside);
+        Ok(LinkLine { from: page.to_owned(), to, label: Some(link.label) })
+    }
+}
+
+impl Reader<'_> {
+    /// Shows the links to what was checked, by their pages.
+    pub(super) fn of_checked(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        let checked = CheckedLinks::of(self.connection, self.current)?;
+        if !checked.ends.any_to_show()? {
+            return Ok(());
+        }
+        self.read = LinksRead::default();
+        self.each_page("kept.labels", |page: PageLinks| {
+            for link in page.refused() {
+                let end = checked.end(&link.url)?;
+                if end.is_some_and(|end| which.takes(&end)) && !each(checked.line(&page.url, link)?) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+}
