@@ -81,6 +81,10 @@ impl Core {
     /// Nothing more can be leased: what is left to do before the end.
     fn nothing_to_lease(&mut self, left: &Next, now: Moment) -> Then {
         let drained = *left == Next::Drained;
+        // What was held and is queued again must not be swept meanwhile.
+        if self.outbox.has_questions() {
+            return Then::Wait(None);
+        }
         if self.limits.held_early() {
             self.outbox.ask(StoreQuestion::Held);
             return Then::Wait(None);
