@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 51] = [
+const FLAGS: [(&str, &str); 52] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -27,6 +27,7 @@ const FLAGS: [(&str, &str); 51] = [
     ("fetch.resolve", "resolve"),
     ("extract.nofollow", "nofollow"),
     ("check.external", "check-external"),
+    ("check.assets", "check-assets"),
     ("cache.strategy", "cache"),
     ("cache.max_lost_urls", "max-lost-urls"),
     ("cache.expected_urls", "expected-urls"),

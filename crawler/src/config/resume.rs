@@ -5,8 +5,8 @@
 //! once. A new sequence may have any settings but other rules of keys: those are fixed when the directory is made.
 
 use super::{
-    CanonicalChoice, ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved, ScopeKind,
-    Settings, Source, secret,
+    CanonicalChoice, CheckChoice, ConfigFault, ConfigFaults, FormsChoice, ListsChoice, NofollowChoice, Resolved,
+    ScopeKind, Settings, Source, secret,
 };
 
 /// A key whose value differs from the stored one.
@@ -99,6 +99,7 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         }
         "scope.exclude" => !within(&old.scope.exclude, &new.scope.exclude),
         "scope.max_url_length" => new.scope.max_url_length > old.scope.max_url_length,
+        "check.assets" => new.check.assets == CheckChoice::On,
         "sources.sitemaps" => new.sources.sitemaps == ListsChoice::On,
         "sources.feeds" => new.sources.feeds == ListsChoice::On,
         "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,
@@ -118,7 +119,11 @@ fn reach(kind: ScopeKind) -> u8 {
     }
 }
 
-fn wider(place: &str, ChangedKey { before, after, .. }: &ChangedKey) -> ConfigFault {
+fn wider(place: &str, ChangedKey { key, before, after }: &ChangedKey) -> ConfigFault {
+    if key.starts_with("check.") {
+        let again = "what finished pages show and load is not kept: crawl the site again (--again), or into a new directory (--dir)";
+        return ConfigFault::new(place, again);
+    }
     let problem = format!(
         "{after} is a wider scope than the stored {before}, and the links of finished pages that were out of scope are \
          not kept: crawl the site again (--again), crawl into a new directory (--dir), or keep {before}"

@@ -231,6 +231,8 @@ pub struct RawSources {
 pub struct RawCheck {
     /// Whether links that leave the scope are checked.
     pub external: Option<RawValue>,
+    /// Whether what pages show and load is.
+    pub assets: Option<RawValue>,
     /// URLs of one host that are checked.
     pub max_per_host: Option<RawValue>,
     /// The least pause between requests to a host of no page.

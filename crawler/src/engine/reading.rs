@@ -75,6 +75,9 @@ pub(super) fn page(
     if let Some(canonical) = page.head.canonical.as_deref().filter(|_| reading.follows_canonical) {
         scanned.links.add_canonical(canonical);
     }
+    if reading.parts {
+        scanned.links.parts = extract::parts(&response.body, response.content_type(), url, reading.limits);
+    }
     (page, Some(scanned.links))
 }
 

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::{CanonicalChoice, ChangeSettings, FormsChoice, Settings},
+    config::{CanonicalChoice, ChangeSettings, CheckChoice, FormsChoice, Settings},
     extract::{LinkKinds, LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
@@ -251,6 +251,7 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         agent: Arc::from(agent.as_str()),
         omitted: None,
         labels: settings.labels_links(),
+        parts: settings.check.assets == CheckChoice::On,
         now: Box::new(|| Moment::EPOCH),
         events: None,
         preparers: Preparers::default(),

@@ -122,6 +122,8 @@ pub(super) struct Visitor<F> {
     pub(super) omitted: Option<Arc<Omitted>>,
     /// Whether it is kept what links say of themselves.
     pub(super) labels: bool,
+    /// Whether it is kept what pages show and load.
+    pub(super) parts: bool,
     /// What the crawl's clock shows.
     pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
     /// What hands events to whoever follows the crawl, if anybody does.
@@ -267,7 +269,7 @@ impl<F: Fetcher> Visitor<F> {
         let agent = Arc::clone(&self.agent);
         let (kinds, follows_canonical) = (self.kinds, self.follows_canonical);
         let links = Reading { kinds, follows_canonical, ..Reading::links(self.links, self.seed) };
-        let reading = Reading { text: self.omitted.clone(), labels: self.labels, ..links };
+        let reading = Reading { text: self.omitted.clone(), labels: self.labels, parts: self.parts, ..links };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
         let (lists, fetched_as) = (self.lists, how.fetched_as);
         let unpacks = lists.unpack((&url, fetched_as), &response);

@@ -10,6 +10,7 @@ use super::{
     element::Element,
     header::HeaderLink,
     labels::Label,
+    parts::PagePart,
     references::{LinkLimits, Marks, ReferenceSeed, References, trailing_half},
     sitemap::SourceKind,
 };
@@ -41,12 +42,14 @@ pub struct RawLinks {
     hashes: Option<BaseHashes>,
     /// What lists them, where that is no page.
     list: Option<SourceKind>,
+    /// What the page shows and loads, where that is asked for.
+    pub parts: Vec<PagePart>,
 }
 
 impl RawLinks {
     pub(super) fn new(mut references: References, base: Base) -> Self {
         references.close();
-        Self { hashes: base.hashes(references.seed().value()), references, base, list: None }
+        Self { hashes: base.hashes(references.seed().value()), references, base, list: None, parts: Vec::new() }
     }
 
     /// None yet, of a page there.

@@ -20,6 +20,7 @@ use super::{
     references::{LinkLimits, ReferenceSeed, References},
     refresh::refresh_target,
     relations::{Relation, RelationTag},
+    srcset::candidates,
     tags::{Name, Slot, Tag, Values, Wanted},
 };
 use crate::text::Text;
@@ -30,6 +31,16 @@ const LONGEST_TITLE: usize = 4096;
 /// Finds what is wanted in a page whose bytes are UTF-8 (or nearly); its links go into `links`.
 pub(super) fn collect(html: &[u8], wanted: Wanted, links: References) -> Collected {
     listen(html, wanted, links, &mut Deaf)
+}
+
+/// Finds what a page shows and loads, within limits, and its base.
+pub(super) fn collect_parts(html: &[u8], limits: LinkLimits) -> Collected {
+    let (attention, wanted) = (Attention::new(), Wanted::Parts);
+    let [links, requisites] =
+        [LinkLimits { links: 0, bytes: 0 }, limits].map(|limits| References::within(limits, ReferenceSeed::random()));
+    let found = RefCell::new(Collected { links, requisites, ..Collected::default() });
+    collect_from(PageReader::new(html, &attention, &found, wanted), &attention, wanted, &found, &mut Deaf);
+    found.into_inner()
 }
 
 /// Finds links, base, title and robots directives, and the text.
@@ -173,6 +184,9 @@ impl<'a, L: Listener> Collector<'a, L> {
     /// Keeps what the start tag says. In SVG, `a` alone means what it means in HTML.
     fn take(&self, tag: Tag, html: bool) {
         let found = &mut *self.found.borrow_mut();
+        if self.wanted == Wanted::Parts && tag != Tag::Base {
+            return self.take_part(tag, html, found);
+        }
         match tag {
             Tag::Anchor => self.take_anchor(html, found),
             _ if !html => {}
@@ -254,6 +268,33 @@ impl<'a, L: Listener> Collector<'a, L> {
             found.requisites.offer_loaded(href);
         } else if has_token(rel, b"alternate") {
             found.alternates.offer_loaded(href);
+        }
+    }
+
+    /// Keeps what is shown or loaded where the tag is.
+    fn take_part(&self, tag: Tag, html: bool, found: &mut Collected) {
+        let [url, other, content] = [Slot::Url, Slot::OtherUrl, Slot::Content].map(|slot| self.values.get(slot));
+        let name = self.name.as_bytes();
+        let parts = &mut found.requisites;
+        match tag {
+            Tag::Use if !html => parts.offer_part(url.or(other), Element::Use),
+            // The image of a drawing.
+            Tag::Embedded if !html => parts.offer_part(url.or(other), Element::of_part(name)),
+            Tag::Embedded | Tag::Script => {
+                let values = [url, other].into_iter().flatten().chain(content.into_iter().flat_map(candidates));
+                for value in values {
+                    parts.offer_part(Some(value), Element::of_part(name));
+                }
+            }
+            Tag::Link => {
+                let [rel, media_type] = [Slot::Kind, Slot::Type].map(|slot| self.values.get(slot));
+                let rel = rel.unwrap_or_default();
+                if Relation::of(rel, media_type) == Relation::Part {
+                    let is_sheet = has_token(rel, b"stylesheet");
+                    parts.offer_part(url, if is_sheet { Element::StyleSheet } else { Element::Part });
+                }
+            }
+            _ => {}
         }
     }
 

@@ -31,6 +31,32 @@ pub enum Element {
     FeedEntry,
     /// Any other, in lists that hold no links to pages.
     Other,
+    /// `img`
+    Image,
+    /// `source`
+    Source,
+    /// `script`
+    Script,
+    /// `link` with `rel=stylesheet`
+    StyleSheet,
+    /// `link` of another part of a page, such as an icon
+    Part,
+    /// `object`
+    Object,
+    /// `embed`
+    Embed,
+    /// `audio`
+    Audio,
+    /// `video`
+    Video,
+    /// `track`
+    Track,
+    /// `input` that is an image
+    Input,
+    /// `image` in SVG
+    Drawing,
+    /// `use` in SVG
+    Use,
 }
 
 /// What counts as a link of a page. Each one includes those before it.
@@ -55,6 +81,24 @@ impl Element {
         if name.len() == 5 { Self::Frame } else { Self::InlineFrame }
     }
 
+    /// That of what shows or loads something, by its tag's name.
+    pub(super) fn of_part(name: &[u8]) -> Self {
+        let parts = [
+            Self::Image,
+            Self::Source,
+            Self::Script,
+            Self::Object,
+            Self::Embed,
+            Self::Audio,
+            Self::Video,
+            Self::Track,
+            Self::Input,
+            Self::Drawing,
+        ];
+        let of_name = |part: &Self| name.eq_ignore_ascii_case(part.as_str().as_bytes());
+        parts.into_iter().find(of_name).unwrap_or(Self::Other)
+    }
+
     /// Its name in output: of an element that of its tag.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +107,18 @@ impl Element {
             Self::Frame => "frame",
             Self::InlineFrame => "iframe",
             Self::Refresh => "meta",
-            Self::Link | Self::Feed => "link",
+            Self::Link | Self::Feed | Self::StyleSheet | Self::Part => "link",
+            Self::Image => "img",
+            Self::Source => "source",
+            Self::Script => "script",
+            Self::Object => "object",
+            Self::Embed => "embed",
+            Self::Audio => "audio",
+            Self::Video => "video",
+            Self::Track => "track",
+            Self::Input => "input",
+            Self::Drawing => "image",
+            Self::Use => "use",
             Self::Form => "form",
             Self::Header | Self::HeaderFeed => "header",
             Self::Sitemap => "sitemap",

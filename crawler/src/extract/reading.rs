@@ -20,12 +20,22 @@ pub struct Reading {
     pub text: Option<Arc<Omitted>>,
     /// What each link says of itself is wanted ([`RawLinks::label`](super::RawLinks::label)).
     pub labels: bool,
+    /// What the page shows and loads is wanted ([`RawLinks::parts`](super::RawLinks::parts)): that takes a second pass.
+    pub parts: bool,
 }
 
 impl Reading {
     /// For its links to pages, but for forms.
     pub fn links(limits: LinkLimits, seed: ReferenceSeed) -> Self {
-        Self { kinds: LinkKinds::Pages, follows_canonical: false, limits, seed, text: None, labels: false }
+        Self {
+            kinds: LinkKinds::Pages,
+            follows_canonical: false,
+            limits,
+            seed,
+            text: None,
+            labels: false,
+            parts: false,
+        }
     }
 
     /// For its text as well.

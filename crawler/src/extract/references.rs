@@ -127,6 +127,11 @@ impl References {
         self.offer(value.filter(|value| !trim(value).is_empty()), Element::Other, false);
     }
 
+    /// The same of one that is to be checked; a part of the page itself is none.
+    pub(super) fn offer_part(&mut self, value: Option<&[u8]>, element: Element) {
+        self.offer(value.filter(|value| !matches!(trim(value).first(), None | Some(b'#'))), element, false);
+    }
+
     /// Takes the value of an attribute that leads to a page, of an element without a text of its own; its number, if it is kept. An
     /// empty one leads nowhere.
     pub(super) fn offer_page(&mut self, value: Option<&[u8]>, element: Element, rel: Option<&[u8]>) -> Option<u32> {

@@ -11,6 +11,8 @@ pub(super) enum Wanted {
     Links(LinkKinds),
     /// All that a page refers to, each kind apart: `a` and `area`, frames, images, scripts, styles, alternates.
     Everything,
+    /// What a page shows and loads, with its base.
+    Parts,
 }
 
 impl Wanted {
@@ -51,6 +53,8 @@ pub(super) enum Tag {
     Form,
     /// `img`, `image`, `input`, `source`, `track`, `embed`, `audio`, `video`, `object`: brings its own resource.
     Embedded,
+    /// `use` in SVG.
+    Use,
     /// Everything else.
     Other,
 }
@@ -87,6 +91,7 @@ impl Tag {
             b"img" | b"image" | b"input" | b"source" | b"track" | b"embed" | b"audio" | b"video" | b"object" => {
                 Self::Embedded
             }
+            b"use" => Self::Use,
             _ => Self::Other,
         }
     }
@@ -96,9 +101,11 @@ impl Tag {
     pub(super) fn matters(self, wanted: Wanted) -> bool {
         match self {
             Self::Other => false,
+            Self::Link if wanted == Wanted::Parts => true,
+            Self::Use => wanted == Wanted::Parts,
             Self::Frame | Self::Link => wanted == Wanted::Everything || wanted.follows(LinkKinds::Pages),
             Self::Form => wanted.follows(LinkKinds::PagesAndForms),
-            Self::Embedded => wanted == Wanted::Everything,
+            Self::Embedded => matches!(wanted, Wanted::Everything | Wanted::Parts),
             _ => true,
         }
     }
@@ -126,7 +133,10 @@ impl Tag {
             _ if wanted == Wanted::Links(LinkKinds::Anchors) => None,
             (Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
             (Self::InlineFrame, b"srcdoc") => Some(Slot::Content),
-            _ if wanted != Wanted::Everything => None,
+            (Self::Embedded, b"srcset") if wanted == Wanted::Parts => Some(Slot::Content),
+            (Self::Embedded | Self::Use, b"href") if wanted == Wanted::Parts => Some(Slot::Url),
+            (Self::Embedded | Self::Use, b"xlink:href") if wanted == Wanted::Parts => Some(Slot::OtherUrl),
+            _ if !matches!(wanted, Wanted::Everything | Wanted::Parts) => None,
             (Self::Embedded | Self::Script, b"src") => Some(Slot::Url),
             (Self::Embedded, b"data" | b"poster") => Some(Slot::OtherUrl),
             _ => None,
@@ -143,7 +153,7 @@ pub(super) enum Slot {
     OtherUrl,
     /// `rel`, or the `name` of a meta tag.
     Kind,
-    /// `content`, the `alt` of an area, the `srcdoc` of a frame, or the `hreflang` of a link.
+    /// `content`, the `alt` of an area, the `srcdoc` of a frame, the `hreflang` of a link, or what is shown in other sizes.
     Content,
     /// `type`, `method`, or the `http-equiv` of a meta tag.
     Type,

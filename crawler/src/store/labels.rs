@@ -24,8 +24,11 @@ use crate::extract::{Element, Label};
 const NONE_REFUSED: u8 = 6;
 const SOME_REFUSED: u8 = 7;
 
+/// The reason of what a page does not link to, but shows or loads.
+pub const ASSET: &str = "asset";
+
 /// The elements by their numbers: only ever added to.
-const ELEMENTS: [Element; 14] = [
+const ELEMENTS: [Element; 27] = [
     Element::Anchor,
     Element::Area,
     Element::Frame,
@@ -40,6 +43,19 @@ const ELEMENTS: [Element; 14] = [
     Element::Sitemap,
     Element::SitemapIndex,
     Element::FeedEntry,
+    Element::Image,
+    Element::Source,
+    Element::Script,
+    Element::StyleSheet,
+    Element::Part,
+    Element::Object,
+    Element::Embed,
+    Element::Audio,
+    Element::Video,
+    Element::Track,
+    Element::Input,
+    Element::Drawing,
+    Element::Use,
 ];
 
 /// What each zstd frame begins with: a page is small, so these bytes are left out.
@@ -97,7 +113,7 @@ pub struct LinkLabel {
     pub language: Option<Box<str>>,
 }
 
-/// A link that is no candidate of the crawl.
+/// A link that is no candidate of the crawl, or something that a page shows or loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedLink {
     /// Where it leads.

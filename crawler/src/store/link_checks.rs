@@ -18,6 +18,8 @@ pub struct LinkCheckRequest {
 pub struct LinksWanted {
     /// Whether those are that left the scope.
     pub external: bool,
+    /// Whether what pages show and load is.
+    pub assets: bool,
     /// So many of a host at most.
     pub most_of_host: u32,
 }
@@ -59,6 +61,13 @@ pub struct CheckedLink {
     pub target: Option<WebUrl>,
     /// Whether that is within the scope: then it may be a URL of the crawl.
     pub returns: bool,
+}
+
+impl CheckedLink {
+    /// Of a URL without an answer.
+    pub fn unanswered(number: u64, at: Moment, outcome: LinkCheckOutcome, reason: Box<str>) -> Self {
+        Self { number, at, outcome, status: None, reason: Some(reason), target: None, returns: false }
+    }
 }
 
 /// What a check came to.

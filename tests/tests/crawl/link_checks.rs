@@ -255,3 +255,65 @@ fn a_signal_ends_the_checks_at_once_and_they_go_on() {
     let summary = checked(&server, &dir, &[]);
     assert_eq!((&summary["end"], &summary["link_check"]["good"]), (&"drained".into(), &3.into()), "{summary}");
 }
+
+/// A page that shows and loads this and that, some of which is not there.
+fn with_assets(elsewhere: String) -> impl Fn(&Asked) -> Reply {
+    move |asked| match asked.target.as_str() {
+        "/" => Reply::html(format!(
+            "<link rel=stylesheet href=style.css><link rel=icon href=gone.ico><script src=x.js></script>
+             <img src=1.png srcset='2.png 2x, gone.png 3x'><img src={elsewhere}><a href=big.png><img src=small.png></a>
+             <a href=1.html>next</a><svg><use href='icons.svg#a'/></svg>",
+        )),
+        "/1.html" => Reply::html("<img src=gone.png><img src=big.png><img src=moved.png>"),
+        "/moved.png" => Reply::redirect(301, "/1.png"),
+        "/robots.txt" | "/gone.ico" | "/gone.png" | "/icons.svg" => Reply::status(404),
+        _ => Reply::Whole(200, vec!["content-type: image/png".to_owned()], b"it is there".to_vec()),
+    }
+}
+
+#[test]
+fn what_pages_show_and_load_is_checked_on_any_host() {
+    let open = other(14, open_server);
+    let (server, folder) = (serve(with_assets(open.url("/gone"))), Folder::new());
+    let dir = folder.crawl();
+    let crawl = |arguments: &[&str]| {
+        let crawl = if dir.exists() { Webloom::go_on(&dir) } else { Webloom::crawl(&dir, &server.url("/")) };
+        let crawl = crawl.env("WEBLOOM_CHECK_DELAY", "20ms").args(["--delay", "0", "--allow-private", "127.0.0.0/8"]);
+        let summary = crawl.args(arguments).run().expect(0).json();
+        assert_counts(&summary);
+        assert_clean(&dir);
+        summary
+    };
+    let summary = crawl(&["--check-assets"]);
+    // The large picture is a page too, because a link leads there: it is not asked for twice.
+    assert_eq!((&summary["pages"]["stored"], server.count("/big.png")), (&3.into(), 1));
+    let element = |line: &Value| format!("{} {} {}", line["element"], line["to"], line["outcome"]).replace('"', "");
+    let mut broken: Vec<String> = links(&dir, "--broken").iter().map(element).collect();
+    broken.sort_unstable();
+    let expected = [
+        format!("img {} broken", server.url("/gone.png")),
+        format!("img {} broken", server.url("/gone.png")),
+        format!("img {} broken", open.url("/gone")),
+        format!("link {} broken", server.url("/gone.ico")),
+        format!("use {} broken", server.url("/icons.svg")),
+    ];
+    assert_eq!(broken, expected);
+    let moved: Vec<String> = links(&dir, "--redirects").iter().map(element).collect();
+    assert_eq!(moved, [format!("img {} redirected", server.url("/moved.png"))]);
+    assert!(links(&dir, "--external").is_empty(), "no link leaves the scope");
+    let asked = |target: &str| requests(&server).iter().filter(|asked| asked.ends_with(target)).count();
+    assert_eq!(["/style.css", "/x.js", "/1.png", "/2.png", "/small.png", "/gone.png"].map(asked), [1, 1, 1, 1, 1, 2]);
+    // The next sequence finds the same, though its pages are known.
+    crawl(&["--again"]);
+    let mut again: Vec<String> = links(&dir, "--broken").iter().map(element).collect();
+    again.sort_unstable();
+    assert_eq!((again, asked("/style.css")), (broken, 2));
+    // What was read without them does not know them.
+    let plain = Folder::new();
+    Webloom::crawl(&plain.crawl(), &server.url("/")).args(["--delay", "0"]).run().expect(0);
+    let late = Webloom::go_on(&plain.crawl()).args(["--check-assets"]).run().expect(2);
+    assert!(late.stderr.contains("--check-assets") && late.stderr.contains("--again"), "{}", late.stderr);
+    let late =
+        Webloom::go_on(&plain.crawl()).args(["--check-assets", "--again", "--delay", "0"]).run().expect(0).json();
+    assert!(late["link_check"]["broken"].as_u64() >= Some(3), "{late}");
+}

@@ -8,7 +8,10 @@
 //!
 //! Does not know: subcommands, START arguments, the crawl directory.
 
+mod change;
+mod check;
 mod schedule;
+mod values;
 
 use std::path::PathBuf;
 
@@ -20,6 +23,11 @@ use crate::{
 };
 
 pub use self::schedule::ScheduleFlags;
+use self::{
+    change::ChangeFlags,
+    check::CheckFlags,
+    values::{list, text},
+};
 
 const USER_AGENT_HELP: &str = "Name and contact address that servers see \
     [default: webloom/{version} (+https://webloom.example/bot)]";
@@ -254,17 +262,6 @@ struct PolitenessFlags {
 }
 
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Link check")]
-struct CheckFlags {
-    /// Check the links that leave the scope [default: off]
-    ///
-    /// Webloom asks for each such URL once, when no page is left to fetch, and follows its redirects. It keeps the delay and
-    /// the robots.txt of each host. `webloom links --broken` shows what leads nowhere.
-    #[arg(long)]
-    check_external: bool,
-}
-
-#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "URL cache")]
 struct CacheFlags {
     /// How to remember which URLs were seen [default: single]
@@ -363,34 +360,6 @@ struct AccessFlags {
     resolve: Vec<String>,
 }
 
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Changes")]
-struct ChangeFlags {
-    /// Keep the visible text of pages [default: auto]
-    ///
-    /// Webloom compares the texts to tell a changed text from changed bytes, and shows diffs of them. `auto` keeps them
-    /// if the crawl is watched.
-    #[arg(long, value_name = "auto|on|off")]
-    text: Option<String>,
-    /// Leave part of a page out of its text; may be repeated [default: none]
-    ///
-    /// `css:` leaves out elements, and `re:` what matches within a line. `before:` leaves out everything up to the
-    /// first line with this text, and `after:` everything from the first line with this text on.
-    #[arg(long, value_name = "css:SELECTOR|re:REGEX|before:TEXT|after:TEXT")]
-    ignore: Vec<String>,
-    /// How long to wait for a second look at a text that shrank to a quarter [default: 10m]
-    ///
-    /// Webloom reports the change only if the second look confirms it.
-    #[arg(long, value_name = "DURATION")]
-    confirm: Option<String>,
-    /// How long to wait for a second look at a page that is not found [default: 1d]
-    ///
-    /// Webloom reports that the page is gone only if the second look confirms it. It reports a page that answers 410 at
-    /// once.
-    #[arg(long, value_name = "DURATION")]
-    gone_after: Option<String>,
-}
-
 impl CrawlFlags {
     /// User name and password for the start URLs.
     pub fn auth(&self) -> Option<&SecretText> {
@@ -467,12 +436,6 @@ impl PolitenessFlags {
     }
 }
 
-impl CheckFlags {
-    fn apply(&self, raw: &mut RawSettings) {
-        raw.check.external = self.check_external.then(|| RawValue::text("on"));
-    }
-}
-
 impl CacheFlags {
     fn apply(&self, raw: &mut RawSettings) {
         raw.cache.strategy = text(self.cache.as_ref());
@@ -488,15 +451,6 @@ impl CacheFlags {
     }
 }
 
-impl ChangeFlags {
-    fn apply(&self, raw: &mut RawSettings) {
-        raw.change.text = text(self.text.as_ref());
-        raw.change.ignore = list(&self.ignore);
-        raw.change.confirm = text(self.confirm.as_ref());
-        raw.change.gone_after = text(self.gone_after.as_ref());
-    }
-}
-
 impl AccessFlags {
     fn apply(&self, raw: &mut RawSettings) {
         let headers: Vec<_> = self.header.iter().map(|header| header.reveal().to_owned()).collect();
@@ -506,14 +460,6 @@ impl AccessFlags {
         raw.fetch.resolver = text(self.resolver.as_ref());
         raw.fetch.resolve = list(&self.resolve);
     }
-}
-
-fn text(given: Option<&String>) -> Option<RawValue> {
-    given.map(RawValue::text)
-}
-
-fn list(given: &[String]) -> Option<RawValue> {
-    (!given.is_empty()).then(|| RawValue::List(given.to_vec()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use clap::Args;
 
-use super::{list, text};
+use super::values::{list, text};
 use crate::config::RawSettings;
 
 /// When sequences begin.

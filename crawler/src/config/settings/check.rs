@@ -25,6 +25,8 @@ words! {
 pub struct CheckSettings {
     /// Whether those are that leave the scope.
     pub external: CheckChoice,
+    /// Whether what pages show and load is.
+    pub assets: CheckChoice,
     /// URLs of one host that are checked in a sequence.
     pub max_per_host: NonZeroU32,
     /// The least pause between requests to a host of no URL of the crawl.
@@ -32,11 +34,17 @@ pub struct CheckSettings {
 }
 
 impl CheckSettings {
+    /// Whether anything is checked.
+    pub fn any(&self) -> bool {
+        [self.external, self.assets].contains(&CheckChoice::On)
+    }
+
     pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
         let delay = DurationRange(Duration::ZERO..=Duration::from_hours(1));
         let many = Count(NonZeroU32::MIN..=MOST_OF_HOST);
         Self {
             external: reader.read("check.external", &OneOf(PhantomData)),
+            assets: reader.read("check.assets", &OneOf(PhantomData)),
             max_per_host: reader.read("check.max_per_host", &many),
             delay: reader.read("check.delay", &delay),
         }

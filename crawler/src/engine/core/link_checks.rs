@@ -77,7 +77,7 @@ impl LinkChecks {
     /// Those of a run in which a fetch is tried so many times.
     pub(super) fn new(settings: &CheckSettings, attempts: u32) -> Self {
         Self {
-            state: if settings.external == CheckChoice::On { State::Due } else { State::Complete },
+            state: if settings.any() { State::Due } else { State::Complete },
             settings: settings.clone(),
             most_failures: attempts,
             out: HashSet::new(),
@@ -127,8 +127,9 @@ impl LinkChecks {
         if collects {
             (self.behind, self.is_stale) = (0, false);
         }
-        let CheckSettings { external, max_per_host, .. } = &self.settings;
-        let wanted = LinksWanted { external: *external == CheckChoice::On, most_of_host: max_per_host.get() };
+        let CheckSettings { external, assets, max_per_host, .. } = &self.settings;
+        let [external, assets] = [external, assets].map(|choice| *choice == CheckChoice::On);
+        let wanted = LinksWanted { external, assets, most_of_host: max_per_host.get() };
         LinkCheckRequest { collects: collects.then_some(wanted), behind: self.behind, most: MOST - self.out.len() }
     }
 
@@ -168,7 +169,7 @@ impl LinkChecks {
 
     /// A page was read. Before the pages are looked through, that changes nothing.
     pub(super) fn page_read(&mut self) {
-        self.is_stale = self.settings.external == CheckChoice::On && self.state != State::Due;
+        self.is_stale = self.settings.any() && self.state != State::Due;
     }
 
     /// A URL led to another, which the store can hand out now.

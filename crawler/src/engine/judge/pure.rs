@@ -1,7 +1,7 @@
 //! [`PureHalf`]: which of a visit's candidates may be admitted.
 
 use std::{
-    collections::{BTreeMap, HashMap, hash_map::Entry},
+    collections::{BTreeMap, HashMap, HashSet, hash_map::Entry},
     hash::{BuildHasher, Hasher},
     sync::Arc,
 };
@@ -11,9 +11,9 @@ use super::{
     memo::{Memo, Target},
 };
 use crate::{
-    extract::{Label, RawLink, RawLinks, sitemap::SourceKind},
+    extract::{Label, PagePart, RawLink, RawLinks, sitemap::SourceKind},
     scope::{CrawlScope, Refusal},
-    store::LabelPacker,
+    store::{ASSET, LabelPacker},
     url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRuleSet, WebUrl},
 };
 
@@ -102,6 +102,8 @@ impl PureHalf {
         let mut proposals = Proposals { list, ..Proposals::default() };
         let mut passed = Vec::with_capacity(different.len());
         let mut labels = links.are_labelled().then(LabelPacker::default);
+        let has_parts = !links.parts.is_empty();
+        let fingerprints: HashSet<_> = different.iter().filter(|_| has_parts).map(|one| one.fingerprint).collect();
         for Judged { number, fingerprint, nofollow, labelled_by, changed, allowed } in different {
             proposals.count_rewritten(changed);
             let forbidden = !follows || (nofollow && self.relation == LinkRelation::Obey);
@@ -115,10 +117,25 @@ impl PureHalf {
                 Err(reason) => proposals.refuse(reason.as_str()),
             }
         }
+        if let Some(packer) = &mut labels {
+            self.pack_parts(packer, &links, &fingerprints);
+        }
         proposals.leave_out(links.beyond() + left);
         proposals.labels = labels.map(LabelPacker::finish);
         proposals.passed = Passed::of_page(passed, links, self.rules.clone());
         proposals
+    }
+
+    /// Packs what a page shows and loads, but for what it links to as well.
+    fn pack_parts(&self, packer: &mut LabelPacker, links: &RawLinks, linked: &HashSet<Fingerprint>) {
+        let mut different = HashSet::new();
+        for PagePart { url, element } in &links.parts {
+            let (fingerprint, _) = self.rules.judged(url, self.seed);
+            if !linked.contains(&fingerprint) && different.insert(fingerprint) && url.as_str().len() <= LONGEST_REFUSED
+            {
+                packer.refuse(url.as_str(), ASSET, Label { element: *element, rel: "", text: "", language: "" });
+            }
+        }
     }
 
     /// The links that lead to different URLs; one counts as `nofollow` if all that lead there do. Beyond so many bytes of

@@ -27,8 +27,9 @@ use self::{
     urls::{FINGERPRINT, IS_URL, ONCE, OWN_HOST},
 };
 use super::{
+    checked_ends,
     error::{Fault, is_of_wrong_type},
-    link_checks, prune,
+    prune,
 };
 use crate::{
     queue::Counts,
@@ -93,7 +94,7 @@ fn nothing_but(findings: Vec<Finding>) -> CheckReport {
 
 fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut findings = Vec::new();
-    let of_checks = if link_checks::are_there(connection)? { CHECKED_RULES } else { &[] };
+    let of_checks = if checked_ends::are_there(connection)? { CHECKED_RULES } else { &[] };
     for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks) {
         findings.extend(rule(connection, invariant, broken)?);
     }

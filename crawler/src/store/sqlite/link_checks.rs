@@ -8,32 +8,23 @@
 //!
 //! Does not know: how a URL is asked for, and what its links say of themselves.
 
-mod ends;
-
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-pub(super) use self::ends::CheckedEnds;
-use super::{current::Current, error::Fault, links, resume};
+use super::{checked_ends::LIMIT, current::Current, error::Fault, links, resume};
 use crate::{
-    store::{CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted, RefusedLink},
+    store::{
+        ASSET, CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted, RefusedLink,
+    },
     url::{Origin, WebUrl},
 };
 
 /// The reason of links that left the scope.
 const SCOPE: &str = "scope";
 
-/// The reason of a URL that is not asked for, because its host has as many as are asked for.
-pub(super) const LIMIT: &str = "max_per_host";
-
 /// URLs that are remembered, so that each page of a site need not ask for those in its frame.
 const REMEMBERED: usize = 65_536;
-
-/// Whether the database has the table: one of an older program may have none.
-pub(super) fn are_there(connection: &Connection) -> Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'link_check'")?.exists([])
-}
 
 /// Reads what is to be checked, after a look through the pages if that is asked for. What was written before is committed.
 pub(super) fn to_check(
@@ -93,32 +84,64 @@ fn want(connection: &Connection, url: &str, redirects: u32, current: Current) ->
     insert.execute(params![url, redirects, current.sequence]).map(|_| ())
 }
 
-/// Has those ends of redirects be checked that are within the scope and no URL of the crawl. All its URLs are looked at: the first
-/// sequence has no index of them.
+/// Has those ends of redirects be checked that are within the scope, unless they are URLs of the crawl.
 fn want_returns(connection: &Connection, current: Current) -> Result<()> {
+    let want = "INSERT INTO link_check (url, redirects, wanted_in)
+        SELECT target, min(redirects) + 1, ?1 FROM link_check WHERE checked_in = ?1 AND target IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM link_check AS there WHERE there.url = link_check.target AND there.wanted_in = ?1)
+        GROUP BY target
+        ON CONFLICT (url) DO UPDATE SET redirects = excluded.redirects, wanted_in = excluded.wanted_in";
+    while connection.execute(want, [current.sequence])? > 0 {
+        take_over(connection, current)?;
+    }
+    Ok(())
+}
+
+/// What came of URLs of the crawl is known: they are not asked for once more. All URLs are looked at, for the first sequence has no index
+/// of them.
+fn take_over(connection: &Connection, current: Current) -> Result<()> {
     let Some((rules, seed)) = resume::key_rules(connection)?.zip(resume::fingerprint_seed(connection)?) else {
         return Ok(());
     };
-    let mut select = connection.prepare_cached(
-        "SELECT target, redirects FROM link_check WHERE checked_in = ?1 AND target IS NOT NULL
-             AND NOT EXISTS (SELECT 1 FROM link_check AS there WHERE there.url = link_check.target AND there.wanted_in = ?1)",
+    let mut select = connection.prepare(
+        "SELECT id, url FROM link_check WHERE wanted_in = ?1 AND checked_in IS NOT ?1 AND id > ?2 ORDER BY id LIMIT ?3",
     )?;
-    let mut rows = select.query([current.sequence])?;
-    let mut open = HashMap::<[u8; 16], (String, u32)>::new();
-    while let Some(row) = rows.next()? {
-        let (target, redirects): (String, u32) = (row.get(0)?, row.get(1)?);
-        let Ok(url) = WebUrl::parse(&target) else { continue };
-        open.insert(rules.fingerprint(&url, seed).to_bytes(), (target, redirects));
+    let mut behind = 0;
+    loop {
+        let mut open = HashMap::<[u8; 16], Vec<u64>>::new();
+        let mut rows = select.query(params![current.sequence, behind, REMEMBERED])?;
+        while let Some(row) = rows.next()? {
+            behind = row.get(0)?;
+            if let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str()?) {
+                open.entry(rules.fingerprint(&url, seed).to_bytes()).or_default().push(behind);
+            }
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+        answer(connection, &open, current)?;
     }
-    if open.is_empty() {
-        return Ok(());
-    }
-    let mut select = connection.prepare_cached("SELECT fingerprint FROM url WHERE visit IS NOT NULL")?;
+}
+
+/// Gives these the answers of the URLs of the crawl that have their fingerprints.
+fn answer(connection: &Connection, open: &HashMap<[u8; 16], Vec<u64>>, current: Current) -> Result<()> {
+    let mut select = connection.prepare_cached(
+        "SELECT fingerprint, visit.id FROM url JOIN visit ON visit.id = url.visit WHERE url.state = 'finished'",
+    )?;
+    let mut update = connection.prepare_cached(
+        "UPDATE link_check SET (checked_in, checked_at, outcome, status, reason, target) = (
+             SELECT ?1, fetched_at, iif(outcome = 'stored', 'checked', outcome), status, reason, iif(outcome = 'redirected', redirect, NULL)
+             FROM visit WHERE visit.id = ?2) WHERE id = ?3",
+    )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        open.remove(&row.get::<_, [u8; 16]>(0)?);
+        let Some(ids) = open.get(&row.get::<_, [u8; 16]>(0)?) else { continue };
+        let visit: i64 = row.get(1)?;
+        for id in ids {
+            update.execute(params![current.sequence, visit, id])?;
+        }
     }
-    open.into_values().try_for_each(|(target, redirects)| want(connection, &target, redirects + 1, current))
+    Ok(())
 }
 
 /// Looks through the pages.
@@ -133,11 +156,15 @@ impl Collector<'_> {
     fn collect(mut self) -> std::result::Result<(), Fault> {
         let (connection, current) = (self.connection, self.current);
         links::each_refused(connection, current, |link| Ok(self.take(&link)?))?;
+        if self.wanted.assets {
+            take_over(connection, current)?;
+        }
         Ok(limit(connection, self.wanted.most_of_host, current)?)
     }
 
     fn take(&mut self, link: &RefusedLink) -> Result<()> {
-        let is_wanted = self.wanted.external && &*link.reason == SCOPE;
+        let LinksWanted { external, assets, .. } = self.wanted;
+        let is_wanted = (external && &*link.reason == SCOPE) || (assets && &*link.reason == ASSET);
         if !is_wanted || self.seen.contains(&link.url) || WebUrl::parse(&link.url).is_err() {
             return Ok(());
         }

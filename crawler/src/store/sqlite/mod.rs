@@ -14,6 +14,7 @@ mod batches;
 mod beginning;
 mod changes;
 mod check;
+mod checked_ends;
 #[cfg(test)]
 mod costs;
 mod current;

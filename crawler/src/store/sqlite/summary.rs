@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::{changes, current::Current, freshness, link_checks::CheckedEnds, lost, resume};
+use super::{changes, checked_ends::CheckedEnds, current::Current, freshness, lost, resume};
 use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},

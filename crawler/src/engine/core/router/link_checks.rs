@@ -185,9 +185,7 @@ impl Core {
 
     fn checked_without_answer(&mut self, item: &WorkItem, outcome: LinkCheckOutcome, why: Box<str>, at: Moment) {
         self.link_checks.is_out_no_more(item.id);
-        let reason = Some(why);
-        let (status, target, returns) = (None, None, false);
-        let checked = CheckedLink { number: item.id.0, at, outcome, status, reason, target, returns };
+        let checked = CheckedLink::unanswered(item.id.0, at, outcome, why);
         self.send(Step { checked: vec![checked], ..Step::default() });
     }
 }
@@ -206,6 +204,6 @@ fn checked(item: &WorkItem, result: Result<KeptResponse, FetchError>, at: Moment
     let answer = result.ok();
     let status = answer.as_ref().map(|answer| answer.status);
     let target = answer.and_then(|answer| if let Content::Redirect(to) = answer.content { Some(to) } else { None });
-    let (number, outcome, returns) = (item.id.0, LinkCheckOutcome::Good, false);
-    CheckedLink { number, at, outcome, status, reason: None, target, returns }
+    let outcome = LinkCheckOutcome::Good;
+    CheckedLink { number: item.id.0, at, outcome, status, reason: None, target, returns: false }
 }

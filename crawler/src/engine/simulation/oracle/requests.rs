@@ -116,7 +116,9 @@ fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) 
         // The robots.txt of one host may be that of others too.
         let same = |other: &&&Request| other.url == request.url && other.purpose == request.purpose;
         let twice = before().filter(same).any(|other| other.to > request.from);
-        if twice && !matches!(request.purpose, Purpose::Check | Purpose::Robots) {
+        // Two spellings of a URL out of the scope are two.
+        let is_spelled = crawl.world.lock().unwrap().spells && request.purpose == Purpose::LinkCheck;
+        if twice && !is_spelled && !matches!(request.purpose, Purpose::Check | Purpose::Robots) {
             return Err(format!("{request:?} is asked for twice at a time"));
         }
         if request.purpose.is_of_a_page() {

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use rusqlite::{Connection, Result};
 
 use super::{
-    super::link_checks,
+    super::checked_ends,
     columns::{CheckedColumn, CheckedTable, ValueKind},
 };
 use crate::{
@@ -65,7 +65,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     tables.extend(changes(&last));
     tables.extend(revisits(&last));
     // One that was written by an older program may have none.
-    tables.extend(link_checks::are_there(connection)?.then(|| link_check(&last)));
+    tables.extend(checked_ends::are_there(connection)?.then(|| link_check(&last)));
     Ok(tables)
 }
 

@@ -4,9 +4,12 @@ use std::{cell::RefCell, collections::HashMap};
 
 use rusqlite::Connection;
 
-use super::{Current, Fault, PageLinks, Reader, Which, asked};
+use super::{
+    super::{current::Current, error::Fault},
+    targets,
+};
 use crate::{
-    store::{LinkEnd, LinkLine, LinksRead, RefusedLink, sqlite::link_checks::CheckedEnds},
+    store::{LinkEnd, LinkLine, RefusedLink, sqlite::checked_ends::CheckedEnds},
     url::WebUrl,
 };
 
@@ -26,6 +29,11 @@ impl<'c> CheckedLinks<'c> {
         Ok(Self { connection, ends: CheckedEnds::of(connection, current.sequence)?, known: RefCell::default() })
     }
 
+    /// Whether any URL redirects, or leads nowhere.
+    pub(super) fn any_to_show(&self) -> Result<bool, Fault> {
+        Ok(self.ends.any_to_show()?)
+    }
+
     /// What came of a URL, if it was checked.
     pub(super) fn end(&self, url: &str) -> Result<Option<LinkEnd>, Fault> {
         if let Some(known) = self.known.borrow().get(url) {
@@ -33,7 +41,7 @@ impl<'c> CheckedLinks<'c> {
         }
         let of_crawl = |url: &str| {
             let Ok(url) = WebUrl::parse(url) else { return Ok(None) };
-            Ok(asked(self.connection, &url)?.and_then(|asked| asked.target).map(|target| target.end))
+            Ok(targets::asked(self.connection, &url)?.and_then(|asked| asked.target).map(|target| target.end))
         };
         let end = self.ends.end(url, of_crawl)?;
         let mut known = self.known.borrow_mut();
@@ -50,25 +58,5 @@ impl<'c> CheckedLinks<'c> {
             || LinkEnd { url: Some(link.url.to_string()), reason: Some(link.reason.to_string()), ..LinkEnd::default() };
         let to = self.end(&link.url)?.unwrap_or_else(outside);
         Ok(LinkLine { from: page.to_owned(), to, label: Some(link.label) })
-    }
-}
-
-impl Reader<'_> {
-    /// Shows the links to what was checked, by their pages.
-    pub(super) fn of_checked(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        let checked = CheckedLinks::of(self.connection, self.current)?;
-        if !checked.ends.any_to_show()? {
-            return Ok(());
-        }
-        self.read = LinksRead::default();
-        self.each_page("kept.labels", |page: PageLinks| {
-            for link in page.refused() {
-                let end = checked.end(&link.url)?;
-                if end.is_some_and(|end| which.takes(&end)) && !each(checked.line(&page.url, link)?) {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
-        })
     }
 }

@@ -32,8 +32,8 @@ use super::{
     summary,
 };
 use crate::{
-    store::{Labels, LinkEnd, LinkLabel, LinkLine, LinkQuery, LinksRead, RefusedLink},
-    url::{Canonicalizer, Fingerprint, WebUrl},
+    store::{ASSET, Labels, LinkEnd, LinkLabel, LinkLine, LinkQuery, LinksRead, RefusedLink},
+    url::WebUrl,
 };
 
 /// Memory for one sort.
@@ -163,6 +163,24 @@ impl Reader<'_> {
         Ok(true)
     }
 
+    /// Shows the links to what was checked, by their pages.
+    fn of_checked(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+        let checked = CheckedLinks::of(self.connection, self.current)?;
+        if !checked.any_to_show()? {
+            return Ok(());
+        }
+        self.read = LinksRead::default();
+        self.each_page("kept.labels", |page: PageLinks| {
+            for link in page.refused() {
+                let end = checked.end(&link.url)?;
+                if end.is_some_and(|end| which.takes(&end)) && !each(checked.line(&page.url, link)?) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })
+    }
+
     /// The pages that may link to each target, by its place; `None` where the index cannot be read.
     fn looked_up(&self, part: &[LinkTarget], index: &Index) -> Result<Option<Sorter>, Fault> {
         let mut found = self.sorter();
@@ -193,7 +211,7 @@ impl Reader<'_> {
 
     /// Shows the links to a URL, whether that is in the scope or not.
     fn to(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        let Some(asked) = asked(self.connection, url)? else { return Ok(()) };
+        let Some(asked) = targets::asked(self.connection, url)? else { return Ok(()) };
         let checked = CheckedLinks::of(self.connection, self.current)?;
         let end = match asked.target.as_ref().map(|target| target.end.clone()) {
             None => checked.end(url.as_str())?,
@@ -223,7 +241,7 @@ impl Reader<'_> {
 
     /// Shows the links of a page: those within the scope in their order, then the others.
     fn from(&mut self, url: &WebUrl, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        let Some(target) = asked(self.connection, url)?.and_then(|asked| asked.target) else { return Ok(()) };
+        let Some(target) = targets::asked(self.connection, url)?.and_then(|asked| asked.target) else { return Ok(()) };
         self.read.is_known = true;
         let Some(page) = self.page(target.id)? else { return Ok(()) };
         self.count(&page);
@@ -252,7 +270,7 @@ impl Reader<'_> {
         self.read.is_known = true;
         let checked = CheckedLinks::of(self.connection, self.current)?;
         self.each_page("kept.labels", |page| {
-            for link in page.refused().into_iter().filter(|link| &*link.reason != NOFOLLOW) {
+            for link in page.refused().into_iter().filter(|link| ![NOFOLLOW, ASSET].contains(&&*link.reason)) {
                 if !each(checked.line(&page.url, link)?) {
                     return Ok(false);
                 }
@@ -358,13 +376,6 @@ impl Reader<'_> {
     }
 }
 
-/// A URL that is asked for.
-struct Asked {
-    text: String,
-    fingerprint: Fingerprint,
-    target: Option<LinkTarget>,
-}
-
 impl PageLinks {
     fn unpacked(&self) -> Option<Labels> {
         self.labels.as_deref().and_then(Labels::read)
@@ -406,18 +417,6 @@ fn page(row: &Row<'_>) -> Result<PageLinks> {
 /// A target's place with a page, as one number.
 fn pair(place: u64, page: u64) -> u64 {
     place << PAGE_BITS | (page & ((1 << PAGE_BITS) - 1))
-}
-
-/// What is asked for; `None` before the crawl has begun.
-fn asked(connection: &Connection, url: &WebUrl) -> Result<Option<Asked>> {
-    of_one_moment(connection, || {
-        let rules: Option<Canonicalizer> = resume::key_rules(connection)?;
-        let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(connection)?) else { return Ok(None) };
-        let key = rules.key(&url.clone().without_credentials());
-        let fingerprint = seed.fingerprint(&key);
-        let target = targets::one(connection, fingerprint)?;
-        Ok(Some(Asked { text: key.as_str().to_owned(), fingerprint, target }))
-    })
 }
 
 #[cfg(test)]

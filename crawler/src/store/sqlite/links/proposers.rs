@@ -12,7 +12,7 @@ use super::{
 use crate::{
     candidate::Hop,
     extract::Element,
-    store::{Proposer, Proposers},
+    store::{ASSET, Proposer, Proposers},
     url::{Canonicalizer, Key, KeyRule, WebUrl},
 };
 
@@ -110,7 +110,7 @@ impl SoughtUrl<'_> {
         let (label, refused) = if is_taken {
             (page.label(self.link, page.unpacked().as_ref()), None)
         } else {
-            let link = page.refused().into_iter().find(|link| self.is_meant_by(&link.url))?;
+            let link = page.refused().into_iter().find(|link| &*link.reason != ASSET && self.is_meant_by(&link.url))?;
             (Some(link.label), Some(link.reason))
         };
         let hop = match label.map(|label| label.element) {

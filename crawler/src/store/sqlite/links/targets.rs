@@ -7,9 +7,10 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
+use super::super::{moment::of_one_moment, resume};
 use crate::{
     store::{Abandonment, LinkEnd, LinkFound, VisitOutcome},
-    url::Fingerprint,
+    url::{Canonicalizer, Fingerprint, WebUrl},
 };
 
 /// Redirects in a row that are followed. A crawl follows fewer: what is longer has no end.
@@ -106,6 +107,25 @@ pub(super) fn part(
     follow(connection, &mut found)?;
     let last = found.last().map(|target| target.id).filter(|_| found.len() == most);
     Ok((found, last))
+}
+
+/// A URL that is asked for.
+pub(super) struct AskedTarget {
+    pub(super) text: String,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) target: Option<LinkTarget>,
+}
+
+/// What is asked for; `None` before the crawl has begun.
+pub(super) fn asked(connection: &Connection, url: &WebUrl) -> Result<Option<AskedTarget>> {
+    of_one_moment(connection, || {
+        let rules: Option<Canonicalizer> = resume::key_rules(connection)?;
+        let Some((rules, seed)) = rules.zip(resume::fingerprint_seed(connection)?) else { return Ok(None) };
+        let key = rules.key(&url.clone().without_credentials());
+        let fingerprint = seed.fingerprint(&key);
+        let target = one(connection, fingerprint)?;
+        Ok(Some(AskedTarget { text: key.as_str().to_owned(), fingerprint, target }))
+    })
 }
 
 /// The row of a fingerprint, its redirects followed.

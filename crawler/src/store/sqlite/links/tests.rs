@@ -7,7 +7,7 @@ use crate::{
     candidate::Hop,
     extract::{Element, Label},
     store::{LabelPacker, Proposer, Proposers},
-    url::FingerprintSeed,
+    url::{Canonicalizer, FingerprintSeed},
 };
 
 const PAGES: u64 = 60;

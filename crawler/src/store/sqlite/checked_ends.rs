@@ -2,14 +2,21 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::{LIMIT, are_there};
 use crate::store::{LinkCheckCounts, LinkCheckOutcome, LinkEnd, LinkFound, sqlite::words::word_or_none};
+
+/// The reason of a URL that is not asked for, because its host has as many as are asked for.
+pub(super) const LIMIT: &str = "max_per_host";
 
 /// Redirects that are followed.
 const MOST_REDIRECTS: usize = 32;
 
+/// Whether the database has the table: one of an older program may have none.
+pub(super) fn are_there(connection: &Connection) -> Result<bool> {
+    connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'link_check'")?.exists([])
+}
+
 /// Answers for the URLs that were checked in a sequence.
-pub(in crate::store::sqlite) struct CheckedEnds<'c> {
+pub(super) struct CheckedEnds<'c> {
     connection: &'c Connection,
     sequence: u32,
     are_there: bool,
@@ -28,22 +35,18 @@ const ROWS: &str = "SELECT url, outcome, status, reason, target FROM link_check 
 
 impl<'c> CheckedEnds<'c> {
     /// Those of a sequence.
-    pub(in crate::store::sqlite) fn of(connection: &'c Connection, sequence: u32) -> Result<Self> {
+    pub(super) fn of(connection: &'c Connection, sequence: u32) -> Result<Self> {
         Ok(Self { connection, sequence, are_there: are_there(connection)? })
     }
 
     /// Whether any URL redirects, or leads nowhere.
-    pub(in crate::store::sqlite) fn any_to_show(&self) -> Result<bool> {
+    pub(super) fn any_to_show(&self) -> Result<bool> {
         let query = "SELECT 1 FROM link_check WHERE checked_in = ? AND outcome IN ('redirected', 'broken', 'failed')";
         Ok(self.are_there && self.connection.prepare_cached(query)?.exists([self.sequence])?)
     }
 
     /// What came of a URL; `None` where it was not checked. `of_crawl` knows where URLs of the crawl lead.
-    pub(in crate::store::sqlite) fn end(
-        &self,
-        url: &str,
-        of_crawl: impl Fn(&str) -> Result<Option<LinkEnd>>,
-    ) -> Result<Option<LinkEnd>> {
+    pub(super) fn end(&self, url: &str, of_crawl: impl Fn(&str) -> Result<Option<LinkEnd>>) -> Result<Option<LinkEnd>> {
         let Some(first) = self.row(url)? else { return Ok(None) };
         let redirect = match &first.target {
             Some(target) => Some(self.follow(&first.url, target, of_crawl)?),
@@ -100,7 +103,7 @@ impl<'c> CheckedEnds<'c> {
     }
 
     /// How many URLs came to what.
-    pub(in crate::store::sqlite) fn counts(&self) -> Result<LinkCheckCounts> {
+    pub(super) fn counts(&self) -> Result<LinkCheckCounts> {
         let mut counts = LinkCheckCounts::default();
         if !self.are_there {
             return Ok(counts);
