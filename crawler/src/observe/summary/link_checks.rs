@@ -23,11 +23,7 @@ pub(super) fn line(counts: &LinkCheckCounts) -> String {
     if counts.all() == 0 {
         return String::new();
     }
-    let mut text = format!(
-        "link check  {} = {} good",
-        counted(counts.all(), "URL out of scope", "URLs out of scope"),
-        count(counts.good)
-    );
+    let mut text = format!("link check  {} = {} good", counted(counts.all(), "URL", "URLs"), count(counts.good));
     let parts = [
         (counts.redirected, "redirect", "redirects"),
         (counts.broken, "broken", "broken"),

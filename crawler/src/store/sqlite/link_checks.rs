@@ -176,8 +176,10 @@ impl Collector<'_> {
     }
 }
 
-/// Of each host the first URLs are asked for, so many; what redirects lead to is not counted.
+/// Of each host that has no URL of the crawl, the first URLs are asked for, so many; what redirects lead to is not counted.
 fn limit(connection: &Connection, most: u32, current: Current) -> Result<()> {
+    let own = "SELECT origin FROM host WHERE id IN (SELECT DISTINCT host FROM url)";
+    let own = connection.prepare(own)?.query_map([], |row| row.get(0))?.collect::<Result<HashSet<String>>>()?;
     let mut hosts = HashMap::<Origin, u32>::new();
     let mut select = connection.prepare(
         "SELECT id, url, checked_in IS ?1, reason IS ?2 FROM link_check WHERE wanted_in = ?1 AND redirects = 0 ORDER BY id",
@@ -193,7 +195,8 @@ fn limit(connection: &Connection, most: u32, current: Current) -> Result<()> {
         *of_host += 1;
         let (is_done, is_left_out): (bool, bool) = (row.get(2)?, row.get(3)?);
         let left_out = LinkCheckOutcome::LeftOut.as_str();
-        match (*of_host > most, is_done && is_left_out) {
+        let is_beyond = *of_host > most && !own.contains(url.origin().as_str());
+        match (is_beyond, is_done && is_left_out) {
             (true, false) if !is_done => {
                 update.execute(params![current.sequence, left_out, LIMIT, row.get::<_, i64>(0)?])?
             }
