@@ -101,15 +101,18 @@ impl ConfigFaults {
     }
 }
 
-/// The known name that `name` was probably meant to be: the one with the same last part, or the nearest in letters.
+/// The known name that `name` was probably meant to be: the nearest in letters, or one with the same last part.
 pub(super) fn nearest(name: &str, known: impl IntoIterator<Item = String>) -> Option<String> {
     let last = |key: &str| key.rsplit('.').next().map(str::to_owned);
     known
         .into_iter()
-        .map(|key| (if last(&key) == last(name) { 0 } else { distance(name, &key) }, key))
-        .filter(|(distance, _)| *distance <= name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, key)| key)
+        .filter_map(|key| {
+            let distance = distance(name, &key);
+            let is_near = distance <= name.len() / 4;
+            (is_near || last(&key) == last(name)).then_some((!is_near, distance, key))
+        })
+        .min_by_key(|(is_far, distance, _)| (*is_far, *distance))
+        .map(|(_, _, key)| key)
 }
 
 /// Insertions, deletions and replacements between two names (Levenshtein 1965).
