@@ -1,6 +1,6 @@
 //! [`UrlFacts`]: what a crawl knows of one URL, whether it has a row for it or not.
 
-use super::{LastSequence, PageLine, RobotsRow};
+use super::{LastSequence, LinkEnd, PageLine, RobotsRow};
 use crate::{
     candidate::Hop,
     health::HealthRow,
@@ -17,6 +17,8 @@ pub struct UrlFacts {
     pub rules: KeyRuleSet,
     /// The row of its key, if there is one.
     pub record: Option<UrlRecord>,
+    /// What came of it, where it has no row and links were checked.
+    pub link_check: Option<LinkEnd>,
     /// That it is lost, where it has no row.
     pub lost: Option<LostFacts>,
     /// What leads to it.

@@ -117,7 +117,10 @@ fn each_link_has_its_finding() {
     let targets = of_open.into_iter().chain(of_no_head).chain(others).chain(rest);
     let (server, folder) = (site(targets.collect()), Folder::new());
     let dir = folder.crawl();
-    let summary = checked(&server, &dir, &[]);
+    let summary = checked(&server, &dir, &["--header", "x-secret: s3cret"]);
+    let has_secret =
+        |server: &Server| server.log().iter().any(|hit| hit.headers.iter().any(|line| line.contains("s3cret")));
+    assert_eq!([&server, &open, &no_head, &forbids, &busy].map(has_secret), [true, false, false, false, false]);
     assert_eq!((&summary["end"], &summary["pages"]["stored"]), (&"drained".into(), &2.into()));
     let broken = [
         (open.url("/gone"), "broken 404 null null"),
@@ -140,6 +143,8 @@ fn each_link_has_its_finding() {
     let found = &summary["link_check"];
     let figures = ["urls", "good", "redirected", "broken", "failed", "forbidden", "waiting"];
     assert_eq!(figures.map(|name| found[name].as_u64()), [15, 6, 4, 2, 2, 1, 0].map(Some), "{found}");
+    let why = Webloom::new(["why", dir.to_str().unwrap(), &open.url("/gone"), "--json"]).run().expect(0).json();
+    assert_eq!((&why["state"], &why["link_check"]["status"]), (&"refused".into(), &404.into()), "{why}");
     // They are no pages.
     assert!(pages(&dir).into_keys().all(|url| url.starts_with(&server.url("/"))));
     assert!(summary["hosts"].as_array().is_some_and(Vec::is_empty), "nothing waits for them: {}", summary["hosts"]);

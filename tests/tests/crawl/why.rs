@@ -80,7 +80,7 @@ fn answer(differences: Value) -> Value {
     let mut answer = json!({
         "rules": [], "reason": null, "merged": null, "outcome": null, "status": null, "redirect": null,
         "canonical": null, "title": null, "depth": null, "hop": null, "via": null, "sequence": null, "last_sequence": 0,
-        "fetched_at": null, "attempts": null, "due": null, "proposed_by": [], "robots": {"allowed": true, "rule": null},
+        "fetched_at": null, "attempts": null, "due": null, "proposed_by": [], "link_check": null, "robots": {"allowed": true, "rule": null},
         "host": {"origin": "", "healthy": true, "cause": null, "since": null, "not_before": null, "waiting": 0},
     });
     let Value::Object(differences) = differences else { panic!("an object") };

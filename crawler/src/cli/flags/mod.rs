@@ -540,7 +540,9 @@ mod tests {
                 continue;
             }
             let dashed = format!("--{flag}");
-            let described = Program::layers(&[&*format!("{dashed}={}", example(flag))]).describe().unwrap();
+            let has_value = argument.get_action().takes_values();
+            let given = if has_value { format!("{dashed}={}", example(flag)) } else { dashed.clone() };
+            let described = Program::layers(&[&*given]).describe().unwrap();
             let set: Vec<_> = described.iter().filter(|key| key.origin != "default").collect();
             assert_eq!(set.len(), 1, "{flag}");
             assert_eq!((set[0].key, &*set[0].origin), (row(flag).key, &*format!("flag {dashed}")));

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     candidate::Hop,
     extract::PageHead,
-    store::{HostFacts, PageLine, Proposer, UrlRecord},
+    store::{HostFacts, LinkEnd, PageLine, Proposer, UrlRecord},
     url::{KeyRule, WebUrl},
 };
 
@@ -42,9 +42,15 @@ pub(super) fn of(answer: &UrlAnswer) -> Value {
         "due": record.and_then(due),
         "proposed_by": facts.proposers.list.iter().map(proposer).collect::<Vec<_>>(),
         "proposed_by_count": facts.proposers.count,
+        "link_check": facts.link_check.as_ref().map(link_check),
         "robots": answer.robots.as_ref().map(robots),
         "host": facts.host.as_ref().map(host),
     })
+}
+
+fn link_check(end: &LinkEnd) -> Value {
+    let redirect = end.redirect.as_ref().map(|found| without_login(&found.url));
+    json!({ "outcome": end.outcome, "status": end.status, "reason": end.reason, "redirect": redirect })
 }
 
 /// What came of it, in the words of the listings.

@@ -26,6 +26,7 @@ const NAMED: usize = 5;
 pub(super) fn of(answer: &UrlAnswer, dir: &Path) -> Vec<String> {
     let parts = [
         Some(what_is_so(answer)),
+        link_check(answer),
         merged(answer),
         earlier(answer),
         proposed(answer),
@@ -48,6 +49,20 @@ fn what_is_so(answer: &UrlAnswer) -> String {
         (KeyState::Lost, _) => format!("{url} is not in the crawl: {}.", lost(answer)),
         _ => format!("{url} is not in the crawl: {}.", unknown(answer)),
     }
+}
+
+/// What came of it as a link that was checked.
+fn link_check(answer: &UrlAnswer) -> Option<String> {
+    let end = answer.facts.link_check.as_ref()?;
+    let status = end.status.map(|status| format!(" with status {status}")).unwrap_or_default();
+    let reason = end.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let what = match (end.outcome.as_deref(), &end.redirect) {
+        (_, Some(found)) => format!("the server redirects{status} to {}", without_login(&found.url)),
+        (Some("failed"), _) => format!("the server gave no answer{reason}"),
+        (Some("abandoned"), _) => format!("it was not asked for{reason}"),
+        _ => format!("the server answered{status}{reason}"),
+    };
+    Some(format!("Links to it were checked: {what}."))
 }
 
 fn finished(line: &PageLine) -> String {

@@ -7,6 +7,7 @@
 use rusqlite::{Connection, OptionalExtension, Result, Row, params, types::ToSql};
 
 use super::{
+    checked_ends::CheckedEnds,
     current::Current,
     error::Fault,
     held::HELD,
@@ -44,8 +45,10 @@ pub(super) fn facts(connection: &Connection, url: &WebUrl, most: usize) -> Resul
         None => host(connection, current, "origin", &url.origin().as_str())?,
     };
     let missing = if found.is_none() { lost(connection, fingerprint)? } else { None };
+    let checked = CheckedEnds::of(connection, last.number)?.end(url.as_str(), |_| Ok(None))?;
+    let link_check = checked.filter(|_| found.is_none());
     let (rules, record) = (rules.changing(url), found.map(|found| found.record));
-    Ok(Some(UrlFacts { key, rules, record, lost: missing, proposers, host, last }))
+    Ok(Some(UrlFacts { key, rules, record, link_check, lost: missing, proposers, host, last }))
 }
 
 fn row(connection: &Connection, fingerprint: Fingerprint, current: Current) -> Result<Option<FoundRow>> {

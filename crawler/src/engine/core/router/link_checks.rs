@@ -45,7 +45,11 @@ impl Core {
 
     /// URLs to be checked were handed out.
     pub(super) fn check_links(&mut self, found: LinksToCheck, now: Moment) {
-        for link in self.link_checks.handed(found) {
+        let new = self.link_checks.handed(found);
+        if !new.is_empty() {
+            tracing::info!(urls = new.len(), "checking links");
+        }
+        for link in new {
             let mut step = Step::default();
             let host = self.host(link.url.origin(), &mut step);
             if !step.hosts.is_empty() {

@@ -79,6 +79,8 @@ impl Core {
         };
         if why == Abandonment::NoHttps {
             tracing::info!(host = %origin, "the start URL has no scheme, and https gives no answer: http is tried");
+        } else if self.link_checks.are_all_of(host) {
+            tracing::debug!(host = %origin, why = why.as_str(), "links to the host are not checked");
         } else {
             tracing::warn!(host = %origin, why = why.as_str(), abandoned, "the queued URLs of the host are abandoned: {}", why.explained());
         }
