@@ -157,6 +157,11 @@ impl LinkChecks {
         self.left.insert(number);
     }
 
+    /// Whether any is.
+    pub(super) fn leaves_any(&self) -> bool {
+        !self.left.is_empty()
+    }
+
     /// A host is asked with GET from now on.
     pub(super) fn refuses_head(&mut self, host: HostId) {
         self.without_head.insert(host);

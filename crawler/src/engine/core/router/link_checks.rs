@@ -16,7 +16,7 @@ use crate::{
 
 impl Core {
     /// The run would end so: first links are checked, where that is asked for.
-    pub(super) fn links_checked_then(&mut self, end: RunEnd, now: Moment) -> Then {
+    pub(super) fn links_checked_then(&mut self, mut end: RunEnd, now: Moment) -> Then {
         let is_end = matches!(end, RunEnd::Drained | RunEnd::Budget | RunEnd::Unreachable | RunEnd::Aged { .. });
         if is_end && self.between.is_none() && !self.limits.is_out_of_time(now) {
             match self.link_checks.at_end() {
@@ -25,6 +25,8 @@ impl Core {
                     return Then::Wait(None);
                 }
                 AtEnd::Wait => return Then::Wait(None),
+                // What is left is on hosts of the crawl that do not answer any more.
+                AtEnd::End if end == RunEnd::Drained && self.link_checks.leaves_any() => end = RunEnd::Unreachable,
                 AtEnd::End => {}
             }
         }
