@@ -88,7 +88,7 @@ impl Omitted {
                 }
             }
         }
-        Some(Cow::Owned(page.html()))
+        Some(Cow::Owned(tree::html(page)))
     }
 }
 

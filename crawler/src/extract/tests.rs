@@ -472,7 +472,7 @@ fn time(html: &str) -> Duration {
 #[test]
 fn time_is_linear_whatever_the_page() {
     for (number, make) in HOSTILE.iter().enumerate() {
-        let (small, large) = (make(20_000), make(160_000));
+        let (small, large) = (make(10_000), make(80_000));
         let best = (0..3).map(|_| time(&small)).min().unwrap_or_default();
         let bound = best.max(Duration::from_millis(2)) * 8 * 4;
         let taken = (0..3).map(|_| time(&large)).min().unwrap_or_default();

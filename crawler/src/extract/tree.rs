@@ -25,6 +25,10 @@ const MOST_SEPARATORS: usize = 20_000;
 /// So many bytes are handed over before the tree is looked at.
 const PIECE: usize = 256;
 
+/// The longest text or attribute that is written at once: html5ever looks through all that is left of it at each character that it
+/// escapes.
+const LONGEST: usize = 4096;
+
 /// The tree of a page; none if it goes beyond these limits.
 pub(super) fn parse(html: &str) -> Option<Html> {
     let mut parser = driver::parse_document(HtmlTreeSink::new(Html::new_document()), ParseOpts::default());
@@ -39,6 +43,30 @@ pub(super) fn parse(html: &str) -> Option<Html> {
     let page = parser.finish();
     growth.after("", &page)?;
     Some(page)
+}
+
+/// A page again, in linear time: long texts are written in pieces, and long attributes are left out, for they are no text.
+pub(super) fn html(mut page: Html) -> String {
+    let text = |node: NodeRef<'_, Node>| {
+        Some((node.id(), node.value().as_text().filter(|text| text.len() > LONGEST)?.text.clone()))
+    };
+    let long: Vec<_> = page.tree.nodes().filter_map(text).collect();
+    for (id, text) in long {
+        let Some(mut node) = page.tree.get_mut(id) else { continue };
+        let mut rest = &*text;
+        while !rest.is_empty() {
+            let (piece, later) = rest.split_at(rest.floor_char_boundary(LONGEST));
+            node.insert_before(Node::Text(scraper::node::Text { text: piece.into() }));
+            rest = later;
+        }
+        node.detach();
+    }
+    for element in page.tree.values_mut() {
+        if let Node::Element(element) = element {
+            element.attrs.retain(|(_, value)| value.len() <= LONGEST);
+        }
+    }
+    page.html()
 }
 
 /// How far a tree has grown.
@@ -83,6 +111,20 @@ mod tests {
         let page = parse(&format!("<ul>{items}</ul><p>end")).unwrap();
         assert!(page.html().ends_with(">4999</a></li></ul><p>end</p></body></html>"));
         assert!(parse(&format!("<p>{}", numbered(300, "<b x=", ">"))).is_some());
+    }
+
+    #[test]
+    fn a_long_text_is_written_in_pieces() {
+        let long = "x &<\u{e9}\u{a0}".repeat(3_000);
+        let mut page = parse("<p title=short>1<b>2</b>3").unwrap();
+        let text = |node: &Node| node.as_text().is_some_and(|text| &**text == "1");
+        let first = page.tree.nodes().find(|node| text(node.value())).unwrap().id();
+        let longer = scraper::node::Text { text: long.as_str().into() };
+        *page.tree.get_mut(first).unwrap().value() = Node::Text(longer);
+        let whole = page.html();
+        assert_eq!(html(page), whole);
+        let long = format!("<p title='{long}' id=x>1");
+        assert!(html(parse(&long).unwrap()).ends_with("<body><p id=\"x\">1</p></body></html>"));
     }
 
     #[test]
