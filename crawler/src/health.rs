@@ -51,6 +51,11 @@ impl FailureCause {
         (Self::RobotsRedirect, "robots_redirect"),
     ];
 
+    /// Whether something answered, so that this machine is online.
+    pub fn is_sign_of_life(self) -> bool {
+        !matches!(self, Self::LookUp | Self::NoRoute | Self::TimedOut | Self::RobotsRedirect)
+    }
+
     /// What a person reads, with what can be done about it.
     pub fn explained(self) -> &'static str {
         match self {

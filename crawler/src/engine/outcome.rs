@@ -62,6 +62,17 @@ pub(super) enum Heard {
     Neither,
 }
 
+impl Heard {
+    /// Whether something answered.
+    pub(super) fn is_sign_of_life(self) -> bool {
+        match self {
+            Self::Answer | Self::Forbidden(_) => true,
+            Self::Nothing(failure) => failure.cause.is_sign_of_life(),
+            Self::Neither => false,
+        }
+    }
+}
+
 /// Decides on a result, `failures` fetches of the URL having failed before by its own fault; `fault` is whose the one before
 /// was, where the host may be to blame. What a URL is charged for one failure late ends with one attempt less, so that it is
 /// fetched `retry.attempts` times in any case.

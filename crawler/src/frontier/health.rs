@@ -162,6 +162,11 @@ impl Health {
         }
     }
 
+    /// Whether it has a URL that had an answer.
+    pub(super) fn has_good(&self) -> bool {
+        !self.good.is_empty()
+    }
+
     /// The good URL to ask for. They take turns.
     pub(super) fn take_check(&mut self) -> Option<WebUrl> {
         let url = WebUrl::parse(self.good.first()?).ok();
@@ -288,13 +293,13 @@ impl Health {
     }
 
     /// When the host is unreachable, if it does not answer until then; `None` when it is well, or is yet to be asked in this
-    /// run whether it still fails.
-    pub(super) fn gives_up(&self, policy: &BackOffPolicy) -> Option<Moment> {
+    /// run whether it still fails. `waits_long`: as long as for one that has answered.
+    pub(super) fn gives_up(&self, policy: &BackOffPolicy, waits_long: bool) -> Option<Moment> {
         let down = self.down()?;
         let patience = match () {
             () if down.wait == Wait::Paused => Duration::ZERO,
             () if down.seen == 0 || (down.seen == 1 && down.failures == 1) => return None,
-            () if self.answers => policy.give_up,
+            () if self.answers || waits_long => policy.give_up,
             () => policy.give_up_unknown,
         };
         let silent = down.silent_since + patience;
@@ -489,13 +494,13 @@ mod tests {
     fn nobody_is_given_up_who_was_not_asked_again() {
         let mut host = Host::new();
         host.fails(1, FailureCause::Refused);
-        assert_eq!(host.health.gives_up(&host.policy), None);
+        assert_eq!(host.health.gives_up(&host.policy, false), None);
         host.fails(1, FailureCause::Refused);
-        assert!(host.health.gives_up(&host.policy).is_some());
+        assert!(host.health.gives_up(&host.policy, false).is_some());
         host.health = host.resumed(false);
-        assert_eq!(host.health.gives_up(&host.policy), None);
+        assert_eq!(host.health.gives_up(&host.policy, false), None);
         host.fails(1, FailureCause::Refused);
-        assert!(host.health.gives_up(&host.policy).is_some());
+        assert!(host.health.gives_up(&host.policy, false).is_some());
     }
 
     #[test]

@@ -72,6 +72,8 @@ pub struct Frontier {
     pub(super) groups: HostGroups,
     /// Hosts that are not well.
     pub(super) unhealthy: BTreeSet<HostId>,
+    /// Hosts that are asked whether they answer, although nothing else is to be asked of them.
+    pub(super) probed: Vec<HostId>,
 }
 
 impl Frontier {
@@ -93,6 +95,7 @@ impl Frontier {
             open_refills: 0,
             in_memory: 0,
             unhealthy: BTreeSet::new(),
+            probed: Vec::new(),
         }
     }
 
@@ -221,10 +224,10 @@ impl Frontier {
         self.plan(host);
     }
 
-    /// Has a host asked for one thing at a time, and with this pause at least.
-    pub fn ask_singly(&mut self, host: HostId, least: Duration, now: Moment) {
+    /// Nothing but links to a host is checked: it is asked for one thing at a time, and with this pause at least.
+    pub fn is_of_links(&mut self, host: HostId, least: Duration, now: Moment) {
         let queue = self.queue(host);
-        queue.most_slots = 1;
+        queue.of_links = true;
         queue.raise_delay(least, now);
         self.plan(host);
     }

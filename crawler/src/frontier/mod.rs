@@ -35,6 +35,7 @@ mod memory;
 mod nearer;
 mod pauses;
 mod prerequisite;
+mod probes;
 mod refill;
 mod reranked;
 mod retries;

@@ -86,7 +86,8 @@ impl Frontier {
             let queue = &self.hosts[host.0 as usize];
             // What waits for a URL's own time may find that the host is well.
             let waits_for_url = self.turn(host).is_some_and(|turn| turn > queue.not_before().max(now));
-            match queue.health.gives_up(&self.limits.back_off) {
+            // Of links alone, the core gives up a host as soon as another shows that the machine is online.
+            match queue.health.gives_up(&self.limits.back_off, queue.of_links) {
                 Some(moment) if !waits_for_url => last = last.max(moment),
                 _ => return Next::WaitUntil(at),
             }

@@ -1,20 +1,22 @@
 //! [`LinkChecks`]: the URLs that pages link to or show and that are none of the crawl, which are asked for once nothing else is left.
 //!
-//! Owns: when the store is asked for such URLs, which of them are in memory, and which hosts are asked for nothing else.
+//! Owns: when the store is asked for such URLs, which of them are in memory, which hosts are asked for nothing else, and which of those
+//! are given up.
 //!
 //! Invariants: at most [`MOST`] URLs are in memory. A run ends when none is left without an answer, or where nothing may be asked any more.
+//! A host that gives no sign of life is given up only if it fails once more after another host gave one: else this machine may be offline.
 //!
 //! Does not know: how a URL is asked for, what its answer means, and when its host may be asked.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     time::Duration,
 };
 
 use crate::{
     candidate::{HostId, Ticket},
     config::{CheckChoice, CheckSettings},
-    health::HealthRow,
+    health::{FailureCause, HealthRow, Wait},
     store::{LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted},
     time::Moment,
 };
@@ -46,6 +48,23 @@ pub(super) struct LinkChecks {
     outside: BTreeSet<HostId>,
     /// Hosts that refuse HEAD, or did not answer to it.
     without_head: BTreeSet<HostId>,
+    /// Those that fail without a sign of life, by when another host gave one since.
+    online: BTreeMap<HostId, Moment>,
+    /// Those of which none has.
+    silent: BTreeSet<HostId>,
+    /// Those that are not asked any more.
+    given_up: BTreeMap<HostId, FailureCause>,
+}
+
+/// What is done about a host that has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is asked again.
+    AskAgain,
+    /// The same; whether this machine is online is to be found out.
+    AskOthers,
+    /// Its links are taken to lead nowhere.
+    GiveUp(FailureCause),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +106,9 @@ impl LinkChecks {
             is_stale: false,
             outside: BTreeSet::new(),
             without_head: BTreeSet::new(),
+            online: BTreeMap::new(),
+            silent: BTreeSet::new(),
+            given_up: BTreeMap::new(),
         }
     }
 
@@ -200,11 +222,42 @@ impl LinkChecks {
         self.outside.contains(&host)
     }
 
-    /// Whether a host with this health is not waited for.
-    pub(super) fn gives_up(&self, host: HostId, health: &HealthRow, now: Moment) -> bool {
-        let is_long = health.not_before > now + LONGEST_PAUSE;
-        self.are_all_of(host) && (health.failures >= self.most_failures || is_long)
+    /// A host gave a sign of life: this machine is online.
+    pub(super) fn is_online(&mut self, host: HostId, now: Moment) {
+        self.silent.remove(&host);
+        self.online.extend(std::mem::take(&mut self.silent).into_iter().map(|silent| (silent, now)));
     }
+
+    /// A host has failed, and has this health: it was asked for at `granted`.
+    pub(super) fn judge(&mut self, host: HostId, health: &HealthRow, granted: Moment, now: Moment) -> Verdict {
+        if !self.are_all_of(host) {
+            return Verdict::AskAgain;
+        }
+        let is_enough = health.failures >= self.most_failures;
+        let online = self.online.get(&host).filter(|online| **online >= health.since);
+        if asks_for_long(health, now)
+            || (is_enough && (health.cause.is_sign_of_life() || online.is_some_and(|online| *online <= granted)))
+        {
+            self.given_up.insert(host, health.cause);
+            return Verdict::GiveUp(health.cause);
+        }
+        if online.is_some() || health.cause.is_sign_of_life() {
+            return Verdict::AskAgain;
+        }
+        self.silent.insert(host);
+        if health.failures + 1 < self.most_failures { Verdict::AskAgain } else { Verdict::AskOthers }
+    }
+
+    /// Why a host with this health is not asked any more.
+    pub(super) fn given_up(&self, host: HostId, health: &HealthRow, now: Moment) -> Option<FailureCause> {
+        let asked = (self.are_all_of(host) && asks_for_long(health, now)).then_some(health.cause);
+        self.given_up.get(&host).copied().or(asked)
+    }
+}
+
+/// Whether a host asks to be left alone for longer than links wait.
+fn asks_for_long(health: &HealthRow, now: Moment) -> bool {
+    health.wait != Wait::BackOff && health.not_before > now + LONGEST_PAUSE
 }
 
 #[cfg(test)]
@@ -262,6 +315,51 @@ mod tests {
         let request = checks.asks().unwrap();
         assert_eq!((request.behind, request.most), (MOST as u64, MOST / 2 + 1));
         assert_eq!(handed(&mut checks, &[MOST as u64, MOST as u64 + 1], true), [MOST as u64 + 1], "one is out");
+    }
+
+    #[test]
+    fn a_host_is_given_up_where_this_machine_is_online() {
+        let (mut checks, host, other) = (checks(), HostId(1), HostId(0));
+        checks.is_outside(host);
+        let at = Moment::from_millis;
+        let health = |failures, cause| HealthRow {
+            failures,
+            since: at(10),
+            cause,
+            not_before: at(0),
+            wait: Wait::BackOff,
+            known_good: None,
+        };
+        let fails = |checks: &mut LinkChecks, failures, granted| {
+            checks.judge(host, &health(failures, FailureCause::TimedOut), at(granted), at(granted + 5))
+        };
+        checks.is_online(other, at(9));
+        assert_eq!(fails(&mut checks, 1, 5), Verdict::AskAgain);
+        assert_eq!(fails(&mut checks, 2, 20), Verdict::AskOthers, "no other answered since it fails");
+        assert_eq!(fails(&mut checks, 3, 30), Verdict::AskOthers);
+        checks.is_online(host, at(36));
+        assert_eq!(fails(&mut checks, 3, 40), Verdict::AskOthers, "its own answer shows nothing");
+        checks.is_online(other, at(42));
+        assert_eq!(fails(&mut checks, 3, 41), Verdict::AskAgain, "the other was away when it was asked");
+        let given_up = |checks: &LinkChecks| checks.given_up(host, &health(3, FailureCause::Refused), at(60));
+        assert_eq!(given_up(&checks), None);
+        assert_eq!(fails(&mut checks, 3, 50), Verdict::GiveUp(FailureCause::TimedOut));
+        assert_eq!(given_up(&checks), Some(FailureCause::TimedOut));
+        assert_eq!(checks.judge(other, &health(9, FailureCause::TimedOut), at(50), at(50)), Verdict::AskAgain);
+        let asked_for =
+            HealthRow { wait: Wait::Asked, not_before: at(1_000_000), ..health(1, FailureCause::Status(429)) };
+        for (health, verdict) in [
+            (health(2, FailureCause::Refused), Verdict::AskAgain),
+            (health(3, FailureCause::Refused), Verdict::GiveUp(FailureCause::Refused)),
+            (asked_for.clone(), Verdict::GiveUp(FailureCause::Status(429))),
+        ] {
+            let mut checks = self::checks();
+            checks.is_outside(host);
+            assert_eq!(checks.judge(host, &health, at(20), at(20)), verdict);
+        }
+        let mut checks = self::checks();
+        checks.is_outside(host);
+        assert_eq!(checks.given_up(host, &asked_for, at(20)), Some(FailureCause::Status(429)), "since an earlier run");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::{
     faults::{HOUR, MINUTE, SECOND},
     follower::Follower,
     grow::WebPlan,
+    offline::Offline,
     oracle,
     process::{self, Circumstances, Interruption, ProcessEnd, QuestionKind},
     settings::{Stage, layers},
@@ -162,6 +163,9 @@ impl SimulatedCrawl {
         if plan.checks_links() && checks.percent(60) {
             self.interruptions.push(Interruption::KillAt(QuestionKind::LinksToCheck, checks.below(10 * SECOND)));
         }
+        if plan.checks_links() && checks.percent(40) {
+            self.world.lock().unwrap().offline = Some(Offline::new(&mut checks));
+        }
         let joins_late = plan.joins_late().is_some();
         self.adds = plan.adds().then(|| 2 + self.random.below(2));
         self.narrows = self.random.percent(10).then(|| (2 + self.random.below(2), Excluded::Threes));
@@ -204,6 +208,12 @@ impl SimulatedCrawl {
             let length = self.random.pick(&[10, SECOND, 30 * SECOND]);
             self.disk.0.lock().unwrap().full = Some((from, from + length));
         }
+    }
+
+    /// Whether a host cannot be asked at a moment: it is away, or the machine that crawls is offline.
+    pub(super) fn is_away(&self, origin: &str, at: u64) -> bool {
+        let is_offline = || self.world.lock().unwrap().offline.is_some_and(|offline| offline.holds(at));
+        self.web.trouble(origin, at).is_some() || is_offline()
     }
 
     /// Starts it again and again, as a user would, until all is done, and judges it.

@@ -26,6 +26,7 @@ mod faults;
 mod follower;
 mod grow;
 mod months;
+mod offline;
 mod oracle;
 mod outages;
 mod outside;

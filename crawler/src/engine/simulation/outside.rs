@@ -47,16 +47,19 @@ fn url(host: u64, page: u64) -> String {
 
 fn host(number: u64, at: u64, calm: bool, random: &mut Random) -> Host {
     let other = (number + 1) % HOSTS;
+    // One on which nothing fails is never given up.
+    let calm = calm || random.percent(40);
+    let fails = !random.percent(50);
     let page = |page: u64| match page {
         // One is not there, one is an endless row of redirects, and one leads into the crawl.
         1 | 10 => None,
         2 => Some(SimulatedPage::Redirect(url(other, 0))),
         3 => Some(SimulatedPage::Redirect("http://h0.test/0".to_owned())),
-        5 => Some(SimulatedPage::Broken),
-        6 if !calm => Some(SimulatedPage::Hangs),
+        5 if fails => Some(SimulatedPage::Broken),
+        6 if fails && !calm => Some(SimulatedPage::Hangs),
         7 => Some(SimulatedPage::Redirect(url(number, 8))),
         8 => Some(SimulatedPage::Redirect(url(number, 7))),
-        9 if !calm => Some(SimulatedPage::Flaky(1, Vec::new())),
+        9 if fails && !calm => Some(SimulatedPage::Flaky(1, Vec::new())),
         _ => Some(SimulatedPage::Links(Vec::new())),
     };
     let path = |page: u64| url(number, page)[origin(number).len()..].to_owned();

@@ -18,6 +18,7 @@ use super::{
     Random,
     faults::{Outage, Trouble},
     follower::Follower,
+    offline::Offline,
     spelling::of_web,
     strain::{Servers, Strain},
     time,
@@ -118,6 +119,8 @@ pub(super) struct World {
     random: Random,
     /// Times in which the crawl's own machine can make no request, from and to, in milliseconds from the beginning.
     pub(super) own_faults: Vec<(u64, u64)>,
+    /// When it is offline while links are checked.
+    pub(super) offline: Option<Offline>,
     /// The longest that a request waits for its turn among other crawls, in milliseconds.
     pub(super) longest_wait: u64,
     /// When a request for each URL was asked for last.
@@ -163,6 +166,7 @@ impl World {
             sequence: 0,
             random,
             own_faults: Vec::new(),
+            offline: None,
             longest_wait: 0,
             granted: HashMap::new(),
             had: HashMap::new(),
@@ -201,7 +205,10 @@ impl World {
         let origin = request.url.origin().as_str().to_owned();
         let leads_to_itself = self.leads_to_itself(url);
         let is_second = leads_to_itself && self.is_second(url, granted);
-        let answer = self.answer(url, is_second).map(|answer| with_validators(answer, request));
+        let answer = match self.offline.as_mut().and_then(|offline| offline.asked(request.purpose, at)) {
+            Some(trouble) => self.fail(trouble),
+            None => self.answer(url, is_second).map(|answer| with_validators(answer, request)),
+        };
         let answer = if request.method == Method::Head { answer.map(without_body) } else { answer };
         let took = self.took.unwrap_or_else(|| 1 + self.random.below(60));
         if self.arrival == Arrival::Served {

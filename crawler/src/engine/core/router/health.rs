@@ -54,6 +54,9 @@ impl Core {
 
     pub(super) fn note_of_host(&mut self, heard: Heard, lease: &Lease, at: Moment) -> HostChange {
         let host = lease.host();
+        if heard.is_sign_of_life() {
+            self.is_online(host, at);
+        }
         match heard {
             // What robots.txt answers so allows everything.
             Heard::Forbidden(failure) if lease.purpose() != Purpose::Robots && self.frontier.forbids(lease) => {

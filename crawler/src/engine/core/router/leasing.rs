@@ -43,7 +43,7 @@ impl Core {
                 Next::Unreachable | Next::Held | Next::Drained if self.outbox.is_unconfirmed() => {
                     return Then::Wait(None);
                 }
-                Next::Unreachable if self.leaves_guesses() || self.leaves_checks(now) => {}
+                Next::Unreachable if self.leaves_guesses() || self.leaves_checks() => {}
                 Next::Held if self.is_beyond_budget(now) => return self.end_by_budget(now),
                 left => return self.nothing_to_lease(&left, now),
             }

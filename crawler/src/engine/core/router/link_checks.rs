@@ -1,6 +1,6 @@
 //! Links that are checked once nothing else is left to fetch.
 
-use super::super::{AtEnd, Core, Fate, RunEnd, StoreQuestion, Then};
+use super::super::{AtEnd, Core, Fate, RunEnd, StoreQuestion, Then, Verdict};
 use crate::{
     candidate::HostId,
     engine::{
@@ -25,7 +25,7 @@ impl Core {
                     return Then::Wait(None);
                 }
                 AtEnd::Wait => return Then::Wait(None),
-                // What is left is on hosts of the crawl that do not answer any more.
+                // What is left is on hosts that do not answer any more, though they may be there.
                 AtEnd::End if end == RunEnd::Drained && self.link_checks.leaves_any() => end = RunEnd::Unreachable,
                 AtEnd::End => {}
             }
@@ -59,7 +59,7 @@ impl Core {
             }
             if !self.starts.scope().may_read(&link.url) {
                 let least = self.link_checks.is_outside(host);
-                self.frontier.ask_singly(host, least, now);
+                self.frontier.is_of_links(host, least, now);
             }
             let item = WorkItem::link_check(link.number, host, link.url, link.redirects);
             if let Some(why) = self.admission.why_closed(host) {
@@ -99,7 +99,7 @@ impl Core {
         };
         let change = self.note_of_host(heard, &lease, at);
         let mut step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
-        let (item, asked) = (lease.item().clone(), asked(requests, &result));
+        let (item, asked, granted) = (lease.item().clone(), asked(requests, &result), lease.granted());
         if only_head && !self.frontier.is_closed(item.host) {
             let again = Outcome::Retry { due: at, attempts: item.attempts, failed: Moment::EPOCH };
             self.frontier.complete(lease, again, asked, at);
@@ -129,12 +129,23 @@ impl Core {
         if redirects {
             self.link_checks.redirected();
         }
-        self.give_up_checks(item.host, at);
+        self.give_up_checks(item.host, granted, at);
     }
 
-    /// A host may have failed so often that its links have their answer.
-    pub(super) fn give_up_checks(&mut self, host: HostId, now: Moment) {
-        let Some(cause) = self.given_up(host, now) else { return };
+    /// A host gave a sign of life.
+    pub(super) fn is_online(&mut self, host: HostId, now: Moment) {
+        self.link_checks.is_online(host, now);
+        self.frontier.end_probes();
+    }
+
+    /// A host that was asked at `granted` may have failed so often that its links have their answer.
+    pub(super) fn give_up_checks(&mut self, host: HostId, granted: Moment, now: Moment) {
+        let Some(health) = self.frontier.health(host) else { return };
+        let cause = match self.link_checks.judge(host, &health, granted, now) {
+            Verdict::AskAgain => return,
+            Verdict::AskOthers => return self.frontier.probe(),
+            Verdict::GiveUp(cause) => cause,
+        };
         let dropped = self.frontier.drop_link_checks(host);
         if dropped.is_empty() {
             return;
@@ -145,7 +156,7 @@ impl Core {
             self.no_answer(item, cause, now);
         }
         // Nothing of the crawl waits for it; what it asks for is remembered.
-        if self.frontier.health(host).is_some_and(|health| health.wait == Wait::BackOff) {
+        if health.wait == Wait::BackOff {
             self.send(Step { health: vec![(host, None)], ..Step::default() });
         }
     }
@@ -162,20 +173,13 @@ impl Core {
     }
 
     fn given_up(&self, host: HostId, now: Moment) -> Option<FailureCause> {
-        let health = self.frontier.health(host)?;
-        self.link_checks.gives_up(host, &health, now).then_some(health.cause)
+        self.link_checks.given_up(host, &self.frontier.health(host)?, now)
     }
 
-    /// Only hosts that do not answer are left: whether links to them were to be checked. Those to hosts of the crawl are checked in a run
-    /// that goes on.
-    pub(super) fn leaves_checks(&mut self, now: Moment) -> bool {
+    /// Only hosts that do not answer are left: whether links to them were to be checked. They are checked in a run that goes on.
+    pub(super) fn leaves_checks(&mut self) -> bool {
         let dropped = self.frontier.drop_unhealthy_link_checks();
-        for item in &dropped {
-            match self.frontier.health(item.host).filter(|_| self.link_checks.are_all_of(item.host)) {
-                Some(health) => self.no_answer(item, health.cause, now),
-                None => self.link_checks.leave(item.id),
-            }
-        }
+        dropped.iter().for_each(|item| self.link_checks.leave(item.id));
         !dropped.is_empty()
     }
 

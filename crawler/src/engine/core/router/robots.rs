@@ -70,7 +70,7 @@ impl Core {
             return self.give_up_guess(EndedLease { lease, asked: Asked::Yes, at }, step);
         }
         self.robots_read(EndedLease { lease, asked: Asked::Yes, at }, host, reading, step);
-        self.give_up_checks(host, at);
+        self.give_up_checks(host, granted, at);
     }
 
     fn robots_read(&mut self, ended: EndedLease, host: HostId, reading: RobotsAnswer, mut step: Step) {
