@@ -30,6 +30,8 @@ pub enum Purpose {
     Guess,
     /// A URL that pages link to or show and that is none of the crawl, to find out whether it is there.
     LinkCheck,
+    /// The same, to find out as well what the elements of the page are named.
+    AnchorCheck,
 }
 
 /// What a purpose means.
@@ -73,6 +75,8 @@ pub enum Body {
     FirstByte,
     /// Status and headers.
     Head,
+    /// What the elements of a page are named.
+    Names,
     /// No request is sent: a resolver is asked.
     Addresses,
 }
@@ -100,8 +104,16 @@ const fn page(purpose: Purpose) -> Row {
     Row { purpose, queue: Queue::Table, of_page: true, body: Body::Page, taker: ReportTaker::Pages }
 }
 
+const LINK_CHECK: Row = Row {
+    purpose: Purpose::LinkCheck,
+    queue: Queue::Extra,
+    of_page: false,
+    body: Body::Head,
+    taker: ReportTaker::LinkChecks,
+};
+
 /// By the number of the purpose.
-const TABLE: [Row; 12] = [
+const TABLE: [Row; 13] = [
     page(Purpose::Discover),
     page(Purpose::Retry),
     page(Purpose::Revisit),
@@ -131,13 +143,8 @@ const TABLE: [Row; 12] = [
         taker: ReportTaker::Health,
     },
     Row { purpose: Purpose::Guess, queue: Queue::Extra, of_page: false, body: Body::Page, taker: ReportTaker::Sources },
-    Row {
-        purpose: Purpose::LinkCheck,
-        queue: Queue::Extra,
-        of_page: false,
-        body: Body::Head,
-        taker: ReportTaker::LinkChecks,
-    },
+    LINK_CHECK,
+    Row { purpose: Purpose::AnchorCheck, body: Body::Names, ..LINK_CHECK },
 ];
 
 impl Purpose {
@@ -158,12 +165,17 @@ impl Purpose {
 
     /// Whether a failure may be its own: whoever waits for what is on it waits no longer than it has attempts.
     pub fn may_be_at_fault(self) -> bool {
-        self.is_of_a_page() || matches!(self, Self::Guess | Self::LinkCheck)
+        self.is_of_a_page() || self.is_link_check() || self == Self::Guess
     }
 
     /// Whether no budget of pages is for it.
     pub fn is_beside_budget(self) -> bool {
-        self.is_due() || self == Self::LinkCheck
+        self.is_due() || self.is_link_check()
+    }
+
+    /// Whether it is to find out whether a URL is there that is none of the crawl.
+    pub fn is_link_check(self) -> bool {
+        self.row().taker == ReportTaker::LinkChecks
     }
 
     /// Whether it is a page that is due between sequences.

@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 52] = [
+const FLAGS: [(&str, &str); 53] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -28,6 +28,7 @@ const FLAGS: [(&str, &str); 52] = [
     ("extract.nofollow", "nofollow"),
     ("check.external", "check-external"),
     ("check.assets", "check-assets"),
+    ("check.anchors", "check-anchors"),
     ("cache.strategy", "cache"),
     ("cache.max_lost_urls", "max-lost-urls"),
     ("cache.expected_urls", "expected-urls"),

@@ -100,6 +100,7 @@ fn is_wider(key: &str, old: &Settings, new: &Settings) -> bool {
         "scope.exclude" => !within(&old.scope.exclude, &new.scope.exclude),
         "scope.max_url_length" => new.scope.max_url_length > old.scope.max_url_length,
         "check.assets" => new.check.assets == CheckChoice::On,
+        "check.anchors" => new.check.anchors == CheckChoice::On,
         "sources.sitemaps" => new.sources.sitemaps == ListsChoice::On,
         "sources.feeds" => new.sources.feeds == ListsChoice::On,
         "extract.nofollow" => new.extract.nofollow == NofollowChoice::Follow,

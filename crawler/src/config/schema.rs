@@ -233,6 +233,8 @@ pub struct RawCheck {
     pub external: Option<RawValue>,
     /// Whether what pages show and load is.
     pub assets: Option<RawValue>,
+    /// Whether the names are that links lead to.
+    pub anchors: Option<RawValue>,
     /// URLs of one host that are checked.
     pub max_per_host: Option<RawValue>,
     /// The least pause between requests to a host of no page.

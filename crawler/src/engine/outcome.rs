@@ -13,6 +13,7 @@ use crate::{
     fetch::{FetchError, Method},
     frontier::{Asked, Blame, FailedFetch, WorkItem},
     health::FailureCause,
+    purpose::Purpose,
     store::{Counters, VisitOutcome},
     time::Moment,
 };
@@ -146,7 +147,8 @@ pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
 
 /// How a URL is asked for of which only the answer counts: with HEAD, until that brought none.
 pub(super) fn method(item: &WorkItem) -> Method {
-    if item.failed.is_none() { Method::Head } else { Method::Get }
+    let reads = item.purpose == Purpose::AnchorCheck;
+    if item.failed.is_none() && !reads { Method::Head } else { Method::Get }
 }
 
 /// Whether the answer to HEAD may be another one to GET, for this URL or for each of its host: servers refuse HEAD in many ways. What asks

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::report::{BodyRecord, shortened};
 use crate::{
-    extract::{self, MetaRobots, RawLinks, Reading},
+    extract::{self, LinkLimits, MetaRobots, PageAnchors, RawLinks, Reading},
     fetch::FetchResponse,
     queue::{KnownText, Validators},
     store::TextRow,
@@ -62,7 +62,7 @@ pub(super) fn page(
             return (page, None);
         }
         page.follows = !header_robots(response, agent).nofollow;
-        let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.labels);
+        let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.beside.labels);
         links.add_header(&header.pages);
         return (page, Some(links));
     }
@@ -75,10 +75,19 @@ pub(super) fn page(
     if let Some(canonical) = page.head.canonical.as_deref().filter(|_| reading.follows_canonical) {
         scanned.links.add_canonical(canonical);
     }
-    if reading.parts {
+    if reading.beside.parts {
         scanned.links.parts = extract::parts(&response.body, response.content_type(), url, reading.limits);
     }
+    if reading.beside.anchors {
+        scanned.links.anchors = Some(anchors(url, response, reading.limits));
+    }
     (page, Some(scanned.links))
+}
+
+/// The anchors of a page. Of one that is cut short the rest may have any name.
+pub(super) fn anchors(url: &WebUrl, response: &FetchResponse, limits: LinkLimits) -> PageAnchors {
+    let anchors = extract::anchors(&response.body, response.content_type(), url, limits);
+    PageAnchors { names: anchors.names.filter(|_| response.truncated.is_none()), ..anchors }
 }
 
 /// What a response says of the copy that it is.

@@ -11,7 +11,7 @@ use super::{
     visit_events::FailedVisit,
 };
 use crate::{
-    extract::{PageHead, RawLinks},
+    extract::{AnchorNames, PageHead, RawLinks},
     fetch::{FetchError, Truncation, resolve::HostAddresses},
     frontier::{Asked, Lease},
     queue::Validators,
@@ -134,6 +134,8 @@ pub(super) struct BodyRecord {
     pub(super) follows: bool,
     /// What tells of this copy.
     pub(super) validators: Validators,
+    /// What its elements are named, where that alone is asked for.
+    pub(super) names: Option<AnchorNames>,
     /// It redirects to itself.
     pub(super) leads_to_itself: bool,
     /// What it says, where that is kept.

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     clock::Clock,
     config::{CanonicalChoice, ChangeSettings, CheckChoice, FormsChoice, Settings},
-    extract::{LinkKinds, LinkLimits, Omitted, ReferenceSeed},
+    extract::{BesideLinks, LinkKinds, LinkLimits, Omitted, ReferenceSeed},
     fetch::Fetcher,
     robots::ProductToken,
     scope::UrlFilter,
@@ -250,8 +250,11 @@ fn visitor<F>(fetcher: F, settings: &Settings, rules: Canonicalizer, agent: &Pro
         memo: Arc::new(Mutex::new(Memo::new())),
         agent: Arc::from(agent.as_str()),
         omitted: None,
-        labels: settings.labels_links(),
-        parts: settings.check.assets == CheckChoice::On,
+        beside: BesideLinks {
+            labels: settings.labels_links(),
+            parts: settings.check.assets == CheckChoice::On,
+            anchors: settings.check.anchors == CheckChoice::On,
+        },
         now: Box::new(|| Moment::EPOCH),
         events: None,
         preparers: Preparers::default(),

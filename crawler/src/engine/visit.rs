@@ -27,7 +27,7 @@ use super::{
     wanted_types::WantedTypes,
 };
 use crate::{
-    extract::{LinkKinds, LinkLimits, Omitted, RawLinks, Reading, ReferenceSeed},
+    extract::{BesideLinks, LinkKinds, LinkLimits, Omitted, RawLinks, Reading, ReferenceSeed},
     fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, Method, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
@@ -73,6 +73,8 @@ pub(super) enum FetchTask {
     Check(WebUrl),
     /// Find out what the answer is, asking so.
     Head(WebUrl, Method),
+    /// Find out what the elements of a page are named.
+    Names(WebUrl),
     /// Find out on which machines its host is.
     LookUp(WebUrl),
 }
@@ -85,6 +87,7 @@ impl Job {
             Body::Robots => FetchTask::Robots(url),
             Body::FirstByte => FetchTask::Check(url),
             Body::Head => FetchTask::Head(url, outcome::method(lease.item())),
+            Body::Names => FetchTask::Names(url),
             Body::Addresses => FetchTask::LookUp(url),
             Body::Page => FetchTask::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
@@ -120,10 +123,8 @@ pub(super) struct Visitor<F> {
     pub(super) agent: Arc<str>,
     /// What is left out of the texts of pages; `None` where no text is kept.
     pub(super) omitted: Option<Arc<Omitted>>,
-    /// Whether it is kept what links say of themselves.
-    pub(super) labels: bool,
-    /// Whether it is kept what pages show and load.
-    pub(super) parts: bool,
+    /// What is kept of pages beside their links.
+    pub(super) beside: BesideLinks,
     /// What the crawl's clock shows.
     pub(super) now: Box<dyn Fn() -> Moment + Send + Sync>,
     /// What hands events to whoever follows the crawl, if anybody does.
@@ -177,6 +178,7 @@ impl<F: Fetcher> Visitor<F> {
                 self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
             }
             FetchTask::Head(url, method) => self.head(get(url, 0), method).await,
+            FetchTask::Names(url) => self.names(get(url, self.max_body)).await,
             FetchTask::LookUp(url) => {
                 let addresses = self.fetcher.look_up(&url).await;
                 Visited { requests: 0, result: Ok(KeptResponse::of_addresses(addresses)), failed: None }
@@ -269,7 +271,7 @@ impl<F: Fetcher> Visitor<F> {
         let agent = Arc::clone(&self.agent);
         let (kinds, follows_canonical) = (self.kinds, self.follows_canonical);
         let links = Reading { kinds, follows_canonical, ..Reading::links(self.links, self.seed) };
-        let reading = Reading { text: self.omitted.clone(), labels: self.labels, parts: self.parts, ..links };
+        let reading = Reading { text: self.omitted.clone(), beside: self.beside, ..links };
         let known = how.copy.as_ref().and_then(|copy| copy.text);
         let (lists, fetched_as) = (self.lists, how.fetched_as);
         let unpacks = lists.unpack((&url, fetched_as), &response);
@@ -332,7 +334,7 @@ impl<F: Fetcher> Visitor<F> {
 
     /// Does with the links of a page as whoever follows the crawl says.
     fn steer(&self, url: &WebUrl, page: &mut BodyRecord, links: &mut Option<RawLinks>, steering: &Steering) {
-        let none = || RawLinks::none(url, self.links, self.seed, self.labels);
+        let none = || RawLinks::none(url, self.links, self.seed, self.beside.labels);
         if let Some(links) = links.as_mut().filter(|_| steering.skips_links) {
             *links = none();
         }

@@ -6,6 +6,7 @@
 //! leads.
 
 use super::{
+    anchors::PageAnchors,
     base::{Base, BaseHashes},
     element::Element,
     header::HeaderLink,
@@ -44,12 +45,21 @@ pub struct RawLinks {
     list: Option<SourceKind>,
     /// What the page shows and loads, where that is asked for.
     pub parts: Vec<PagePart>,
+    /// Its names and its links to names, where they are wanted.
+    pub anchors: Option<PageAnchors>,
 }
 
 impl RawLinks {
     pub(super) fn new(mut references: References, base: Base) -> Self {
         references.close();
-        Self { hashes: base.hashes(references.seed().value()), references, base, list: None, parts: Vec::new() }
+        Self {
+            hashes: base.hashes(references.seed().value()),
+            references,
+            base,
+            list: None,
+            parts: Vec::new(),
+            anchors: None,
+        }
     }
 
     /// None yet, of a page there.

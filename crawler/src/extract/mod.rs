@@ -19,6 +19,7 @@
 //! (the URL standard would take the document's encoding; the extraction cases, and what sites emit today, are UTF-8).
 
 mod anchor_text;
+mod anchors;
 mod arena;
 mod attention;
 mod attributes;
@@ -54,6 +55,7 @@ mod tests;
 mod text_tests;
 mod tree;
 
+pub use anchors::{AnchorLink, AnchorNames, PageAnchors, anchors};
 pub use arena::{RawLink, RawLinks, ReferenceHash};
 pub use directives::{MetaRobots, robots_header};
 pub use element::{Element, LinkKinds};
@@ -65,5 +67,5 @@ pub use listed::{listed, listed_lastmod, listed_priority, none_of};
 pub use omitted::{Omitted, SelectorError};
 pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, decoded, everything, links, plain_text, scan};
 pub use parts::{PagePart, parts};
-pub use reading::Reading;
+pub use reading::{BesideLinks, Reading};
 pub use references::{LinkLimits, ReferenceSeed};

@@ -124,7 +124,7 @@ fn read(html: &[u8], reading: &Reading) -> (Collected, Option<RuledText>) {
 /// What the links of a page are put into.
 fn references(reading: &Reading) -> References {
     let links = References::within(reading.limits, reading.seed);
-    if reading.labels { links.labelled() } else { links }
+    if reading.beside.labels { links.labelled() } else { links }
 }
 
 /// What a response of plain text says; nothing where its `Content-Type` is another one.

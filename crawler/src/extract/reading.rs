@@ -18,10 +18,19 @@ pub struct Reading {
     pub seed: ReferenceSeed,
     /// The text is wanted, but for this.
     pub text: Option<Arc<Omitted>>,
-    /// What each link says of itself is wanted ([`RawLinks::label`](super::RawLinks::label)).
+    /// What is wanted beside its links.
+    pub beside: BesideLinks,
+}
+
+/// What is wanted of a page beside its links.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BesideLinks {
+    /// What each link says of itself ([`RawLinks::label`](super::RawLinks::label)).
     pub labels: bool,
-    /// What the page shows and loads is wanted ([`RawLinks::parts`](super::RawLinks::parts)): that takes a second pass.
+    /// What the page shows and loads ([`RawLinks::parts`](super::RawLinks::parts)): that takes a second pass.
     pub parts: bool,
+    /// The names of the page's elements, and its links to names ([`RawLinks::anchors`](super::RawLinks::anchors)): that takes another pass.
+    pub anchors: bool,
 }
 
 impl Reading {
@@ -33,8 +42,7 @@ impl Reading {
             limits,
             seed,
             text: None,
-            labels: false,
-            parts: false,
+            beside: BesideLinks::default(),
         }
     }
 
@@ -47,6 +55,6 @@ impl Reading {
     /// For what its links say of themselves as well.
     #[must_use]
     pub fn with_labels(self) -> Self {
-        Self { labels: true, ..self }
+        Self { beside: BesideLinks { labels: true, ..self.beside }, ..self }
     }
 }

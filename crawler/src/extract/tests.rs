@@ -422,7 +422,7 @@ fn no_page_needs_a_deep_stack() {
 }
 
 /// Pages made to be slow, by how often something is in them.
-const HOSTILE: [fn(usize) -> String; 24] = [
+const HOSTILE: [fn(usize) -> String; 26] = [
     |n| "<".repeat(n),
     |n| "</".repeat(n),
     |n| "<!--".repeat(n),
@@ -446,6 +446,8 @@ const HOSTILE: [fn(usize) -> String; 24] = [
     |n| numbered(n, "'><meta http-equiv=refresh content='0;url=./"),
     |n| "<div>".repeat(n),
     |n| "<p>x<b>".repeat(n),
+    |n| numbered(n, "'><a id='a href='x#y"),
+    |n| "<a href=#x>".to_owned() + &"y ".repeat(n),
     |n| "x ".repeat(n) + &"\u{20ac}".repeat(n) + "<pre>" + &"\n\r".repeat(n),
 ];
 
@@ -462,6 +464,7 @@ fn time(html: &str) -> Duration {
     let before = used();
     page(html);
     all(html);
+    anchors(html.as_bytes(), Some("text/html"), &WebUrl::parse(PAGE).unwrap(), LinkLimits::of(10_000));
     for omitted in [Omitted::default(), Omitted::parse(&["nav > b + a.x [y='z']", "p:nth-child(7)"]).unwrap()] {
         let reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random()).with_text(Arc::new(omitted));
         scan(html.as_bytes(), Some("text/html"), &WebUrl::parse(PAGE).unwrap(), &reading);

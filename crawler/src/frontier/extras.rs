@@ -44,7 +44,7 @@ impl Extras {
 
     pub(super) fn take_link_checks(&mut self) -> Vec<WorkItem> {
         let all = std::mem::take(&mut self.others).into_iter();
-        let (taken, left) = all.partition(|((.., purpose), _)| *purpose == Purpose::LinkCheck);
+        let (taken, left) = all.partition(|((.., purpose), _)| purpose.is_link_check());
         self.others = left;
         BTreeMap::into_values(taken).collect()
     }

@@ -58,6 +58,10 @@ pub struct HostHealth {
 pub(super) struct Health {
     /// Whether it has answered in this crawl.
     pub(super) answers: bool,
+    /// Whether nothing but links to it is checked: it is asked for one thing at a time, whatever others are.
+    pub(super) of_links: bool,
+    /// Whether it is to be asked for a page that had an answer, although nothing else is to be asked for.
+    pub(super) probed: bool,
     /// URLs in a row that it forbade.
     forbidden: u8,
     /// URLs that had an answer; the first is the next to be asked for.
@@ -112,7 +116,7 @@ impl Health {
     /// Whether it is to have one request at a time: else nobody could tell which of them was at fault, or one too many.
     pub(super) fn asks_singly(&self) -> bool {
         let one = |trouble: &Trouble| trouble.down.is_some() || trouble.silence.is_some() || !trouble.penalty.is_zero();
-        self.trouble.as_ref().is_some_and(|trouble| one(trouble))
+        self.of_links || self.trouble.as_ref().is_some_and(|trouble| one(trouble))
     }
 
     /// The moment before which it is not asked; the epoch when it is well.
@@ -162,9 +166,24 @@ impl Health {
         }
     }
 
+    /// This machine was offline where it gave no sign of life; whether it is well then.
+    pub(super) fn forgive(&mut self) -> bool {
+        let is_silent = |down: &Down| !down.cause.is_sign_of_life();
+        let Some(trouble) = self.trouble.as_mut().filter(|trouble| trouble.down.as_ref().is_some_and(is_silent)) else {
+            return false;
+        };
+        (trouble.down, trouble.silence, trouble.excused) = (None, None, trouble.bad);
+        true
+    }
+
     /// Whether it has a URL that had an answer.
     pub(super) fn has_good(&self) -> bool {
         !self.good.is_empty()
+    }
+
+    /// Whether it is asked for such a one next.
+    pub(super) fn is_probed(&self) -> bool {
+        self.probed && self.has_good()
     }
 
     /// The good URL to ask for. They take turns.
@@ -293,13 +312,14 @@ impl Health {
     }
 
     /// When the host is unreachable, if it does not answer until then; `None` when it is well, or is yet to be asked in this
-    /// run whether it still fails. `waits_long`: as long as for one that has answered.
-    pub(super) fn gives_up(&self, policy: &BackOffPolicy, waits_long: bool) -> Option<Moment> {
+    /// run whether it still fails.
+    pub(super) fn gives_up(&self, policy: &BackOffPolicy) -> Option<Moment> {
         let down = self.down()?;
         let patience = match () {
             () if down.wait == Wait::Paused => Duration::ZERO,
             () if down.seen == 0 || (down.seen == 1 && down.failures == 1) => return None,
-            () if self.answers || waits_long => policy.give_up,
+            // Of links alone, the core gives a host up as soon as another shows that the machine is online.
+            () if self.answers || self.of_links => policy.give_up,
             () => policy.give_up_unknown,
         };
         let silent = down.silent_since + patience;
@@ -494,13 +514,13 @@ mod tests {
     fn nobody_is_given_up_who_was_not_asked_again() {
         let mut host = Host::new();
         host.fails(1, FailureCause::Refused);
-        assert_eq!(host.health.gives_up(&host.policy, false), None);
+        assert_eq!(host.health.gives_up(&host.policy), None);
         host.fails(1, FailureCause::Refused);
-        assert!(host.health.gives_up(&host.policy, false).is_some());
+        assert!(host.health.gives_up(&host.policy).is_some());
         host.health = host.resumed(false);
-        assert_eq!(host.health.gives_up(&host.policy, false), None);
+        assert_eq!(host.health.gives_up(&host.policy), None);
         host.fails(1, FailureCause::Refused);
-        assert!(host.health.gives_up(&host.policy, false).is_some());
+        assert!(host.health.gives_up(&host.policy).is_some());
     }
 
     #[test]

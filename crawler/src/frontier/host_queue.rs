@@ -67,10 +67,6 @@ pub(super) struct HostQueue {
     /// Rows in the table beyond the depth limit.
     held: u64,
     leased_slots: u32,
-    /// Whether nothing but links to it is checked: it is asked for one thing at a time, whatever others are.
-    pub(super) of_links: bool,
-    /// Whether it is to be asked for a page that had an answer.
-    pub(super) probed: bool,
     pub(super) stored: u64,
     /// URLs with a final answer, stored or not.
     pub(super) fetched: u64,
@@ -98,8 +94,6 @@ impl HostQueue {
             plain: start.plain,
             held: start.held,
             leased_slots: 0,
-            of_links: false,
-            probed: false,
             stored: start.stored,
             fetched: start.fetched,
             cursor: if start.plain > 0 { Place::FIRST } else { Place::LAST },
@@ -301,7 +295,8 @@ impl HostQueue {
     fn work(&self, limits: &FrontierLimits) -> [bool; 2] {
         let is_spent = self.has_all(limits, self.leased_pages().len() as u64);
         let extra = self.extras.as_ref().and_then(|extras| extras.first_other());
-        let extra = extra.is_some_and(|(_, extra)| !is_spent || extra.purpose.is_beside_budget()) || self.is_probed();
+        let extra =
+            extra.is_some_and(|(_, extra)| !is_spent || extra.purpose.is_beside_budget()) || self.health.is_probed();
         [limits.rows && !is_spent && self.queued() > 0, extra].map(|any| any && !self.closed)
     }
 
@@ -323,10 +318,7 @@ impl HostQueue {
     /// Whether the host has one request at a time: what failed before is asked for alone, so that it shows who is at fault.
     fn asks_singly(&self, level: Option<u32>) -> bool {
         let again = || self.leased_pages().iter().any(|page| page.again);
-        self.of_links
-            || self.health.asks_singly()
-            || again()
-            || self.best(level).is_some_and(|next| next.failed.is_some())
+        self.health.asks_singly() || again() || self.best(level).is_some_and(|next| next.failed.is_some())
     }
 
     /// The moment before which the host is not asked for anything.
@@ -353,7 +345,7 @@ impl HostQueue {
     }
 
     fn extra_eligible(&self) -> Eligible {
-        if self.is_probed() {
+        if self.health.is_probed() {
             return Eligible::At(self.ready_at);
         }
         self.first_extra()
@@ -394,7 +386,7 @@ impl HostQueue {
 
     /// Takes the URL that is to be asked for before the next, to find out whether the host answers.
     pub(super) fn take_check(&mut self, level: Option<u32>, now: Moment) -> Option<WorkItem> {
-        let wanted = self.is_probed() || {
+        let wanted = self.health.is_probed() || {
             let next = self.ready_extra(now).or_else(|| self.best(level))?;
             self.health.wants_check(next.failed)
         };

@@ -72,8 +72,8 @@ pub struct Frontier {
     pub(super) groups: HostGroups,
     /// Hosts that are not well.
     pub(super) unhealthy: BTreeSet<HostId>,
-    /// Hosts that are asked whether they answer, although nothing else is to be asked of them.
-    pub(super) probed: Vec<HostId>,
+    /// Hosts that are asked whether they answer, although nothing else is to be asked of them; whether they were well then.
+    pub(super) probed: Vec<(HostId, bool)>,
 }
 
 impl Frontier {
@@ -227,7 +227,7 @@ impl Frontier {
     /// Nothing but links to a host is checked: it is asked for one thing at a time, and with this pause at least.
     pub fn is_of_links(&mut self, host: HostId, least: Duration, now: Moment) {
         let queue = self.queue(host);
-        queue.of_links = true;
+        queue.health.of_links = true;
         queue.raise_delay(least, now);
         self.plan(host);
     }

@@ -1,13 +1,7 @@
 //! Whether this machine is online: where hosts of links alone are silent, a host that has answered is asked once more.
 
 use super::{Frontier, host_queue::HostQueue};
-
-impl HostQueue {
-    /// Whether it is asked for a page that had an answer, although nothing else is to be asked for.
-    pub(super) fn is_probed(&self) -> bool {
-        self.probed && self.health.has_good()
-    }
-}
+use crate::candidate::HostId;
 
 impl Frontier {
     /// Has a host that has answered be asked once more: one that is well, if there is one.
@@ -15,18 +9,26 @@ impl Frontier {
         let good = |host: &&HostQueue| host.health.has_good() && !host.closed;
         let well = self.hosts.iter().filter(good).find(|host| !host.health.is_down());
         let Some(host) = well.or_else(|| self.hosts.iter().find(good)).map(HostQueue::id) else { return };
-        if !std::mem::replace(&mut self.queue(host).probed, true) {
-            self.probed.push(host);
+        if !std::mem::replace(&mut self.queue(host).health.probed, true) {
+            let was_well = !self.hosts[host.0 as usize].health.is_down();
+            self.probed.push((host, was_well));
             self.plan(host);
         }
     }
 
-    /// A host has answered: the others need not be asked.
-    pub fn end_probes(&mut self) {
-        for host in std::mem::take(&mut self.probed) {
-            self.queue(host).probed = false;
-            self.plan(host);
+    /// A host has answered: the others need not be asked. Those that failed since they are asked are taken to be well: this machine was
+    /// offline.
+    pub fn end_probes(&mut self) -> Vec<HostId> {
+        let mut well = Vec::new();
+        for (host, was_well) in std::mem::take(&mut self.probed) {
+            let queue = self.queue(host);
+            queue.health.probed = false;
+            if was_well && queue.health.forgive() {
+                well.push(host);
+            }
+            self.health_changed(host);
         }
+        well
     }
 }
 
@@ -68,8 +70,27 @@ mod tests {
         now = later;
         let answered = lease(&mut frontier, now).expect("it is asked again");
         frontier.answered(&answered, true);
-        frontier.end_probes();
+        assert_eq!(frontier.end_probes(), []);
         frontier.complete(answered, Outcome::Finished { stored: false }, Asked::Yes, now);
         assert_eq!(frontier.next(now), Next::Drained);
+    }
+
+    #[test]
+    fn one_that_failed_meanwhile_is_well_where_another_answers() {
+        for (cause, is_well) in [(FailureCause::TimedOut, true), (FailureCause::Status(503), false)] {
+            let now = Moment::from_millis(1_000_000);
+            let mut frontier = Frontier::new(FrontierLimits::default());
+            let start = HostStart::new(WebUrl::parse("http://h/").unwrap().origin(), Duration::ZERO);
+            let health =
+                HostHealth { answers: true, known_good: Some("http://h/good".into()), ..HostHealth::default() };
+            let host = frontier.add_host(HostStart { robots_until: now + Duration::from_hours(1), health, ..start });
+            frontier.probe();
+            let failed = lease(&mut frontier, now).expect("it is asked");
+            frontier.failed(&failed, FailedFetch { cause, retry_after: None }, now);
+            frontier.complete(failed, Outcome::Finished { stored: false }, Asked::Yes, now);
+            assert_eq!(frontier.end_probes(), if is_well { vec![host] } else { vec![] });
+            assert_eq!((frontier.health(host).is_none(), frontier.unhealthy() == 0), (is_well, is_well));
+            assert_eq!(frontier.next(now), Next::Drained);
+        }
     }
 }

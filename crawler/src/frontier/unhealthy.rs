@@ -86,8 +86,7 @@ impl Frontier {
             let queue = &self.hosts[host.0 as usize];
             // What waits for a URL's own time may find that the host is well.
             let waits_for_url = self.turn(host).is_some_and(|turn| turn > queue.not_before().max(now));
-            // Of links alone, the core gives up a host as soon as another shows that the machine is online.
-            match queue.health.gives_up(&self.limits.back_off, queue.of_links) {
+            match queue.health.gives_up(&self.limits.back_off) {
                 Some(moment) if !waits_for_url => last = last.max(moment),
                 _ => return Next::WaitUntil(at),
             }
@@ -96,7 +95,7 @@ impl Frontier {
     }
 
     /// The host's health has changed: what is queued on it may count for the levels no more, or again.
-    fn health_changed(&mut self, host: HostId) {
+    pub(super) fn health_changed(&mut self, host: HostId) {
         if self.hosts[host.0 as usize].health.is_down() {
             self.unhealthy.insert(host);
         } else {

@@ -19,8 +19,16 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 7] =
-    [SCOPE_KEYS, "extract.", "sources.forms", "sources.canonical", "sources.sitemaps", "sources.feeds", "check.assets"];
+const LINK_KEYS: [&str; 8] = [
+    SCOPE_KEYS,
+    "extract.",
+    "sources.forms",
+    "sources.canonical",
+    "sources.sitemaps",
+    "sources.feeds",
+    "check.assets",
+    "check.anchors",
+];
 
 /// Settings that add to what is to be asked for, as a start does.
 const ADDING_KEYS: [&str; 3] = ["sources.sitemap", "check.external", "check.max_per_host"];

@@ -18,14 +18,21 @@ use super::{
     leb128::{put, take},
     unpack::unpack,
 };
-use crate::extract::{Element, Label};
+use crate::extract::{AnchorNames, Element, Label};
 
-/// The first byte: the version of the format (3) times two, and one more where some links were refused.
+/// The first byte: the version of the format (3, or 4 with the names of elements) times two, and one more where some links were refused.
 const NONE_REFUSED: u8 = 6;
 const SOME_REFUSED: u8 = 7;
+const MOST: u8 = 9;
+
+/// What is added to it where there are names of elements.
+const NAMED: u8 = 2;
 
 /// The reason of what a page does not link to, but shows or loads.
 pub const ASSET: &str = "asset";
+
+/// The reason of a link to a name on a page.
+pub const ANCHOR: &str = "anchor";
 
 /// The elements by their numbers: only ever added to.
 const ELEMENTS: [Element; 27] = [
@@ -81,6 +88,7 @@ const MOST_BYTES: usize = 256 << 20;
 pub struct LabelPacker {
     kept: Packed,
     refused: Packed,
+    names: Option<Vec<u8>>,
 }
 
 /// Links of one kind.
@@ -98,6 +106,8 @@ pub struct Labels {
     pub kept: Vec<LinkLabel>,
     /// Those of the links that were refused, in page order.
     pub refused: Vec<RefusedLink>,
+    /// The names of the elements, where they are kept.
+    pub names: Option<AnchorNames>,
 }
 
 /// What a link says of itself.
@@ -113,12 +123,12 @@ pub struct LinkLabel {
     pub language: Option<Box<str>>,
 }
 
-/// A link that is no candidate of the crawl, or something that a page shows or loads.
+/// A link that is no candidate of the crawl, something that a page shows or loads, or a link to a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefusedLink {
     /// Where it leads.
     pub url: Box<str>,
-    /// Why it was refused: it left the scope, or is not to be followed.
+    /// Why it was refused: it left the scope, or is not to be followed. Else [`ASSET`] or [`ANCHOR`].
     pub reason: Box<str>,
     /// What it says of itself.
     pub label: LinkLabel,
@@ -142,15 +152,23 @@ impl LabelPacker {
         }
     }
 
+    /// The names of the page's elements.
+    pub fn name(&mut self, names: &AnchorNames) {
+        self.names = Some(pack_names(names));
+    }
+
     /// The bytes.
     pub fn finish(self) -> Vec<u8> {
-        let mut whole = Vec::with_capacity(self.kept.size() + self.refused.size() + 8);
+        let names = self.names.as_deref().unwrap_or_default();
+        let mut whole = Vec::with_capacity(self.kept.size() + self.refused.size() + names.len() + 8);
+        whole.extend_from_slice(names);
         put(&mut whole, self.kept.count);
         put(&mut whole, self.refused.count);
         for part in [&self.kept.lengths, &self.refused.lengths, &self.kept.texts, &self.refused.texts] {
             whole.extend_from_slice(part);
         }
-        framed(if self.refused.count > 0 { SOME_REFUSED } else { NONE_REFUSED }, &compressed(&whole))
+        let first = if self.refused.count > 0 { SOME_REFUSED } else { NONE_REFUSED };
+        framed(first + if self.names.is_some() { NAMED } else { 0 }, &compressed(&whole))
     }
 }
 
@@ -203,9 +221,10 @@ impl Packed {
 impl Labels {
     /// Reads what a packer made; `None` where it is something else.
     pub fn read(bytes: &[u8]) -> Option<Self> {
-        let (NONE_REFUSED..=SOME_REFUSED, frame) = bytes.split_first()? else { return None };
+        let (first @ NONE_REFUSED..=MOST, frame) = bytes.split_first()? else { return None };
         let whole = unpack(&[&MAGIC, frame].concat(), MOST_BYTES)?;
         let mut lengths = &whole[..];
+        let names = if *first > SOME_REFUSED { Some(take_names(&mut lengths)?) } else { None };
         let counts = [take(&mut lengths)?, take(&mut lengths)?];
         let mut sizes = Vec::new();
         for (count, is_refused) in counts.into_iter().zip([false, true]) {
@@ -214,7 +233,7 @@ impl Labels {
             }
         }
         let mut texts = std::str::from_utf8(lengths).ok()?;
-        let mut labels = Self::default();
+        let mut labels = Self { names, ..Self::default() };
         for sizes in sizes {
             let label = sizes.label(&mut texts)?;
             match sizes.refused {
@@ -231,8 +250,32 @@ impl Labels {
 
     /// Whether there may be links that were refused, without unpacking.
     pub fn may_have_refused(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&SOME_REFUSED)
+        bytes.first().is_some_and(|first| first % 2 == 1)
     }
+}
+
+/// How many there are, and the difference of each to the one before.
+pub fn pack_names(names: &AnchorNames) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put(&mut bytes, names.hashes().len() as u64);
+    let mut last = 0;
+    for hash in names.hashes() {
+        put(&mut bytes, u64::from(hash - last));
+        last = *hash;
+    }
+    bytes
+}
+
+/// Takes them off some bytes.
+pub fn take_names(from: &mut &[u8]) -> Option<AnchorNames> {
+    let count = take(from)?;
+    let mut last = 0_u32;
+    let mut hashes = Vec::new();
+    for _ in 0..count {
+        last = last.checked_add(u32::try_from(take(from)?).ok()?)?;
+        hashes.push(last);
+    }
+    Some(AnchorNames::of_hashes(hashes))
 }
 
 /// The lengths of a link's texts.
@@ -298,8 +341,11 @@ mod tests {
         LinkLabel { element, rel, text: text.into(), language }
     }
 
-    fn packed(kept: &[Link], refused: &[(String, Link)]) -> Vec<u8> {
+    fn packed(kept: &[Link], refused: &[(String, Link)], names: Option<&AnchorNames>) -> Vec<u8> {
         let mut packer = LabelPacker::default();
+        if let Some(names) = names {
+            packer.name(names);
+        }
         for link in kept {
             packer.keep(label(link));
         }
@@ -314,8 +360,9 @@ mod tests {
         fn reads_what_was_written(
             kept in prop::collection::vec(link(), 0..20),
             refused in prop::collection::vec((".{0,30}", link()), 0..5),
+            names in prop::option::of(prop::collection::vec(any::<u32>(), 0..9).prop_map(AnchorNames::of_hashes)),
         ) {
-            let bytes = packed(&kept, &refused);
+            let bytes = packed(&kept, &refused, names.as_ref());
             let labels = Labels::read(&bytes).unwrap();
             prop_assert_eq!(Labels::may_have_refused(&bytes), !refused.is_empty());
             prop_assert_eq!(labels.kept, kept.iter().map(unpacked).collect::<Vec<_>>());
@@ -323,6 +370,7 @@ mod tests {
                 url: url.as_str().into(), reason: "scope".into(), label: unpacked(link),
             });
             prop_assert_eq!(labels.refused, expected.collect::<Vec<_>>());
+            prop_assert_eq!(labels.names, names);
         }
 
         #[test]
@@ -335,7 +383,7 @@ mod tests {
             Labels::read(&bytes);
             Labels::may_have_refused(&bytes);
             Labels::read(&framed(NONE_REFUSED, &zstd::bulk::compress(&inside, 1).unwrap()));
-            let mut damaged = packed(&kept, &[]);
+            let mut damaged = packed(&kept, &[], None);
             let at = at.index(damaged.len());
             damaged[at] ^= 0x55;
             Labels::read(&damaged);
@@ -364,12 +412,17 @@ mod tests {
         ];
         let away = label(Element::Anchor, Some("ext"), ["away", ""]);
         let refused = vec![RefusedLink { url: "http://x/a".into(), reason: "scope".into(), label: away }];
-        assert_eq!(Labels::read(&golden.concat()), Some(Labels { kept, refused }));
+        let links = Labels { kept, refused, names: None };
+        assert_eq!(Labels::read(&golden.concat()), Some(links));
+        let golden = [8, 0x20, 6, 49, 0, 0, 2, 7, 0xf9, 0x01, 0, 0];
+        let names = Some(AnchorNames::of_hashes([7, 256]));
+        assert_eq!(Labels::read(&golden), Some(Labels { names, ..Labels::default() }));
     }
 
     #[test]
     fn what_is_no_label_is_refused() {
-        for bytes in [&b""[..], &[1], &[6], &[6, 0, 1], &[8, 0x20, 2, 0x11, 0, 0, 0, 0], &[6, 0x28, 0xb5, 0x2f, 0xfd]] {
+        for bytes in [&b""[..], &[1], &[6], &[6, 0, 1], &[10, 0x20, 2, 0x11, 0, 0, 0, 0], &[6, 0x28, 0xb5, 0x2f, 0xfd]]
+        {
             assert_eq!(Labels::read(bytes), None);
         }
         // More links than there are lengths, and a text beyond the end.

@@ -1,6 +1,6 @@
 //! URLs that pages link to or show and that are none of the crawl: which are to be checked, and what came of it.
 
-use crate::{time::Moment, url::WebUrl};
+use crate::{extract::AnchorNames, time::Moment, url::WebUrl};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct LinksWanted {
     pub external: bool,
     /// Whether what pages show and load is.
     pub assets: bool,
+    /// Whether names on pages are looked for.
+    pub anchors: bool,
     /// So many of a host at most.
     pub most_of_host: u32,
 }
@@ -42,6 +44,8 @@ pub struct LinkToCheck {
     pub url: WebUrl,
     /// Redirects that led to it.
     pub redirects: u32,
+    /// Whether names on its page are looked for.
+    pub reads: bool,
 }
 
 /// What came of a URL that was checked.
@@ -61,12 +65,14 @@ pub struct CheckedLink {
     pub target: Option<WebUrl>,
     /// Whether that is within the scope: then it may be a URL of the crawl.
     pub returns: bool,
+    /// What the elements of its page are named, where that was asked for.
+    pub names: Option<AnchorNames>,
 }
 
 impl CheckedLink {
     /// Of a URL without an answer.
     pub fn unanswered(number: u64, at: Moment, outcome: LinkCheckOutcome, reason: Box<str>) -> Self {
-        Self { number, at, outcome, status: None, reason: Some(reason), target: None, returns: false }
+        Self { number, at, outcome, status: None, reason: Some(reason), target: None, returns: false, names: None }
     }
 }
 

@@ -37,7 +37,7 @@ pub use counters::{Counters, UNJUDGED};
 pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
 pub use error::{ReadError, Reason, StoreError};
 pub use kept::KeptPart;
-pub use labels::{ASSET, LabelPacker, Labels, LinkLabel, RefusedLink};
+pub use labels::{ANCHOR, ASSET, LabelPacker, Labels, LinkLabel, RefusedLink, pack_names, take_names};
 pub use link_checks::{
     CheckedLink, LinkCheckCounts, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted,
 };

@@ -322,3 +322,88 @@ fn what_pages_show_and_load_is_checked_on_any_host() {
         Webloom::go_on(&plain.crawl()).args(["--check-assets", "--again", "--delay", "0"]).run().expect(0).json();
     assert!(late["link_check"]["broken"].as_u64() >= Some(3), "{late}");
 }
+
+/// Pages whose links lead to names; once the second page has lost one.
+fn with_anchors(elsewhere: String) -> impl Fn(&Asked) -> Reply {
+    move |asked| {
+        match (asked.target.as_str(), asked.before) {
+        ("/", _) => Reply::html(format!(
+            "<h1 id=here>x</h1><a name=old>y</a><a href=#here>1</a><a href=#old>2</a><a href=#top>3</a><a href=#not-here>not  here</a>
+             <a href='/two#there'>4</a><a href='/two#caf%C3%A9'>5</a><a href='/two#:~:text=x'>6</a><a href='/two#lost'>7</a>
+             <a href='/moved#there'>8</a><a href='/moved#gone'>9</a><a href='/404#any'>10</a><a href='/file.pdf#page=3'>11</a>
+             <a href='/two#!/route'>12</a><map><area href='/two#none'></map><a href='{elsewhere}#known'>13</a>
+             <a href='{elsewhere}#unknown'>14</a><a href='{elsewhere}/moved#unknown'>15</a><a href='{elsewhere}/file#x'>16</a>
+             <a href='{elsewhere}/plain'>17</a>",
+        )),
+        ("/two", 0) => Reply::html("<p id=there><p id=caf\u{e9}><p id=lost>"),
+        ("/two", _) => Reply::html("<p id=there><p id=caf\u{e9}>"),
+        ("/moved", _) => Reply::redirect(301, "/two"),
+        ("/file.pdf", _) => Reply::Whole(200, vec!["content-type: application/pdf".to_owned()], b"%PDF".to_vec()),
+        _ => Reply::status(404),
+    }
+    }
+}
+
+fn open_with_names(asked: &Asked) -> Reply {
+    match asked.target.as_str() {
+        "/" => Reply::html("<p id=known>"),
+        "/moved" => Reply::redirect(302, "/"),
+        "/file" => Reply::Whole(200, vec!["content-type: image/png".to_owned()], b"it is there".to_vec()),
+        "/plain" => Reply::html("it is there"),
+        _ => Reply::status(404),
+    }
+}
+
+#[test]
+fn names_that_links_lead_to_are_looked_for() {
+    let open = other(15, open_with_names);
+    let (server, folder) = (serve(with_anchors(open.url(""))), Folder::new());
+    let dir = folder.crawl();
+    checked(&server, &dir, &["--check-anchors"]);
+    let missing = |text: bool| -> Vec<String> {
+        let lines = links(&dir, "--broken").into_iter().filter(|line| line["reason"] == "anchor");
+        let shown = |line: Value| {
+            assert_eq!((&line["outcome"], &line["status"]), (&"broken".into(), &200.into()), "{line}");
+            let text = if text { line["text"].to_string() + " " } else { String::new() };
+            format!("{text}{} {}", line["element"], line["to"]).replace('"', "")
+        };
+        lines.map(shown).collect()
+    };
+    let own = |path: &str| server.url(path);
+    let expected = [
+        format!("not here a {}", own("/#not-here")),
+        format!("9 a {}", own("/moved#gone")),
+        format!(" area {}", own("/two#none")),
+        format!("14 a {}", open.url("/#unknown")),
+        format!("15 a {}", open.url("/moved#unknown")),
+    ];
+    assert_eq!(missing(true), expected);
+    let broken: Vec<Value> = links(&dir, "--broken").into_iter().filter(|line| line["reason"] != "anchor").collect();
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    // Only where a name is looked for a page is read.
+    let mut asked = requests(&open);
+    asked.sort_unstable();
+    assert_eq!(asked, ["GET /", "GET /file", "GET /moved", "HEAD /plain"]);
+    for flag in ["--external", "--redirects"] {
+        assert!(links(&dir, flag).iter().all(|line| line["reason"] != "anchor"), "{flag}");
+    }
+    // A page that has lost a name, and one whose copy is still good.
+    checked(&server, &dir, &["--check-anchors", "--again"]);
+    let again = missing(false);
+    assert_eq!((again.len(), again.contains(&format!("a {}", own("/two#lost")))), (6, true), "{again:?}");
+    checked(&server, &dir, &["--again"]);
+    assert_eq!(missing(false).len(), 6, "the settings of a crawl hold until others are given");
+}
+
+#[test]
+fn names_are_looked_for_from_a_new_sequence_on() {
+    let (server, folder) = (serve(with_anchors("http://127.0.1.99:9".to_owned())), Folder::new());
+    let dir = folder.crawl();
+    Webloom::crawl(&dir, &server.url("/")).args(["--delay", "0"]).run().expect(0);
+    assert!(links(&dir, "--broken").iter().all(|line| line["reason"] != "anchor"));
+    let late = Webloom::go_on(&dir).args(["--check-anchors"]).run().expect(2);
+    assert!(late.stderr.contains("--check-anchors") && late.stderr.contains("--again"), "{}", late.stderr);
+    Webloom::go_on(&dir).args(["--check-anchors", "--again", "--delay", "0"]).run().expect(0);
+    assert_eq!(links(&dir, "--broken").iter().filter(|line| line["reason"] == "anchor").count(), 4);
+    assert_clean(&dir);
+}

@@ -312,6 +312,11 @@ const CASES: &[(&str, &str)] = &[
         "INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status)
          VALUES ('http://h/', 0, 1, 1, 0, 'redirected', 301)",
     ),
+    (
+        "the kept names of a checked page can be read",
+        "INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reads, names)
+         VALUES ('http://h/', 0, 1, 1, 0, 'checked', 200, 1, x'02')",
+    ),
     ("every value has the type of its column", "UPDATE visit SET title = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET url = CAST(x'ff00' AS TEXT) WHERE id = 2"),
     ("every value has the type of its column", "UPDATE url SET state = CAST(x'ff00' AS TEXT) WHERE id = 2"),

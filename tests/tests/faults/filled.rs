@@ -37,6 +37,8 @@ const MORE: &str = "
     WHERE id = (SELECT max(id) FROM url WHERE url LIKE '%/silent/1');
     INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reason, target)
     SELECT 'http://elsewhere.invalid/', 0, max(n), max(n), 1700000000000, 'failed', 429, '429', NULL FROM sequence;
+    INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reads, names)
+    SELECT 'http://read.invalid/', 0, max(n), max(n), 1700000000000, 'checked', 200, 1, x'0105' FROM sequence;
     INSERT INTO link_check (url, redirects, wanted_in, checked_in, checked_at, outcome, status, reason, target)
     SELECT 'http://moved.invalid/', 1, max(n), max(n), 1700000000000, 'redirected', 301, NULL, 'http://new.invalid/' FROM sequence;
     UPDATE url SET key = url WHERE id = 2;

@@ -18,6 +18,11 @@ pub(super) struct CheckFlags {
     /// Webloom asks for each of them once, on this host and on others, when no page is left to fetch.
     #[arg(long)]
     check_assets: bool,
+    /// Check that the anchors exist which links lead to (`page#name`) [default: off]
+    ///
+    /// Webloom looks for them on the pages of the crawl, and with --check-external on others, which it then reads.
+    #[arg(long)]
+    check_anchors: bool,
 }
 
 impl CheckFlags {
@@ -25,5 +30,6 @@ impl CheckFlags {
         let on = |is_given: bool| is_given.then(|| RawValue::text("on"));
         raw.check.external = on(self.check_external);
         raw.check.assets = on(self.check_assets);
+        raw.check.anchors = on(self.check_anchors);
     }
 }

@@ -27,6 +27,8 @@ pub struct CheckSettings {
     pub external: CheckChoice,
     /// Whether what pages show and load is.
     pub assets: CheckChoice,
+    /// Whether the names are that links lead to, on pages of the crawl and on those that are checked.
+    pub anchors: CheckChoice,
     /// URLs of one host that are checked in a sequence.
     pub max_per_host: NonZeroU32,
     /// The least pause between requests to a host of no URL of the crawl.
@@ -34,7 +36,7 @@ pub struct CheckSettings {
 }
 
 impl CheckSettings {
-    /// Whether anything is checked.
+    /// Whether anything is asked for.
     pub fn any(&self) -> bool {
         [self.external, self.assets].contains(&CheckChoice::On)
     }
@@ -45,6 +47,7 @@ impl CheckSettings {
         Self {
             external: reader.read("check.external", &OneOf(PhantomData)),
             assets: reader.read("check.assets", &OneOf(PhantomData)),
+            anchors: reader.read("check.anchors", &OneOf(PhantomData)),
             max_per_host: reader.read("check.max_per_host", &many),
             delay: reader.read("check.delay", &delay),
         }

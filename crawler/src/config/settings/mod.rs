@@ -91,7 +91,7 @@ impl Settings {
 
     /// Whether it is kept what links say of themselves.
     pub fn labels_links(&self) -> bool {
-        self.store.links == LinksChoice::Full || self.check.any()
+        self.store.links == LinksChoice::Full || self.check.any() || self.check.anchors == CheckChoice::On
     }
 
     /// Reads every key, in the order of `default.toml`.

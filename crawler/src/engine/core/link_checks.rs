@@ -58,7 +58,7 @@ pub(super) struct LinkChecks {
 
 /// What is done about a host that has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Treatment {
     /// It is asked again.
     AskAgain,
     /// The same; whether this machine is online is to be found out.
@@ -149,9 +149,9 @@ impl LinkChecks {
         if collects {
             (self.behind, self.is_stale) = (0, false);
         }
-        let CheckSettings { external, assets, max_per_host, .. } = &self.settings;
-        let [external, assets] = [external, assets].map(|choice| *choice == CheckChoice::On);
-        let wanted = LinksWanted { external, assets, most_of_host: max_per_host.get() };
+        let CheckSettings { external, assets, anchors, max_per_host, .. } = &self.settings;
+        let [external, assets, anchors] = [external, assets, anchors].map(|choice| *choice == CheckChoice::On);
+        let wanted = LinksWanted { external, assets, anchors, most_of_host: max_per_host.get() };
         LinkCheckRequest { collects: collects.then_some(wanted), behind: self.behind, most: MOST - self.out.len() }
     }
 
@@ -229,9 +229,9 @@ impl LinkChecks {
     }
 
     /// A host has failed, and has this health: it was asked for at `granted`.
-    pub(super) fn judge(&mut self, host: HostId, health: &HealthRow, granted: Moment, now: Moment) -> Verdict {
+    pub(super) fn judge(&mut self, host: HostId, health: &HealthRow, granted: Moment, now: Moment) -> Treatment {
         if !self.are_all_of(host) {
-            return Verdict::AskAgain;
+            return Treatment::AskAgain;
         }
         let is_enough = health.failures >= self.most_failures;
         let online = self.online.get(&host).filter(|online| **online >= health.since);
@@ -239,13 +239,13 @@ impl LinkChecks {
             || (is_enough && (health.cause.is_sign_of_life() || online.is_some_and(|online| *online <= granted)))
         {
             self.given_up.insert(host, health.cause);
-            return Verdict::GiveUp(health.cause);
+            return Treatment::GiveUp(health.cause);
         }
         if online.is_some() || health.cause.is_sign_of_life() {
-            return Verdict::AskAgain;
+            return Treatment::AskAgain;
         }
         self.silent.insert(host);
-        if health.failures + 1 < self.most_failures { Verdict::AskAgain } else { Verdict::AskOthers }
+        if health.failures + 1 < self.most_failures { Treatment::AskAgain } else { Treatment::AskOthers }
     }
 
     /// Why a host with this health is not asked any more.
@@ -267,7 +267,7 @@ mod tests {
 
     fn link(number: u64) -> LinkToCheck {
         let url = WebUrl::parse(&format!("http://h/{number}")).unwrap();
-        LinkToCheck { number, url, redirects: 0 }
+        LinkToCheck { number, url, redirects: 0, reads: false }
     }
 
     fn checks() -> LinkChecks {
@@ -319,7 +319,8 @@ mod tests {
 
     #[test]
     fn a_host_is_given_up_where_this_machine_is_online() {
-        let (mut checks, host, other) = (checks(), HostId(1), HostId(0));
+        let mut checks = checks();
+        let [host, other] = [1, 0].map(HostId);
         checks.is_outside(host);
         let at = Moment::from_millis;
         let health = |failures, cause| HealthRow {
@@ -334,28 +335,28 @@ mod tests {
             checks.judge(host, &health(failures, FailureCause::TimedOut), at(granted), at(granted + 5))
         };
         checks.is_online(other, at(9));
-        assert_eq!(fails(&mut checks, 1, 5), Verdict::AskAgain);
-        assert_eq!(fails(&mut checks, 2, 20), Verdict::AskOthers, "no other answered since it fails");
-        assert_eq!(fails(&mut checks, 3, 30), Verdict::AskOthers);
+        assert_eq!(fails(&mut checks, 1, 5), Treatment::AskAgain);
+        assert_eq!(fails(&mut checks, 2, 20), Treatment::AskOthers, "no other answered since it fails");
+        assert_eq!(fails(&mut checks, 3, 30), Treatment::AskOthers);
         checks.is_online(host, at(36));
-        assert_eq!(fails(&mut checks, 3, 40), Verdict::AskOthers, "its own answer shows nothing");
+        assert_eq!(fails(&mut checks, 3, 40), Treatment::AskOthers, "its own answer shows nothing");
         checks.is_online(other, at(42));
-        assert_eq!(fails(&mut checks, 3, 41), Verdict::AskAgain, "the other was away when it was asked");
+        assert_eq!(fails(&mut checks, 3, 41), Treatment::AskAgain, "the other was away when it was asked");
         let given_up = |checks: &LinkChecks| checks.given_up(host, &health(3, FailureCause::Refused), at(60));
         assert_eq!(given_up(&checks), None);
-        assert_eq!(fails(&mut checks, 3, 50), Verdict::GiveUp(FailureCause::TimedOut));
+        assert_eq!(fails(&mut checks, 3, 50), Treatment::GiveUp(FailureCause::TimedOut));
         assert_eq!(given_up(&checks), Some(FailureCause::TimedOut));
-        assert_eq!(checks.judge(other, &health(9, FailureCause::TimedOut), at(50), at(50)), Verdict::AskAgain);
+        assert_eq!(checks.judge(other, &health(9, FailureCause::TimedOut), at(50), at(50)), Treatment::AskAgain);
         let asked_for =
             HealthRow { wait: Wait::Asked, not_before: at(1_000_000), ..health(1, FailureCause::Status(429)) };
-        for (health, verdict) in [
-            (health(2, FailureCause::Refused), Verdict::AskAgain),
-            (health(3, FailureCause::Refused), Verdict::GiveUp(FailureCause::Refused)),
-            (asked_for.clone(), Verdict::GiveUp(FailureCause::Status(429))),
+        for (health, treatment) in [
+            (health(2, FailureCause::Refused), Treatment::AskAgain),
+            (health(3, FailureCause::Refused), Treatment::GiveUp(FailureCause::Refused)),
+            (asked_for.clone(), Treatment::GiveUp(FailureCause::Status(429))),
         ] {
             let mut checks = self::checks();
             checks.is_outside(host);
-            assert_eq!(checks.judge(host, &health, at(20), at(20)), verdict);
+            assert_eq!(checks.judge(host, &health, at(20), at(20)), treatment);
         }
         let mut checks = self::checks();
         checks.is_outside(host);

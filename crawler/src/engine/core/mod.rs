@@ -34,7 +34,7 @@ pub use between::Between;
 pub use end::RunEnd;
 pub(super) use event::{CoreEvent, Effect, StoreAnswer, StoreQuestion, Then};
 use limits::{LeaseAllowance, Limits, Workload};
-use link_checks::{AtEnd, LinkChecks, Verdict};
+use link_checks::{AtEnd, LinkChecks, Treatment};
 pub(super) use outbox::MOST_QUESTIONS;
 use outbox::Outbox;
 use pages::{Again, Fate, PageFates, Revisits, Unfinished};

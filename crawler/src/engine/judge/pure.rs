@@ -11,9 +11,9 @@ use super::{
     memo::{Memo, Target},
 };
 use crate::{
-    extract::{Label, PagePart, RawLink, RawLinks, sitemap::SourceKind},
+    extract::{AnchorLink, Label, PagePart, RawLink, RawLinks, sitemap::SourceKind},
     scope::{CrawlScope, Refusal},
-    store::{ASSET, LabelPacker},
+    store::{ANCHOR, ASSET, LabelPacker},
     url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRuleSet, WebUrl},
 };
 
@@ -119,6 +119,7 @@ impl PureHalf {
         }
         if let Some(packer) = &mut labels {
             self.pack_parts(packer, &links, &fingerprints);
+            pack_anchors(packer, &links);
         }
         proposals.leave_out(links.beyond() + left);
         proposals.labels = labels.map(LabelPacker::finish);
@@ -234,6 +235,17 @@ impl PureHalf {
         let length = u32::try_from(url.as_str().len()).unwrap_or(u32::MAX);
         let (fingerprint, changed) = self.rules.judged(url, self.seed);
         Target::Url { fingerprint, length, changed, judged }
+    }
+}
+
+/// Packs the names of a page's elements, and its links to names.
+fn pack_anchors(packer: &mut LabelPacker, links: &RawLinks) {
+    let Some(anchors) = &links.anchors else { return };
+    anchors.names.iter().for_each(|names| packer.name(names));
+    for AnchorLink { whole, element, text, .. } in &anchors.links {
+        if whole.len() <= LONGEST_REFUSED {
+            packer.refuse(whole, ANCHOR, Label { element: *element, rel: "", text, language: "" });
+        }
     }
 }
 

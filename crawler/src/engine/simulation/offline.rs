@@ -29,7 +29,7 @@ impl Offline {
 
     /// What a request comes to at a moment, if the machine is offline then.
     pub(super) fn asked(&mut self, purpose: Purpose, at: u64) -> Option<Trouble> {
-        if self.since.is_none() && purpose == Purpose::LinkCheck {
+        if self.since.is_none() && purpose.is_link_check() {
             match self.after.checked_sub(1) {
                 Some(after) => self.after = after,
                 None => self.since = Some(at),

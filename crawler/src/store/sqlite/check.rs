@@ -19,7 +19,7 @@ use rusqlite::{Connection, Result};
 use self::{
     checked_database::CheckedDatabase,
     columns::{ALLOWED, READABLE},
-    labels::LABELS,
+    labels::{LABELS, NAMES},
     links::KeptLinks,
     references::REFERENCES,
     rules::{CHECKED_RULES, LOST_RULES, RULES, STAND},
@@ -43,8 +43,21 @@ const RECORDED: &str = "after a sweep, every kept link has a row or is recorded 
 
 /// Every invariant that `webloom check` can find broken.
 pub fn invariants() -> impl Iterator<Item = &'static str> {
-    let others =
-        [WHOLE, READABLE, ALLOWED, REFERENCES, SUMS, IS_URL, OWN_HOST, FINGERPRINT, ONCE, KEPT, LABELS, RECORDED];
+    let others = [
+        WHOLE,
+        READABLE,
+        ALLOWED,
+        REFERENCES,
+        SUMS,
+        IS_URL,
+        OWN_HOST,
+        FINGERPRINT,
+        ONCE,
+        KEPT,
+        LABELS,
+        NAMES,
+        RECORDED,
+    ];
     RULES.iter().chain(LOST_RULES).chain(CHECKED_RULES).map(|(invariant, _)| *invariant).chain(others)
 }
 
@@ -94,7 +107,7 @@ fn nothing_but(findings: Vec<Finding>) -> CheckReport {
 
 fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     let mut findings = Vec::new();
-    let of_checks = if checked_ends::are_there(connection)? { CHECKED_RULES } else { &[] };
+    let of_checks = if checked_ends::columns(connection)?.is_some() { CHECKED_RULES } else { &[] };
     for (invariant, broken) in RULES.iter().chain(LOST_RULES).chain(of_checks) {
         findings.extend(rule(connection, invariant, broken)?);
     }
@@ -108,6 +121,7 @@ fn recount(connection: &Connection) -> Result<CheckReport, Fault> {
     }
     findings.extend(urls::findings(&source)?);
     findings.extend(labels::finding(connection)?);
+    findings.extend(labels::finding_of_names(connection)?);
     if let Some(example) = kept.example {
         findings.push(Finding { invariant: KEPT, count: kept.unexplained, example });
     }

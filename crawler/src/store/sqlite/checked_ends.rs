@@ -2,7 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use crate::store::{LinkCheckCounts, LinkCheckOutcome, LinkEnd, LinkFound, sqlite::words::word_or_none};
+use crate::{
+    extract::AnchorNames,
+    store::{LinkCheckCounts, LinkCheckOutcome, LinkEnd, LinkFound, sqlite::words::word_or_none, take_names},
+};
 
 /// The reason of a URL that is not asked for, because its host has as many as are asked for.
 pub(super) const LIMIT: &str = "max_per_host";
@@ -10,16 +13,27 @@ pub(super) const LIMIT: &str = "max_per_host";
 /// Redirects that are followed.
 const MOST_REDIRECTS: usize = 32;
 
-/// Whether the database has the table: one of an older program may have none.
-pub(super) fn are_there(connection: &Connection) -> Result<bool> {
-    connection.prepare_cached("SELECT 1 FROM sqlite_schema WHERE name = 'link_check'")?.exists([])
+/// What the table has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LinkCheckColumns {
+    /// All but the names of elements.
+    WithoutNames,
+    /// All that this program writes.
+    WithNames,
+}
+
+/// The columns of the table: a database of an older program may have fewer, or none.
+pub(super) fn columns(connection: &Connection) -> Result<Option<LinkCheckColumns>> {
+    let query = "SELECT max(name = 'names') FROM pragma_table_info('link_check')";
+    let has_names: Option<bool> = connection.prepare_cached(query)?.query_row([], |row| row.get(0))?;
+    Ok(has_names.map(|names| if names { LinkCheckColumns::WithNames } else { LinkCheckColumns::WithoutNames }))
 }
 
 /// Answers for the URLs that were checked in a sequence.
 pub(super) struct CheckedEnds<'c> {
     connection: &'c Connection,
     sequence: u32,
-    are_there: bool,
+    columns: Option<LinkCheckColumns>,
 }
 
 /// A row.
@@ -31,18 +45,26 @@ struct Checked {
     target: Option<String>,
 }
 
+/// A URL whose page was read.
+pub(super) struct ReadPage {
+    /// The status of its answer.
+    pub(super) status: Option<u16>,
+    /// What its elements are named.
+    pub(super) names: AnchorNames,
+}
+
 const ROWS: &str = "SELECT url, outcome, status, reason, target FROM link_check WHERE checked_in = ?1";
 
 impl<'c> CheckedEnds<'c> {
     /// Those of a sequence.
     pub(super) fn of(connection: &'c Connection, sequence: u32) -> Result<Self> {
-        Ok(Self { connection, sequence, are_there: are_there(connection)? })
+        Ok(Self { connection, sequence, columns: columns(connection)? })
     }
 
     /// Whether any URL redirects, or leads nowhere.
     pub(super) fn any_to_show(&self) -> Result<bool> {
         let query = "SELECT 1 FROM link_check WHERE checked_in = ? AND outcome IN ('redirected', 'broken', 'failed')";
-        Ok(self.are_there && self.connection.prepare_cached(query)?.exists([self.sequence])?)
+        Ok(self.columns.is_some() && self.connection.prepare_cached(query)?.exists([self.sequence])?)
     }
 
     /// What came of a URL; `None` where it was not checked. `of_crawl` knows where URLs of the crawl lead.
@@ -95,17 +117,41 @@ impl<'c> CheckedEnds<'c> {
     }
 
     fn row(&self, url: &str) -> Result<Option<Checked>> {
-        if !self.are_there {
+        if self.columns.is_none() {
             return Ok(None);
         }
         let mut select = self.connection.prepare_cached(&format!("{ROWS} AND url = ?2"))?;
         select.query_row(params![self.sequence, url], checked).optional()
     }
 
+    /// The page that a URL leads to in the end, if that was read.
+    pub(super) fn read_page(&self, url: &str) -> Result<Option<ReadPage>> {
+        if self.columns != Some(LinkCheckColumns::WithNames) {
+            return Ok(None);
+        }
+        let mut url = url.to_owned();
+        let query = "SELECT target, status, names FROM link_check WHERE checked_in = ?1 AND url = ?2";
+        let mut select = self.connection.prepare_cached(query)?;
+        for _ in 0..MOST_REDIRECTS {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            let found = select.query_row(params![self.sequence, url], row).optional()?;
+            let Some((target, status, names)) = found else { return Ok(None) };
+            let names: Option<Vec<u8>> = names;
+            match (target, names) {
+                (Some(target), _) => url = target,
+                (None, names) => {
+                    let names = names.and_then(|names| take_names(&mut &*names));
+                    return Ok(names.map(|names| ReadPage { status, names }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// How many URLs came to what.
     pub(super) fn counts(&self) -> Result<LinkCheckCounts> {
         let mut counts = LinkCheckCounts::default();
-        if !self.are_there {
+        if self.columns.is_none() {
             return Ok(counts);
         }
         let query = format!(

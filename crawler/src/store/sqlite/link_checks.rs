@@ -15,7 +15,8 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use super::{checked_ends::LIMIT, current::Current, error::Fault, links, resume};
 use crate::{
     store::{
-        ASSET, CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted, RefusedLink,
+        ANCHOR, ASSET, CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted,
+        RefusedLink, pack_names,
     },
     url::{Origin, WebUrl},
 };
@@ -42,7 +43,7 @@ pub(super) fn to_check(
         transaction.commit()?;
     }
     let mut select = connection.prepare_cached(
-        "SELECT id, url, redirects FROM link_check
+        "SELECT id, url, redirects, reads FROM link_check
          WHERE id > ?1 AND wanted_in = ?2 AND (checked_in IS NULL OR checked_in <> ?2) ORDER BY id LIMIT ?3",
     )?;
     let mut rows = select.query(params![request.behind, current.sequence, request.most])?;
@@ -51,7 +52,7 @@ pub(super) fn to_check(
     while let Some(row) = rows.next()? {
         read += 1;
         let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str().unwrap_or_default()) else { continue };
-        found.links.push(LinkToCheck { number: row.get(0)?, url, redirects: row.get(2)? });
+        found.links.push(LinkToCheck { number: row.get(0)?, url, redirects: row.get(2)?, reads: row.get(3)? });
     }
     found.are_all = read < request.most;
     Ok(found)
@@ -60,17 +61,21 @@ pub(super) fn to_check(
 /// Writes what came of a URL. Where it redirects is to be checked too; whether that is a URL of the crawl is found out for all of them at
 /// once.
 pub(super) fn write(connection: &Connection, checked: &CheckedLink, current: Current) -> Result<()> {
-    let CheckedLink { number, at, outcome, status, reason, target, returns } = checked;
+    let CheckedLink { number, at, outcome, status, reason, target, returns, names } = checked;
     let mut update = connection.prepare_cached(
-        "UPDATE link_check SET checked_in = ?1, checked_at = ?2, outcome = ?3, status = ?4, reason = ?5, target = ?6
-         WHERE id = ?7 RETURNING redirects",
+        "UPDATE link_check SET checked_in = ?1, checked_at = ?2, outcome = ?3, status = ?4, reason = ?5, target = ?6, names = ?7
+         WHERE id = ?8 RETURNING redirects, reads",
     )?;
     let text = target.as_ref().map(WebUrl::as_str);
-    let values = params![current.sequence, at.millis(), outcome.as_str(), status, reason, text, number];
-    let redirects: Option<u32> = update.query_row(values, |row| row.get(0)).optional()?;
-    debug_assert!(redirects.is_some(), "what was checked has a row");
-    match target.as_ref().zip(redirects) {
-        Some((target, redirects)) if !returns => want(connection, target.as_str(), redirects + 1, current),
+    let names = names.as_ref().map(pack_names);
+    let values = params![current.sequence, at.millis(), outcome.as_str(), status, reason, text, names, number];
+    let row: Option<(u32, bool)> = update.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    debug_assert!(row.is_some(), "what was checked has a row");
+    match target.as_ref().zip(row) {
+        Some((target, (redirects, reads))) if !returns => {
+            want(connection, target.as_str(), redirects + 1, current)?;
+            if reads { read(connection, target.as_str(), current) } else { Ok(()) }
+        }
         _ => Ok(()),
     }
 }
@@ -79,9 +84,31 @@ pub(super) fn write(connection: &Connection, checked: &CheckedLink, current: Cur
 fn want(connection: &Connection, url: &str, redirects: u32, current: Current) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO link_check (url, redirects, wanted_in) VALUES (?1, ?2, ?3)
-         ON CONFLICT (url) DO UPDATE SET redirects = ?2, wanted_in = ?3 WHERE wanted_in <> ?3 OR redirects > ?2",
+         ON CONFLICT (url) DO UPDATE SET redirects = ?2, reads = iif(wanted_in = ?3, reads, 0), wanted_in = ?3
+             WHERE wanted_in <> ?3 OR redirects > ?2",
     )?;
     insert.execute(params![url, redirects, current.sequence]).map(|_| ())
+}
+
+/// Has the page be read that a URL leads to, if that is to be checked: one that was asked for without its page is asked for again.
+fn read(connection: &Connection, url: &str, current: Current) -> Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE link_check SET reads = 1 WHERE url = ?1 AND wanted_in = ?2 AND NOT reads
+         RETURNING iif(checked_in = ?2 AND outcome = 'checked', id, NULL), iif(checked_in = ?2, target, NULL)",
+    )?;
+    let mut again = connection.prepare_cached(
+        "UPDATE link_check SET checked_in = NULL, checked_at = NULL, outcome = NULL, status = NULL WHERE id = ?",
+    )?;
+    let mut next = Some(url.to_owned());
+    while let Some(url) = next {
+        let row = update.query_row(params![url, current.sequence], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let (without_page, target): (Option<i64>, Option<String>) = row.unwrap_or_default();
+        if let Some(id) = without_page {
+            again.execute([id])?;
+        }
+        next = target;
+    }
+    Ok(())
 }
 
 /// Has those ends of redirects be checked that are within the scope, unless they are URLs of the crawl.
@@ -163,15 +190,25 @@ impl Collector<'_> {
     }
 
     fn take(&mut self, link: &RefusedLink) -> Result<()> {
-        let LinksWanted { external, assets, .. } = self.wanted;
-        let is_wanted = (external && &*link.reason == SCOPE) || (assets && &*link.reason == ASSET);
-        if !is_wanted || self.seen.contains(&link.url) || WebUrl::parse(&link.url).is_err() {
+        let LinksWanted { external, assets, anchors, .. } = self.wanted;
+        let is_wanted = match &*link.reason {
+            SCOPE => external,
+            ASSET => assets,
+            ANCHOR => anchors,
+            _ => false,
+        };
+        let Ok(url) = WebUrl::parse(&link.url) else { return Ok(()) };
+        if !is_wanted || self.seen.contains(&link.url) {
             return Ok(());
         }
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
         }
         self.seen.insert(link.url.clone());
+        if &*link.reason == ANCHOR {
+            // The link itself comes before it, if it is to be checked.
+            return read(self.connection, url.as_str(), self.current);
+        }
         want(self.connection, &link.url, 0, self.current)
     }
 }

@@ -235,6 +235,9 @@ const MIGRATIONS: &[&str] = &["
         reason     TEXT,
         target     TEXT                -- where it redirects to
     ) STRICT;
+","
+    ALTER TABLE link_check ADD COLUMN reads INTEGER NOT NULL DEFAULT 0 CHECK (reads IN (0, 1)); -- 1: names on it are looked for
+    ALTER TABLE link_check ADD COLUMN names BLOB; -- what its elements are named; null: it was not read
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

@@ -178,7 +178,7 @@ impl Core {
     /// Begins a lease, unless it can be answered without a request.
     fn begin_lease(&mut self, lease: Lease, now: Moment) {
         self.limits.begin(&lease);
-        let is_link_check = lease.purpose() == Purpose::LinkCheck;
+        let is_link_check = lease.purpose().is_link_check();
         match lease.item().of {
             Some(of) if lease.item().redirects == 0 && self.robots.ignores(self.frontier.origin(of)) => {
                 self.ignore_robots(lease, now);
@@ -218,7 +218,7 @@ impl Core {
 
     /// Has a lease carried out, now that a request may be sent.
     fn visit(&mut self, mut lease: Lease) {
-        if lease.purpose() == Purpose::LinkCheck {
+        if lease.purpose().is_link_check() {
             self.choose_method(&mut lease);
         }
         if let Some(pause) = self.limits.pause_after(lease.item()) {

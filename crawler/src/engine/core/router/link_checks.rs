@@ -1,6 +1,6 @@
 //! Links that are checked once nothing else is left to fetch.
 
-use super::super::{AtEnd, Core, Fate, RunEnd, StoreQuestion, Then, Verdict};
+use super::super::{AtEnd, Core, Fate, RunEnd, StoreQuestion, Then, Treatment};
 use crate::{
     candidate::HostId,
     engine::{
@@ -10,6 +10,7 @@ use crate::{
     fetch::FetchError,
     frontier::{Lease, Outcome, WorkItem},
     health::{FailureCause, Wait},
+    purpose::Purpose,
     store::{Abandonment, CheckedLink, LinkCheckOutcome, LinksToCheck, Step, VisitOutcome},
     time::Moment,
 };
@@ -62,6 +63,8 @@ impl Core {
                 self.frontier.is_of_links(host, least, now);
             }
             let item = WorkItem::link_check(link.number, host, link.url, link.redirects);
+            let purpose = if link.reads { Purpose::AnchorCheck } else { Purpose::LinkCheck };
+            let item = WorkItem { purpose, ..item };
             if let Some(why) = self.admission.why_closed(host) {
                 self.not_checked(&item, why, now);
             } else if let Some(cause) = self.given_up(host, now) {
@@ -99,7 +102,8 @@ impl Core {
         };
         let change = self.note_of_host(heard, &lease, at);
         let mut step = Step { counters: counted(requests, &result), health: change.health, ..Step::default() };
-        let (item, asked, granted) = (lease.item().clone(), asked(requests, &result), lease.granted());
+        let (item, granted) = (lease.item().clone(), lease.granted());
+        let asked = asked(requests, &result);
         if only_head && !self.frontier.is_closed(item.host) {
             let again = Outcome::Retry { due: at, attempts: item.attempts, failed: Moment::EPOCH };
             self.frontier.complete(lease, again, asked, at);
@@ -135,16 +139,20 @@ impl Core {
     /// A host gave a sign of life.
     pub(super) fn is_online(&mut self, host: HostId, now: Moment) {
         self.link_checks.is_online(host, now);
-        self.frontier.end_probes();
+        let well = self.frontier.end_probes();
+        if !well.is_empty() {
+            let health = well.into_iter().map(|host| (host, None)).collect();
+            self.send(Step { health, ..Step::default() });
+        }
     }
 
     /// A host that was asked at `granted` may have failed so often that its links have their answer.
     pub(super) fn give_up_checks(&mut self, host: HostId, granted: Moment, now: Moment) {
         let Some(health) = self.frontier.health(host) else { return };
         let cause = match self.link_checks.judge(host, &health, granted, now) {
-            Verdict::AskAgain => return,
-            Verdict::AskOthers => return self.frontier.probe(),
-            Verdict::GiveUp(cause) => cause,
+            Treatment::AskAgain => return,
+            Treatment::AskOthers => return self.frontier.probe(),
+            Treatment::GiveUp(cause) => cause,
         };
         let dropped = self.frontier.drop_link_checks(host);
         if dropped.is_empty() {
@@ -179,7 +187,9 @@ impl Core {
     /// Only hosts that do not answer are left: whether links to them were to be checked. They are checked in a run that goes on.
     pub(super) fn leaves_checks(&mut self) -> bool {
         let dropped = self.frontier.drop_unhealthy_link_checks();
-        dropped.iter().for_each(|item| self.link_checks.leave(item.id));
+        for item in &dropped {
+            self.link_checks.leave(item.id);
+        }
         !dropped.is_empty()
     }
 
@@ -213,7 +223,11 @@ fn meaning(outcome: VisitOutcome) -> LinkCheckOutcome {
 fn checked(item: &WorkItem, result: Result<KeptResponse, FetchError>, at: Moment) -> CheckedLink {
     let answer = result.ok();
     let status = answer.as_ref().map(|answer| answer.status);
-    let target = answer.and_then(|answer| if let Content::Redirect(to) = answer.content { Some(to) } else { None });
+    let (target, names) = match answer.map(|answer| answer.content) {
+        Some(Content::Redirect(to)) => (Some(to), None),
+        Some(Content::Page(page)) => (None, page.names),
+        _ => (None, None),
+    };
     let outcome = LinkCheckOutcome::Good;
-    CheckedLink { number: item.id.0, at, outcome, status, reason: None, target, returns: false }
+    CheckedLink { number: item.id.0, at, outcome, status, reason: None, target, returns: false, names }
 }

@@ -9,7 +9,7 @@ use super::super::{
     spelling::of_web,
     web::{Permission, SimulatedPage, is_outside, split},
 };
-use crate::{config::CheckChoice, purpose::Purpose, store::sqlite::Records, url::WebUrl};
+use crate::{config::CheckChoice, store::sqlite::Records, url::WebUrl};
 
 /// What is said of a URL.
 struct Finding {
@@ -20,7 +20,7 @@ struct Finding {
 
 /// Judges a sequence that is complete.
 pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
-    let checks = |request: &&Request| request.purpose == Purpose::LinkCheck;
+    let checks = |request: &&Request| request.purpose.is_link_check();
     if crawl.settings.check.external == CheckChoice::Off {
         return crawl.in_sequence().find(checks).map_or(Ok(()), |request| Err(format!("{request:?} was sent")));
     }
@@ -76,7 +76,7 @@ fn expected(crawl: &SimulatedCrawl, url: &str) -> Vec<&'static str> {
     // URLs that fail may have their host given up, and an outage may outlast it.
     let fails =
         |page: &SimulatedPage| matches!(page, SimulatedPage::Broken | SimulatedPage::Hangs | SimulatedPage::Flaky(..));
-    let may_fail = !is_well(crawl, origin) || host.pages.values().any(fails);
+    let may_fail = !is_well(crawl, origin) || host.pages.values().any(fails) || asked_for_long(crawl, origin);
     if crawl.web.permission(origin, path) == Permission::Refused {
         return if may_fail { vec!["abandoned", "failed"] } else { vec!["abandoned"] };
     }
@@ -97,6 +97,12 @@ fn expected(crawl: &SimulatedCrawl, url: &str) -> Vec<&'static str> {
 fn is_well(crawl: &SimulatedCrawl, origin: &str) -> bool {
     let host = &crawl.web.hosts[origin];
     host.outages.is_empty() && host.robots_outages.is_empty() && host.strain.is_none()
+}
+
+/// Whether a host has asked for a pause for which links do not wait, also in an earlier sequence.
+fn asked_for_long(crawl: &SimulatedCrawl, origin: &str) -> bool {
+    let is_long = |request: &Request| request.origin == origin && request.pause.is_some_and(|seconds| seconds > 120);
+    crawl.requests.iter().any(is_long)
 }
 
 /// Each link of a stored page is checked, and nothing else but what redirects lead to.
@@ -135,7 +141,7 @@ fn once(crawl: &SimulatedCrawl) -> Result<(), String> {
         return Ok(());
     }
     let mut answered: BTreeMap<&str, &Request> = BTreeMap::new();
-    for request in crawl.in_sequence().filter(|request| request.purpose == Purpose::LinkCheck) {
+    for request in crawl.in_sequence().filter(|request| request.purpose.is_link_check()) {
         if let Some(known) = answered.get(&*request.url) {
             return Err(format!("{request:?} has had its answer: {known:?}"));
         }

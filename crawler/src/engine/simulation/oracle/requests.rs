@@ -117,7 +117,7 @@ fn slots_and_delay(crawl: &SimulatedCrawl, origin: &str, requests: &[&Request]) 
         let same = |other: &&&Request| other.url == request.url && other.purpose == request.purpose;
         let twice = before().filter(same).any(|other| other.to > request.from);
         // Two spellings of a URL out of the scope are two.
-        let is_spelled = crawl.world.lock().unwrap().spells && request.purpose == Purpose::LinkCheck;
+        let is_spelled = crawl.world.lock().unwrap().spells && request.purpose.is_link_check();
         if twice && !is_spelled && !matches!(request.purpose, Purpose::Check | Purpose::Robots) {
             return Err(format!("{request:?} is asked for twice at a time"));
         }

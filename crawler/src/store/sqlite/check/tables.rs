@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use rusqlite::{Connection, Result};
 
 use super::{
-    super::checked_ends,
+    super::checked_ends::{self, LinkCheckColumns},
     columns::{CheckedColumn, CheckedTable, ValueKind},
 };
 use crate::{
@@ -65,7 +65,7 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     tables.extend(changes(&last));
     tables.extend(revisits(&last));
     // One that was written by an older program may have none.
-    tables.extend(checked_ends::are_there(connection)?.then(|| link_check(&last)));
+    tables.extend(checked_ends::columns(connection)?.map(|columns| link_check(&last, columns)));
     Ok(tables)
 }
 
@@ -234,8 +234,8 @@ fn lost(last: &Last) -> [CheckedTable; 2] {
     [table("lost", rows), table("refetch", refetch)]
 }
 
-fn link_check(last: &Last) -> CheckedTable {
-    let rows = vec![
+fn link_check(last: &Last, columns: LinkCheckColumns) -> CheckedTable {
+    let mut rows = vec![
         number("id", COUNT),
         text("url", ValueKind::Url),
         number("redirects", SMALL),
@@ -247,6 +247,9 @@ fn link_check(last: &Last) -> CheckedTable {
         text("reason", ValueKind::Text).or_null(),
         text("target", ValueKind::Url).or_null(),
     ];
+    if columns == LinkCheckColumns::WithNames {
+        rows.extend([number("reads", FLAG), column("names", ValueKind::Bytes).or_null()]);
+    }
     table("link_check", rows)
 }
 

@@ -8,6 +8,7 @@
 //!
 //! Does not know: how lines are shown.
 
+mod anchors;
 mod checked;
 mod index;
 mod proposers;
@@ -32,7 +33,7 @@ use super::{
     summary,
 };
 use crate::{
-    store::{ASSET, Labels, LinkEnd, LinkLabel, LinkLine, LinkQuery, LinksRead, RefusedLink},
+    store::{ANCHOR, ASSET, Labels, LinkEnd, LinkLabel, LinkLine, LinkQuery, LinksRead, RefusedLink},
     url::WebUrl,
 };
 
@@ -89,7 +90,7 @@ pub(super) fn each_refused(
 ) -> Result<(), Fault> {
     let mut reader = Reader { connection, current, read: LinksRead::default(), indexed: INDEXED };
     reader.each_page("kept.labels", |page| {
-        page.refused().into_iter().try_for_each(&mut each)?;
+        page.all_refused().into_iter().try_for_each(&mut each)?;
         Ok(true)
     })
 }
@@ -117,9 +118,12 @@ pub(super) fn links(
 }
 
 impl Reader<'_> {
-    /// Shows the links to each target of the crawl, and then those to each that was checked.
+    /// Shows the links to each target of the crawl, then those to each that was checked, and those to names that are not there.
     fn of_all_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        if self.of_targets(which, each)? { self.of_checked(which, each) } else { Ok(()) }
+        if !self.of_targets(which, each)? || !self.of_checked(which, each)? || which != Which::Broken {
+            return Ok(());
+        }
+        self.missing_anchors(each)
     }
 
     /// Shows the links to each target, in the order of their admission, pages in that of theirs; whether more can be shown.
@@ -163,22 +167,24 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Shows the links to what was checked, by their pages.
-    fn of_checked(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
+    /// Shows the links to what was checked, by their pages; whether more can be shown.
+    fn of_checked(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<bool, Fault> {
         let checked = CheckedLinks::of(self.connection, self.current)?;
         if !checked.any_to_show()? {
-            return Ok(());
+            return Ok(true);
         }
         self.read = LinksRead::default();
+        let mut goes_on = true;
         self.each_page("kept.labels", |page: PageLinks| {
             for link in page.refused() {
                 let end = checked.end(&link.url)?;
                 if end.is_some_and(|end| which.takes(&end)) && !each(checked.line(&page.url, link)?) {
-                    return Ok(false);
+                    goes_on = false;
                 }
             }
-            Ok(true)
-        })
+            Ok(goes_on)
+        })?;
+        Ok(goes_on)
     }
 
     /// The pages that may link to each target, by its place; `None` where the index cannot be read.
@@ -389,6 +395,13 @@ impl PageLinks {
 
     /// The links that were refused, as far as they are kept.
     fn refused(&self) -> Vec<RefusedLink> {
+        let mut refused = self.all_refused();
+        refused.retain(|link| &*link.reason != ANCHOR);
+        refused
+    }
+
+    /// The same with those that lead to names.
+    fn all_refused(&self) -> Vec<RefusedLink> {
         let packed = self.labels.as_deref().filter(|labels| Labels::may_have_refused(labels));
         packed.and_then(Labels::read).map(|labels| labels.refused).unwrap_or_default()
     }
