@@ -30,8 +30,8 @@ pub enum Purpose {
     Guess,
     /// A URL that pages link to or show and that is none of the crawl, to find out whether it is there.
     LinkCheck,
-    /// The same, to find out as well what the elements of the page are named.
-    AnchorCheck,
+    /// The same, to find out as well what is inside: the names on a page, or what a style sheet loads.
+    ContentCheck,
 }
 
 /// What a purpose means.
@@ -75,8 +75,8 @@ pub enum Body {
     FirstByte,
     /// Status and headers.
     Head,
-    /// What the elements of a page are named.
-    Names,
+    /// A page for the names of its elements, a style sheet for what it loads.
+    Content,
     /// No request is sent: a resolver is asked.
     Addresses,
 }
@@ -144,7 +144,7 @@ const TABLE: [Row; 13] = [
     },
     Row { purpose: Purpose::Guess, queue: Queue::Extra, of_page: false, body: Body::Page, taker: ReportTaker::Sources },
     LINK_CHECK,
-    Row { purpose: Purpose::AnchorCheck, body: Body::Names, ..LINK_CHECK },
+    Row { purpose: Purpose::ContentCheck, body: Body::Content, ..LINK_CHECK },
 ];
 
 impl Purpose {

@@ -1,6 +1,6 @@
-//! How a URL is asked for of which only the answer counts, or what the elements of its page are named.
+//! How a URL is asked for of which only the answer counts, or what is inside of it.
 //!
-//! Invariant: no body is read but that of a page of which the names are asked for.
+//! Invariant: no body is read but that of a page or a style sheet, where what is inside is asked for.
 //!
 //! Does not know: what becomes of the URL.
 
@@ -13,6 +13,7 @@ use super::{
 use crate::{
     extract::{self, LinkLimits},
     fetch::{FetchRequest, FetchResponse, Fetcher, Head, HeadRule, Method, ReadBody},
+    store::CheckedContent,
     url::WebUrl,
 };
 
@@ -29,23 +30,22 @@ impl<F: Fetcher> Visitor<F> {
         Visited { requests, result, failed: None }
     }
 
-    /// Asks for a URL, and reads what the elements of its page are named.
-    pub(super) async fn names(&self, get: FetchRequest) -> Visited {
+    /// Asks for a URL, and reads what is inside: the names on a page, or what a style sheet loads.
+    pub(super) async fn content(&self, get: FetchRequest) -> Visited {
         let url = get.url.clone();
         let Fetched { requests, result } =
-            self.fetch(FetchRequest { rule: Some(HeadRule::new(if_it_is_a_page)), ..get }).await;
+            self.fetch(FetchRequest { rule: Some(HeadRule::new(if_it_can_be_read)), ..get }).await;
         let response = match result {
             Ok(response) => response,
             Err(error) => return Visited { requests, result: Err(error), failed: None },
         };
-        let is_page = response.status / 100 == 2 && extract::is_html(response.content_type(), &response.body);
-        let is_big = reading::is_big(&response);
+        let (is_big, limits) = (reading::is_big(&response), self.links);
         let read = move || {
-            let anchors = is_page.then(|| reading::anchors(&response.final_url, &response, NO_LINKS));
-            (response, anchors.and_then(|anchors| anchors.names))
+            let inside = inside(&response, limits);
+            (response, inside)
         };
-        let (response, names) = apart_if(is_big, read).await;
-        let result = Ok(self.found(&url, &response, BodyRecord { names, ..BodyRecord::default() }));
+        let (response, inside) = apart_if(is_big, read).await;
+        let result = Ok(self.found(&url, &response, BodyRecord { inside, ..BodyRecord::default() }));
         Visited { requests, result, failed: None }
     }
 
@@ -61,8 +61,29 @@ impl<F: Fetcher> Visitor<F> {
     }
 }
 
-/// The body of a page is read, and no other.
-fn if_it_is_a_page(head: Head<'_>) -> ReadBody {
-    let is_html = head.content_type().is_none_or(|content_type| extract::is_html(Some(content_type), b""));
-    if (200..300).contains(&head.status) && is_html { ReadBody::ALL } else { ReadBody::Nothing }
+/// What is inside of an answer.
+fn inside(response: &FetchResponse, limits: LinkLimits) -> CheckedContent {
+    if response.status / 100 != 2 {
+        return CheckedContent::Nothing;
+    }
+    if is_sheet(response.content_type()) {
+        return CheckedContent::Sheet(extract::sheet_parts(&response.body, &response.final_url, limits));
+    }
+    if !extract::is_html(response.content_type(), &response.body) {
+        return CheckedContent::Nothing;
+    }
+    let anchors = reading::anchors(&response.final_url, response, NO_LINKS);
+    anchors.names.map_or(CheckedContent::Nothing, CheckedContent::Page)
+}
+
+fn is_sheet(content_type: Option<&str>) -> bool {
+    let essence = content_type.and_then(|content_type| content_type.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/css"))
+}
+
+/// The body of a page or a style sheet is read, and no other.
+fn if_it_can_be_read(head: Head<'_>) -> ReadBody {
+    let can_be = |content_type: &str| is_sheet(Some(content_type)) || extract::is_html(Some(content_type), b"");
+    let is_read = (200..300).contains(&head.status) && head.content_type().is_none_or(can_be);
+    if is_read { ReadBody::ALL } else { ReadBody::Nothing }
 }

@@ -147,7 +147,7 @@ pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
 
 /// How a URL is asked for of which only the answer counts: with HEAD, until that brought none.
 pub(super) fn method(item: &WorkItem) -> Method {
-    let reads = item.purpose == Purpose::AnchorCheck;
+    let reads = item.purpose == Purpose::ContentCheck;
     if item.failed.is_none() && !reads { Method::Head } else { Method::Get }
 }
 

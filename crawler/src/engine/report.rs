@@ -11,11 +11,11 @@ use super::{
     visit_events::FailedVisit,
 };
 use crate::{
-    extract::{AnchorNames, PageHead, RawLinks},
+    extract::{PageHead, RawLinks},
     fetch::{FetchError, Truncation, resolve::HostAddresses},
     frontier::{Asked, Lease},
     queue::Validators,
-    store::{KeptPart, TextRow},
+    store::{CheckedContent, KeptPart, TextRow},
     time::Moment,
     url::WebUrl,
 };
@@ -134,8 +134,8 @@ pub(super) struct BodyRecord {
     pub(super) follows: bool,
     /// What tells of this copy.
     pub(super) validators: Validators,
-    /// What its elements are named, where that alone is asked for.
-    pub(super) names: Option<AnchorNames>,
+    /// What is inside, where that alone is asked for.
+    pub(super) inside: CheckedContent,
     /// It redirects to itself.
     pub(super) leads_to_itself: bool,
     /// What it says, where that is kept.

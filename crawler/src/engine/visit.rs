@@ -73,8 +73,8 @@ pub(super) enum FetchTask {
     Check(WebUrl),
     /// Find out what the answer is, asking so.
     Head(WebUrl, Method),
-    /// Find out what the elements of a page are named.
-    Names(WebUrl),
+    /// Find out what is inside.
+    Content(WebUrl),
     /// Find out on which machines its host is.
     LookUp(WebUrl),
 }
@@ -87,7 +87,7 @@ impl Job {
             Body::Robots => FetchTask::Robots(url),
             Body::FirstByte => FetchTask::Check(url),
             Body::Head => FetchTask::Head(url, outcome::method(lease.item())),
-            Body::Names => FetchTask::Names(url),
+            Body::Content => FetchTask::Content(url),
             Body::Addresses => FetchTask::LookUp(url),
             Body::Page => FetchTask::Page(url, lease.item().validators().cloned().unwrap_or_default()),
         };
@@ -178,7 +178,7 @@ impl<F: Fetcher> Visitor<F> {
                 self.robots(FetchRequest { rule, ..get(url, robots::MAX_BYTES as u64) }).await
             }
             FetchTask::Head(url, method) => self.head(get(url, 0), method).await,
-            FetchTask::Names(url) => self.names(get(url, self.max_body)).await,
+            FetchTask::Content(url) => self.content(get(url, self.max_body)).await,
             FetchTask::LookUp(url) => {
                 let addresses = self.fetcher.look_up(&url).await;
                 Visited { requests: 0, result: Ok(KeptResponse::of_addresses(addresses)), failed: None }

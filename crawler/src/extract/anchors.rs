@@ -2,12 +2,13 @@
 
 use std::{collections::HashSet, mem::take};
 
-use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
+use html5gum::{StartTag, Token};
+use memchr::memchr;
 use percent_encoding::percent_decode_str;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Element, LinkLimits, base::Base, charset::decode};
+use super::{Element, LinkLimits, base::Base, charset::decode, tokens::Tokens};
 use crate::url::WebUrl;
 
 /// Names of a page that are known; one with more is taken to have each.
@@ -80,11 +81,8 @@ fn hash(name: &[u8]) -> u32 {
 /// The anchors of a page, and its links to names within these limits. A fragment that begins with `!` or `/` is for the page's scripts.
 pub fn anchors(body: &[u8], content_type: Option<&str>, url: &WebUrl, limits: LinkLimits) -> PageAnchors {
     let decoded = decode(body, content_type, url);
-    let mut reader = Reader::default();
-    let mut emitter = DefaultEmitter::default();
-    emitter.naively_switch_states(true);
-    for token in Tokenizer::new_with_emitter(&*decoded.html, emitter) {
-        let Ok(token) = token;
+    let mut reader = Reader { most: limits.links, ..Reader::default() };
+    for token in Tokens::of(&decoded.html) {
         match token {
             Token::StartTag(tag) => reader.opened(tag),
             Token::EndTag(tag) if &**tag.name == b"a" => reader.in_link = false,
@@ -101,6 +99,10 @@ struct Reader {
     base: Option<Vec<u8>>,
     names: HashSet<u32>,
     links: Vec<Written>,
+    /// What they are written as.
+    seen: HashSet<u64>,
+    /// So many links are kept.
+    most: usize,
     /// Whether text is that of the last link.
     in_link: bool,
 }
@@ -131,7 +133,13 @@ impl Reader {
             return;
         }
         let element = Element::of_anchor(name);
-        if let Some(href) = tag.attributes.get_mut(&b"href"[..]).filter(|href| href.contains(&b'#')) {
+        let names =
+            |href: &[u8]| memchr(b'#', href).is_some_and(|at| !matches!(href.get(at + 1), None | Some(b'!' | b'/')));
+        let href = tag.attributes.get_mut(&b"href"[..]).filter(|href| names(href.trim_ascii()));
+        if let Some(href) = href
+            && self.links.len() < self.most
+            && self.seen.insert(xxh3_64(href))
+        {
             self.links.push(Written { href: take(&mut href.value.0), element, text: Vec::new() });
             self.in_link = is_link;
         }
@@ -153,12 +161,11 @@ impl Reader {
         for link in self.links {
             let Some((url, whole)) = resolve(&base, &link.href) else { continue };
             let fragment = &whole[url.as_str().len() + 1..];
-            let is_there = fragment.is_empty() || (url == *page && names.have(fragment));
-            if is_there || fragment.starts_with(['!', '/']) || !seen.insert(whole.clone()) {
+            if (url == *page && names.have(fragment)) || !seen.insert(whole.clone()) {
                 continue;
             }
             bytes += whole.len();
-            if found.links.len() >= limits.links || bytes > limits.bytes {
+            if bytes > limits.bytes {
                 break;
             }
             let text = String::from_utf8_lossy(&link.text);
@@ -199,8 +206,11 @@ mod tests {
     fn links_to_names_are_found() {
         let html = "<a href=q#one>to  <b>one</b>\n</a>, <a href=#none></a><a href='q#one'>again</a><a href=q>x</a>
             <area href='/r#two'><a href='q#!/route'></a><a href='q#'></a><a href=ftp://h/#x></a><link href=y#z>
-            <script>'<a href=q#no>'</script><!--<a href=q#no>--><a href='q#\u{e4} b'>umlaut";
-        assert_eq!(links(html), ["a /d/q#one to one", "a /d/p?q#none ", "area /r#two ", "a /d/q#%C3%A4%20b umlaut"]);
+            <svg><title/><style/><a href=q#drawn>drawn</a></svg><script>'<a href=q#no>'</script><!--<a href=q#no>--><a href='q#\u{e4} b'>umlaut";
+        assert_eq!(
+            links(html),
+            ["a /d/q#one to one", "a /d/p?q#none ", "area /r#two ", "a /d/q#drawn drawn", "a /d/q#%C3%A4%20b umlaut"]
+        );
     }
 
     #[test]

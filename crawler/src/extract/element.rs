@@ -57,6 +57,10 @@ pub enum Element {
     Drawing,
     /// `use` in SVG
     Use,
+    /// `url()` in the styles of a page, or in a style sheet
+    Style,
+    /// `@import` there
+    ImportedSheet,
 }
 
 /// What counts as a link of a page. Each one includes those before it.
@@ -119,6 +123,7 @@ impl Element {
             Self::Input => "input",
             Self::Drawing => "image",
             Self::Use => "use",
+            Self::Style | Self::ImportedSheet => "style",
             Self::Form => "form",
             Self::Header | Self::HeaderFeed => "header",
             Self::Sitemap => "sitemap",

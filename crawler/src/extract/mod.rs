@@ -45,6 +45,7 @@ mod reading;
 mod references;
 mod refresh;
 mod relations;
+mod sheets;
 mod shell;
 pub mod sitemap;
 mod srcset;
@@ -53,6 +54,7 @@ mod tags;
 mod tests;
 #[cfg(test)]
 mod text_tests;
+mod tokens;
 mod tree;
 
 pub use anchors::{AnchorLink, AnchorNames, PageAnchors, anchors};
@@ -69,3 +71,4 @@ pub use page::{PageLink, PageLinks, PageReferences, ScannedPage, decoded, everyt
 pub use parts::{PagePart, parts};
 pub use reading::{BesideLinks, Reading};
 pub use references::{LinkLimits, ReferenceSeed};
+pub use sheets::{SheetPart, sheet_parts};

@@ -1,6 +1,6 @@
 //! What a page shows and loads.
 
-use super::{Element, LinkLimits, base::Base, charset::decode, collector::collect_parts};
+use super::{Element, LinkLimits, base::Base, charset::decode, collector::collect_parts, sheets::of_page};
 use crate::url::WebUrl;
 
 /// Something that a page shows or loads.
@@ -18,7 +18,12 @@ pub fn parts(body: &[u8], content_type: Option<&str>, url: &WebUrl, limits: Link
     let found = collect_parts(&decoded.html, limits);
     let base = Base::of(found.base.as_deref(), url);
     let part = |(text, element)| Some(PagePart { url: base.join(text)?.without_credentials(), element });
-    found.requisites.iter().map(|one| (one.text, one.element)).filter_map(part).collect()
+    let styles = of_page(&decoded.html);
+    let of_styles = styles
+        .iter()
+        .map(|part| (part.text.as_bytes(), if part.is_sheet { Element::ImportedSheet } else { Element::Style }));
+    let shown = found.requisites.iter().map(|one| (one.text, one.element));
+    shown.chain(of_styles).take(limits.links).filter_map(part).collect()
 }
 
 #[cfg(test)]
@@ -41,6 +46,7 @@ mod tests {
             <picture><source srcset="5.webp"></picture><video src=v.mp4 poster=p.jpg><track src=t.vtt></video>
             <script src=x.js></script><script>var a = "<img src=no.png>"</script><object data=o.swf></object>
             <svg><use href="sprite.svg#icon"/><use xlink:href="#own"/><image href=d.png /></svg>
+            <style>@import 'i.css'; p { background: url(k.png) }</style><p style='background: url(l.png)'>
             <input type=image src=n.png><embed src=e.swf><img src="data:,x"><iframe src=f></iframe><IMG SRC=1.png>"##;
         let expected = [
             "link /b/s.css",
@@ -59,6 +65,9 @@ mod tests {
             "image /b/d.png",
             "input /b/n.png",
             "embed /b/e.swf",
+            "style /b/i.css",
+            "style /b/k.png",
+            "style /b/l.png",
         ];
         assert_eq!(found(html), expected);
     }

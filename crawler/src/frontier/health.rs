@@ -116,7 +116,7 @@ impl Health {
     /// Whether it is to have one request at a time: else nobody could tell which of them was at fault, or one too many.
     pub(super) fn asks_singly(&self) -> bool {
         let one = |trouble: &Trouble| trouble.down.is_some() || trouble.silence.is_some() || !trouble.penalty.is_zero();
-        self.of_links || self.trouble.as_ref().is_some_and(|trouble| one(trouble))
+        self.of_links || self.probed || self.trouble.as_ref().is_some_and(|trouble| one(trouble))
     }
 
     /// The moment before which it is not asked; the epoch when it is well.

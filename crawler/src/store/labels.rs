@@ -35,7 +35,7 @@ pub const ASSET: &str = "asset";
 pub const ANCHOR: &str = "anchor";
 
 /// The elements by their numbers: only ever added to.
-const ELEMENTS: [Element; 27] = [
+const ELEMENTS: [Element; 29] = [
     Element::Anchor,
     Element::Area,
     Element::Frame,
@@ -63,6 +63,8 @@ const ELEMENTS: [Element; 27] = [
     Element::Input,
     Element::Drawing,
     Element::Use,
+    Element::Style,
+    Element::ImportedSheet,
 ];
 
 /// What each zstd frame begins with: a page is small, so these bytes are left out.

@@ -1,12 +1,18 @@
 //! URLs that pages link to or show and that are none of the crawl: which are to be checked, and what came of it.
 
-use crate::{extract::AnchorNames, time::Moment, url::WebUrl};
+use crate::{
+    extract::{AnchorNames, SheetPart},
+    time::Moment,
+    url::WebUrl,
+};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkCheckRequest {
     /// Whether the pages are to be looked through first, for URLs to be checked.
-    pub collects: Option<LinksWanted>,
+    pub collects: bool,
+    /// Which URLs are to be checked.
+    pub wanted: LinksWanted,
     /// Those behind this number.
     pub behind: u64,
     /// So many at most.
@@ -44,7 +50,7 @@ pub struct LinkToCheck {
     pub url: WebUrl,
     /// Redirects that led to it.
     pub redirects: u32,
-    /// Whether names on its page are looked for.
+    /// Whether names on its page are looked for, or what it loads as a style sheet.
     pub reads: bool,
 }
 
@@ -65,14 +71,37 @@ pub struct CheckedLink {
     pub target: Option<WebUrl>,
     /// Whether that is within the scope: then it may be a URL of the crawl.
     pub returns: bool,
-    /// What the elements of its page are named, where that was asked for.
-    pub names: Option<AnchorNames>,
+    /// What is inside, where that was asked for.
+    pub inside: CheckedContent,
+}
+
+/// What was found inside of what was checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum CheckedContent {
+    /// Nobody asked for it.
+    #[default]
+    NotAsked,
+    /// Nothing of what follows.
+    Nothing,
+    /// A page whose elements have these names.
+    Page(AnchorNames),
+    /// A style sheet that loads these.
+    Sheet(Vec<SheetPart>),
 }
 
 impl CheckedLink {
     /// Of a URL without an answer.
     pub fn unanswered(number: u64, at: Moment, outcome: LinkCheckOutcome, reason: Box<str>) -> Self {
-        Self { number, at, outcome, status: None, reason: Some(reason), target: None, returns: false, names: None }
+        Self {
+            number,
+            at,
+            outcome,
+            status: None,
+            reason: Some(reason),
+            target: None,
+            returns: false,
+            inside: CheckedContent::NotAsked,
+        }
     }
 }
 

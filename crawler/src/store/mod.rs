@@ -39,7 +39,8 @@ pub use error::{ReadError, Reason, StoreError};
 pub use kept::KeptPart;
 pub use labels::{ANCHOR, ASSET, LabelPacker, Labels, LinkLabel, RefusedLink, pack_names, take_names};
 pub use link_checks::{
-    CheckedLink, LinkCheckCounts, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted,
+    CheckedContent, CheckedLink, LinkCheckCounts, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck,
+    LinksWanted,
 };
 pub use links::{LinkEnd, LinkFound, LinkLine, LinkQuery, LinksRead};
 pub use lost::{AfterSweep, LostRow, LostState, Refetch, RescueOrder, RescueRow, SweepRequest, Swept};

@@ -245,9 +245,12 @@ fn a_stream_hands_out_what_comes_and_drops_as_a_kill() {
         events.go_on(Flow::Stop);
         assert!(events.next().await.is_none(), "nothing follows the page at which it was stopped");
         assert_eq!(events.finish().await.unwrap().end, End::Stopped);
+        // A process that another test starts has the lock too until it runs its program.
+        wait_until_free(&folder);
         let mut events = crawl().stream().unwrap();
         given.extend(events.next().await.map(|event| described(&event).0));
         assert_eq!(events.finish().await.unwrap().end, End::Stopped, "it was not at its end");
+        wait_until_free(&folder);
         let mut events = crawl().stream().unwrap();
         while let Some(event) = events.next().await {
             given.push(described(&event).0);
@@ -303,6 +306,7 @@ fn a_directory_is_read_without_sql() {
     let crawl = || quick(server.url("/")).dir(&dir).set("change.confirm", "0s").again();
     runtime().block_on(crawl().run(drop)).unwrap();
     second.store(2, Ordering::Relaxed);
+    wait_until_free(&folder);
     runtime().block_on(crawl().run(drop)).unwrap();
     let listed = Pages::of(&dir).all().unwrap();
     assert_eq!(listed.len(), pages(&dir).len());

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::Path,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -333,7 +334,7 @@ fn with_anchors(elsewhere: String) -> impl Fn(&Asked) -> Reply {
              <a href='/moved#there'>8</a><a href='/moved#gone'>9</a><a href='/404#any'>10</a><a href='/file.pdf#page=3'>11</a>
              <a href='/two#!/route'>12</a><map><area href='/two#none'></map><a href='{elsewhere}#known'>13</a>
              <a href='{elsewhere}#unknown'>14</a><a href='{elsewhere}/moved#unknown'>15</a><a href='{elsewhere}/file#x'>16</a>
-             <a href='{elsewhere}/plain'>17</a>",
+             <a href='{elsewhere}/plain'>17</a><a href='{elsewhere}/back#there'>18</a><a href='{elsewhere}/back#nowhere'>19</a>",
         )),
         ("/two", 0) => Reply::html("<p id=there><p id=caf\u{e9}><p id=lost>"),
         ("/two", _) => Reply::html("<p id=there><p id=caf\u{e9}>"),
@@ -344,8 +345,9 @@ fn with_anchors(elsewhere: String) -> impl Fn(&Asked) -> Reply {
     }
 }
 
-fn open_with_names(asked: &Asked) -> Reply {
+fn open_with_names(asked: &Asked, back: &OnceLock<String>) -> Reply {
     match asked.target.as_str() {
+        "/back" => Reply::redirect(302, back.get().map_or("/", String::as_str)),
         "/" => Reply::html("<p id=known>"),
         "/moved" => Reply::redirect(302, "/"),
         "/file" => Reply::Whole(200, vec!["content-type: image/png".to_owned()], b"it is there".to_vec()),
@@ -356,8 +358,11 @@ fn open_with_names(asked: &Asked) -> Reply {
 
 #[test]
 fn names_that_links_lead_to_are_looked_for() {
-    let open = other(15, open_with_names);
+    let back = Arc::new(OnceLock::new());
+    let place = Arc::clone(&back);
+    let open = other(15, move |asked| open_with_names(asked, &place));
     let (server, folder) = (serve(with_anchors(open.url(""))), Folder::new());
+    back.set(server.url("/two")).expect("it is set once");
     let dir = folder.crawl();
     checked(&server, &dir, &["--check-anchors"]);
     let missing = |text: bool| -> Vec<String> {
@@ -376,6 +381,7 @@ fn names_that_links_lead_to_are_looked_for() {
         format!(" area {}", own("/two#none")),
         format!("14 a {}", open.url("/#unknown")),
         format!("15 a {}", open.url("/moved#unknown")),
+        format!("19 a {}", open.url("/back#nowhere")),
     ];
     assert_eq!(missing(true), expected);
     let broken: Vec<Value> = links(&dir, "--broken").into_iter().filter(|line| line["reason"] != "anchor").collect();
@@ -383,16 +389,16 @@ fn names_that_links_lead_to_are_looked_for() {
     // Only where a name is looked for a page is read.
     let mut asked = requests(&open);
     asked.sort_unstable();
-    assert_eq!(asked, ["GET /", "GET /file", "GET /moved", "HEAD /plain"]);
+    assert_eq!(asked, ["GET /", "GET /back", "GET /file", "GET /moved", "HEAD /plain"]);
     for flag in ["--external", "--redirects"] {
         assert!(links(&dir, flag).iter().all(|line| line["reason"] != "anchor"), "{flag}");
     }
     // A page that has lost a name, and one whose copy is still good.
     checked(&server, &dir, &["--check-anchors", "--again"]);
     let again = missing(false);
-    assert_eq!((again.len(), again.contains(&format!("a {}", own("/two#lost")))), (6, true), "{again:?}");
+    assert_eq!((again.len(), again.contains(&format!("a {}", own("/two#lost")))), (7, true), "{again:?}");
     checked(&server, &dir, &["--again"]);
-    assert_eq!(missing(false).len(), 6, "the settings of a crawl hold until others are given");
+    assert_eq!(missing(false).len(), 7, "the settings of a crawl hold until others are given");
 }
 
 #[test]
@@ -406,4 +412,67 @@ fn names_are_looked_for_from_a_new_sequence_on() {
     Webloom::go_on(&dir).args(["--check-anchors", "--again", "--delay", "0"]).run().expect(0);
     assert_eq!(links(&dir, "--broken").iter().filter(|line| line["reason"] == "anchor").count(), 4);
     assert_clean(&dir);
+}
+
+fn with_sheets(elsewhere: String) -> impl Fn(&Asked) -> Reply {
+    let sheet = |css: &str| Reply::Whole(200, vec!["content-type: text/css; charset=utf-8".to_owned()], css.into());
+    move |asked| {
+        match asked.target.as_str() {
+        "/" => Reply::html(
+            "<link rel=preload href=css/s.css><link rel=stylesheet href=css/s.css><style>@import 'css/t.css'; p { background: url(own.png) }</style>
+             <p style='background: url(gone.png)'><a href=page.html>next</a>",
+        ),
+        "/page.html" => Reply::html("<link rel=stylesheet href=css/s.css>"),
+        "/css/s.css" => sheet(&format!(
+            "@import url('deep.css'); p {{ background: url(x.png) }} q {{ background: url(gone.png) }} r {{ background: url({elsewhere}) }}"
+        )),
+        "/css/t.css" => sheet("p { background: url(../moved.png); content: 'no.png' } q { background: url(data:,x) }"),
+        "/css/deep.css" => sheet("@import 's.css'; @import 'none.css'; p { background: url(x.png) }"),
+        "/moved.png" => Reply::redirect(301, "/own.png"),
+        "/robots.txt" | "/gone.png" | "/css/gone.png" | "/css/none.css" => Reply::status(404),
+        _ => Reply::Whole(200, vec!["content-type: image/png".to_owned()], b"it is there".to_vec()),
+    }
+    }
+}
+
+#[test]
+fn style_sheets_are_read_for_what_they_load() {
+    let open = other(16, open_server);
+    let (server, folder) = (serve(with_sheets(open.url("/gone"))), Folder::new());
+    let dir = folder.crawl();
+    let line = |line: Value| {
+        format!("{} {} {} {}", line["from"], line["element"], line["to"], line["outcome"]).replace('"', "")
+    };
+    let shown = |flag: &str| -> Vec<String> { links(&dir, flag).into_iter().map(line).collect() };
+    let own = |path: &str| server.url(path);
+    for (round, sequence) in [(1, &["--check-assets"][..]), (2, &["--again"])] {
+        checked(&server, &dir, sequence);
+        let expected = [
+            format!("{} style {} broken", own("/"), own("/gone.png")),
+            format!("{} style {} broken", own("/css/s.css"), own("/css/gone.png")),
+            format!("{} style {} broken", own("/css/s.css"), open.url("/gone")),
+            format!("{} style {} broken", own("/css/deep.css"), own("/css/none.css")),
+        ];
+        assert_eq!(shown("--broken"), expected);
+        assert_eq!(shown("--redirects"), [format!("{} style {} redirected", own("/css/t.css"), own("/moved.png"))]);
+        // Each once, style sheets with GET.
+        let mut asked = requests(&server);
+        asked.retain(|asked| asked.contains("/css/") || asked.contains(".png"));
+        asked.sort_unstable();
+        let each = [
+            "GET /css/deep.css",
+            "GET /css/gone.png",
+            "GET /css/none.css",
+            "GET /css/s.css",
+            "GET /css/t.css",
+            "GET /gone.png",
+            "HEAD /css/gone.png",
+            "HEAD /css/x.png",
+            "HEAD /gone.png",
+            "HEAD /moved.png",
+            "HEAD /own.png",
+        ];
+        let expected: Vec<&str> = each.iter().flat_map(|asked| vec![*asked; round]).collect();
+        assert_eq!(asked, expected);
+    }
 }

@@ -18,6 +18,7 @@ const FIND_NOTHING: &[&str] = &[
     "-- How many URLs were lost, and what became of them?",
     "-- Which pages link to URLs that are still lost?",
     "-- Which URLs did a later sequence find that an earlier one had lost?",
+    "-- Which style sheets load the most?",
     "-- Which pages could not be read again?",
     "-- Which pages have the same text?",
     "-- Which changes did each sequence report?",

@@ -48,9 +48,9 @@ pub(super) struct LinkChecks {
     outside: BTreeSet<HostId>,
     /// Hosts that refuse HEAD, or did not answer to it.
     without_head: BTreeSet<HostId>,
-    /// Those that fail without a sign of life, by when another host gave one since.
+    /// Those whose last failure gave no sign of life, by when another host gave one since.
     online: BTreeMap<HostId, Moment>,
-    /// Those of which none has.
+    /// Those for which none has.
     silent: BTreeSet<HostId>,
     /// Those that are not asked any more.
     given_up: BTreeMap<HostId, FailureCause>,
@@ -152,7 +152,7 @@ impl LinkChecks {
         let CheckSettings { external, assets, anchors, max_per_host, .. } = &self.settings;
         let [external, assets, anchors] = [external, assets, anchors].map(|choice| *choice == CheckChoice::On);
         let wanted = LinksWanted { external, assets, anchors, most_of_host: max_per_host.get() };
-        LinkCheckRequest { collects: collects.then_some(wanted), behind: self.behind, most: MOST - self.out.len() }
+        LinkCheckRequest { collects, wanted, behind: self.behind, most: MOST - self.out.len() }
     }
 
     /// The store has handed out: those that are not in memory yet.
@@ -199,8 +199,8 @@ impl LinkChecks {
         self.is_stale = self.settings.any() && self.state != State::Due;
     }
 
-    /// A URL led to another, which the store can hand out now.
-    pub(super) fn redirected(&mut self) {
+    /// A URL led to others, which the store can hand out now.
+    pub(super) fn found_more(&mut self) {
         if self.state == State::Last {
             self.state = State::More;
         }
@@ -224,8 +224,10 @@ impl LinkChecks {
 
     /// A host gave a sign of life: this machine is online.
     pub(super) fn is_online(&mut self, host: HostId, now: Moment) {
-        self.silent.remove(&host);
+        let own = self.silent.remove(&host);
         self.online.extend(std::mem::take(&mut self.silent).into_iter().map(|silent| (silent, now)));
+        // Its own shows nothing of the failures before.
+        self.silent.extend(own.then_some(host));
     }
 
     /// A host has failed, and has this health: it was asked for at `granted`.
@@ -234,14 +236,15 @@ impl LinkChecks {
             return Treatment::AskAgain;
         }
         let is_enough = health.failures >= self.most_failures;
-        let online = self.online.get(&host).filter(|online| **online >= health.since);
-        if asks_for_long(health, now)
-            || (is_enough && (health.cause.is_sign_of_life() || online.is_some_and(|online| *online <= granted)))
-        {
+        let is_doubted = self.silent.remove(&host);
+        let online = self.online.remove(&host);
+        let proves =
+            if health.cause.is_sign_of_life() { !is_doubted } else { online.is_some_and(|online| online <= granted) };
+        if asks_for_long(health, now) || (is_enough && proves) {
             self.given_up.insert(host, health.cause);
             return Treatment::GiveUp(health.cause);
         }
-        if online.is_some() || health.cause.is_sign_of_life() {
+        if health.cause.is_sign_of_life() {
             return Treatment::AskAgain;
         }
         self.silent.insert(host);
@@ -286,7 +289,7 @@ mod tests {
     #[test]
     fn a_run_ends_once_nothing_is_found_any_more() {
         let mut checks = checks();
-        assert!(matches!(checks.at_end(), AtEnd::Ask(LinkCheckRequest { collects: Some(_), behind: 0, .. })));
+        assert!(matches!(checks.at_end(), AtEnd::Ask(LinkCheckRequest { collects: true, behind: 0, .. })));
         assert_eq!((checks.at_end(), checks.asks()), (AtEnd::Wait, None));
         assert_eq!(handed(&mut checks, &[3, 4], false), [3, 4]);
         assert_eq!(checks.asks().map(|request| request.behind), Some(4));
@@ -301,7 +304,7 @@ mod tests {
         assert_eq!((checks.at_end(), checks.are_under_way()), (AtEnd::End, false));
         // A host that was silent may have answered meanwhile.
         checks.page_read();
-        assert!(matches!(checks.at_end(), AtEnd::Ask(LinkCheckRequest { collects: Some(_), behind: 0, .. })));
+        assert!(matches!(checks.at_end(), AtEnd::Ask(LinkCheckRequest { collects: true, behind: 0, .. })));
     }
 
     #[test]
@@ -341,7 +344,8 @@ mod tests {
         checks.is_online(host, at(36));
         assert_eq!(fails(&mut checks, 3, 40), Treatment::AskOthers, "its own answer shows nothing");
         checks.is_online(other, at(42));
-        assert_eq!(fails(&mut checks, 3, 41), Treatment::AskAgain, "the other was away when it was asked");
+        assert_eq!(fails(&mut checks, 3, 41), Treatment::AskOthers, "the other was away when it was asked");
+        checks.is_online(other, at(48));
         let given_up = |checks: &LinkChecks| checks.given_up(host, &health(3, FailureCause::Refused), at(60));
         assert_eq!(given_up(&checks), None);
         assert_eq!(fails(&mut checks, 3, 50), Treatment::GiveUp(FailureCause::TimedOut));
@@ -358,6 +362,14 @@ mod tests {
             checks.is_outside(host);
             assert_eq!(checks.judge(host, &health, at(20), at(20)), treatment);
         }
+        // What was silent before may have failed because this machine was offline.
+        let mut checks = self::checks();
+        checks.is_outside(host);
+        assert_eq!(fails(&mut checks, 2, 20), Treatment::AskOthers);
+        checks.is_online(host, at(30));
+        let refused = |checks: &mut LinkChecks| checks.judge(host, &health(3, FailureCause::Refused), at(30), at(30));
+        assert_eq!(refused(&mut checks), Treatment::AskAgain);
+        assert_eq!(refused(&mut checks), Treatment::GiveUp(FailureCause::Refused));
         let mut checks = self::checks();
         checks.is_outside(host);
         assert_eq!(checks.given_up(host, &asked_for, at(20)), Some(FailureCause::Status(429)), "since an earlier run");

@@ -97,7 +97,8 @@ pub(super) fn stages(plan: &WebPlan, random: &mut Random) -> Vec<Stage> {
     write!(text, "[change]\ntext = \"{texts}\"\n{looks}\nsite_wide_pages = 0\n").unwrap();
     let sitemaps = if plan.has_sitemaps() { "on" } else { "off" };
     let checks = if plan.checks_links() { "on" } else { "off" };
-    write!(text, "[sources]\nsitemaps = \"{sitemaps}\"\n[check]\nexternal = \"{checks}\"\n").unwrap();
+    write!(text, "[sources]\nsitemaps = \"{sitemaps}\"\n[check]\nexternal = \"{checks}\"\nanchors = \"{checks}\"\n")
+        .unwrap();
     write!(text, "[robots]\nmax_age = \"{age}\"\n[fetch]\nmax_redirects = {MOST_REDIRECTS}\n[budget]\n{depth}\n")
         .unwrap();
     let budgets: &[&str] = match random.below(8) {

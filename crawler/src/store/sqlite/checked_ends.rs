@@ -45,12 +45,33 @@ struct Checked {
     target: Option<String>,
 }
 
-/// A URL whose page was read.
-pub(super) struct ReadPage {
-    /// The status of its answer.
-    pub(super) status: Option<u16>,
-    /// What its elements are named.
-    pub(super) names: AnchorNames,
+/// Something that a style sheet loads.
+pub(super) struct SheetLine {
+    number: i64,
+    /// The style sheet.
+    pub(super) sheet: String,
+    /// What it loads.
+    pub(super) part: String,
+    /// Whether that is a style sheet too.
+    pub(super) is_sheet: bool,
+}
+
+/// Where it redirects to, its status, and the names on its page.
+type NameRow = (Option<String>, Option<u16>, Option<Vec<u8>>);
+
+/// Where a URL that was checked leads in the end.
+pub(super) enum NameEnd {
+    /// To a page with these names.
+    Page {
+        /// The status of its answer.
+        status: Option<u16>,
+        /// What its elements are named.
+        names: AnchorNames,
+    },
+    /// To a URL that was not read: it may be one of the crawl.
+    Elsewhere(String),
+    /// It is not known.
+    Unknown,
 }
 
 const ROWS: &str = "SELECT url, outcome, status, reason, target FROM link_check WHERE checked_in = ?1";
@@ -116,6 +137,23 @@ impl<'c> CheckedEnds<'c> {
         }
     }
 
+    /// What style sheets load that were read, behind some part, so much at most.
+    pub(super) fn sheet_parts(&self, behind: Option<&SheetLine>, most: usize) -> Result<Vec<SheetLine>> {
+        if self.columns != Some(LinkCheckColumns::WithNames) {
+            return Ok(Vec::new());
+        }
+        let mut select = self.connection.prepare_cached(
+            "SELECT part.sheet, sheet.url, part.url, part.is_sheet FROM sheet_part AS part JOIN link_check AS sheet ON sheet.id = part.sheet
+             WHERE sheet.checked_in = ?1 AND sheet.outcome = 'checked' AND (part.sheet, part.url) > (?2, ?3)
+             ORDER BY part.sheet, part.url LIMIT ?4",
+        )?;
+        let (number, url) = behind.map_or((0, ""), |last| (last.number, &last.part));
+        let line = |row: &Row<'_>| {
+            Ok(SheetLine { number: row.get(0)?, sheet: row.get(1)?, part: row.get(2)?, is_sheet: row.get(3)? })
+        };
+        select.query_map(params![self.sequence, number, url, most], line)?.collect()
+    }
+
     fn row(&self, url: &str) -> Result<Option<Checked>> {
         if self.columns.is_none() {
             return Ok(None);
@@ -124,28 +162,28 @@ impl<'c> CheckedEnds<'c> {
         select.query_row(params![self.sequence, url], checked).optional()
     }
 
-    /// The page that a URL leads to in the end, if that was read.
-    pub(super) fn read_page(&self, url: &str) -> Result<Option<ReadPage>> {
+    /// The page that a URL leads to in the end.
+    pub(super) fn end_of_name(&self, url: &str) -> Result<NameEnd> {
+        let mut next = url.to_owned();
         if self.columns != Some(LinkCheckColumns::WithNames) {
-            return Ok(None);
+            return Ok(NameEnd::Unknown);
         }
-        let mut url = url.to_owned();
-        let query = "SELECT target, status, names FROM link_check WHERE checked_in = ?1 AND url = ?2";
+        let query = "SELECT target, status, iif(outcome = 'checked', names, NULL) FROM link_check WHERE checked_in = ?1 AND url = ?2";
         let mut select = self.connection.prepare_cached(query)?;
         for _ in 0..MOST_REDIRECTS {
             let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            let found = select.query_row(params![self.sequence, url], row).optional()?;
-            let Some((target, status, names)) = found else { return Ok(None) };
-            let names: Option<Vec<u8>> = names;
-            match (target, names) {
-                (Some(target), _) => url = target,
-                (None, names) => {
+            let found: Option<NameRow> = select.query_row(params![self.sequence, next], row).optional()?;
+            match found {
+                None if next == url => return Ok(NameEnd::Unknown),
+                None => return Ok(NameEnd::Elsewhere(next)),
+                Some((Some(target), ..)) => next = target,
+                Some((None, status, names)) => {
                     let names = names.and_then(|names| take_names(&mut &*names));
-                    return Ok(names.map(|names| ReadPage { status, names }));
+                    return Ok(names.map_or(NameEnd::Elsewhere(next), |names| NameEnd::Page { status, names }));
                 }
             }
         }
-        Ok(None)
+        Ok(NameEnd::Unknown)
     }
 
     /// How many URLs came to what.

@@ -10,13 +10,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension, Result, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 use super::{checked_ends::LIMIT, current::Current, error::Fault, links, resume};
 use crate::{
+    extract::{Element, SheetPart},
     store::{
-        ANCHOR, ASSET, CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck, LinksWanted,
-        RefusedLink, pack_names,
+        ANCHOR, ASSET, CheckedContent, CheckedLink, LinkCheckOutcome, LinkCheckRequest, LinkToCheck, LinksToCheck,
+        LinksWanted, RefusedLink, pack_names,
     },
     url::{Origin, WebUrl},
 };
@@ -33,20 +34,25 @@ pub(super) fn to_check(
     request: LinkCheckRequest,
     current: Current,
 ) -> std::result::Result<LinksToCheck, Fault> {
-    if let Some(wanted) = request.collects {
+    let LinkCheckRequest { collects, wanted, behind, most } = request;
+    if collects || behind == 0 {
         let transaction = connection.unchecked_transaction()?;
-        Collector { connection: &transaction, wanted, current, seen: HashSet::new() }.collect()?;
-        transaction.commit()?;
-    } else if request.behind == 0 {
-        let transaction = connection.unchecked_transaction()?;
+        if collects {
+            Collector { connection: &transaction, wanted, current, seen: HashSet::new() }.collect()?;
+        }
+        want_sheet_parts(&transaction, current)?;
+        if wanted.assets {
+            take_over(&transaction, current)?;
+        }
         want_returns(&transaction, current)?;
+        limit(&transaction, wanted.most_of_host, current)?;
         transaction.commit()?;
     }
     let mut select = connection.prepare_cached(
         "SELECT id, url, redirects, reads FROM link_check
          WHERE id > ?1 AND wanted_in = ?2 AND (checked_in IS NULL OR checked_in <> ?2) ORDER BY id LIMIT ?3",
     )?;
-    let mut rows = select.query(params![request.behind, current.sequence, request.most])?;
+    let mut rows = select.query(params![behind, current.sequence, most])?;
     let mut found = LinksToCheck::default();
     let mut read = 0;
     while let Some(row) = rows.next()? {
@@ -54,23 +60,31 @@ pub(super) fn to_check(
         let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str().unwrap_or_default()) else { continue };
         found.links.push(LinkToCheck { number: row.get(0)?, url, redirects: row.get(2)?, reads: row.get(3)? });
     }
-    found.are_all = read < request.most;
+    found.are_all = read < most;
     Ok(found)
 }
 
 /// Writes what came of a URL. Where it redirects is to be checked too; whether that is a URL of the crawl is found out for all of them at
 /// once.
 pub(super) fn write(connection: &Connection, checked: &CheckedLink, current: Current) -> Result<()> {
-    let CheckedLink { number, at, outcome, status, reason, target, returns, names } = checked;
+    let CheckedLink { number, at, outcome, status, reason, target, returns, inside } = checked;
     let mut update = connection.prepare_cached(
         "UPDATE link_check SET checked_in = ?1, checked_at = ?2, outcome = ?3, status = ?4, reason = ?5, target = ?6, names = ?7
          WHERE id = ?8 RETURNING redirects, reads",
     )?;
     let text = target.as_ref().map(WebUrl::as_str);
-    let names = names.as_ref().map(pack_names);
+    let names = if let CheckedContent::Page(names) = inside { Some(pack_names(names)) } else { None };
     let values = params![current.sequence, at.millis(), outcome.as_str(), status, reason, text, names, number];
     let row: Option<(u32, bool)> = update.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     debug_assert!(row.is_some(), "what was checked has a row");
+    if let CheckedContent::Sheet(parts) = inside {
+        write_parts(connection, *number, parts)?;
+    }
+    let is_there = *outcome == LinkCheckOutcome::Good && *inside == CheckedContent::NotAsked;
+    if is_there && row.is_some_and(|(_, reads)| reads) {
+        // While it was asked for, it turned out that it is to be read.
+        ask_again(connection, *number)?;
+    }
     match target.as_ref().zip(row) {
         Some((target, (redirects, reads))) if !returns => {
             want(connection, target.as_str(), redirects + 1, current)?;
@@ -90,21 +104,59 @@ fn want(connection: &Connection, url: &str, redirects: u32, current: Current) ->
     insert.execute(params![url, redirects, current.sequence]).map(|_| ())
 }
 
+/// Has a URL be asked for again that has its answer.
+fn ask_again(connection: &Connection, number: u64) -> Result<()> {
+    let mut update = connection.prepare_cached(
+        "UPDATE link_check SET checked_in = NULL, checked_at = NULL, outcome = NULL, status = NULL WHERE id = ?",
+    )?;
+    update.execute([number]).map(|_| ())
+}
+
+/// Writes what a style sheet loads.
+fn write_parts(connection: &Connection, sheet: u64, parts: &[SheetPart]) -> Result<()> {
+    connection.prepare_cached("DELETE FROM sheet_part WHERE sheet = ?")?.execute([sheet])?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO sheet_part (sheet, url, is_sheet) VALUES (?1, ?2, ?3)
+         ON CONFLICT (sheet, url) DO UPDATE SET is_sheet = max(is_sheet, excluded.is_sheet)",
+    )?;
+    for SheetPart { url, is_sheet } in parts {
+        insert.execute(params![sheet, url.as_str(), is_sheet])?;
+    }
+    Ok(())
+}
+
+/// Has what style sheets load be checked, and the style sheets among that be read.
+fn want_sheet_parts(connection: &Connection, current: Current) -> Result<()> {
+    let mut select = connection.prepare(
+        "SELECT part.url, max(part.is_sheet) FROM sheet_part AS part JOIN link_check AS sheet ON sheet.id = part.sheet
+         LEFT JOIN link_check AS known ON known.url = part.url AND known.wanted_in = ?1
+         WHERE sheet.checked_in = ?1 AND sheet.outcome = 'checked' AND (known.id IS NULL OR part.is_sheet > known.reads)
+         GROUP BY part.url ORDER BY part.sheet, part.url",
+    )?;
+    let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    // What is read must not change meanwhile.
+    let parts: Vec<(String, bool)> = select.query_map([current.sequence], row)?.collect::<Result<_>>()?;
+    for (url, is_sheet) in parts {
+        want(connection, &url, 0, current)?;
+        if is_sheet {
+            read(connection, &url, current)?;
+        }
+    }
+    Ok(())
+}
+
 /// Has the page be read that a URL leads to, if that is to be checked: one that was asked for without its page is asked for again.
 fn read(connection: &Connection, url: &str, current: Current) -> Result<()> {
     let mut update = connection.prepare_cached(
         "UPDATE link_check SET reads = 1 WHERE url = ?1 AND wanted_in = ?2 AND NOT reads
          RETURNING iif(checked_in = ?2 AND outcome = 'checked', id, NULL), iif(checked_in = ?2, target, NULL)",
     )?;
-    let mut again = connection.prepare_cached(
-        "UPDATE link_check SET checked_in = NULL, checked_at = NULL, outcome = NULL, status = NULL WHERE id = ?",
-    )?;
     let mut next = Some(url.to_owned());
     while let Some(url) = next {
         let row = update.query_row(params![url, current.sequence], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-        let (without_page, target): (Option<i64>, Option<String>) = row.unwrap_or_default();
-        if let Some(id) = without_page {
-            again.execute([id])?;
+        let (without_page, target): (Option<u64>, Option<String>) = row.unwrap_or_default();
+        if let Some(number) = without_page {
+            ask_again(connection, number)?;
         }
         next = target;
     }
@@ -156,7 +208,7 @@ fn answer(connection: &Connection, open: &HashMap<[u8; 16], Vec<u64>>, current: 
         "SELECT fingerprint, visit.id FROM url JOIN visit ON visit.id = url.visit WHERE url.state = 'finished'",
     )?;
     let mut update = connection.prepare_cached(
-        "UPDATE link_check SET (checked_in, checked_at, outcome, status, reason, target) = (
+        "UPDATE link_check SET names = NULL, (checked_in, checked_at, outcome, status, reason, target) = (
              SELECT ?1, fetched_at, iif(outcome = 'stored', 'checked', outcome), status, reason, iif(outcome = 'redirected', redirect, NULL)
              FROM visit WHERE visit.id = ?2) WHERE id = ?3",
     )?;
@@ -176,17 +228,14 @@ struct Collector<'c> {
     connection: &'c Connection,
     wanted: LinksWanted,
     current: Current,
-    seen: HashSet<Box<str>>,
+    seen: HashSet<(Box<str>, bool)>,
 }
 
 impl Collector<'_> {
     fn collect(mut self) -> std::result::Result<(), Fault> {
         let (connection, current) = (self.connection, self.current);
         links::each_refused(connection, current, |link| Ok(self.take(&link)?))?;
-        if self.wanted.assets {
-            take_over(connection, current)?;
-        }
-        Ok(limit(connection, self.wanted.most_of_host, current)?)
+        Ok(())
     }
 
     fn take(&mut self, link: &RefusedLink) -> Result<()> {
@@ -198,18 +247,21 @@ impl Collector<'_> {
             _ => false,
         };
         let Ok(url) = WebUrl::parse(&link.url) else { return Ok(()) };
-        if !is_wanted || self.seen.contains(&link.url) {
+        let is_sheet = matches!(link.label.element, Element::StyleSheet | Element::ImportedSheet);
+        let key = (link.url.clone(), is_sheet);
+        if !is_wanted || self.seen.contains(&key) {
             return Ok(());
         }
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
         }
-        self.seen.insert(link.url.clone());
+        self.seen.insert(key);
         if &*link.reason == ANCHOR {
             // The link itself comes before it, if it is to be checked.
             return read(self.connection, url.as_str(), self.current);
         }
-        want(self.connection, &link.url, 0, self.current)
+        want(self.connection, &link.url, 0, self.current)?;
+        if is_sheet { read(self.connection, &link.url, self.current) } else { Ok(()) }
     }
 }
 
@@ -222,7 +274,7 @@ fn limit(connection: &Connection, most: u32, current: Current) -> Result<()> {
         "SELECT id, url, checked_in IS ?1, reason IS ?2 FROM link_check WHERE wanted_in = ?1 AND redirects = 0 ORDER BY id",
     )?;
     let mut update = connection.prepare(
-        "UPDATE link_check SET checked_in = ?1, checked_at = NULL, outcome = ?2, status = NULL, reason = ?3, target = NULL
+        "UPDATE link_check SET checked_in = ?1, checked_at = NULL, outcome = ?2, status = NULL, reason = ?3, target = NULL, names = NULL
          WHERE id = ?4",
     )?;
     let mut rows = select.query(params![current.sequence, LIMIT])?;

@@ -236,8 +236,14 @@ const MIGRATIONS: &[&str] = &["
         target     TEXT                -- where it redirects to
     ) STRICT;
 ","
-    ALTER TABLE link_check ADD COLUMN reads INTEGER NOT NULL DEFAULT 0 CHECK (reads IN (0, 1)); -- 1: names on it are looked for
+    ALTER TABLE link_check ADD COLUMN reads INTEGER NOT NULL DEFAULT 0 CHECK (reads IN (0, 1)); -- 1: what is inside is asked for
     ALTER TABLE link_check ADD COLUMN names BLOB; -- what its elements are named; null: it was not read
+    CREATE TABLE sheet_part (      -- what style sheets load
+        sheet    INTEGER NOT NULL REFERENCES link_check (id),
+        url      TEXT NOT NULL,
+        is_sheet INTEGER NOT NULL CHECK (is_sheet IN (0, 1)), -- 1: it is a style sheet too
+        PRIMARY KEY (sheet, url)
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

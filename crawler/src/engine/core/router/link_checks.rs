@@ -11,7 +11,7 @@ use crate::{
     frontier::{Lease, Outcome, WorkItem},
     health::{FailureCause, Wait},
     purpose::Purpose,
-    store::{Abandonment, CheckedLink, LinkCheckOutcome, LinksToCheck, Step, VisitOutcome},
+    store::{Abandonment, CheckedContent, CheckedLink, LinkCheckOutcome, LinksToCheck, Step, VisitOutcome},
     time::Moment,
 };
 
@@ -63,7 +63,7 @@ impl Core {
                 self.frontier.is_of_links(host, least, now);
             }
             let item = WorkItem::link_check(link.number, host, link.url, link.redirects);
-            let purpose = if link.reads { Purpose::AnchorCheck } else { Purpose::LinkCheck };
+            let purpose = if link.reads { Purpose::ContentCheck } else { Purpose::LinkCheck };
             let item = WorkItem { purpose, ..item };
             if let Some(why) = self.admission.why_closed(host) {
                 self.not_checked(&item, why, now);
@@ -127,11 +127,14 @@ impl Core {
         if !step.checked.is_empty() {
             self.link_checks.is_out_no_more(item.id);
         }
-        let redirects = step.checked.iter().any(|checked| checked.target.is_some());
+        let has_more = |checked: &CheckedLink| {
+            checked.target.is_some() || matches!(&checked.inside, CheckedContent::Sheet(parts) if !parts.is_empty())
+        };
+        let has_more = step.checked.iter().any(has_more);
         self.frontier.complete(lease, outcome, asked, at);
         self.send(step);
-        if redirects {
-            self.link_checks.redirected();
+        if has_more {
+            self.link_checks.found_more();
         }
         self.give_up_checks(item.host, granted, at);
     }
@@ -223,11 +226,11 @@ fn meaning(outcome: VisitOutcome) -> LinkCheckOutcome {
 fn checked(item: &WorkItem, result: Result<KeptResponse, FetchError>, at: Moment) -> CheckedLink {
     let answer = result.ok();
     let status = answer.as_ref().map(|answer| answer.status);
-    let (target, names) = match answer.map(|answer| answer.content) {
-        Some(Content::Redirect(to)) => (Some(to), None),
-        Some(Content::Page(page)) => (None, page.names),
-        _ => (None, None),
+    let (target, inside) = match answer.map(|answer| answer.content) {
+        Some(Content::Redirect(to)) => (Some(to), CheckedContent::NotAsked),
+        Some(Content::Page(page)) => (None, page.inside),
+        _ => (None, CheckedContent::NotAsked),
     };
     let outcome = LinkCheckOutcome::Good;
-    CheckedLink { number: item.id.0, at, outcome, status, reason: None, target, returns: false, names }
+    CheckedLink { number: item.id.0, at, outcome, status, reason: None, target, returns: false, inside }
 }

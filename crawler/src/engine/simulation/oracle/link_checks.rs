@@ -9,13 +9,15 @@ use super::super::{
     spelling::of_web,
     web::{Permission, SimulatedPage, is_outside, split},
 };
-use crate::{config::CheckChoice, store::sqlite::Records, url::WebUrl};
+use crate::{config::CheckChoice, purpose::Purpose, store::sqlite::Records, url::WebUrl};
 
 /// What is said of a URL.
 struct Finding {
     outcome: Option<String>,
     target: Option<String>,
     is_linked_to: bool,
+    /// A link leads to a name on its page, and that was not read.
+    is_unread: bool,
 }
 
 /// Judges a sequence that is complete.
@@ -33,6 +35,9 @@ pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
         if !expected.contains(&said) {
             return Err(format!("the link to {url} is {said}, and should be one of {expected:?}"));
         }
+        if said == "checked" && finding.is_unread && is_out(url) {
+            return Err(format!("{url} was not read"));
+        }
         let missing = finding.target.as_ref().filter(|to| is_out(to) && !found.contains_key(*to));
         if let Some(target) = missing {
             return Err(format!("{url} leads to {target}, which was not checked"));
@@ -43,8 +48,7 @@ pub(super) fn judge(crawl: &SimulatedCrawl) -> Result<(), String> {
 }
 
 fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<String, Finding>> {
-    let query =
-        "SELECT url, iif(checked_in = ?1, outcome, NULL), target, redirects FROM link_check WHERE wanted_in = ?1";
+    let query = "SELECT url, iif(checked_in = ?1, outcome, NULL), target, redirects, reads AND names IS NULL FROM link_check WHERE wanted_in = ?1";
     let mut select = connection.prepare(query)?;
     let mut rows = select.query([sequence])?;
     let mut found = BTreeMap::<String, Finding>::new();
@@ -54,6 +58,7 @@ fn read(connection: &Connection, sequence: u32) -> rusqlite::Result<BTreeMap<Str
             outcome: row.get(1)?,
             target: row.get::<_, Option<String>>(2)?.map(key),
             is_linked_to: row.get::<_, u32>(3)? == 0,
+            is_unread: row.get(4)?,
         };
         // Another spelling of it may be the end of a redirect.
         let other = found.remove(&key(row.get(0)?)).is_some_and(|other| other.is_linked_to);
@@ -135,20 +140,21 @@ fn each_link(crawl: &SimulatedCrawl, connection: &Connection, found: &BTreeMap<S
     }
 }
 
-/// What has its answer is not asked for once more.
+/// What has its answer is not asked for once more, but that its page is read.
 fn once(crawl: &SimulatedCrawl) -> Result<(), String> {
     if crawl.world.lock().unwrap().spells {
         return Ok(());
     }
-    let mut answered: BTreeMap<&str, &Request> = BTreeMap::new();
+    let mut answered: BTreeMap<(&str, bool), &Request> = BTreeMap::new();
     for request in crawl.in_sequence().filter(|request| request.purpose.is_link_check()) {
-        if let Some(known) = answered.get(&*request.url) {
+        let key = (&*request.url, request.purpose == Purpose::ContentCheck);
+        if let Some(known) = answered.get(&key) {
             return Err(format!("{request:?} has had its answer: {known:?}"));
         }
         let is_good = request.page.is_some() || request.location.is_some();
         let is_kept = crawl.past[usize::try_from(request.run - 1).expect("few runs")].end.is_some();
         if is_good && is_kept && request.is_heard && request.what == What::Final {
-            answered.insert(&request.url, request);
+            answered.insert(key, request);
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::super::{
     faults::Trouble,
     spelling::spelled,
-    web::{Later, SimulatedPage, endless},
+    web::{Later, SimulatedPage, endless, is_outside, split},
 };
 use super::{Answer, World, cause, response};
 use crate::fetch::{FetchError, FetchResponse, Truncation};
@@ -94,9 +94,9 @@ impl World {
 
     /// A page with these links.
     fn html(&mut self, links: Vec<String>) -> FetchResponse {
-        let text = links
-            .iter()
-            .fold(String::new(), |html, link| html + "<a href=\"" + &written(link, self.spelling) + "\">x</a>");
+        let text = links.iter().fold(String::new(), |html, link| {
+            html + "<a href=\"" + &written(link, self.spelling) + name_on(link) + "\">x</a>"
+        });
         self.links = links;
         response(200, Some(("content-type", "text/html".to_owned())), &text)
     }
@@ -146,6 +146,12 @@ impl World {
 }
 
 /// A link as a page has it.
+/// Some links that leave the scope lead to a name.
+fn name_on(link: &str) -> &'static str {
+    let is_out = split(link).is_some_and(|(origin, _)| is_outside(origin));
+    if is_out && xxh3_64_with_seed(link.as_bytes(), 1).is_multiple_of(3) { "#name" } else { "" }
+}
+
 fn written(link: &str, spelling: Option<u64>) -> String {
     spelling.map_or_else(|| link.to_owned(), |page| spelled(link, xxh3_64_with_seed(link.as_bytes(), page)))
 }

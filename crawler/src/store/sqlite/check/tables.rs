@@ -65,7 +65,9 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     tables.extend(changes(&last));
     tables.extend(revisits(&last));
     // One that was written by an older program may have none.
-    tables.extend(checked_ends::columns(connection)?.map(|columns| link_check(&last, columns)));
+    let columns = checked_ends::columns(connection)?;
+    tables.extend(columns.map(|columns| link_check(&last, columns)));
+    tables.extend((columns == Some(LinkCheckColumns::WithNames)).then(sheet_part));
     Ok(tables)
 }
 
@@ -232,6 +234,11 @@ fn lost(last: &Last) -> [CheckedTable; 2] {
     ];
     let refetch = vec![number("visit", 0..=last.visit), number("up_to", 0..=last.lost), number("read", FLAG)];
     [table("lost", rows), table("refetch", refetch)]
+}
+
+fn sheet_part() -> CheckedTable {
+    let rows = vec![number("sheet", COUNT), text("url", ValueKind::Url), number("is_sheet", FLAG)];
+    table("sheet_part", rows)
 }
 
 fn link_check(last: &Last, columns: LinkCheckColumns) -> CheckedTable {

@@ -9,7 +9,12 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Result, Row, params};
 
 use super::{
-    super::{checked_ends::CheckedEnds, error::Fault, moment::of_one_moment, resume},
+    super::{
+        checked_ends::{CheckedEnds, NameEnd},
+        error::Fault,
+        moment::of_one_moment,
+        resume,
+    },
     KEPT_PAGES, LinkTarget, Reader, Which, targets,
 };
 use crate::{
@@ -71,7 +76,7 @@ impl Reader<'_> {
             let mut goes_on = true;
             self.each_page("kept.labels", |page| {
                 for link in page.all_refused().into_iter().filter(|link| &*link.reason == ANCHOR) {
-                    let Some(end) = pages.missing(&link, &keys, is_first.then_some(&ends))? else { continue };
+                    let Some(end) = pages.missing(&link, &keys, (&ends, is_first))? else { continue };
                     goes_on &= each(LinkLine { from: page.url.clone(), to: end, label: Some(link.label) });
                     if !goes_on {
                         break;
@@ -94,23 +99,24 @@ impl Reader<'_> {
             self.current.rows()
         );
         let mut select = self.connection.prepare(&query)?;
-        let mut names = 0;
         let mut behind = behind;
+        let mut names = 0;
         loop {
             let read = || {
-                let rows = select.query_map(params![self.current.sequence, behind, PART], named)?;
-                rows.collect::<Result<Vec<_>>>()
+                let mut rows = select.query(params![self.current.sequence, behind, PART])?;
+                let mut any = false;
+                while names <= MOST_NAMES
+                    && found.pages.len() <= MOST_PAGES
+                    && let Some(row) = rows.next()?
+                {
+                    any = true;
+                    behind = row.get(0)?;
+                    names += found.take(row)?;
+                }
+                Ok::<bool, rusqlite::Error>(any)
             };
-            let rows = of_one_moment(self.connection, read)?;
-            let Some((last, ..)) = rows.last() else { break };
-            behind = *last;
-            for (_, link, status, labels) in rows {
-                let Some(page) = labels.as_deref().and_then(Labels::read).and_then(|labels| labels.names) else {
-                    continue;
-                };
-                names += page.hashes().len();
-                found.places.insert(link, found.pages.len());
-                found.pages.push(NamedPage { status, names: page });
+            if !of_one_moment(self.connection, read)? {
+                break;
             }
             if names > MOST_NAMES || found.pages.len() > MOST_PAGES {
                 found.last = Some(behind);
@@ -140,39 +146,49 @@ impl Reader<'_> {
 }
 
 impl NamedPages {
-    /// What is said of a link to a name that is not there. With `ends`, of other pages that were checked as well.
+    /// Takes a page of which names are known; how many.
+    fn take(&mut self, row: &Row<'_>) -> Result<usize> {
+        let labels: Option<Vec<u8>> = row.get(3)?;
+        let Some(names) = labels.as_deref().and_then(Labels::read).and_then(|labels| labels.names) else {
+            return Ok(0);
+        };
+        let count = names.hashes().len();
+        self.places.insert(u64::from_be_bytes(row.get(1)?), self.pages.len());
+        self.pages.push(NamedPage { status: row.get(2)?, names });
+        Ok(count)
+    }
+
+    fn page(&self, url: &WebUrl, keys: &Keys) -> Option<&NamedPage> {
+        self.places.get(&keys.short(url)).and_then(|place| self.pages.get(*place))
+    }
+
+    /// What is said of a link to a name that is not there. Of pages that were checked it is said once, with the first of these.
     fn missing(
         &self,
         link: &RefusedLink,
         keys: &Keys,
-        ends: Option<&CheckedEnds<'_>>,
+        (ends, is_first): (&CheckedEnds<'_>, bool),
     ) -> Result<Option<LinkEnd>, Fault> {
         let Some(((page, name), url)) = link.url.split_once('#').zip(WebUrl::parse(&link.url).ok()) else {
             return Ok(None);
         };
-        let known = self.places.get(&keys.short(&url)).and_then(|place| self.pages.get(*place));
-        let (has_it, status) = match known {
-            Some(page) => (page.names.have(name), page.status),
-            None => match ends.map(|ends| ends.read_page(page)).transpose()?.flatten() {
-                Some(read) => (read.names.have(name), read.status),
-                None => return Ok(None),
+        let of_page = |page: &NamedPage| (!page.names.have(name)).then_some(page.status);
+        let missing = match self.page(&url, keys) {
+            Some(page) => of_page(page),
+            None => match ends.end_of_name(page)? {
+                NameEnd::Page { status, names } if is_first => (!names.have(name)).then_some(status),
+                NameEnd::Elsewhere(end) => {
+                    WebUrl::parse(&end).ok().and_then(|end| self.page(&end, keys)).and_then(of_page)
+                }
+                NameEnd::Page { .. } | NameEnd::Unknown => None,
             },
         };
-        let end = || LinkEnd {
+        Ok(missing.map(|status| LinkEnd {
             url: Some(link.url.to_string()),
             status,
             outcome: Some("broken".to_owned()),
             reason: Some(ANCHOR.to_owned()),
             redirect: None,
-        };
-        Ok((!has_it).then(end))
+        }))
     }
-}
-
-/// Number, leading half of the fingerprint, status and labels.
-type PageRow = (u64, u64, Option<u16>, Option<Vec<u8>>);
-
-fn named(row: &Row<'_>) -> Result<PageRow> {
-    let link: [u8; 8] = row.get(1)?;
-    Ok((row.get(0)?, u64::from_be_bytes(link), row.get(2)?, row.get(3)?))
 }

@@ -5,11 +5,15 @@ use std::{cell::RefCell, collections::HashMap};
 use rusqlite::Connection;
 
 use super::{
-    super::{current::Current, error::Fault},
+    super::{current::Current, error::Fault, moment::of_one_moment},
     targets,
 };
 use crate::{
-    store::{LinkEnd, LinkLine, RefusedLink, sqlite::checked_ends::CheckedEnds},
+    extract::Element,
+    store::{
+        LinkEnd, LinkLabel, LinkLine, RefusedLink,
+        sqlite::checked_ends::{CheckedEnds, SheetLine},
+    },
     url::WebUrl,
 };
 
@@ -50,6 +54,26 @@ impl<'c> CheckedLinks<'c> {
         }
         known.insert(url.into(), end.clone());
         Ok(end)
+    }
+
+    /// Shows what style sheets load to `each` until it answers `false`; whether more can be shown.
+    pub(super) fn each_of_sheets(&self, mut each: impl FnMut(LinkLine) -> bool) -> Result<bool, Fault> {
+        let mut last = None;
+        loop {
+            let parts = of_one_moment(self.connection, || self.ends.sheet_parts(last.as_ref(), REMEMBERED))?;
+            for SheetLine { sheet, part, is_sheet, .. } in &parts {
+                let Some(to) = self.end(part)? else { continue };
+                let element = if *is_sheet { Element::ImportedSheet } else { Element::Style };
+                let label = LinkLabel { element, rel: None, text: "".into(), language: None };
+                if !each(LinkLine { from: sheet.clone(), to, label: Some(label) }) {
+                    return Ok(false);
+                }
+            }
+            match parts.into_iter().next_back() {
+                Some(part) => last = Some(part),
+                None => return Ok(true),
+            }
+        }
     }
 
     /// A link that was refused.

@@ -110,20 +110,27 @@ pub(super) fn links(
     match query {
         LinkQuery::To(url) => reader.to(url, &mut each)?,
         LinkQuery::From(url) => reader.from(url, &mut each)?,
-        LinkQuery::Broken => reader.of_all_targets(Which::Broken, &mut each)?,
-        LinkQuery::Redirects => reader.of_all_targets(Which::Redirects, &mut each)?,
+        LinkQuery::Broken => {
+            if reader.of_all_targets(Which::Broken, &mut each)? {
+                reader.missing_anchors(&mut each)?;
+            }
+        }
+        // Those that are to be changed come first.
+        LinkQuery::Redirects => {
+            if reader.of_all_targets(Which::Moved, &mut each)? {
+                reader.read = LinksRead::default();
+                reader.of_all_targets(Which::Elsewhere, &mut each)?;
+            }
+        }
         LinkQuery::External => reader.external(&mut each)?,
     }
     Ok(reader.read)
 }
 
 impl Reader<'_> {
-    /// Shows the links to each target of the crawl, then those to each that was checked, and those to names that are not there.
-    fn of_all_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<(), Fault> {
-        if !self.of_targets(which, each)? || !self.of_checked(which, each)? || which != Which::Broken {
-            return Ok(());
-        }
-        self.missing_anchors(each)
+    /// Shows the links to each target of the crawl, then those to each that was checked; whether more can be shown.
+    fn of_all_targets(&mut self, which: Which, each: &mut impl FnMut(LinkLine) -> bool) -> Result<bool, Fault> {
+        Ok(self.of_targets(which, each)? && self.of_checked(which, each)?)
     }
 
     /// Shows the links to each target, in the order of their admission, pages in that of theirs; whether more can be shown.
@@ -180,11 +187,15 @@ impl Reader<'_> {
                 let end = checked.end(&link.url)?;
                 if end.is_some_and(|end| which.takes(&end)) && !each(checked.line(&page.url, link)?) {
                     goes_on = false;
+                    break;
                 }
             }
             Ok(goes_on)
         })?;
-        Ok(goes_on)
+        if !goes_on {
+            return Ok(false);
+        }
+        checked.each_of_sheets(|line| !which.takes(&line.to) || each(line))
     }
 
     /// The pages that may link to each target, by its place; `None` where the index cannot be read.

@@ -23,7 +23,14 @@ pub(super) enum Which {
     Broken,
     /// What redirects.
     Redirects,
+    /// What does for good: the link is to be changed.
+    Moved,
+    /// What redirects for now.
+    Elsewhere,
 }
+
+/// Statuses of what has moved for good (RFC 9110 15.4).
+const MOVED: [u16; 2] = [301, 308];
 
 /// A row of the URL table.
 #[derive(Debug)]
@@ -74,6 +81,8 @@ impl Which {
                 "(visit.outcome IN ('broken', 'failed', 'redirected') OR (url.state, url.reason) = ('abandoned', 'no_name'))"
             }
             Self::Redirects => "visit.outcome = 'redirected'",
+            Self::Moved => "visit.outcome = 'redirected' AND (visit.status = 301 OR visit.status = 308)",
+            Self::Elsewhere => "visit.outcome = 'redirected' AND visit.status IS NOT 301 AND visit.status IS NOT 308",
         }
     }
 
@@ -81,8 +90,11 @@ impl Which {
     pub(super) fn takes(self, end: &LinkEnd) -> bool {
         let outcome = end.outcome.as_deref().unwrap_or_default();
         let redirects = outcome == VisitOutcome::Redirected.as_str();
+        let has_moved = end.status.is_some_and(|status| MOVED.contains(&status));
         match (self, &end.redirect) {
             (Self::Redirects, _) => redirects,
+            (Self::Moved, _) => redirects && has_moved,
+            (Self::Elsewhere, _) => redirects && !has_moved,
             (Self::Broken, None) => is_bad(outcome) || end.reason.as_deref() == Some(Abandonment::NoName.as_str()),
             (Self::Broken, Some(found)) => found.outcome.as_deref().is_some_and(is_bad),
         }

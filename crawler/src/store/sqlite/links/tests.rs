@@ -80,7 +80,7 @@ fn lines(connection: &Connection, query: &LinkQuery, indexed: u64) -> (Vec<LinkL
     };
     match query {
         LinkQuery::To(url) => reader.to(url, &mut each).unwrap(),
-        _ => reader.of_all_targets(Which::Broken, &mut each).unwrap(),
+        _ => drop(reader.of_all_targets(Which::Broken, &mut each).unwrap()),
     }
     let read = reader.read;
     (lines, read)
