@@ -175,6 +175,8 @@ fn asked_for(crawl: &SimulatedCrawl, requests: &[&Request]) -> Result<(), String
         // The second request of a lease, for a page that leads to itself, goes out whatever answer another has received meanwhile.
         let is_known = |next: &&&Request| {
             let is_after = next.granted > request.to && !next.is_second;
+            // What asks for it may wait with its lease, until the writer has room.
+            let is_after = is_after && !crawl.writer_was_busy(request.to, next.granted);
             is_after && (next.run == request.run || is_whole(crawl, request.run))
         };
         if let Some(next) = requests[index + 1..].iter().find(is_known).filter(|next| next.from < until) {

@@ -23,13 +23,16 @@ use super::super::{
 use crate::{
     candidate::{Hop, HostId, Ticket},
     queue::{Place, RefillKind, RefillRequest},
-    store::{Step, UrlChange, UrlRow, VisitOutcome, VisitRow},
+    store::{CheckedContent, CheckedLink, Step, UrlChange, UrlRow, VisitOutcome, VisitRow},
     time::Moment,
     url::{Canonicalizer, FingerprintSeed, WebUrl},
 };
 
 /// Statements that a page takes, beside those of the URLs it admits and one to look up its row and copy.
 const A_PAGE: usize = 2;
+
+/// The same of a URL that redirects, and leads to a name: the redirects behind it are known, and each of them is to be read again.
+const A_REDIRECT: usize = 20;
 
 /// The same of its text, where that is another than the copy's.
 const A_TEXT: usize = 1;
@@ -71,7 +74,15 @@ fn most(step: &Step, context: StepContext) -> usize {
     let page = A_PAGE + usize::from(context.readmits) + text + audited;
     let rows = step.rows.len() * if context.lost { 2 } else { 1 };
     let ranks = step.ranks.as_ref().map_or(0, |ranks| 2 * ranks.rows.len());
-    page + rows + ranks + 2 * step.checked.len() + 3 * step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
+    let checked = step.checked.iter().map(of_check).sum::<usize>();
+    page + rows + ranks + checked + 3 * step.areas.len() + 3 * step.lost.len() + rescued + hosts + closed
+}
+
+/// Statements that a checked URL may take: where it redirects, and what it loads, is written too.
+fn of_check(checked: &CheckedLink) -> usize {
+    let redirect = checked.target.as_ref().map_or(0, |_| A_REDIRECT);
+    let parts = if let CheckedContent::Sheet(parts) = &checked.inside { 1 + parts.len() } else { 0 };
+    2 + redirect + parts
 }
 
 /// A crawl without a URL.
