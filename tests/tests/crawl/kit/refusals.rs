@@ -86,7 +86,8 @@ pub(super) const REFUSALS: &[Behaviour] = &[
         _ => Reply::status(503),
     })
     .gives(&["/x broken 503", "/good broken 503"])
-    .retries(24),
+    // On a machine that is busy the start page is asked for once more now and then.
+    .retries(32),
     Behaviour::site("storm-over-everything", |asked| match asked.target.as_str() {
         "/robots.txt" => usual(asked),
         _ => Reply::status(503),
