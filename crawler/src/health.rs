@@ -21,16 +21,44 @@ pub enum FailureCause {
     Refused,
     /// It is silent until a limit of time ends.
     TimedOut,
-    /// There is no secure connection: mostly a certificate that is expired or not known.
-    Tls,
+    /// There is no secure connection.
+    Tls(TlsFault),
     /// It closes connections before it answers.
     Closed,
     /// The crawl may not connect to its address.
     Address,
     /// Its robots.txt redirects to a host that gives no answer, or may not be asked.
     RobotsRedirect,
+    /// It shows its log-in page: the session that the crawl's cookies are of has ended.
+    LogIn,
     /// It answers with this status (429, or 500 and more), or forbids everything with it (401, 403).
     Status(u16),
+}
+
+/// Why there is no secure connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TlsFault {
+    /// The certificate has expired, or is not valid yet.
+    Expired,
+    /// It is for another name.
+    OtherName,
+    /// Nobody whom this machine trusts has signed it.
+    UnknownIssuer,
+    /// Anything else: the server speaks no TLS, or none that we do.
+    Other,
+}
+
+impl TlsFault {
+    fn explained(self) -> &'static str {
+        match self {
+            Self::Expired => "its certificate has expired, or is not valid yet: is the clock of this machine right?",
+            Self::OtherName => "its certificate is for another name",
+            Self::UnknownIssuer => {
+                "nobody whom this machine trusts has signed its certificate: if the host is yours, give it with --insecure-host"
+            }
+            Self::Other => "no secure connection: does it speak TLS on this port?",
+        }
+    }
 }
 
 /// A word that names no cause.
@@ -39,16 +67,20 @@ pub enum FailureCause {
 pub struct UnknownCause(String);
 
 impl FailureCause {
-    const WORDS: [(Self, &'static str); 9] = [
+    const WORDS: [(Self, &'static str); 13] = [
         (Self::NoName, "no_name"),
         (Self::LookUp, "look_up"),
         (Self::NoRoute, "no_route"),
         (Self::Refused, "refused"),
         (Self::TimedOut, "timed_out"),
-        (Self::Tls, "tls"),
+        (Self::Tls(TlsFault::Expired), "tls_expired"),
+        (Self::Tls(TlsFault::OtherName), "tls_name"),
+        (Self::Tls(TlsFault::UnknownIssuer), "tls_issuer"),
+        (Self::Tls(TlsFault::Other), "tls"),
         (Self::Closed, "closed"),
         (Self::Address, "address"),
         (Self::RobotsRedirect, "robots_redirect"),
+        (Self::LogIn, "log-in"),
     ];
 
     /// Whether something answered, so that this machine is online.
@@ -64,10 +96,11 @@ impl FailureCause {
             Self::NoRoute => "this machine has no route to it",
             Self::Refused => "it refuses the connection: is a server running on this port?",
             Self::TimedOut => "no answer in time",
-            Self::Tls => "no secure connection: the certificate may be expired, or be for another name",
+            Self::Tls(fault) => fault.explained(),
             Self::Closed => "it closes connections before it answers",
             Self::Address => "its address is not on the public internet: if it is yours, give it with --allow-private",
             Self::RobotsRedirect => "its robots.txt redirects to a host that gives no answer, or may not be asked",
+            Self::LogIn => "the log-in has expired, or was never valid: give new cookies with --cookies FILE",
             Self::Status(401 | 403) => {
                 "it forbids all that it is asked for: it may not want to be crawled, or wants a password"
             }

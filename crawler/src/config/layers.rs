@@ -161,6 +161,11 @@ impl Resolved {
         Self { settings, effective: RawSettings::from_flat(values), origins }
     }
 
+    /// Whether a key was given for this run, and not found in the crawl directory or left at its default.
+    pub(crate) fn is_given(&self, key: &str) -> bool {
+        self.origins.iter().any(|(of, source)| *of == key && !matches!(source, Source::Default | Source::Stored))
+    }
+
     /// Refuses priorities that have no effect under the chosen order. Those that a stronger layer overrides by
     /// another order, or that an earlier run was given, may stay.
     ///
@@ -269,7 +274,7 @@ mod tests {
     #[test]
     fn every_key_has_a_variable() {
         for key in RawSettings::keys() {
-            let layers = Layers::new().variables([var(&variable(key), "( (")]);
+            let layers = Layers::new().variables([var(&variable(key), "(\t(")]);
             assert!(faults(&layers)[0].starts_with(&format!("{}: ", variable(key))), "{key}");
         }
     }

@@ -43,10 +43,10 @@ pub use schema::{
 pub use secret::SecretText;
 pub use settings::{
     AdaptiveChoice, AuditRescue, BudgetSettings, CacheSettings, CanonicalChoice, ChangeSettings, CheckChoice,
-    CheckSettings, ExtractSettings, FetchLimits, FormsChoice, FrontierSettings, HashSeed, Header, KeySettings,
-    LinksChoice, ListsChoice, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, Pause,
-    PolitenessSettings, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind, ScopeSettings,
-    Settings, ShareChoice, SourcesSettings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
+    CheckSettings, CookieChoice, ExtractSettings, FetchLimits, FormsChoice, FrontierSettings, HashSeed, Header,
+    KeySettings, LinksChoice, ListsChoice, LogFormat, LogSettings, Login, NofollowChoice, OrderChoice, Overlap, Pause,
+    PolitenessSettings, ProxyChoice, RetrySettings, RevisitSettings, RobotsSettings, ScheduleSettings, ScopeKind,
+    ScopeSettings, Settings, ShareChoice, SourcesSettings, Spread, StoreSettings, SweepChoice, TextChoice, UserAgent,
 };
 pub use units::{parse_duration, parse_size, print_duration, print_size};
 pub use value::{RawValue, SecretValue};

@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 53] = [
+const FLAGS: [(&str, &str); 57] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -21,6 +21,10 @@ const FLAGS: [(&str, &str); 53] = [
     ("robots.ignore", "ignore-robots"),
     ("fetch.user_agent", "user-agent"),
     ("fetch.headers", "header"),
+    ("fetch.cookies", "cookies"),
+    ("fetch.accept_language", "accept-language"),
+    ("fetch.proxy", "proxy"),
+    ("fetch.insecure_hosts", "insecure-host"),
     ("fetch.types", "type"),
     ("fetch.allow_private", "allow-private"),
     ("fetch.resolver", "resolver"),

@@ -163,6 +163,14 @@ pub struct RawFetch {
     pub headers: Option<SecretValue>,
     /// User names and passwords, by origin.
     pub credentials: Option<SecretValue>,
+    /// `off`, `on` or a file.
+    pub cookies: Option<RawValue>,
+    /// Languages of pages.
+    pub accept_language: Option<RawValue>,
+    /// `env`, `none` or a URL.
+    pub proxy: Option<SecretValue>,
+    /// Hosts whose certificates are not checked.
+    pub insecure_hosts: Option<RawValue>,
     /// Time to connect.
     pub connect_timeout: Option<RawValue>,
     /// Time to the first byte.

@@ -45,6 +45,7 @@ pub(super) fn shown(key: &str, value: &RawValue) -> String {
         ("fetch.credentials", Some(logins)) => {
             RawValue::List(logins.iter().map(|_| HIDDEN.to_owned()).collect()).to_string()
         }
+        ("fetch.proxy", _) if value.as_text().is_some_and(|text| text.contains('@')) => HIDDEN.into(),
         ("fetch.headers", Some(headers)) => {
             RawValue::List(headers.iter().map(|header| shown_header(header)).collect()).to_string()
         }
@@ -73,6 +74,11 @@ pub(super) fn without_secrets(settings: &RawSettings) -> (RawSettings, Vec<&'sta
     if logins.is_some_and(|logins| !logins.is_empty()) {
         open.fetch.credentials = None;
         left_out.push("fetch.credentials");
+    }
+    let proxy = settings.fetch.proxy.as_ref().and_then(|SecretValue(proxy)| proxy.as_text());
+    if proxy.is_some_and(|proxy| proxy.contains('@')) {
+        open.fetch.proxy = None;
+        left_out.push("fetch.proxy");
     }
     (open, left_out)
 }

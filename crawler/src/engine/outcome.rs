@@ -132,6 +132,10 @@ pub(super) fn held(fault: Option<Blame>, item: &WorkItem, at: Moment) -> Moment 
 pub(super) fn failure(result: &Result<KeptResponse, FetchError>) -> Heard {
     match result {
         Err(error) => match error.cause() {
+            // Nothing but a new log-in helps.
+            Some(cause @ FailureCause::LogIn) => {
+                Heard::Nothing(FailedFetch { cause, retry_after: Some(Duration::MAX) })
+            }
             Some(cause) => Heard::Nothing(FailedFetch { cause, retry_after: None }),
             None => Heard::Neither,
         },
@@ -274,7 +278,10 @@ mod tests {
 
     #[test]
     fn the_fault_of_a_host_costs_no_attempt() {
-        for result in [Err(FetchError::Tls(fetch::Cause::new("expired"))), Ok(answer(429, None))] {
+        for result in [
+            Err(FetchError::Tls(crate::health::TlsFault::Expired, fetch::Cause::new("expired"))),
+            Ok(answer(429, None)),
+        ] {
             for fault in [Blame::Host, Blame::Unknown] {
                 let decision = decide(&result, Some(fault), 2, &RETRY);
                 assert!(matches!(decision, Decision::Retry { attempts: 2, .. }), "{decision:?}");

@@ -52,6 +52,8 @@ pub(super) struct Job {
     pub(super) task: FetchTask,
     /// What it is for.
     pub(super) purpose: Purpose,
+    /// Whether it asks a host that is none of the crawl's, as anybody would.
+    pub(super) without_log_in: bool,
     /// The pause that the host has between requests.
     pub(super) pause: Duration,
     /// What it is fetched as.
@@ -93,7 +95,15 @@ impl Job {
         };
         let copy = lease.item().copy.clone();
         let fetched_as = FetchedAs::of(lease.item());
-        Self { task, purpose: lease.purpose(), pause: lease.delay(), fetched_as, copy, followed: None }
+        Self {
+            task,
+            purpose: lease.purpose(),
+            without_log_in: lease.is_elsewhere(),
+            pause: lease.delay(),
+            fetched_as,
+            copy,
+            followed: None,
+        }
     }
 }
 
@@ -163,8 +173,8 @@ pub(super) struct Visited {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, purpose, pause, fetched_as, copy, followed } = job;
-        let get = |url, most| FetchRequest { purpose, pause, ..FetchRequest::get(url, most) };
+        let Job { task, purpose, without_log_in, pause, fetched_as, copy, followed } = job;
+        let get = |url, most| FetchRequest { without_log_in, purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             FetchTask::Page(url, validators) => {
                 let keep = self.preparers.keeps();

@@ -48,8 +48,14 @@ pub enum FetchError {
     #[error("cannot connect: {0}")]
     Connect(#[source] Cause),
     /// A connection, but no TLS session on it (an unknown or expired certificate, a server that does not speak TLS).
-    #[error("no secure connection: {0}")]
-    Tls(#[source] Cause),
+    #[error("no secure connection: {1}")]
+    Tls(health::TlsFault, #[source] Cause),
+    /// The server shows its log-in page where pages were: the session has ended, and the URL is to be asked for with another.
+    #[error("the log-in has expired")]
+    LoggedOut,
+    /// The server shows a log-in page, and nothing shows whether the session has ended or the page is for others.
+    #[error("a log-in page")]
+    LogInPage,
     /// A limit of time ended before there was a status line and headers (for a 2xx status: before the first byte of a promised body).
     #[error("timed out {0}")]
     TimedOut(Phase),
@@ -104,10 +110,12 @@ impl FetchError {
             Self::NoName(_) => health::FailureCause::NoName,
             Self::Refused(_) => health::FailureCause::Refused,
             Self::NoRoute(_) | Self::Connect(_) => health::FailureCause::NoRoute,
-            Self::Tls(_) => health::FailureCause::Tls,
+            Self::Tls(fault, _) => health::FailureCause::Tls(*fault),
             Self::TimedOut(_) => health::FailureCause::TimedOut,
             Self::Closed(_) => health::FailureCause::Closed,
-            Self::AddressRefused(_)
+            Self::LoggedOut => health::FailureCause::LogIn,
+            Self::LogInPage
+            | Self::AddressRefused(_)
             | Self::NotPinned
             | Self::Protocol(_)
             | Self::Decode(_)
@@ -134,7 +142,13 @@ impl FetchError {
             Self::Refused(_) => "refused",
             Self::NoRoute(_) => "no_route",
             Self::Connect(_) => "connect",
-            Self::Tls(_) => "tls",
+            Self::Tls(fault, _) => match fault {
+                health::TlsFault::Expired => "tls_expired",
+                health::TlsFault::OtherName => "tls_name",
+                health::TlsFault::UnknownIssuer => "tls_issuer",
+                health::TlsFault::Other => "tls",
+            },
+            Self::LoggedOut | Self::LogInPage => "log-in",
             Self::TimedOut(_) => "timeout",
             Self::Closed(_) => "closed",
             Self::Protocol(_) => "protocol",
@@ -210,7 +224,11 @@ mod tests {
     #[test]
     fn only_a_host_that_gave_no_answer_is_to_blame() {
         let cause = || Cause::new("x");
-        for error in [FetchError::Resolve(cause()), FetchError::Tls(cause()), FetchError::TimedOut(Phase::Connect)] {
+        for error in [
+            FetchError::Resolve(cause()),
+            FetchError::Tls(health::TlsFault::Expired, cause()),
+            FetchError::TimedOut(Phase::Connect),
+        ] {
             assert!(error.cause().is_some() && error.may_pass(), "{}", error.name());
         }
         for error in [FetchError::Protocol(cause()), FetchError::AddressRefused([10, 0, 0, 1].into())] {

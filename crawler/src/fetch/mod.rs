@@ -12,6 +12,7 @@
 //! (requests) and [`dns`] (names); the rest imports no HTTP client and no runtime.
 
 pub mod address;
+pub mod cookies;
 pub mod decode;
 pub mod dns;
 mod error;

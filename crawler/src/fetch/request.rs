@@ -42,6 +42,9 @@ pub struct FetchRequest {
     /// Headers of this request alone, which replace the fetcher's of the same names. A decorator of a fetcher puts them here. One that
     /// cannot be sent is left out.
     pub headers: Vec<RequestHeader>,
+    /// Whether it is to be sent as by somebody whom nobody knows: without cookies, credentials, and headers that the fetcher has for its
+    /// origin.
+    pub without_log_in: bool,
     /// The only addresses that may be connected to, instead of a look-up. Each is subject to the fetcher's address policy
     /// all the same; without any, or where the URL spells an address that is not among them, nothing is sent
     /// ([`FetchError::NotPinned`](super::FetchError::NotPinned)). Such a request has a connection of its own, because one that
@@ -70,6 +73,7 @@ impl FetchRequest {
             validators: Validators::default(),
             credentials: None,
             headers: Vec::new(),
+            without_log_in: false,
             addresses: None,
             max_body,
             rule: None,

@@ -3,7 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{Purpose, WorkItem, groups::HostGroup};
-use crate::{candidate::HostId, time::Moment, url::WebUrl};
+use crate::{candidate::HostId, purpose::Body, time::Moment, url::WebUrl};
 
 /// One fetch granted. It cannot be cloned, and is given back with [`Frontier::complete`](super::Frontier::complete).
 #[derive(Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Lease {
     pub(super) rest: Duration,
     /// Whether the levels of the whole crawl count it: others wait for it.
     pub(super) in_levels: bool,
+    /// Whether nothing but links to its host is checked.
+    pub(super) of_links: bool,
 }
 
 impl Lease {
@@ -51,6 +53,12 @@ impl Lease {
     /// not in it: that is for those who ask this host, and not for all who ask its address.
     pub fn delay(&self) -> Duration {
         self.delay.max(self.rest)
+    }
+
+    /// Whether it asks a host that is none of the crawl's: one to which links are checked, or that has the robots.txt of another.
+    pub fn is_elsewhere(&self) -> bool {
+        let is_of_other = self.item.purpose == Purpose::Robots && self.item.of.is_some_and(|of| of != self.item.host);
+        is_of_other || self.of_links && self.item.purpose.row().body != Body::Page
     }
 
     /// Has it count as one after a failure that is held against nobody.

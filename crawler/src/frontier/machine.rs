@@ -309,7 +309,7 @@ impl Frontier {
         };
         queue.take_slot();
         let delay = queue.delay();
-        let in_levels = !queue.excluded;
+        let (in_levels, of_links) = (!queue.excluded, queue.health.of_links);
         if item.purpose.is_counted() {
             self.counts.queued -= 1;
             self.counts.leased += 1;
@@ -317,7 +317,7 @@ impl Frontier {
             self.leased_uncounted += 1;
         }
         let groups = self.join_groups(host, now);
-        Some(Lease { item, holds_slot: true, groups, granted: now, delay, rest: Duration::ZERO, in_levels })
+        Some(Lease { item, holds_slot: true, groups, granted: now, delay, rest: Duration::ZERO, in_levels, of_links })
     }
 
     pub(super) fn queue(&mut self, host: HostId) -> &mut HostQueue {

@@ -15,8 +15,18 @@ impl Frontier {
         queue.take_slot();
         let item = WorkItem::extra(host, queue.origin.robots_txt(), Purpose::LookUp);
         let (delay, in_levels) = (queue.delay(), !queue.excluded);
+        let of_links = queue.health.of_links;
         self.leased_uncounted += 1;
-        Lease { item, holds_slot: true, groups: Vec::new(), granted: now, delay, rest: Duration::ZERO, in_levels }
+        Lease {
+            item,
+            holds_slot: true,
+            groups: Vec::new(),
+            granted: now,
+            delay,
+            rest: Duration::ZERO,
+            in_levels,
+            of_links,
+        }
     }
 
     /// Whether a host may be asked now as far as its groups go. Otherwise it waits in line.

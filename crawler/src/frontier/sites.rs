@@ -12,7 +12,7 @@ use std::{
 use super::*;
 use crate::{
     candidate::{Hop, HostId, Ticket},
-    health::{FailureCause, HealthRow},
+    health::{FailureCause, HealthRow, TlsFault},
     time::Moment,
     url::WebUrl,
 };
@@ -48,7 +48,7 @@ impl Reply {
             Self::Closed => FailureCause::Closed,
             Self::Hangs => FailureCause::TimedOut,
             Self::NoName => FailureCause::NoName,
-            Self::Tls => FailureCause::Tls,
+            Self::Tls => FailureCause::Tls(TlsFault::Other),
             Self::Status(status, pause) => {
                 let retry_after = pause.map(Duration::from_secs);
                 return Some(FailedFetch { cause: FailureCause::Status(status), retry_after });

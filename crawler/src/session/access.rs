@@ -9,13 +9,15 @@ use std::{
     sync::Arc,
 };
 
-use super::{CommandFailure, Start, directory::CrawlDirectory, open_files::OpenFiles};
+use super::{CommandFailure, Start, cookies::KeptCookies, directory::CrawlDirectory, open_files::OpenFiles};
 use crate::{
-    config::{Login, RawSettings, RawValue, SecretText, SecretValue, Settings},
+    config::{Login, ProxyChoice, RawSettings, RawValue, SecretText, SecretValue, Settings},
+    engine::LogIns,
     fetch::{
         address::{AddressPolicy, Allowance, StartNames, special_use},
+        cookies::Cookies,
         dns::{DnsResolver, SystemResolver},
-        http::{FetchSettings, HttpFetcher},
+        http::{BadProxy, FetchSettings, HttpFetcher, ProxyRules, ProxyVariables, SetupError},
         resolve::{NameService, ResolveOverride, Resolver},
     },
     store::StoreError,
@@ -54,7 +56,7 @@ pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Co
 
 /// What fetches where the caller brings nothing of its own, the innermost first. A decorator is named here, and wrapped around it in
 /// [`fetcher`]; the gate that crawls share goes around all of them.
-pub(crate) type Standard = HttpFetcher;
+pub(crate) type Standard = LogIns<Cookies<HttpFetcher>>;
 
 /// The fetcher: literal addresses and `localhost` among the user's own starts may be connected to, and those of `names`.
 pub(crate) fn fetcher<'a>(
@@ -63,6 +65,7 @@ pub(crate) fn fetcher<'a>(
     own: impl Iterator<Item = Cow<'a, WebUrl>> + Clone,
     names: StartNames,
     auth: Option<&Credentials>,
+    cookies: Option<&KeptCookies>,
 ) -> Result<Standard, CommandFailure> {
     let limits = &settings.fetch;
     let origins = own.clone().map(|url| url.origin());
@@ -77,6 +80,9 @@ pub(crate) fn fetcher<'a>(
             fetch.credentials.entry(origin).or_insert_with(|| credentials.clone());
         }
     }
+    fetch.accept_language.clone_from(&limits.accept_language);
+    fetch.proxy = proxy(&limits.proxy).map_err(SetupError::from)?;
+    fetch.insecure_hosts.clone_from(&limits.insecure_hosts);
     fetch.connect_timeout = limits.connect_timeout;
     fetch.first_byte_timeout = limits.first_byte_timeout;
     fetch.total_timeout = limits.total_timeout;
@@ -86,7 +92,26 @@ pub(crate) fn fetcher<'a>(
     fetch.addresses = AddressPolicy::new(own, allowances(&limits.allow_private)?);
     fetch.start_names = Arc::new(names);
     fetch.resolve = overrides(&limits.resolve)?;
-    Ok(HttpFetcher::new(fetch, resolver(limits.resolver)?)?)
+    let http = HttpFetcher::new(fetch, resolver(limits.resolver)?)?;
+    let (jar, log_ins) = (cookies.map(KeptCookies::jar), cookies.map(KeptCookies::log_ins));
+    Ok(LogIns::new(Cookies::new(http, jar), log_ins))
+}
+
+/// What goes through a proxy.
+fn proxy(choice: &ProxyChoice) -> Result<ProxyRules, BadProxy> {
+    let variable =
+        |names: [&str; 2]| names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    match choice {
+        ProxyChoice::None => Ok(ProxyRules::default()),
+        ProxyChoice::At(url) => ProxyRules::all(url),
+        ProxyChoice::Environment => ProxyRules::of_environment(&ProxyVariables {
+            // In capitals it may be a header `Proxy` that somebody sent to a server that started us.
+            http: variable(["http_proxy"; 2]),
+            https: variable(["https_proxy", "HTTPS_PROXY"]),
+            all: variable(["all_proxy", "ALL_PROXY"]),
+            none: variable(["no_proxy", "NO_PROXY"]),
+        }),
+    }
 }
 
 /// Who looks names up.

@@ -6,6 +6,7 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
     Caller, CommandFailure, EndedSession, EndedVisits, Round, Session,
+    cookies::KeptCookies,
     directory::{CrawlDirectory, takers::Takers},
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
@@ -44,15 +45,16 @@ impl<C: Caller> Session<C> {
     ) -> Result<EndedVisits, CommandFailure> {
         let session = Self { round: Round::Between, ..self };
         let visits = async {
-            let Prepared::Run(run) = session.prepared(clock, &stop).await? else {
+            let Prepared::Run(mut run) = session.prepared(clock, &stop).await? else {
                 unreachable!("what is due after a sequence is no matter of its being complete")
             };
-            let lock = run.directory.lock();
+            let (lock, cookies) = (run.directory.lock(), run.cookies.take());
             // Nobody looks at it.
             let (progress, _) = watch::channel(Progress::default());
             let launch = session.launching(*run, clock, stop.clone(), progress);
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
-            Ok(EndedVisits { left: Box::pin(crawl.visit_due(finish)).await?, lock })
+            let left = kept_beside(cookies, Box::pin(crawl.visit_due(finish))).await?;
+            Ok(EndedVisits { left, lock })
         };
         visits.await.map_err(|failure: CommandFailure| failure.of(stop.asked_before()))
     }
@@ -72,7 +74,7 @@ impl<C: Caller> Session<C> {
     /// Runs what was prepared.
     async fn launch(
         self,
-        run: PreparedRun<C::Fetcher>,
+        mut run: PreparedRun<C::Fetcher>,
         clock: Clock,
         stop: StopSignal,
     ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
@@ -80,7 +82,8 @@ impl<C: Caller> Session<C> {
         // Rates are of this run: earlier pages are there before the first one is counted.
         let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
-        let ended = Box::pin(engine::run(self.launching(run, clock, stop, progress))).await;
+        let cookies = run.cookies.take();
+        let ended = kept_beside(cookies, Box::pin(engine::run(self.launching(run, clock, stop, progress)))).await;
         drop(view);
         ended.map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl }).map_err(CommandFailure::from)
     }
@@ -92,7 +95,7 @@ impl<C: Caller> Session<C> {
         stop: StopSignal,
         progress: watch::Sender<Progress>,
     ) -> Launching<C> {
-        let PreparedRun { directory, resumed, starts, settings, texts, fetcher } = run;
+        let PreparedRun { directory, resumed, starts, settings, texts, fetcher, .. } = run;
         let writer = self.caller.writer();
         let is_over = self.round == Round::Between;
         let takers = self
@@ -120,4 +123,16 @@ impl<C: Caller> Session<C> {
             is_over,
         }
     }
+}
+
+/// Does something, and keeps cookies as they change meanwhile.
+async fn kept_beside<T>(cookies: Option<KeptCookies>, work: impl Future<Output = T>) -> T {
+    let Some(cookies) = cookies else { return work.await };
+    let done = tokio::select! {
+        biased;
+        done = work => done,
+        never = cookies.keep() => match never {},
+    };
+    cookies.save_changes();
+    done
 }

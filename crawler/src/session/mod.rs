@@ -8,6 +8,7 @@
 pub(crate) mod access;
 mod again;
 mod caller;
+mod cookies;
 pub(crate) mod directory;
 mod failure;
 mod launch;

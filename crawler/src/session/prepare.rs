@@ -7,6 +7,7 @@ use std::{borrow::Cow, collections::HashSet, path::Path, sync::Arc};
 
 use super::{
     Caller, CommandFailure, Round, SCOPE_KEYS, Session, Start, access,
+    cookies::KeptCookies,
     directory::{self, Beginning, CrawlDirectory, DirectoryLock},
     open_files::OpenFiles,
 };
@@ -71,6 +72,8 @@ pub(super) struct PreparedRun<F> {
     /// Whether the texts of pages are kept.
     pub(super) texts: bool,
     pub(super) fetcher: F,
+    /// What keeps its cookies.
+    pub(super) cookies: Option<KeptCookies>,
 }
 
 impl<C: Caller> Session<C> {
@@ -85,6 +88,7 @@ impl<C: Caller> Session<C> {
         let last = directory.last_sequence()?.filter(|_| self.round.begins());
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
+        let are_given = resolved.is_given("fetch.cookies");
         let mut settings = resolved.settings;
         if let Some(left) = self.until.map(|until| until.since(begun.started)) {
             // The next sequence stops this one.
@@ -98,9 +102,10 @@ impl<C: Caller> Session<C> {
         // There may be very many: they are gone through, and not copied.
         let own = before.iter().filter_map(given).map(Cow::Owned);
         let own = self.given().map(|start| Cow::Borrowed(&start.url)).chain(own);
+        let cookies = KeptCookies::open(&settings.fetch.cookies, &directory, are_given)?;
         let standard = || {
             let names = access::start_names(own.clone(), &directory)?;
-            access::fetcher(&settings, files, own.clone(), names, self.auth.as_ref())
+            access::fetcher(&settings, files, own.clone(), names, self.auth.as_ref(), cookies.as_ref())
         };
         let fetcher = self.caller.fetcher(standard, &settings, stop)?;
         engine::check(&settings, last.map(|last| last.admitted))?;
@@ -121,6 +126,7 @@ impl<C: Caller> Session<C> {
         directory.give(self.given().map(area))?;
         // Nothing is refused from here on: the settings of this run are those of the crawl.
         self.announce(&changes);
+        self.log_in(cookies.as_ref(), &directory)?;
         directory.write_settings_copy(&resolved.effective.to_toml())?;
         let (resumed, starts) = self.begin(&directory, &wanted)?;
         let is_over = self.round == Round::Between;
@@ -135,7 +141,7 @@ impl<C: Caller> Session<C> {
             self.ask_for_contact(&settings)?;
         }
         let texts = self.keeps_texts(settings.change.text, &directory)?;
-        Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher })))
+        Ok(Prepared::Run(Box::new(PreparedRun { directory, resumed, starts, settings, texts, fetcher, cookies })))
     }
 
     /// Where http and https are one page, a start without a scheme is asked for by http: to try it after https would be to ask for
@@ -224,6 +230,18 @@ impl<C: Caller> Session<C> {
             self.caller.note("give servers a contact: --user-agent 'mybot/1.0 (+https://example.org/bot)'");
         }
         Ok(())
+    }
+
+    /// Keeps cookies that were not known before, and has hosts be asked again whose log-in had expired.
+    fn log_in(&self, cookies: Option<&KeptCookies>, directory: &CrawlDirectory) -> Result<(), CommandFailure> {
+        let Some((cookies, read)) = cookies.and_then(|cookies| Some((cookies, cookies.read_now()?))) else {
+            return Ok(());
+        };
+        if read.expired > 0 {
+            self.caller.note(&format!("{} of the cookies have expired, and are left out", read.expired));
+        }
+        cookies.save()?;
+        Ok(directory.lift_log_ins()?)
     }
 
     fn announce(&self, changes: &[ChangedKey]) {

@@ -78,7 +78,7 @@ fn a_certificate_that_nobody_vouches_for_is_refused() -> Result<()> {
         Webloom::crawl(&site.folder.crawl(), &site.url("")).env("WEBLOOM_POLITENESS_GIVE_UP", "10ms").run().expect(4);
     let summary = run.json();
     assert_counts(&summary);
-    assert_eq!((&summary["hosts"][0]["cause"], &summary["requests"]["sent"]), (&"tls".into(), &0.into()));
+    assert_eq!((&summary["hosts"][0]["cause"], &summary["requests"]["sent"]), (&"tls_issuer".into(), &0.into()));
     // Plain http on this port would be in its log.
     assert_eq!((pages(&site.folder.crawl()).into_keys().collect(), site.nginx.log()?), (vec![site.url("")], vec![]));
     Ok(())
@@ -100,4 +100,31 @@ fn http_is_not_tried_where_https_has_answered_once() -> Result<()> {
     let log = site.nginx.log()?;
     assert!(log.iter().all(|line| line.protocol == "HTTP/2.0"), "{log:?}");
     Ok(())
+}
+
+#[test]
+fn the_certificate_of_a_host_that_is_named_is_not_checked() -> Result<()> {
+    let Some(site) = Site::serve(&[("index.html", "<a href=a.html>a</a>"), ("a.html", "a")])? else { return Ok(()) };
+    let run =
+        Webloom::crawl(&site.folder.crawl(), &site.url("")).args(["--insecure-host", "127.0.0.1"]).run().expect(0);
+    assert_eq!(run.json()["pages"]["stored"], 2);
+    let other = Folder::new();
+    let run = Webloom::crawl(&other.crawl(), &site.url("")).args(["--insecure-host", "other.example"]);
+    let run = run.env("WEBLOOM_POLITENESS_GIVE_UP", "10ms").run().expect(4);
+    assert_eq!(run.json()["hosts"][0]["cause"], "tls_issuer", "that is another");
+    Ok(())
+}
+
+#[test]
+fn pages_are_asked_for_in_languages() {
+    let server = crate::serve(|_: &webloom_tests::server::Asked| webloom_tests::server::Reply::html("x"));
+    let crawl = |arguments: &[&str]| Webloom::crawl(&Folder::new().crawl(), &server.url("/")).args(arguments).run();
+    crawl(&["--accept-language", "de, en;q=0.8"]).expect(0);
+    let sent = |line: &str| {
+        server.log().iter().filter(|hit| hit.headers.iter().any(|sent| sent.eq_ignore_ascii_case(line))).count()
+    };
+    assert_eq!(sent("accept-language: de, en;q=0.8"), 2);
+    crawl(&[]).expect(0);
+    assert_eq!(server.log().len(), 4);
+    assert!(crawl(&["--accept-language", "de;q=2"]).expect(2).stderr.contains("give languages such as"));
 }

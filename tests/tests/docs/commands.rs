@@ -13,9 +13,12 @@ use crate::{
 /// The start URL of the documents. The test puts a practice site on loopback in its place.
 const EXAMPLE: &str = "https://docs.example.org/";
 
-/// What a page finds: the crawl of the README, and another sequence.
-const BEFORE_A_PAGE: [&str; 2] =
-    ["webloom crawl -q https://docs.example.org/ -d docs", "webloom crawl -q -d docs --again"];
+/// What a page finds: the crawl of the README, another sequence, and cookies as a browser exports them.
+const BEFORE_A_PAGE: [&str; 3] = [
+    "webloom crawl -q https://docs.example.org/ -d docs",
+    "webloom crawl -q -d docs --again",
+    "printf '127.0.0.1\\tFALSE\\t/\\tFALSE\\t0\\tsid\\t1\\n' > cookies.txt",
+];
 
 /// Lines that are not run, by their beginning; what is checked instead is the test behind each.
 const NOT_RUN: &[(&str, &str)] = &[
@@ -26,6 +29,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("cargo install", "builds with the release profile and writes outside the checkout; its folders are checked"),
     ("webloom watch https:", "does not end; the same is run with --runs"),
     ("cargo run -q --example", "builds from the checkout; the tests of the library run both examples"),
+    ("webloom crawl https://docs.example.org/ -d by-proxy", "needs a proxy; tests of crawls have two"),
     ("podman ", "needs a registry of images; the Dockerfile is checked for what the commands rely on"),
 ];
 

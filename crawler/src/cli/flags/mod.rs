@@ -36,6 +36,12 @@ const USER_AGENT_LONG_HELP: &str = "Name and contact address that servers see \
     [default: webloom/{version} (+https://webloom.example/bot)]\n\n\
     Give a URL or a mail address of your own, so that site owners can reach you. {version} is replaced by the version of Webloom.";
 
+const PROXY_HELP: &str = "Proxy for all requests, for HTTP or SOCKS [default: env]";
+
+const PROXY_LONG_HELP: &str = "Proxy for all requests, for HTTP or SOCKS [default: env]\n\n\
+    Such as http://proxy.example.org:3128 or socks5://127.0.0.1:1080, with USER:PASS@ before the host or without. The proxy looks \
+    names up itself. `env` takes the proxies that http_proxy, https_proxy, all_proxy and no_proxy name.";
+
 /// The flags that set a crawl up.
 ///
 /// ```
@@ -342,6 +348,23 @@ struct AccessFlags {
     /// give them for each run.
     #[arg(long, value_name = "USER:PASS", env = "WEBLOOM_AUTH", hide_env_values = true)]
     auth: Option<SecretText>,
+    /// File with the cookies of a log-in, in Netscape's form [default: off]
+    ///
+    /// As curl and cookies.txt extensions of browsers write it. They go to the hosts of the crawl alone. The crawl directory keeps
+    /// them, and those that servers set. If a log-in has expired, give a file with new ones. Also: --load-cookies.
+    #[arg(long, value_name = "FILE|on|off", alias = "load-cookies")]
+    cookies: Option<String>,
+    /// Languages in which pages are wanted, such as 'de, en;q=0.8' [default: none]
+    #[arg(long, value_name = "LANGUAGES")]
+    accept_language: Option<String>,
+    /// What requests go through.
+    #[arg(long, value_name = "URL|env|none", help = PROXY_HELP, long_help = PROXY_LONG_HELP)]
+    proxy: Option<SecretText>,
+    /// Do not check the certificate of this host; may be repeated [default: none]
+    ///
+    /// Give its name, or its address. Use it only for your own hosts.
+    #[arg(long, value_name = "HOST")]
+    insecure_host: Vec<String>,
     /// Private network, address or name to connect to; may be repeated [default: none]
     ///
     /// Without it, Webloom refuses private and loopback addresses, unless one is a start URL.
@@ -456,6 +479,10 @@ impl AccessFlags {
         let headers: Vec<_> = self.header.iter().map(|header| header.reveal().to_owned()).collect();
         raw.fetch.user_agent = text(self.user_agent.as_ref());
         raw.fetch.headers = list(&headers).map(SecretValue::new);
+        raw.fetch.accept_language = text(self.accept_language.as_ref());
+        raw.fetch.proxy = self.proxy.as_ref().map(|proxy| SecretValue::new(RawValue::text(proxy.reveal())));
+        raw.fetch.insecure_hosts = list(&self.insecure_host);
+        raw.fetch.cookies = text(self.cookies.as_ref());
         raw.fetch.allow_private = list(&self.allow_private);
         raw.fetch.resolver = text(self.resolver.as_ref());
         raw.fetch.resolve = list(&self.resolve);
@@ -504,12 +531,13 @@ mod tests {
             "cache" => "exact",
             "cache-layout" => "line",
             "max-cache-memory" => "64MiB",
-            "reset" => "none",
+            "reset" | "proxy" => "none",
             "audit-rescue" | "sweep" | "text" => "off",
             "ignore" => "css:.date",
             "log-format" => "json",
             "user-agent" => "test/1 (+http://localhost/)",
             "header" => "X-Team: docs",
+            "accept-language" => "de",
             "resolver" => "dns",
             "resolve" => "example.org:80:127.0.0.1",
             "priority" => "/docs/=2",
@@ -517,7 +545,7 @@ mod tests {
             "tz" => "Europe/Berlin",
             "window" | "hours" => "22:00-06:00",
             "overlap" => "queue",
-            "spread" | "adaptive" => "on",
+            "spread" | "adaptive" | "cookies" => "on",
             "policy" => "fixed",
             "budget" => "5/hour",
             "section" => "/news/=1h",

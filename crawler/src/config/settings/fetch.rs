@@ -1,6 +1,6 @@
 //! `[fetch]`.
 
-use std::{fmt, num::NonZeroU64, time::Duration};
+use std::{fmt, num::NonZeroU64, path::PathBuf, time::Duration};
 
 use super::host::{private, resolution};
 use crate::config::{
@@ -9,7 +9,7 @@ use crate::config::{
     secret::is_secret_header,
 };
 use crate::{
-    fetch::resolve::NameService,
+    fetch::{http::ProxyRules, resolve::NameService},
     url::{Credentials, Origin, WebUrl},
 };
 
@@ -25,6 +25,13 @@ const USER_AGENT: Parsed<UserAgent> = Parsed {
 const TYPES: Each<String> =
     Each(Parsed { allowed: "a media type such as \"application/pdf\" or \"image/*\"", parse: media_type });
 
+const COOKIES: Parsed<CookieChoice> = Parsed { allowed: "\"off\", \"on\" or a file", parse: cookies };
+
+const LANGUAGES: Parsed<String> = Parsed { allowed: "languages such as \"de, en;q=0.8\"", parse: languages };
+
+const PROXY: Parsed<ProxyChoice> =
+    Parsed { allowed: "\"env\", \"none\" or URL, such as \"http://proxy.example.org:3128\"", parse: proxy };
+
 const RESOLVER: Parsed<NameService> = Parsed { allowed: "\"system\", \"dns\" or ADDRESS:PORT", parse: name_service };
 
 /// Limits and identity of one request.
@@ -36,6 +43,14 @@ pub struct FetchLimits {
     pub headers: Vec<Header>,
     /// User names and passwords, each for one origin.
     pub credentials: Vec<Login>,
+    /// Which cookies are sent.
+    pub cookies: CookieChoice,
+    /// Which languages pages are wanted in.
+    pub accept_language: Option<String>,
+    /// What asks servers on our behalf.
+    pub proxy: ProxyChoice,
+    /// Hosts whose certificates are not checked.
+    pub insecure_hosts: Vec<String>,
     /// Time to connect, TLS included.
     pub connect_timeout: Duration,
     /// Time from the request to the first byte of the answer.
@@ -58,6 +73,28 @@ pub struct FetchLimits {
     pub resolver: NameService,
     /// `NAME:PORT:ADDRESS`, used instead of DNS.
     pub resolve: Vec<String>,
+}
+
+/// Which cookies are sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CookieChoice {
+    /// None.
+    Off,
+    /// Those that servers set.
+    On,
+    /// These too, with those of a file in the form of Netscape.
+    File(PathBuf),
+}
+
+/// What asks servers on our behalf. A URL may hold a password, and does not print.
+#[derive(Clone, PartialEq, Eq)]
+pub enum ProxyChoice {
+    /// Nothing.
+    None,
+    /// What the environment names.
+    Environment,
+    /// The proxy at this URL.
+    At(String),
 }
 
 /// The User-Agent: a product token that robots.txt files can address, and a contact.
@@ -83,6 +120,16 @@ pub struct Header {
     pub name: String,
     /// Visible ASCII and blanks.
     pub value: String,
+}
+
+impl fmt::Debug for ProxyChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Environment => "Environment",
+            Self::At(_) => "At(…)",
+        })
+    }
 }
 
 impl UserAgent {
@@ -124,6 +171,10 @@ impl FetchLimits {
             user_agent: reader.read("fetch.user_agent", &USER_AGENT),
             headers: reader.read("fetch.headers", &headers),
             credentials: reader.read("fetch.credentials", &logins),
+            cookies: reader.read("fetch.cookies", &COOKIES),
+            accept_language: reader.read("fetch.accept_language", &Unless { word: "none", rule: LANGUAGES }),
+            proxy: reader.read("fetch.proxy", &PROXY),
+            insecure_hosts: reader.read("fetch.insecure_hosts", &Each(Parsed { allowed: "NAME", parse: host_name })),
             connect_timeout: reader.read("fetch.connect_timeout", &timeout),
             first_byte_timeout: reader.read("fetch.first_byte_timeout", &timeout),
             total_timeout: reader.read("fetch.total_timeout", &timeout),
@@ -137,6 +188,53 @@ impl FetchLimits {
             resolve: reader.read("fetch.resolve", &names),
         }
     }
+}
+
+fn cookies(text: &str) -> Result<CookieChoice, String> {
+    match text {
+        "off" => Ok(CookieChoice::Off),
+        "on" => Ok(CookieChoice::On),
+        "" => Err("there is no name of a file".into()),
+        file if file.contains(char::is_control) => Err("it is no name of a file".into()),
+        file => Ok(CookieChoice::File(file.into())),
+    }
+}
+
+fn languages(text: &str) -> Result<String, String> {
+    let is_range = |text: &str| {
+        let (tag, weight) = text.split_once(';').unwrap_or((text, "q=1"));
+        let tag_letter = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f64>().ok());
+        let tag = tag.trim();
+        (tag == "*" || !tag.is_empty() && tag.bytes().all(tag_letter))
+            && weight.is_some_and(|q| (0.0..=1.0).contains(&q))
+    };
+    if text.split(',').all(|part| is_range(part.trim())) {
+        Ok(text.trim().to_owned())
+    } else {
+        Err("it names no language".into())
+    }
+}
+
+/// An error never repeats the text: it may hold a password.
+fn proxy(text: &str) -> Result<ProxyChoice, String> {
+    match text {
+        "env" => Ok(ProxyChoice::Environment),
+        "none" => Ok(ProxyChoice::None),
+        url => match ProxyRules::all(url) {
+            Ok(_) => Ok(ProxyChoice::At(url.to_owned())),
+            Err(error) => Err(error.to_string()),
+        },
+    }
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let wrong = || "it is no name of a host (without scheme and port)".to_owned();
+    let name = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let shown = if name.contains(':') { format!("[{name}]") } else { name.to_owned() };
+    let url = WebUrl::parse(&format!("https://{shown}/")).map_err(|_| wrong())?;
+    let is_name = url.port() == 443 && url.path_and_query() == "/" && !text.contains(['/', '@', '?', '#']);
+    if is_name { Ok(url.host().trim_start_matches('[').trim_end_matches(']').to_owned()) } else { Err(wrong()) }
 }
 
 fn name_service(text: &str) -> Result<NameService, String> {

@@ -23,7 +23,7 @@ pub use cache::{AuditRescue, CacheSettings, HashSeed, SweepChoice};
 pub use change::{ChangeSettings, TextChoice};
 pub use check::{CheckChoice, CheckSettings};
 pub use crawl::{ExtractSettings, LinksChoice, NofollowChoice, RetrySettings, StoreSettings};
-pub use fetch::{FetchLimits, Header, Login, UserAgent};
+pub use fetch::{CookieChoice, FetchLimits, Header, Login, ProxyChoice, UserAgent};
 pub use frontier::{FrontierSettings, OrderChoice};
 pub(super) use frontier::{ORDER, PRIORITIES, PriorityFault, as_entry, priority};
 pub use key::KeySettings;

@@ -319,7 +319,7 @@ impl World {
             Trouble::NoName => Err(FetchError::NoName(cause())),
             Trouble::Refused => Err(FetchError::Refused(cause())),
             Trouble::NoRoute => Err(FetchError::NoRoute(cause())),
-            Trouble::Tls => Err(FetchError::Tls(cause())),
+            Trouble::Tls => Err(FetchError::Tls(crate::health::TlsFault::Other, cause())),
             Trouble::Closed => Err(FetchError::Closed(cause())),
             Trouble::Hangs => {
                 self.took = Some(TIMEOUT);
@@ -434,7 +434,7 @@ fn with_validators(mut answer: FetchResponse, request: &FetchRequest) -> FetchRe
 /// Whether there was one to send a request on.
 fn had_connection(error: &FetchError) -> bool {
     use FetchError::{NoName, NoRoute, Refused, Tls};
-    !matches!(error, NoName(_) | Refused(_) | NoRoute(_) | Tls(_))
+    !matches!(error, NoName(_) | Refused(_) | NoRoute(_) | Tls(..))
 }
 
 fn cause() -> Cause {

@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use reqwest::Client;
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
 use reqwest::redirect::Policy;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::exchange::Watch;
 use super::names::CheckedNames;
 use super::settings::{FetchSettings, SetupError};
+use super::trust;
 use crate::url::{Credentials, Origin};
 
 /// What a browser asks for, so that servers which negotiate give us what they give people.
@@ -45,7 +48,9 @@ impl Parts {
         settings: Arc<FetchSettings>,
         names: CheckedNames,
     ) -> Result<Self, SetupError> {
-        Ok(Self { names, tls: tls(roots)?, settings })
+        let mut tls = trust::config(roots, &settings.insecure_hosts)?;
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self { settings, names, tls })
     }
 
     /// A client that keeps connections open for the next request.
@@ -74,6 +79,7 @@ fn build(
         .dns_resolver(names)
         .connector_layer(Watch)
         .connect_timeout(settings.connect_timeout)
+        // The client reads no environment of its own.
         .no_proxy()
         .redirect(Policy::none())
         .retry(reqwest::retry::never())
@@ -86,6 +92,10 @@ fn build(
         .http1_ignore_invalid_headers_in_responses(true)
         .http2_max_header_list_size(HEADER_BYTES)
         .default_headers(headers(settings)?);
+    let client = match settings.proxy.for_client() {
+        Some(proxy) => client.proxy(proxy),
+        None => client,
+    };
     Ok(client.build()?)
 }
 
@@ -94,6 +104,10 @@ fn headers(settings: &FetchSettings) -> Result<HeaderMap, SetupError> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, ACCEPTED);
     headers.insert(ACCEPT_ENCODING, ACCEPTED_CODINGS);
+    if let Some(language) = &settings.accept_language {
+        let value = HeaderValue::from_str(language);
+        headers.insert(ACCEPT_LANGUAGE, value.map_err(|_| SetupError::Header("accept-language".to_owned()))?);
+    }
     let agent = HeaderValue::from_str(&settings.user_agent);
     headers.insert(USER_AGENT, agent.map_err(|_| SetupError::UserAgent(settings.user_agent.clone()))?);
     Ok(headers)
@@ -133,13 +147,4 @@ pub(super) fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots
-}
-
-fn tls(roots: RootCertStore) -> Result<ClientConfig, SetupError> {
-    let mut config = ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
 }

@@ -36,6 +36,8 @@ pub(super) struct Aim {
     pub(super) port: u16,
     /// The only addresses, instead of a look-up.
     pub(super) pinned: Option<Arc<[IpAddr]>>,
+    /// Whether it goes through a proxy: the only name that is looked up is the proxy's.
+    pub(super) proxied: bool,
 }
 
 /// How long it took until a request could be sent.

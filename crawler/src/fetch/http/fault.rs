@@ -8,12 +8,13 @@ use rustix::io::Errno;
 
 use super::names::Refused;
 use crate::fetch::{Cause, FetchError, Phase};
+use crate::health::TlsFault;
 
 /// What an error in the chain tells by its type.
 enum Sign {
     Refused(std::net::IpAddr),
     OwnMachine,
-    Tls,
+    Tls(TlsFault),
     Malformed,
 }
 
@@ -29,7 +30,7 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
         Some(Sign::OwnMachine) => FetchError::OwnMachine(Cause::new(error)),
         // The resolver hides that it could not open its socket.
         _ if dns && no_file_can_be_opened() => FetchError::OwnMachine(Cause::new(error)),
-        Some(Sign::Tls) => FetchError::Tls(Cause::new(error)),
+        Some(Sign::Tls(fault)) => FetchError::Tls(fault, Cause::new(error)),
         _ if dns => look_up(error),
         _ if connect && timeout => FetchError::TimedOut(Phase::Connect),
         _ if connect => connection(error),
@@ -38,6 +39,44 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
         None if error.is_builder() => FetchError::Protocol(Cause::new(error)),
         None => FetchError::Closed(Cause::new(error)),
     }
+}
+
+/// The same where it went through a proxy: what keeps us from asking that is no host's fault.
+pub(super) fn of_proxied(error: reqwest::Error) -> FetchError {
+    let says = |words: &str| chain(&error).any(|error| error.to_string().contains(words));
+    if says("proxy authorization required") {
+        return proxy_wants_log_in();
+    }
+    let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
+    // A connector for SOCKS hides why it has no connection to the proxy.
+    let has_none = says("failed to create underlying connection");
+    let is_away = has_none || error.is_dns() || chain(&error).any(|error| error.downcast_ref().is_some_and(is_refused));
+    match of(error) {
+        FetchError::NoName(cause)
+        | FetchError::Resolve(cause)
+        | FetchError::Refused(cause)
+        | FetchError::NoRoute(cause)
+        | FetchError::Connect(cause)
+            if is_away =>
+        {
+            FetchError::OwnMachine(Cause::new(ProxyFailure::Away(cause)))
+        }
+        error => error,
+    }
+}
+
+/// The proxy does not let us through.
+pub(super) fn proxy_wants_log_in() -> FetchError {
+    FetchError::OwnMachine(Cause::new(ProxyFailure::LogIn))
+}
+
+/// Why a proxy is of no use. The causes are in the text, because only the innermost error is shown.
+#[derive(Debug, thiserror::Error)]
+enum ProxyFailure {
+    #[error("the proxy does not answer: {0}")]
+    Away(Cause),
+    #[error("the proxy wants a user name and a password: --proxy http://USER:PASS@HOST:PORT")]
+    LogIn,
 }
 
 /// What `getaddrinfo` says of a name that has no address, and what is said of one that a resolver of ours does not know.
@@ -136,8 +175,8 @@ fn sign(error: &(dyn Error + 'static)) -> Option<Sign> {
     if let Some(Refused(address)) = error.downcast_ref() {
         return Some(Sign::Refused(*address));
     }
-    if error.is::<rustls::Error>() {
-        return Some(Sign::Tls);
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return Some(Sign::Tls(tls_fault(error)));
     }
     if error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error).is_some_and(is_own) {
         return Some(Sign::OwnMachine);
@@ -148,6 +187,17 @@ fn sign(error: &(dyn Error + 'static)) -> Option<Sign> {
         matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) && !wraps_tls(error)
     });
     (unparsed || unframed).then_some(Sign::Malformed)
+}
+
+fn tls_fault(error: &rustls::Error) -> TlsFault {
+    use rustls::CertificateError as E;
+    let rustls::Error::InvalidCertificate(certificate) = error else { return TlsFault::Other };
+    match certificate {
+        E::Expired | E::ExpiredContext { .. } | E::NotValidYet | E::NotValidYetContext { .. } => TlsFault::Expired,
+        E::NotValidForName | E::NotValidForNameContext { .. } => TlsFault::OtherName,
+        E::UnknownIssuer => TlsFault::UnknownIssuer,
+        _ => TlsFault::Other,
+    }
 }
 
 /// What the system says when it has no descriptor, memory or buffer left. (That it has no address is not among them: it

@@ -5,7 +5,7 @@
 //! so there is no moment between check and use; URLs with an IP literal, which reach no resolver, are judged before.
 //!
 //! Invariants: no redirect is followed; nothing is sent twice, except that a request whose kept connection turns out closed is sent once on
-//! a fresh one; proxies in the environment are not used (they would connect on our behalf, unchecked); a connection is used again only for
+//! a fresh one; through a proxy, which connects on our behalf, go the requests that its rules name, and a proxy that fails is blamed on no host; a connection is used again only for
 //! the scheme, host and port it was made for, and is dropped when a body is given up with more than a buffer still to come; a request that
 //! is pinned to addresses has a connection of its own; what is given for an origin (headers, a password) is sent to that origin alone.
 //!
@@ -19,18 +19,20 @@ mod fault;
 mod names;
 mod outgoing;
 mod pace;
+mod proxy;
 mod raw_head;
 mod receiving;
 mod room;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use reqwest::header::{CONNECTION, HeaderMap, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response, Version};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Version};
 use rustls::RootCertStore;
 use tokio::time::Instant;
 
@@ -44,7 +46,10 @@ use super::resolve::{HostAddresses, Resolver};
 use super::{FetchError, FetchFailure, FetchRequest, FetchResponse, Fetcher, Method, Phase};
 use crate::url::{Origin, WebUrl};
 
+pub use self::proxy::{BadProxy, ProxyRules, ProxyVariables};
 pub use self::settings::{FetchSettings, SetupError};
+
+const PROXY_AUTHENTICATION_REQUIRED: StatusCode = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
 
 /// A [`Fetcher`] for the web. Cheap to clone; clones share their connections.
 ///
@@ -128,10 +133,13 @@ impl HttpFetcher {
         let sending = self.request(client, outgoing).send();
         let (answer, course) = exchange::in_time(exchange, patience, sending).await;
         let (answer, requests) = match answer {
+            Ok(Ok(response)) if outgoing.aim.proxied && response.status() == PROXY_AUTHENTICATION_REQUIRED => {
+                (Err(fault::proxy_wants_log_in()), 0)
+            }
             Ok(Ok(response)) => (Ok(response), 1),
             Ok(Err(error)) => {
                 let requests = u64::from(fault::was_sent(&error));
-                (Err(fault::of(error)), requests)
+                (Err(if outgoing.aim.proxied { fault::of_proxied(error) } else { fault::of(error) }), requests)
             }
             Err(phase) => {
                 // The first byte is awaited on a connection that is open, even if another is still being made.
@@ -150,10 +158,11 @@ impl HttpFetcher {
             Method::Get => client.get(url),
             Method::Head => client.head(url),
         };
-        if self.settings.headers_for.contains(&outgoing.origin) {
+        let of_origin = Some(&outgoing.origin).filter(|_| !outgoing.without_log_in);
+        if of_origin.is_some_and(|origin| self.settings.headers_for.contains(origin)) {
             request = request.headers(self.given.clone());
         }
-        if let Some(login) = self.logins.get(&outgoing.origin) {
+        if let Some(login) = of_origin.and_then(|origin| self.logins.get(origin)) {
             request = request.headers(login.clone());
         }
         if !outgoing.headers.is_empty() {
@@ -190,7 +199,7 @@ impl Sent {
 impl Fetcher for HttpFetcher {
     async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
         let patience = self.patience(Instant::now());
-        let outgoing = Outgoing::new(request, &self.settings.addresses).map_err(|error| error.after(0))?;
+        let outgoing = Outgoing::new(request, &self.settings).map_err(|error| error.after(0))?;
         let use_of_origin = self.begin(&outgoing);
         let sent = self.send(&outgoing, &use_of_origin, patience).await;
         match &sent.answer {
@@ -204,8 +213,11 @@ impl Fetcher for HttpFetcher {
 
     async fn look_up(&self, url: &WebUrl) -> HostAddresses {
         match self.settings.addresses.judge(url) {
-            Ok(trust) => self.names.addresses(url.host(), &Aim { trust, port: url.port(), pinned: None }).await,
-            Err(_) => HostAddresses::of(Vec::new()),
+            Ok(trust) if !self.settings.proxy.has(url) => {
+                let aim = Aim { trust, port: url.port(), pinned: None, proxied: false };
+                self.names.addresses(url.host(), &aim).await
+            }
+            _ => HostAddresses::of(Vec::new()),
         }
     }
 }

@@ -4,7 +4,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, IF_MODI
 
 use super::client;
 use super::exchange::Aim;
-use crate::fetch::address::AddressPolicy;
+use super::settings::FetchSettings;
 use crate::fetch::{FetchError, FetchRequest, HeadRule, Keep, Method};
 use crate::url::{Origin, WebUrl};
 
@@ -17,6 +17,8 @@ pub(super) struct Outgoing {
     pub(super) method: Method,
     /// Headers of this request alone; they replace the fetcher's of the same names.
     pub(super) headers: HeaderMap,
+    /// Nothing of what the fetcher has for its origin goes with it.
+    pub(super) without_log_in: bool,
     pub(super) max_body: u64,
     pub(super) rule: Option<HeadRule>,
     pub(super) keep: Keep,
@@ -24,17 +26,17 @@ pub(super) struct Outgoing {
 
 impl Outgoing {
     /// Makes a request ready, if the policy lets it go where it would.
-    pub(super) fn new(request: FetchRequest, addresses: &AddressPolicy) -> Result<Self, FetchError> {
-        let trust = addresses.judge(&request.url).map_err(FetchError::AddressRefused)?;
+    pub(super) fn new(request: FetchRequest, settings: &FetchSettings) -> Result<Self, FetchError> {
+        let trust = settings.addresses.judge(&request.url).map_err(FetchError::AddressRefused)?;
         if is_pinned_elsewhere(&request) {
             return Err(FetchError::NotPinned);
         }
         let origin = request.url.origin();
         let headers = headers(&request, &origin);
-        let FetchRequest { url, method, addresses: pinned, max_body, rule, keep, .. } = request;
+        let FetchRequest { url, method, without_log_in, addresses: pinned, max_body, rule, keep, .. } = request;
         let url = url.without_credentials();
-        let aim = Aim { trust, port: url.port(), pinned };
-        Ok(Self { url, origin, aim, method, headers, max_body, rule, keep })
+        let aim = Aim { trust, port: url.port(), pinned, proxied: settings.proxy.has(&url) };
+        Ok(Self { url, origin, aim, method, headers, without_log_in, max_body, rule, keep })
     }
 }
 
@@ -48,7 +50,8 @@ fn is_pinned_elsewhere(request: &FetchRequest) -> bool {
 /// What a request brings along for its own origin: credentials for another are left out.
 fn headers(request: &FetchRequest, origin: &Origin) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    if let Some(bound) = request.credentials.as_ref().filter(|bound| bound.origin == *origin) {
+    if let Some(bound) = request.credentials.as_ref().filter(|bound| bound.origin == *origin && !request.without_log_in)
+    {
         headers.insert(AUTHORIZATION, client::login(&bound.credentials));
     }
     for header in &request.headers {
@@ -81,7 +84,7 @@ mod tests {
         let bound = OriginCredentials { origin: url.origin(), credentials: credentials.unwrap() };
         let validators = Validators { etag: Some(b"\"1\"".as_slice().into()), last_modified: None };
         let request = FetchRequest { credentials: Some(bound), validators, ..FetchRequest::get(url, 0) };
-        let outgoing = Outgoing::new(request, &AddressPolicy::default()).unwrap();
+        let outgoing = Outgoing::new(request, &FetchSettings::new("test/1 (+http://localhost/)")).unwrap();
         // HTTP/2 keeps what is so marked out of the table it shares with the server, and no debug output shows it.
         assert!(outgoing.headers[AUTHORIZATION].is_sensitive() && !outgoing.headers[IF_NONE_MATCH].is_sensitive());
     }
@@ -92,7 +95,7 @@ mod tests {
         let headers = vec![header("cookie", b"a=1"), header("no name", b"1"), header("x", b"two\r\nlines")];
         let request = FetchRequest { headers, ..FetchRequest::get(WebUrl::parse("http://h/").unwrap(), 0) };
         assert!(!format!("{request:?}").contains("a=1"));
-        let outgoing = Outgoing::new(request, &AddressPolicy::default()).unwrap();
+        let outgoing = Outgoing::new(request, &FetchSettings::new("test/1 (+http://localhost/)")).unwrap();
         assert_eq!((outgoing.headers.len(), outgoing.headers["cookie"].as_bytes()), (1, &b"a=1"[..]));
         assert!(outgoing.headers["cookie"].is_sensitive());
     }
@@ -100,6 +103,6 @@ mod tests {
     #[test]
     fn a_plain_request_brings_no_headers() {
         let request = FetchRequest::get(WebUrl::parse("http://h/").unwrap(), 0);
-        assert!(Outgoing::new(request, &AddressPolicy::default()).unwrap().headers.is_empty());
+        assert!(Outgoing::new(request, &FetchSettings::new("test/1 (+http://localhost/)")).unwrap().headers.is_empty());
     }
 }

@@ -55,7 +55,8 @@ impl HttpFetcher {
             room: read.share.into_room(),
             wire_bytes: read.decoded.wire_bytes,
             truncated: read.truncated,
-            remote: response.remote_addr(),
+            // Through a proxy it is the proxy's.
+            remote: response.remote_addr().filter(|_| !outgoing.aim.proxied),
             timings: Timings { look_up, connect, tls: None, first_byte, total: patience.elapsed() },
             requests,
             raw_head,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::proxy::{BadProxy, ProxyRules};
 use crate::fetch::address::{AddressPolicy, StartNames};
 use crate::fetch::resolve::ResolveOverride;
 use crate::url::{Credentials, Origin};
@@ -22,6 +23,12 @@ pub struct FetchSettings {
     pub headers_for: HashSet<Origin>,
     /// User names and passwords, by the one origin that gets them.
     pub credentials: HashMap<Origin, Credentials>,
+    /// Which languages pages are wanted in.
+    pub accept_language: Option<String>,
+    /// What goes through a proxy.
+    pub proxy: ProxyRules,
+    /// Hosts whose certificates are not checked, by name.
+    pub insecure_hosts: Vec<String>,
     /// Longest time for addresses, connection and TLS together.
     pub connect_timeout: Duration,
     /// Longest time from a request on a standing connection to the end of the headers.
@@ -54,6 +61,9 @@ pub enum SetupError {
     /// A further header is no header (its value is not shown).
     #[error("header {0:?} cannot be sent: a name is a token, a value one line of printable characters")]
     Header(String),
+    /// What is to be a proxy is none.
+    #[error(transparent)]
+    Proxy(#[from] BadProxy),
     /// TLS is unusable.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -71,6 +81,9 @@ impl FetchSettings {
             headers: Vec::new(),
             headers_for: HashSet::new(),
             credentials: HashMap::new(),
+            accept_language: None,
+            proxy: ProxyRules::default(),
+            insecure_hosts: Vec::new(),
             connect_timeout: Duration::from_secs(10),
             first_byte_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_mins(2),

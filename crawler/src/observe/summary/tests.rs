@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    health::{FailureCause, HealthRow},
+    health::{FailureCause, HealthRow, TlsFault},
     observe::fold,
     queue::Counts,
     revisit::{Found, Look, PageRates, SiteLooks},
@@ -22,7 +22,7 @@ fn by_reason() -> BTreeMap<String, u64> {
 fn host(number: usize) -> UnhealthyHost {
     let (since, not_before) = (Moment::from_millis(1), Moment::from_millis(2));
     let causes = [
-        FailureCause::Tls,
+        FailureCause::Tls(TlsFault::Expired),
         FailureCause::NoName,
         FailureCause::Address,
         FailureCause::Status(429),

@@ -10,6 +10,7 @@ use urlcache::Strategy;
 use crate::{
     config::{Overlap, Settings},
     engine::RunEnd,
+    health::FailureCause,
     observe::{
         escape,
         figures::{count, counted, size, time, whole_time},
@@ -106,6 +107,9 @@ impl Ending<'_> {
                 Some((flag, _)) => format!("webloom crawl -d {dir} {flag} unlimited   goes on without this budget"),
                 None => format!("webloom crawl -d {dir}{}", self.lifting()),
             },
+            Some("unreachable") if self.is_logged_out() => {
+                format!("webloom crawl -d {dir} --cookies FILE   goes on with a new log-in")
+            }
             _ => format!("webloom crawl -d {dir}   resumes the crawl"),
         }
     }
@@ -190,6 +194,11 @@ impl Ending<'_> {
             Some(RunEnd::Signal(15)) => "SIGTERM",
             _ => "a signal",
         }
+    }
+
+    /// Whether a log-in has expired.
+    fn is_logged_out(&self) -> bool {
+        self.summary.hosts.iter().any(|host| host.health.cause == FailureCause::LogIn)
     }
 
     /// The hosts that do not answer, the first three by name.

@@ -16,6 +16,7 @@ use rusqlite::Connection;
 
 use super::{FailPoint, again, error::database_error, resume, schema, takers::Takers};
 use crate::{
+    health::FailureCause,
     store::{AreaRow, LastSequence, StoreError},
     url::{Canonicalizer, FingerprintSeed},
 };
@@ -53,6 +54,23 @@ impl DirectoryLock {
         let moved = std::fs::read_link(format!("/proc/self/fd/{}", self.file.as_raw_fd())).ok();
         let moved = moved.and_then(|lock| lock.parent().map(Path::to_owned)).filter(|path| is_held(path));
         moved.ok_or_else(|| StoreError::Missing { path: self.path.clone() })
+    }
+
+    /// Writes a file of the directory, which only its owner may read: the whole of it, or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot be written.
+    pub fn replace(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        let path = self.directory()?;
+        let new = path.join(format!("{name}.new"));
+        let write = || {
+            let mut file = private(&new)?;
+            file.set_len(0)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&new, path.join(name))
+        };
+        write().map_err(|source| StoreError::Unwritable { path, source })
     }
 }
 
@@ -213,6 +231,29 @@ impl CrawlDirectory {
         resume::last_sequence(&self.connection).map_err(self.failed())
     }
 
+    /// The text of a file of the directory, if it is there.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it cannot be read.
+    pub fn own_file(&self, name: &str) -> Result<Option<String>, StoreError> {
+        match std::fs::read_to_string(self.path.join(name)) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(StoreError::Unwritable { path: self.path.clone(), source }),
+        }
+    }
+
+    /// Has hosts be asked again that were paused because a log-in had expired.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be written.
+    pub fn lift_log_ins(&self) -> Result<(), StoreError> {
+        let lift = "UPDATE host SET failures = NULL, ailing_since = NULL, cause = NULL, not_before = NULL, wait = NULL, known_good = NULL
+             WHERE cause = ?";
+        let lifted = self.connection.execute(lift, [FailureCause::LogIn.to_string()]);
+        lifted.map(|_| ()).map_err(self.failed())
+    }
+
     /// Writes `crawl.toml`, the copy of the settings for people.
     ///
     /// # Errors
@@ -263,7 +304,7 @@ fn private(path: &Path) -> io::Result<File> {
 
 /// Takes files that an earlier version made from the eyes of others. Those of another user are left as they are.
 fn own_files(path: &Path) -> io::Result<()> {
-    for file in [DATABASE, "webloom.sqlite-wal", "webloom.sqlite-shm", SETTINGS_COPY, LOCK] {
+    for file in [DATABASE, "webloom.sqlite-wal", "webloom.sqlite-shm", SETTINGS_COPY, "cookies.txt", LOCK] {
         let file = path.join(file);
         match std::fs::metadata(&file) {
             Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {

@@ -11,7 +11,7 @@ use crate::{
     },
     fetch::FetchError,
     frontier::{Asked, Blame, Lease, Outcome},
-    health::{HealthRow, Wait},
+    health::{FailureCause, HealthRow, Wait},
     purpose::{Purpose, Queue},
     store::{Abandonment, Counters, Step, UrlChange},
     time::Moment,
@@ -94,6 +94,9 @@ impl Core {
             }
             _ if self.link_checks.are_all_of(host) => {
                 tracing::debug!(host = %origin, %cause, why, ?pause, "the host of links does not answer");
+            }
+            HealthRow { cause: FailureCause::LogIn, .. } => {
+                tracing::warn!(host = %origin, %cause, "{why}; the host is paused, and its URLs stay queued");
             }
             HealthRow { wait: Wait::Paused, .. } => {
                 tracing::warn!(host = %origin, %cause, ?pause, "the host asks for a pause longer than politeness.max_retry_after; it is left alone until then");

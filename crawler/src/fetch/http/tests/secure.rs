@@ -95,5 +95,5 @@ async fn a_pinned_address_does_not_replace_the_name_in_a_certificate() {
     assert_eq!(fetcher.fetch(ask("secure.test")).await.unwrap().body, b"1");
     assert_eq!(fetcher.fetch(ask("secure.test")).await.unwrap().body, b"1", "each has its own connection");
     let failure = fetcher.fetch(ask("other.test")).await.unwrap_err();
-    assert_eq!((failure.error.name(), failure.requests), ("tls", 0), "{failure}");
+    assert_eq!((failure.error.name(), failure.requests), ("tls_name", 0), "{failure}");
 }
