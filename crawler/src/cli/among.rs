@@ -52,7 +52,7 @@ impl Among {
         };
         gate.set_rate(member, rate);
         let given = access::overrides(&settings.fetch.resolve)?;
-        let (slots, resolver) = (settings.politeness.per_host.get(), access::resolver(settings.fetch.resolver)?);
+        let (slots, resolver) = (settings.politeness.per_host.get(), access::gate_resolver(settings)?);
         Ok(Some(Pass { gate, member, others: Some(Others { slots, given, resolver }), stop: stop.clone() }))
     }
 

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     extract::{BesideLinks, LinkKinds, LinkLimits, Omitted, RawLinks, Reading, ReferenceSeed},
-    fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, Method, ReadBody},
+    fetch::{BodyRoom, FetchError, FetchRequest, FetchResponse, Fetcher, Head, HeadRule, Identity, Method, ReadBody},
     frontier::Lease,
     purpose::{Body, Purpose},
     queue::{KnownCopy, Validators},
@@ -52,8 +52,8 @@ pub(super) struct Job {
     pub(super) task: FetchTask,
     /// What it is for.
     pub(super) purpose: Purpose,
-    /// Whether it asks a host that is none of the crawl's, as anybody would.
-    pub(super) without_log_in: bool,
+    /// Whose it is to look like: to a host that is none of the crawl's, nobody's.
+    pub(super) identity: Identity,
     /// The pause that the host has between requests.
     pub(super) pause: Duration,
     /// What it is fetched as.
@@ -98,7 +98,7 @@ impl Job {
         Self {
             task,
             purpose: lease.purpose(),
-            without_log_in: lease.is_elsewhere(),
+            identity: if lease.is_elsewhere() { Identity::Stranger } else { Identity::Own },
             pause: lease.delay(),
             fetched_as,
             copy,
@@ -173,8 +173,8 @@ pub(super) struct Visited {
 impl<F: Fetcher> Visitor<F> {
     /// Carries a lease out.
     pub(super) async fn visit(&self, job: Job, judging: Judging) -> Visited {
-        let Job { task, purpose, without_log_in, pause, fetched_as, copy, followed } = job;
-        let get = |url, most| FetchRequest { without_log_in, purpose, pause, ..FetchRequest::get(url, most) };
+        let Job { task, purpose, identity, pause, fetched_as, copy, followed } = job;
+        let get = |url, most| FetchRequest { identity, purpose, pause, ..FetchRequest::get(url, most) };
         match task {
             FetchTask::Page(url, validators) => {
                 let keep = self.preparers.keeps();

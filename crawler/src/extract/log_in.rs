@@ -32,7 +32,8 @@ pub fn page_look(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> PageL
             (Token::StartTag(tag), Title::NotYet) if **tag.name == *b"title" => title = Title::Within(String::new()),
             (Token::EndTag(tag), Title::Within(text)) if **tag.name == *b"title" => title = Title::Whole(take(text)),
             (Token::String(part), Title::Within(text)) if text.len() < LONGEST_TITLE => {
-                text.push_str(&String::from_utf8_lossy(&part));
+                let part = String::from_utf8_lossy(&part);
+                text.push_str(&part[..part.floor_char_boundary(LONGEST_TITLE)]);
             }
             (Token::StartTag(tag), _) if **tag.name == *b"input" => {
                 let kind = tag.attributes.get(&b"type"[..]);

@@ -25,7 +25,7 @@ mod response;
 mod steady;
 
 pub use error::{Cause, FetchError, FetchFailure, Phase};
-pub use request::{FetchRequest, Head, HeadRule, Keep, Method, OriginCredentials, ReadBody, RequestHeader};
+pub use request::{FetchRequest, Head, HeadRule, Identity, Keep, Method, OriginCredentials, ReadBody, RequestHeader};
 
 pub use crate::queue::Validators;
 pub use response::{AsSent, BodyRoom, FetchResponse, Headers, RawHead, Timings, Truncation};

@@ -42,9 +42,8 @@ pub struct FetchRequest {
     /// Headers of this request alone, which replace the fetcher's of the same names. A decorator of a fetcher puts them here. One that
     /// cannot be sent is left out.
     pub headers: Vec<RequestHeader>,
-    /// Whether it is to be sent as by somebody whom nobody knows: without cookies, credentials, and headers that the fetcher has for its
-    /// origin.
-    pub without_log_in: bool,
+    /// Whose it is to look like.
+    pub identity: Identity,
     /// The only addresses that may be connected to, instead of a look-up. Each is subject to the fetcher's address policy
     /// all the same; without any, or where the URL spells an address that is not among them, nothing is sent
     /// ([`FetchError::NotPinned`](super::FetchError::NotPinned)). Such a request has a connection of its own, because one that
@@ -73,7 +72,7 @@ impl FetchRequest {
             validators: Validators::default(),
             credentials: None,
             headers: Vec::new(),
-            without_log_in: false,
+            identity: Identity::Own,
             addresses: None,
             max_body,
             rule: None,
@@ -97,6 +96,18 @@ pub enum Method {
     Get,
     /// Status and headers, as a GET would have them.
     Head,
+}
+
+/// Whose a request looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Identity {
+    /// The user's, with all that there is for its origin.
+    #[default]
+    Own,
+    /// The user's, without cookies: not logged in.
+    WithoutCookies,
+    /// Nobody's: without cookies, credentials, and headers that the fetcher has for its origin.
+    Stranger,
 }
 
 /// A user name and a password, and the one origin they are for. The password never prints.

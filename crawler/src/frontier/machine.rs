@@ -309,7 +309,9 @@ impl Frontier {
         };
         queue.take_slot();
         let delay = queue.delay();
-        let (in_levels, of_links) = (!queue.excluded, queue.health.of_links);
+        let in_levels = !queue.excluded;
+        // What is excluded, or longer than a URL may be, is not checked as a stranger would on a host that has pages.
+        let of_links = queue.health.of_links && queue.fetched == 0;
         if item.purpose.is_counted() {
             self.counts.queued -= 1;
             self.counts.leased += 1;

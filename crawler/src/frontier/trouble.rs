@@ -222,7 +222,10 @@ impl Trouble {
             let pause = policy.pause(down.failures, u64::from(host) ^ down.since.millis());
             (down.not_before, down.wait, down.pause) = (down.not_before.max(now + pause), Wait::BackOff, pause);
         }
-        down.cause = cause;
+        // What fails later says nothing of a log-in that has expired.
+        if down.wait != Wait::Paused || down.cause != FailureCause::LogIn {
+            down.cause = cause;
+        }
         let asked = retry_after.map(|asked| asked.min(LONGEST_PAUSE));
         if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
             // Also where the back-off is longer: that alone would end with a new start.

@@ -12,13 +12,12 @@ use std::{
 use super::{CommandFailure, Start, cookies::KeptCookies, directory::CrawlDirectory, open_files::OpenFiles};
 use crate::{
     config::{Login, ProxyChoice, RawSettings, RawValue, SecretText, SecretValue, Settings},
-    engine::LogIns,
     fetch::{
         address::{AddressPolicy, Allowance, StartNames, special_use},
         cookies::Cookies,
         dns::{DnsResolver, SystemResolver},
         http::{BadProxy, FetchSettings, HttpFetcher, ProxyRules, ProxyVariables, SetupError},
-        resolve::{NameService, ResolveOverride, Resolver},
+        resolve::{HostAddresses, NameService, ResolveOverride, Resolver, Resolving},
     },
     store::StoreError,
     url::{Credentials, Origin, WebUrl},
@@ -54,9 +53,9 @@ pub(crate) fn auth(given: Option<&SecretText>) -> Result<Option<Credentials>, Co
     given.map(|text| Credentials::typed(text.reveal()).ok_or_else(wrong)).transpose()
 }
 
-/// What fetches where the caller brings nothing of its own, the innermost first. A decorator is named here, and wrapped around it in
-/// [`fetcher`]; the gate that crawls share goes around all of them.
-pub(crate) type Standard = LogIns<Cookies<HttpFetcher>>;
+/// What fetches where the caller brings nothing of its own, the innermost first. A decorator that sends nothing itself is named here,
+/// and wrapped around it in [`fetcher`]; then follow the gate that crawls share, and what notices that a session has ended.
+pub(crate) type Standard = Cookies<HttpFetcher>;
 
 /// The fetcher: literal addresses and `localhost` among the user's own starts may be connected to, and those of `names`.
 pub(crate) fn fetcher<'a>(
@@ -93,8 +92,7 @@ pub(crate) fn fetcher<'a>(
     fetch.start_names = Arc::new(names);
     fetch.resolve = overrides(&limits.resolve)?;
     let http = HttpFetcher::new(fetch, resolver(limits.resolver)?)?;
-    let (jar, log_ins) = (cookies.map(KeptCookies::jar), cookies.map(KeptCookies::log_ins));
-    Ok(LogIns::new(Cookies::new(http, jar), log_ins))
+    Ok(Cookies::new(http, cookies.map(KeptCookies::jar)))
 }
 
 /// What goes through a proxy.
@@ -111,6 +109,21 @@ fn proxy(choice: &ProxyChoice) -> Result<ProxyRules, BadProxy> {
             all: variable(["all_proxy", "ALL_PROXY"]),
             none: variable(["no_proxy", "NO_PROXY"]),
         }),
+    }
+}
+
+/// Who looks names up for the gate at which crawls meet. Where a proxy does so nobody else does: crawls meet by names alone then.
+pub(crate) fn gate_resolver(settings: &Settings) -> Result<Arc<dyn Resolver>, CommandFailure> {
+    let through = proxy(&settings.fetch.proxy).map_err(SetupError::from)?;
+    if through.are_none() { resolver(settings.fetch.resolver) } else { Ok(Arc::new(NoResolver)) }
+}
+
+/// Knows no name.
+struct NoResolver;
+
+impl Resolver for NoResolver {
+    fn resolve(&self, _: &str) -> Resolving {
+        Box::pin(std::future::ready(Ok(HostAddresses::of(Vec::new()))))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sequence before the next: one that was stopped or killed is resumed first.
 
-use super::{Caller, CommandFailure, EndedSession, Round, Session, directory};
+use super::{Caller, CommandFailure, EndedSession, Round, Session, SessionFetcher, directory};
 use crate::{
     clock::Clock,
     engine::{RunEnd, StopSignal},
@@ -13,7 +13,7 @@ impl<C: Caller> Session<C> {
         &mut self,
         clock: Clock,
         stop: &StopSignal,
-    ) -> Result<Option<EndedSession<C::Fetcher>>, CommandFailure> {
+    ) -> Result<Option<EndedSession<SessionFetcher<C>>>, CommandFailure> {
         if !self.round.begins() {
             return Ok(None);
         }

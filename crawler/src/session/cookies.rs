@@ -7,7 +7,7 @@
 //!
 //! Does not know: which cookie goes where ([`CookieJar`] does).
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{convert::Infallible, path::Path, sync::Arc, time::Duration};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -34,7 +34,8 @@ const LONGEST: u64 = 16 << 20;
 const IMPORTED: &str = "# webloom-imported: ";
 const LOG_INS: &str = "# webloom-log-ins: ";
 
-/// The cookies of a run, and where they are kept.
+/// The cookies of a run, and where they are kept. Clones share them.
+#[derive(Clone)]
 pub(crate) struct KeptCookies {
     jar: Arc<CookieJar>,
     log_ins: Arc<LogInBook>,
@@ -46,17 +47,17 @@ pub(crate) struct KeptCookies {
 }
 
 impl KeptCookies {
-    /// The cookies that the directory keeps, with those of the file that is to be read; none where none are wanted. `is_given` says that
-    /// the choice is of this run, and was not found in the directory.
+    /// The cookies that the directory keeps, with those of the file that is given; none where none are wanted. A file that was given in an
+    /// earlier run, perhaps in another folder, is not read. One that cannot be read ends no `watch` that has cookies.
     pub(crate) fn open(
         choice: &CookieChoice,
         directory: &CrawlDirectory,
-        is_given: bool,
+        (is_given, is_watched): (bool, bool),
     ) -> Result<Option<Self>, CommandFailure> {
         let file = match choice {
             CookieChoice::Off => return Ok(None),
             CookieChoice::On => None,
-            CookieChoice::File(path) => Some(path),
+            CookieChoice::File(path) => Some(path).filter(|path| is_given && !is_own(path, directory)),
         };
         let kept = directory.own_file(FILE)?;
         let mut cookies = Self {
@@ -69,17 +70,22 @@ impl KeptCookies {
         if let Some(text) = &kept {
             let said = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark));
             // Somebody may have emptied it.
-            drop(cookies.jar.read(text));
+            cookies.jar.read_own(text);
             cookies.imported = said(IMPORTED).and_then(|hash| u64::from_str_radix(hash, 16).ok());
             said(LOG_INS).inspect(|text| cookies.log_ins.read(text));
         }
         if let Some(path) = file {
-            match read(path) {
-                Ok(text) => cookies.import(path, &text)?,
-                // It did its work in an earlier run, perhaps in another folder.
-                Err(_) if kept.is_some() && !is_given => {}
-                Err(error) => return Err(refused(path, &error.to_string())),
+            let imported = read(path).and_then(|text| cookies.import(&text));
+            match imported {
+                Err(why) if is_watched && kept.is_some() => {
+                    tracing::warn!(file = %path.display(), why, "the file of cookies cannot be used; those that are kept are");
+                }
+                Err(why) => return Err(CommandFailure::Usage(format!("--cookies: {}: {why}", path.display()))),
+                Ok(()) => {}
             }
+        }
+        if kept.is_none() && file.is_none() && matches!(choice, CookieChoice::File(_)) {
+            tracing::warn!("the cookies of this crawl are gone: give their file again with --cookies");
         }
         cookies.jar.take_change();
         Ok(Some(cookies))
@@ -111,47 +117,68 @@ impl KeptCookies {
     }
 
     /// Does the same where something has changed. What cannot be written now may be later: the crawl goes on.
-    pub(crate) fn save_changes(&self) {
-        if (self.jar.take_change() | self.log_ins.take_change())
-            && let Err(error) = self.save()
-        {
+    fn save_changes(&self) {
+        if !(self.jar.take_change() | self.log_ins.take_change()) {
+            return;
+        }
+        if let Err(error) = self.save() {
             tracing::warn!(%error, "cannot keep the cookies that servers have set");
+            self.jar.note_change();
         }
     }
 
     /// Does that again and again.
-    pub(crate) async fn keep(&self) -> std::convert::Infallible {
+    async fn keep(&self) -> Infallible {
         loop {
             tokio::time::sleep(PAUSE).await;
-            self.save_changes();
+            let cookies = self.clone();
+            // The disk may take its time. What a panic would keep from it is saved the next time.
+            drop(tokio::task::spawn_blocking(move || cookies.save_changes()).await);
         }
     }
 
-    fn import(&mut self, path: &Path, text: &str) -> Result<(), CommandFailure> {
+    fn import(&mut self, text: &str) -> Result<(), String> {
         let hash = xxh3_64(text.as_bytes());
         if self.imported == Some(hash) {
             return Ok(());
         }
         // Another log-in: what servers have set for the one before would be sent beside it.
-        self.jar = Arc::default();
-        let read = self.jar.read(text).map_err(|error| refused(path, &error.to_string()))?;
+        let jar = CookieJar::default();
+        let read = jar.read(text).map_err(|error| error.to_string())?;
         if read.kept == 0 {
-            return Err(refused(path, "all of its cookies have expired"));
+            return Err("all of its cookies have expired".to_owned());
         }
-        // Another log-in may see other pages.
+        self.jar = Arc::new(jar);
+        // It may see other pages.
         self.log_ins.begin(&domains(text));
         (self.imported, self.read_now) = (Some(hash), Some(read));
         Ok(())
     }
 }
 
-fn read(path: &Path) -> std::io::Result<String> {
-    if std::fs::metadata(path)?.len() > LONGEST {
-        return Err(std::io::Error::other("it is longer than 16 MiB"));
+fn read(path: &Path) -> Result<String, String> {
+    let length = std::fs::metadata(path).map(|file| file.len());
+    match length {
+        Ok(LONGEST..) => Err("it is longer than 16 MiB".to_owned()),
+        Ok(_) => std::fs::read_to_string(path).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
     }
-    std::fs::read_to_string(path)
 }
 
-fn refused(path: &Path, why: &str) -> CommandFailure {
-    CommandFailure::Usage(format!("--cookies: {}: {why}", path.display()))
+/// Whether a file is the directory's own.
+fn is_own(path: &Path, directory: &CrawlDirectory) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    whole(path).is_some_and(|path| Some(path) == whole(&directory.path().join(FILE)))
+}
+
+/// Does something, and keeps cookies as they change meanwhile.
+pub(crate) async fn kept_beside<T>(cookies: Option<&KeptCookies>, work: impl Future<Output = T>) -> T {
+    let Some(cookies) = cookies else { return work.await };
+    let done = tokio::select! {
+        biased;
+        done = work => done,
+        never = cookies.keep() => match never {},
+    };
+    cookies.save_changes();
+    done
 }

@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use tokio::{sync::watch, task::spawn_blocking};
 
 use super::{
-    Caller, CommandFailure, EndedSession, EndedVisits, Round, Session,
-    cookies::KeptCookies,
+    Caller, CommandFailure, EndedSession, EndedVisits, Round, Session, SessionFetcher,
+    cookies::kept_beside,
     directory::{CrawlDirectory, takers::Takers},
     prepare::{Begun, Prepared, PreparedRun},
     takers::VisitTaker,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What a session of this caller is launched with.
-type Launching<C> = Launch<<C as Caller>::Fetcher, CrawlDirectory, <C as Caller>::Writer>;
+type Launching<C> = Launch<SessionFetcher<C>, CrawlDirectory, <C as Caller>::Writer>;
 
 impl<C: Caller> Session<C> {
     /// Runs a sequence of the crawl within a runtime; `clock` was started with the run.
@@ -25,10 +25,10 @@ impl<C: Caller> Session<C> {
         self,
         clock: Clock,
         stop: StopSignal,
-    ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
+    ) -> Result<EndedSession<SessionFetcher<C>>, CommandFailure> {
         self.check()?;
         let ended = match self.prepared(clock, &stop).await {
-            Ok(Prepared::Complete(end, lock)) => Ok(EndedSession { end, lock, crawl: None }),
+            Ok(Prepared::Complete(end, lock)) => Ok(EndedSession { end, lock, crawl: None, cookies: None }),
             Ok(Prepared::Run(run)) => self.launch(*run, clock, stop.clone()).await,
             Err(failure) => Err(failure),
         };
@@ -53,13 +53,13 @@ impl<C: Caller> Session<C> {
             let (progress, _) = watch::channel(Progress::default());
             let launch = session.launching(*run, clock, stop.clone(), progress);
             let crawl = Box::pin(engine::take_up(launch, between)).await?;
-            let left = kept_beside(cookies, Box::pin(crawl.visit_due(finish))).await?;
+            let left = kept_beside(cookies.as_ref(), Box::pin(crawl.visit_due(finish))).await?;
             Ok(EndedVisits { left, lock })
         };
         visits.await.map_err(|failure: CommandFailure| failure.of(stop.asked_before()))
     }
 
-    async fn prepared(&self, clock: Clock, stop: &StopSignal) -> Result<Prepared<C::Fetcher>, CommandFailure> {
+    async fn prepared(&self, clock: Clock, stop: &StopSignal) -> Result<Prepared<SessionFetcher<C>>, CommandFailure> {
         let (begun, stopping) = (Begun { now: clock.now(), started: clock.started() }, stop.clone());
         let span = tracing::Span::current();
         let session = self.clone();
@@ -74,23 +74,26 @@ impl<C: Caller> Session<C> {
     /// Runs what was prepared.
     async fn launch(
         self,
-        mut run: PreparedRun<C::Fetcher>,
+        mut run: PreparedRun<SessionFetcher<C>>,
         clock: Clock,
         stop: StopSignal,
-    ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
+    ) -> Result<EndedSession<SessionFetcher<C>>, CommandFailure> {
         let lock = run.directory.lock();
         // Rates are of this run: earlier pages are there before the first one is counted.
         let (progress, shown) = watch::channel(Progress { pages: run.resumed.counters.stored, ..Progress::default() });
         let view = self.caller.show(shown, stop.clone());
         let cookies = run.cookies.take();
-        let ended = kept_beside(cookies, Box::pin(engine::run(self.launching(run, clock, stop, progress)))).await;
+        let ended =
+            kept_beside(cookies.as_ref(), Box::pin(engine::run(self.launching(run, clock, stop, progress)))).await;
         drop(view);
-        ended.map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl }).map_err(CommandFailure::from)
+        ended
+            .map(|engine::EndedRun { end, crawl }| EndedSession { end, lock, crawl, cookies })
+            .map_err(CommandFailure::from)
     }
 
     fn launching(
         &self,
-        run: PreparedRun<C::Fetcher>,
+        run: PreparedRun<SessionFetcher<C>>,
         clock: Clock,
         stop: StopSignal,
         progress: watch::Sender<Progress>,
@@ -123,16 +126,4 @@ impl<C: Caller> Session<C> {
             is_over,
         }
     }
-}
-
-/// Does something, and keeps cookies as they change meanwhile.
-async fn kept_beside<T>(cookies: Option<KeptCookies>, work: impl Future<Output = T>) -> T {
-    let Some(cookies) = cookies else { return work.await };
-    let done = tokio::select! {
-        biased;
-        done = work => done,
-        never = cookies.keep() => match never {},
-    };
-    cookies.save_changes();
-    done
 }

@@ -24,13 +24,14 @@ use std::{collections::HashSet, path::PathBuf, sync::Arc};
 pub use failure::CommandFailure;
 
 pub(crate) use caller::Caller;
+pub(crate) use cookies::{KeptCookies, kept_beside};
 pub(crate) use starts::Start;
 
 use self::directory::{CrawlDirectory, DirectoryLock};
 use crate::{
     clock::Clock,
     config::{ChangedKey, Layers, Resolved, changed_keys, resume_check},
-    engine::{self, Left, RevisitingCrawl, RunEnd, StopSignal},
+    engine::{self, Left, LogIns, RevisitingCrawl, RunEnd, StopSignal},
     observe::escape,
     store::{AreaRow, Revisit},
     time::Moment,
@@ -57,6 +58,9 @@ impl Round {
         matches!(self, Self::Next(_))
     }
 }
+
+/// What fetches for a session: what its caller has, and what notices that a log-in has expired.
+pub(crate) type SessionFetcher<C> = LogIns<<C as Caller>::Fetcher>;
 
 /// A crawl about to be run.
 #[derive(Clone)]
@@ -89,6 +93,8 @@ pub(crate) struct EndedSession<F> {
     pub(crate) lock: DirectoryLock,
     /// What visits pages that are due after that, where the crawl is watched.
     pub(crate) crawl: Option<RevisitingCrawl<F>>,
+    /// What keeps the cookies that it is sent.
+    pub(crate) cookies: Option<KeptCookies>,
 }
 
 /// How visits between sequences ended.
@@ -104,7 +110,7 @@ impl<C: Caller> Session<C> {
         mut self,
         clock: Clock,
         stop: StopSignal,
-    ) -> Result<EndedSession<C::Fetcher>, CommandFailure> {
+    ) -> Result<EndedSession<SessionFetcher<C>>, CommandFailure> {
         let resumed = self.resume_first(clock, &stop).await?;
         let mut ended = match resumed {
             Some(ended) => ended,

@@ -6,14 +6,14 @@
 use std::{borrow::Cow, collections::HashSet, path::Path, sync::Arc};
 
 use super::{
-    Caller, CommandFailure, Round, SCOPE_KEYS, Session, Start, access,
+    Caller, CommandFailure, Round, SCOPE_KEYS, Session, SessionFetcher, Start, access,
     cookies::KeptCookies,
     directory::{self, Beginning, CrawlDirectory, DirectoryLock},
     open_files::OpenFiles,
 };
 use crate::{
-    config::{ChangedKey, Layers, Settings, SweepChoice, TextChoice},
-    engine::{self, RunEnd, StopSignal},
+    config::{ChangedKey, Layers, Resolved, Settings, SweepChoice, TextChoice},
+    engine::{self, LogIns, RunEnd, StopSignal},
     store::{AreaRow, AreaSource, NewCrawl, NextSequence, Resumed, Revisit, StoreError},
     time::Moment,
     url::{Canonicalizer, Fingerprint, FingerprintSeed, KeyRule, WebUrl},
@@ -62,6 +62,9 @@ pub(super) enum Prepared<F> {
     Run(Box<PreparedRun<F>>),
 }
 
+/// The same for a caller.
+pub(super) type PreparedSession<C> = Prepared<SessionFetcher<C>>;
+
 /// A run that can begin.
 pub(super) struct PreparedRun<F> {
     pub(super) directory: CrawlDirectory,
@@ -78,7 +81,7 @@ pub(super) struct PreparedRun<F> {
 
 impl<C: Caller> Session<C> {
     /// Prepares a sequence. It blocks.
-    pub(super) fn prepare(mut self, begun: Begun, stop: &StopSignal) -> Result<Prepared<C::Fetcher>, CommandFailure> {
+    pub(super) fn prepare(mut self, begun: Begun, stop: &StopSignal) -> Result<PreparedSession<C>, CommandFailure> {
         let directory = directory::open(&self.dir, self.lock.as_ref())?;
         let stopping = stop.clone();
         let mut directory = directory.interrupted_when(move || stopping.asked_before().is_some())?;
@@ -88,8 +91,7 @@ impl<C: Caller> Session<C> {
         let last = directory.last_sequence()?.filter(|_| self.round.begins());
         let resolved = self.settings(stored.as_deref())?;
         let changes = self.changes(stored.as_deref(), &resolved)?;
-        let are_given = resolved.is_given("fetch.cookies");
-        let mut settings = resolved.settings;
+        let mut settings = resolved.settings.clone();
         if let Some(left) = self.until.map(|until| until.since(begun.started)) {
             // The next sequence stops this one.
             settings.budget.max_time = Some(settings.budget.max_time.map_or(left, |most| most.min(left)));
@@ -102,12 +104,13 @@ impl<C: Caller> Session<C> {
         // There may be very many: they are gone through, and not copied.
         let own = before.iter().filter_map(given).map(Cow::Owned);
         let own = self.given().map(|start| Cow::Borrowed(&start.url)).chain(own);
-        let cookies = KeptCookies::open(&settings.fetch.cookies, &directory, are_given)?;
+        let cookies = self.cookies(&resolved, &directory)?;
         let standard = || {
             let names = access::start_names(own.clone(), &directory)?;
             access::fetcher(&settings, files, own.clone(), names, self.auth.as_ref(), cookies.as_ref())
         };
-        let fetcher = self.caller.fetcher(standard, &settings, stop)?;
+        let log_ins = cookies.as_ref().map(KeptCookies::log_ins);
+        let fetcher = LogIns::new(self.caller.fetcher(standard, &settings, stop)?, log_ins);
         engine::check(&settings, last.map(|last| last.admitted))?;
         let json = resolved.effective.to_json();
         let wanted = Wanted { settings: &settings, json: &json, changes: &changes, now: begun.now };
@@ -232,6 +235,12 @@ impl<C: Caller> Session<C> {
         Ok(())
     }
 
+    /// The cookies of a run with these settings, if there are any.
+    fn cookies(&self, given: &Resolved, directory: &CrawlDirectory) -> Result<Option<KeptCookies>, CommandFailure> {
+        let is_given = given.is_given("fetch.cookies");
+        KeptCookies::open(&given.settings.fetch.cookies, directory, (is_given, self.watched))
+    }
+
     /// Keeps cookies that were not known before, and has hosts be asked again whose log-in had expired.
     fn log_in(&self, cookies: Option<&KeptCookies>, directory: &CrawlDirectory) -> Result<(), CommandFailure> {
         let Some((cookies, read)) = cookies.and_then(|cookies| Some((cookies, cookies.read_now()?))) else {
@@ -240,8 +249,9 @@ impl<C: Caller> Session<C> {
         if read.expired > 0 {
             self.caller.note(&format!("{} of the cookies have expired, and are left out", read.expired));
         }
-        cookies.save()?;
-        Ok(directory.lift_log_ins()?)
+        // First: what is kept is not read again.
+        directory.lift_log_ins()?;
+        cookies.save()
     }
 
     fn announce(&self, changes: &[ChangedKey]) {

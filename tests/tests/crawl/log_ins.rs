@@ -46,7 +46,13 @@ fn shop(shut: Shut, products: usize, first: usize) -> Server {
         let (one, two) = (sent.contains("sid=one"), sent.contains("sid=two"));
         let is_in = two || one && served.load(Ordering::SeqCst) < first;
         match path {
-            "/" => Reply::links(["/list", "/logout", "/forbidden"].into_iter().chain(["/account/password"])),
+            // It is for all, and looks another way to whoever has any cookie.
+            "/" => {
+                let title = if sent.contains("sid=") { "Hello" } else { "Welcome, stranger" };
+                let links =
+                    ["/list", "/logout", "/forbidden", "/account/password"].map(|to| format!("<a href={to}>x</a>"));
+                Reply::html(format!("<title>{title}</title>{}", links.concat()))
+            }
             "/enter" => Reply::html(FORM),
             "/logout" if is_in => {
                 served.fetch_add(first, Ordering::SeqCst);

@@ -29,7 +29,7 @@ use crate::{
     config::{Layers, SecretText},
     engine::{self, Between, RunEnd, StopSignal},
     schedule::Upcoming,
-    session::{Caller, Start},
+    session::{Caller, KeptCookies, SessionFetcher, Start, kept_beside},
     store::{LastSequence, Revisit},
     time::Moment,
     url::WebUrl,
@@ -63,7 +63,9 @@ pub(in crate::cli) struct Site {
     /// What the last sequence was begun with: the pages that are due after it are visited like this.
     begun: ProgramSession,
     /// The crawl of that sequence, as long as nothing is visited after it.
-    crawl: Option<engine::RevisitingCrawl<<Program as Caller>::Fetcher>>,
+    crawl: Option<engine::RevisitingCrawl<SessionFetcher<Program>>>,
+    /// What keeps its cookies.
+    cookies: Option<KeptCookies>,
     /// The visits that are still to come, where no crawl is there for them.
     between: Option<Between>,
 }
@@ -133,7 +135,7 @@ impl Site {
         let (revisit, most) = (given.revisit, given.most);
         let mut upcoming = Upcoming::after(last.as_ref().map_or(now, |last| last.began));
         let begun = session.clone();
-        let mut site = Self { given, session, stored, name, begun, crawl: None, between: None };
+        let mut site = Self { given, session, stored, name, begun, crawl: None, cookies: None, between: None };
         let round = if last.as_ref().is_some_and(LastSequence::is_over) {
             let stored = site.stored.as_deref();
             if site.session.may_go_on(stored)? {
@@ -178,7 +180,7 @@ impl Site {
 
 impl Subject for Site {
     type Given = Given;
-    type Ended = EndedSession<<Program as Caller>::Fetcher>;
+    type Ended = EndedSession<SessionFetcher<Program>>;
     type Visited = EndedVisits;
 
     fn sequence(&mut self, start: SequenceStart, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure> {
@@ -199,12 +201,12 @@ impl Subject for Site {
     fn has_crawled(&mut self, ended: Self::Ended, now: Moment) -> Result<RunEnd, CommandFailure> {
         self.session.dir = ended.lock.directory()?;
         self.session.show_summary(&ended)?;
-        let EndedSession { end, lock, crawl } = ended;
+        let EndedSession { end, lock, crawl, cookies } = ended;
         (self.session.lock, self.session.announced) = (Some(lock), true);
         if crawl.is_none() && end.is_followed_by_visits() {
             self.between = Some(Between::new(&self.session.settings(self.stored.as_deref())?.settings, now));
         }
-        self.crawl = crawl;
+        (self.crawl, self.cookies) = (crawl, cookies);
         Ok(end)
     }
 
@@ -235,10 +237,12 @@ impl Subject for Site {
         let lock = self.session.lock.clone();
         let session = ProgramSession { lock: lock.clone(), announced: true, ..self.begun.clone() };
         let (crawl, between) = (self.crawl.take(), self.between.take());
+        let cookies = self.cookies.clone();
         let running: Running<EndedVisits> = Box::pin(async move {
             match (crawl, between, lock) {
                 (Some(crawl), _, Some(lock)) => {
-                    Ok(EndedVisits { left: Box::pin(crawl.visit_due(finished)).await?, lock })
+                    let left = kept_beside(cookies.as_ref(), Box::pin(crawl.visit_due(finished))).await?;
+                    Ok(EndedVisits { left, lock })
                 }
                 (_, Some(between), _) => session.visit_due(Clock::start(), stop, between, finished).await,
                 _ => Err(CommandFailure::Usage("there is nothing to visit".to_owned())),

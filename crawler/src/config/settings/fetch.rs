@@ -233,7 +233,10 @@ fn host_name(text: &str) -> Result<String, String> {
     let name = text.trim().trim_start_matches('[').trim_end_matches(']');
     let shown = if name.contains(':') { format!("[{name}]") } else { name.to_owned() };
     let url = WebUrl::parse(&format!("https://{shown}/")).map_err(|_| wrong())?;
-    let is_name = url.port() == 443 && url.path_and_query() == "/" && !text.contains(['/', '@', '?', '#']);
+    let is_name = url.port() == 443
+        && url.path_and_query() == "/"
+        && !text.contains(['/', '@', '?', '#'])
+        && !text.contains(char::is_control);
     if is_name { Ok(url.host().trim_start_matches('[').trim_end_matches(']').to_owned()) } else { Err(wrong()) }
 }
 

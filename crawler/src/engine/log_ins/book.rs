@@ -1,6 +1,7 @@
 //! [`LogInBook`]: what is known of the log-ins of a crawl.
 //!
 //! A *witness* is a page that has been seen with the log-in, and that looked otherwise without it. So it shows whether a session goes on.
+//! A *good* one is refused without it. Of others the title alone differs, which may have other reasons.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,6 +20,9 @@ const ENOUGH: usize = 3;
 /// Pages of a host that are asked for without log-in to find them.
 const MOST_TRIED: u32 = 6;
 
+/// Hosts that are known at most. Those beyond are crawled as if nothing were known of log-ins.
+const MOST_HOSTS: usize = 1_000;
+
 /// What is known of log-ins. It does not print: URLs may hold secrets.
 #[derive(Default)]
 pub struct LogInBook {
@@ -28,7 +32,7 @@ pub struct LogInBook {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Book {
-    /// The domains that the user gave cookies for, without a dot in front.
+    /// The hosts that the user gave cookies for; a dot in front means all below a name, too.
     domains: BTreeSet<Box<str>>,
     /// By `host[:port]`.
     hosts: BTreeMap<Box<str>, HostBook>,
@@ -43,7 +47,6 @@ struct HostBook {
     /// Pages have a field for a password though the user is logged in.
     forms_are_usual: bool,
     /// Pages that were the same without log-in.
-    #[serde(skip)]
     public: u32,
     #[serde(skip)]
     is_logged_out: bool,
@@ -54,8 +57,27 @@ struct HostBook {
 pub(super) struct Witness {
     /// Its URL.
     pub(super) url: Box<str>,
-    /// What it looks like without log-in.
-    sign: Sign,
+    /// What it looks like with the log-in,
+    with: Sign,
+    /// and without.
+    without: Sign,
+}
+
+/// What a witness shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Nobody is logged in.
+    LoggedOut,
+    /// The session goes on.
+    LoggedIn,
+    /// It is another page than it was, and none that refuses.
+    Other,
+    /// Whether somebody is logged in makes no difference that is plain.
+    Unclear,
+    /// Its host has trouble that may pass.
+    Trouble,
+    /// Nothing: it is another page now.
+    Nothing,
 }
 
 /// What an answer may be.
@@ -72,8 +94,7 @@ pub(super) enum Likely {
 impl LogInBook {
     /// A new log-in, for these domains.
     pub fn begin(&self, domains: &BTreeSet<Box<str>>) {
-        let bare = domains.iter().map(|domain| domain.trim_start_matches('.').into());
-        *self.locked() = Book { domains: bare.collect(), is_changed: true, ..Book::default() };
+        *self.locked() = Book { domains: domains.clone(), is_changed: true, ..Book::default() };
     }
 
     /// Takes up what [`text`](Self::text) gave. What cannot be read is learnt anew.
@@ -93,17 +114,9 @@ impl LogInBook {
 
     /// Whether the user gave cookies for the host of a URL.
     pub(super) fn logs_in(&self, url: &WebUrl) -> bool {
-        let domains = &self.locked().domains;
-        let mut name = url.host();
-        loop {
-            if domains.contains(name) {
-                return true;
-            }
-            match name.split_once('.') {
-                Some((_, rest)) if url.ip_literal().is_none() => name = rest,
-                _ => return false,
-            }
-        }
+        let book = self.locked();
+        let is_one = book.domains.contains(url.host()) || is_below(url, &book.domains);
+        is_one && (book.hosts.len() < MOST_HOSTS || book.hosts.contains_key(url.authority()))
     }
 
     /// Whether the session at the host of a URL has ended.
@@ -119,11 +132,12 @@ impl LogInBook {
     /// What the answer for a URL may be that looks so.
     pub(super) fn likely(&self, url: &WebUrl, sign: &Sign) -> Likely {
         self.host(url, |host| {
-            let is_known = host.witnesses.iter().any(|witness| witness.sign == *sign);
+            let is_known = host.witnesses.iter().any(|witness| witness.without == *sign);
+            let is_wanted = host.witnesses.iter().filter(|witness| witness.is_good()).count() < ENOUGH;
             let tried = host.public + u32::try_from(host.witnesses.len()).unwrap_or(u32::MAX);
             match () {
                 () if is_known || sign.asks(url, !host.forms_are_usual) => Likely::LogIn,
-                () if sign.is_content() && host.witnesses.len() < ENOUGH && tried < MOST_TRIED => Likely::Telling,
+                () if sign.is_page() && is_wanted && tried < MOST_TRIED => Likely::Telling,
                 () => Likely::Plain,
             }
         })
@@ -131,17 +145,20 @@ impl LogInBook {
 
     /// A page looks so with the log-in, and so without.
     pub(super) fn learn(&self, url: &WebUrl, with: &Sign, without: &Sign) {
-        let is_witness = with.is_content() && without.differs_from(with);
+        let is_witness = without.differs_from(with);
         self.host(url, |host| {
             if !is_witness {
                 host.public += 1;
             } else if host.witnesses.iter().all(|known| *known.url != *url.as_str()) {
-                host.witnesses.push(Witness { url: url.as_str().into(), sign: without.clone() });
+                let witness = Witness { url: url.as_str().into(), with: with.clone(), without: without.clone() };
+                // Good ones first.
+                let place = if witness.is_good() { 0 } else { host.witnesses.len() };
+                host.witnesses.insert(place, witness);
             }
             // It is seen with the log-in, and has such a field all the same.
             host.forms_are_usual |= matches!(with, Sign::Page { asks_password: true, .. });
         });
-        self.locked().is_changed |= is_witness;
+        self.locked().is_changed = true;
     }
 
     /// The witnesses of the host of a URL.
@@ -155,9 +172,9 @@ impl LogInBook {
         self.locked().is_changed = true;
     }
 
-    /// Whether pages of the host were seen that were the same without log-in.
+    /// Whether pages of the host were seen for which nobody need be logged in.
     pub(super) fn has_public(&self, url: &WebUrl) -> bool {
-        self.host(url, |host| host.public > 0)
+        self.host(url, |host| host.public > 0 || host.witnesses.iter().any(|witness| !witness.is_good()))
     }
 
     fn host<T>(&self, url: &WebUrl, work: impl FnOnce(&mut HostBook) -> T) -> T {
@@ -180,8 +197,46 @@ impl fmt::Debug for LogInBook {
 }
 
 impl Witness {
-    /// Whether it looks as without log-in.
-    pub(super) fn is_seen_without(&self, sign: &Sign) -> bool {
-        self.sign == *sign
+    /// Whether it is refused without log-in.
+    pub(super) fn is_good(&self) -> bool {
+        self.without.is_plain_refusal()
     }
+
+    /// What it shows that looks so now.
+    pub(super) fn shows(&self, url: &WebUrl, sign: &Sign) -> Shown {
+        match sign {
+            _ if *sign == self.without || sign.asks(url, true) && *sign != self.with => Shown::LoggedOut,
+            _ if *sign == self.with => {
+                if self.is_good() {
+                    Shown::LoggedIn
+                } else {
+                    Shown::Unclear
+                }
+            }
+            Sign::Status(408 | 425 | 429 | 500..) => Shown::Trouble,
+            Sign::Page { .. } => {
+                if self.is_good() {
+                    Shown::Other
+                } else {
+                    Shown::Unclear
+                }
+            }
+            _ => Shown::Nothing,
+        }
+    }
+}
+
+/// Whether the host of a URL is one of these with a dot in front, or below one.
+fn is_below(url: &WebUrl, domains: &BTreeSet<Box<str>>) -> bool {
+    if url.ip_literal().is_some() {
+        return false;
+    }
+    let mut name = Some(url.host());
+    while let Some(domain) = name {
+        if domains.contains(&*format!(".{domain}")) {
+            return true;
+        }
+        name = domain.split_once('.').map(|(_, rest)| rest);
+    }
+    false
 }

@@ -31,6 +31,9 @@ const LOG_IN: [&str; 14] = [
 const LOG_OUT: [&str; 9] =
     ["logout", "log out", "logoff", "log off", "signout", "sign out", "signoff", "sign off", "abmelden"];
 
+/// Bytes that are read of a page to find out what it looks like: so many need no room beside others.
+pub(super) const LOOKED_AT: usize = 256 * 1024;
+
 /// What an answer looks like.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,7 +61,9 @@ impl Sign {
         }
         match response.status {
             200..300 if is_html(response.content_type(), &response.body) => {
-                let look = page_look(&response.body, response.content_type(), url);
+                // Of pages that are compared, as much is looked at of each.
+                let body = &response.body[..response.body.len().min(LOOKED_AT)];
+                let look = page_look(body, response.content_type(), url);
                 Self::Page { title: look.title.into(), asks_password: look.asks_password }
             }
             200..300 => Self::Other,
@@ -66,9 +71,9 @@ impl Sign {
         }
     }
 
-    /// Whether it is content.
-    pub(super) fn is_content(&self) -> bool {
-        matches!(self, Self::Page { .. } | Self::Other)
+    /// Whether it is a page.
+    pub(super) fn is_page(&self) -> bool {
+        matches!(self, Self::Page { .. })
     }
 
     /// Whether the answer for a URL is one that asks for a log-in, by what most sites do. `forms` says whether a field for a password
@@ -92,6 +97,11 @@ impl Sign {
             (Self::Status(408 | 425 | 429 | 500..) | Self::Other, _) => false,
             (without, with) => without != with,
         }
+    }
+
+    /// Whether it says by itself that nobody is logged in: a redirect, a status, a field for a password.
+    pub(super) fn is_plain_refusal(&self) -> bool {
+        !matches!(self, Self::Page { asks_password: false, .. } | Self::Other)
     }
 
     /// Whether it is a page whose title says that it is for logging in.

@@ -3,15 +3,16 @@
 //! Owns: [`CookieJar`] (RFC 6265, as the crate `cookie_store` has it), its limits, and its form as a file (the one that browsers' extensions
 //! and curl write: `netscape`).
 //!
-//! Invariants: a cookie goes to the hosts that its domain names and to no other, a secure one over https alone; a request without log-in
+//! Invariants: a cookie goes to the hosts that its domain names and to no other, a secure one over https alone; a request of a stranger
 //! sends none, and what its answer sets is not kept; no value of a cookie is ever printed.
 //!
-//! Does not know: where a jar is kept, and which requests are without log-in.
+//! Does not know: where a jar is kept, and who a request is to be of.
 
 mod netscape;
 
 use std::{
     borrow::Cow,
+    convert::Infallible,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -20,7 +21,9 @@ use cookie_store::{Cookie, CookieStore};
 use url::Url;
 
 pub use self::netscape::{BadCookies, CookiesRead, domains};
-use super::{FetchFailure, FetchRequest, FetchResponse, Fetcher, Headers, RequestHeader, resolve::HostAddresses};
+use super::{
+    FetchFailure, FetchRequest, FetchResponse, Fetcher, Headers, Identity, RequestHeader, resolve::HostAddresses,
+};
 use crate::url::WebUrl;
 
 /// The longest `Set-Cookie` that is kept, in bytes: what browsers take.
@@ -67,11 +70,6 @@ impl CookieJar {
         (!text.is_empty()).then(|| RequestHeader { name: "cookie".into(), value: text.into_bytes().into() })
     }
 
-    /// Whether there is a cookie for a URL.
-    pub fn has(&self, url: &WebUrl) -> bool {
-        Url::parse(url.as_str()).is_ok_and(|url| !self.locked().store.matches(&url).is_empty())
-    }
-
     /// Keeps what the answer for a URL sets.
     pub fn keep(&self, url: &WebUrl, headers: &Headers) {
         let mut set = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")).peekable();
@@ -92,6 +90,11 @@ impl CookieJar {
         std::mem::take(&mut self.locked().is_changed)
     }
 
+    /// What had changed was not kept.
+    pub fn note_change(&self) {
+        self.locked().is_changed = true;
+    }
+
     /// Puts a cookie in that came with this URL; whether it is there now.
     fn insert(&self, cookie: Cookie<'static>, url: &Url) -> bool {
         let Some(domain) = cookie.domain.as_cow().map(Cow::into_owned) else { return false };
@@ -100,10 +103,10 @@ impl CookieJar {
         }
         let mut jar = self.locked();
         let is_new = !jar.store.contains_any(&domain, &cookie.path, cookie.name());
-        let of_domain = |cookie: &&Cookie<'_>| cookie.domain.as_cow().is_some_and(|of| of == domain);
-        let is_full =
-            || jar.store.iter_any().filter(of_domain).count() >= MOST_OF_DOMAIN || jar.store.iter_any().count() >= MOST;
-        if is_new && is_full() {
+        if is_new && jar.is_full(&domain) {
+            jar.forget_expired();
+        }
+        if is_new && jar.is_full(&domain) {
             return false;
         }
         let is_kept = jar.store.insert(cookie, url).is_ok();
@@ -113,6 +116,20 @@ impl CookieJar {
 
     fn locked(&self) -> MutexGuard<'_, Jar> {
         self.jar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Jar {
+    /// Whether there are as many cookies as may be, for a domain or in all.
+    fn is_full(&self, domain: &str) -> bool {
+        let of_domain = |cookie: &&Cookie<'_>| cookie.domain.as_cow().is_some_and(|of| of == domain);
+        self.store.iter_any().filter(of_domain).count() >= MOST_OF_DOMAIN || self.store.iter_any().count() >= MOST
+    }
+
+    fn forget_expired(&mut self) {
+        let fresh: Vec<_> = self.store.iter_unexpired().cloned().map(Ok::<_, Infallible>).collect();
+        let Ok(store) = CookieStore::from_cookies(fresh, false);
+        self.store = store;
     }
 }
 
@@ -131,7 +148,7 @@ impl<F> Cookies<F> {
 
 impl<F: Fetcher> Fetcher for Cookies<F> {
     async fn fetch(&self, mut request: FetchRequest) -> Result<FetchResponse, FetchFailure> {
-        let Some(jar) = self.jar.as_ref().filter(|_| !request.without_log_in) else {
+        let Some(jar) = self.jar.as_ref().filter(|_| request.identity == Identity::Own) else {
             return self.fetcher.fetch(request).await;
         };
         let url = request.url.clone();
@@ -214,6 +231,12 @@ mod tests {
             set(&jar, "http://h.example.org/", &[&format!("n{number}=1")]);
         }
         set(&jar, "http://h.example.org/", &[&format!("long={}", "x".repeat(LONGEST)), "n0=2", "t=a\tb"]);
+        set(&jar, "http://g.example.org/", &["x=1"]);
+        for number in 0..MOST_OF_DOMAIN {
+            set(&jar, "http://g.example.org/", &[&format!("g{number}=1"), &format!("g{number}=; Max-Age=0")]);
+        }
+        set(&jar, "http://g.example.org/", &["session=1"]);
+        assert_eq!(sent(&jar, "http://g.example.org/"), "session=1; x=1", "what has expired takes no room");
         let text = sent(&jar, "http://h.example.org/");
         assert!(
             text.split("; ").count() <= MOST_OF_DOMAIN && text.starts_with("n0=2") && !text.contains("long"),

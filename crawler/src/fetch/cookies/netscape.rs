@@ -44,8 +44,7 @@ impl CookieJar {
     /// [`BadCookies`] where a line has other fields, or there is no cookie.
     pub fn read(&self, text: &str) -> Result<CookiesRead, BadCookies> {
         let lines = text.lines().map(|line| line.trim_end_matches('\r')).enumerate();
-        let lines = lines
-            .filter(|(_, line)| !line.trim().is_empty() && (!line.starts_with('#') || line.starts_with(HTTP_ONLY)));
+        let lines = lines.filter(|(_, line)| is_cookie(line));
         let cookies = lines.map(|(number, line)| cookie(line).ok_or(BadCookies::Line(number + 1)));
         let cookies: Vec<_> = cookies.collect::<Result<_, _>>()?;
         if cookies.is_empty() {
@@ -62,6 +61,17 @@ impl CookieJar {
         Ok(read)
     }
 
+    /// Puts the cookies of a file of ours into the jar, and leaves out what is none.
+    pub fn read_own(&self, text: &str) {
+        for line in text.lines().filter(|line| is_cookie(line)) {
+            if let Some((cookie, url)) = cookie(line) {
+                self.insert(cookie, &url);
+            } else {
+                tracing::warn!("a cookie that was kept cannot be read, and is left out");
+            }
+        }
+    }
+
     /// The cookies that have not expired, as a file.
     pub fn text(&self) -> String {
         let jar = self.locked();
@@ -75,11 +85,21 @@ impl CookieJar {
     }
 }
 
-/// The domains that a file has cookies for, each as it is in the file.
+/// The hosts that a file has cookies for; a dot in front means all below a name, too.
 pub fn domains(text: &str) -> BTreeSet<Box<str>> {
-    let lines = text.lines().map(|line| line.strip_prefix(HTTP_ONLY).unwrap_or(line));
-    let domain = |line: &str| line.split_once('\t').map(|(domain, _)| domain.to_ascii_lowercase().into());
-    lines.filter(|line| !line.starts_with('#')).filter_map(domain).collect()
+    let domain = |line: &str| {
+        let line = line.strip_prefix(HTTP_ONLY).unwrap_or(line);
+        let mut fields = line.split('\t');
+        let host = fields.next()?.trim_start_matches('.').to_ascii_lowercase();
+        let is_wide = fields.next().and_then(flag) == Some(true) && !is_public_suffix(&host);
+        Some(if is_wide { format!(".{host}") } else { host }.into())
+    };
+    text.lines().filter(|line| is_cookie(line)).filter_map(domain).collect()
+}
+
+/// Whether a line is no comment.
+fn is_cookie(line: &str) -> bool {
+    !line.trim().is_empty() && (!line.starts_with('#') || line.starts_with(HTTP_ONLY))
 }
 
 /// The cookie of a line, and a URL that could have set it.
@@ -92,7 +112,8 @@ fn cookie(line: &str) -> Option<(Cookie<'static>, Url)> {
     if fields.len() > 7 || host.is_empty() || name.is_empty() || !path.starts_with('/') || value.contains(';') {
         return None;
     }
-    let url = Url::parse(&format!("https://{host}/")).ok()?.join(path).ok()?;
+    let mut url = Url::parse(&format!("https://{host}/")).ok()?;
+    url.set_path(path);
     let with_subdomains = flag(with_subdomains)? && url.domain().is_some() && !is_public_suffix(&host);
     let domain = if with_subdomains { format!("; Domain={host}") } else { String::new() };
     let secure = if flag(secure)? { "; Secure" } else { "" };
@@ -171,6 +192,21 @@ mod tests {
         again.read(&text).unwrap();
         check(&again);
         assert_eq!(again.text(), text);
+    }
+
+    #[test]
+    fn paths_stay_paths_and_a_line_that_is_none_costs_no_other() {
+        let jar = CookieJar::default();
+        let set = |cookie: &str| ("set-cookie".into(), cookie.as_bytes().into());
+        let headers = vec![set("a=1"), set("b=2; Domain=example.org"), set("c=3; Path=//evil.example/x")];
+        jar.keep(&WebUrl::parse("https://www.example.org//evil.example/page").unwrap(), &headers);
+        let again = CookieJar::default();
+        again.read_own(&(jar.text() + "no cookie\n"));
+        assert_eq!(again.text(), jar.text());
+        assert_eq!(sent(&again, "https://www.example.org//evil.example/y"), "a=1; b=2");
+        assert_eq!(sent(&again, "https://evil.example/"), "");
+        let file = ".a.example\tTRUE\t/\tFALSE\t0\tn\tv\nb.example\tFALSE\t/\tFALSE\t0\tn\tv\n# c.example\n";
+        assert_eq!(domains(file).iter().map(|domain| &**domain).collect::<Vec<_>>(), [".a.example", "b.example"]);
     }
 
     #[test]

@@ -41,26 +41,36 @@ pub(super) fn of(error: reqwest::Error) -> FetchError {
     }
 }
 
-/// The same where it went through a proxy: what keeps us from asking that is no host's fault.
-pub(super) fn of_proxied(error: reqwest::Error) -> FetchError {
+/// The same where it went through a proxy: what keeps us from asking that is no host's fault. `by_tunnel` says that the proxy makes a
+/// connection to the host before anything is sent.
+pub(super) fn of_proxied(error: reqwest::Error, by_tunnel: bool) -> FetchError {
     let says = |words: &str| chain(&error).any(|error| error.to_string().contains(words));
-    if says("proxy authorization required") {
+    if ["proxy authorization required", "credentials not accepted", "does not support user/pass"]
+        .iter()
+        .any(|one| says(one))
+    {
         return proxy_wants_log_in();
     }
-    let is_refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
     // A connector for SOCKS hides why it has no connection to the proxy.
     let has_none = says("failed to create underlying connection");
-    let is_away = has_none || error.is_dns() || chain(&error).any(|error| error.downcast_ref().is_some_and(is_refused));
+    let is_away = |error: &io::Error| {
+        use io::ErrorKind::{ConnectionRefused, HostUnreachable, NetworkUnreachable};
+        matches!(error.kind(), ConnectionRefused | HostUnreachable | NetworkUnreachable)
+    };
+    let is_unreachable =
+        has_none || error.is_dns() || chain(&error).any(|error| error.downcast_ref().is_some_and(is_away));
     match of(error) {
         FetchError::NoName(cause)
         | FetchError::Resolve(cause)
         | FetchError::Refused(cause)
         | FetchError::NoRoute(cause)
         | FetchError::Connect(cause)
-            if is_away =>
+            if is_unreachable =>
         {
             FetchError::OwnMachine(Cause::new(ProxyFailure::Away(cause)))
         }
+        // Nothing but the connection to the proxy is made before a request goes.
+        FetchError::TimedOut(Phase::Connect) if !by_tunnel => FetchError::OwnMachine(Cause::new(ProxyFailure::Silent)),
         error => error,
     }
 }
@@ -75,6 +85,8 @@ pub(super) fn proxy_wants_log_in() -> FetchError {
 enum ProxyFailure {
     #[error("the proxy does not answer: {0}")]
     Away(Cause),
+    #[error("the proxy does not answer in time")]
+    Silent,
     #[error("the proxy wants a user name and a password: --proxy http://USER:PASS@HOST:PORT")]
     LogIn,
 }
@@ -196,6 +208,8 @@ fn tls_fault(error: &rustls::Error) -> TlsFault {
         E::Expired | E::ExpiredContext { .. } | E::NotValidYet | E::NotValidYetContext { .. } => TlsFault::Expired,
         E::NotValidForName | E::NotValidForNameContext { .. } => TlsFault::OtherName,
         E::UnknownIssuer => TlsFault::UnknownIssuer,
+        // It has signed itself, as an authority.
+        E::Other(error) if error.to_string().contains("CaUsedAsEndEntity") => TlsFault::UnknownIssuer,
         _ => TlsFault::Other,
     }
 }

@@ -30,6 +30,7 @@ mod trust;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use reqwest::header::{CONNECTION, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Version};
@@ -49,7 +50,10 @@ use crate::url::{Origin, WebUrl};
 pub use self::proxy::{BadProxy, ProxyRules, ProxyVariables};
 pub use self::settings::{FetchSettings, SetupError};
 
-const PROXY_AUTHENTICATION_REQUIRED: StatusCode = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
+/// Whether an answer is that of a proxy which wants a log-in. Through a tunnel it is the server's.
+fn is_of_proxy(response: &Response) -> bool {
+    response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED && response.url().scheme() == "http"
+}
 
 /// A [`Fetcher`] for the web. Cheap to clone; clones share their connections.
 ///
@@ -78,6 +82,8 @@ pub struct HttpFetcher {
     /// `Authorization` from user names and passwords, each for one origin; it replaces one among the headers.
     logins: HashMap<Origin, HeaderMap>,
     settings: Arc<FetchSettings>,
+    /// Whether a proxy has let a request pass: then a status that it would send as well is a server's.
+    passed: Arc<AtomicBool>,
 }
 
 impl HttpFetcher {
@@ -101,7 +107,7 @@ impl HttpFetcher {
         let connections = Connections::new(parts, settings.kept_origins)?;
         let given = client::given_headers(&settings)?;
         let logins = client::logins(&settings);
-        Ok(Self { connections, names, memory: BodyMemory::new(), given, logins, settings })
+        Ok(Self { connections, names, memory: BodyMemory::new(), given, logins, settings, passed: Arc::default() })
     }
 
     fn patience(&self, started: Instant) -> Patience {
@@ -133,13 +139,24 @@ impl HttpFetcher {
         let sending = self.request(client, outgoing).send();
         let (answer, course) = exchange::in_time(exchange, patience, sending).await;
         let (answer, requests) = match answer {
-            Ok(Ok(response)) if outgoing.aim.proxied && response.status() == PROXY_AUTHENTICATION_REQUIRED => {
+            Ok(Ok(response)) if outgoing.aim.proxied && is_of_proxy(&response) && !self.passed.load(Relaxed) => {
                 (Err(fault::proxy_wants_log_in()), 0)
+            }
+            Ok(Ok(response)) if outgoing.aim.proxied => {
+                self.passed.store(true, Relaxed);
+                (Ok(response), 1)
             }
             Ok(Ok(response)) => (Ok(response), 1),
             Ok(Err(error)) => {
                 let requests = u64::from(fault::was_sent(&error));
-                (Err(if outgoing.aim.proxied { fault::of_proxied(error) } else { fault::of(error) }), requests)
+                (
+                    Err(if outgoing.aim.proxied {
+                        fault::of_proxied(error, outgoing.url.scheme() == "https")
+                    } else {
+                        fault::of(error)
+                    }),
+                    requests,
+                )
             }
             Err(phase) => {
                 // The first byte is awaited on a connection that is open, even if another is still being made.
@@ -158,7 +175,7 @@ impl HttpFetcher {
             Method::Get => client.get(url),
             Method::Head => client.head(url),
         };
-        let of_origin = Some(&outgoing.origin).filter(|_| !outgoing.without_log_in);
+        let of_origin = Some(&outgoing.origin).filter(|_| !outgoing.is_of_stranger);
         if of_origin.is_some_and(|origin| self.settings.headers_for.contains(origin)) {
             request = request.headers(self.given.clone());
         }

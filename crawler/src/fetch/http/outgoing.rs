@@ -5,7 +5,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, IF_MODI
 use super::client;
 use super::exchange::Aim;
 use super::settings::FetchSettings;
-use crate::fetch::{FetchError, FetchRequest, HeadRule, Keep, Method};
+use crate::fetch::{FetchError, FetchRequest, HeadRule, Identity, Keep, Method};
 use crate::url::{Origin, WebUrl};
 
 /// A request that may be sent.
@@ -18,7 +18,7 @@ pub(super) struct Outgoing {
     /// Headers of this request alone; they replace the fetcher's of the same names.
     pub(super) headers: HeaderMap,
     /// Nothing of what the fetcher has for its origin goes with it.
-    pub(super) without_log_in: bool,
+    pub(super) is_of_stranger: bool,
     pub(super) max_body: u64,
     pub(super) rule: Option<HeadRule>,
     pub(super) keep: Keep,
@@ -33,10 +33,11 @@ impl Outgoing {
         }
         let origin = request.url.origin();
         let headers = headers(&request, &origin);
-        let FetchRequest { url, method, without_log_in, addresses: pinned, max_body, rule, keep, .. } = request;
+        let FetchRequest { url, method, identity, addresses: pinned, max_body, rule, keep, .. } = request;
+        let is_of_stranger = identity == Identity::Stranger;
         let url = url.without_credentials();
         let aim = Aim { trust, port: url.port(), pinned, proxied: settings.proxy.has(&url) };
-        Ok(Self { url, origin, aim, method, headers, without_log_in, max_body, rule, keep })
+        Ok(Self { url, origin, aim, method, headers, is_of_stranger, max_body, rule, keep })
     }
 }
 
@@ -50,7 +51,8 @@ fn is_pinned_elsewhere(request: &FetchRequest) -> bool {
 /// What a request brings along for its own origin: credentials for another are left out.
 fn headers(request: &FetchRequest, origin: &Origin) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    if let Some(bound) = request.credentials.as_ref().filter(|bound| bound.origin == *origin && !request.without_log_in)
+    if let Some(bound) =
+        request.credentials.as_ref().filter(|bound| bound.origin == *origin && request.identity != Identity::Stranger)
     {
         headers.insert(AUTHORIZATION, client::login(&bound.credentials));
     }

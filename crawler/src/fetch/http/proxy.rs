@@ -11,9 +11,10 @@ use thiserror::Error;
 use crate::url::WebUrl;
 
 /// The schemes of proxies, and how the client is to be asked for each: a SOCKS proxy looks names up itself.
-const SCHEMES: [(&str, &str); 6] = [
+const SCHEMES: [(&str, &str); 7] = [
     ("http", "http"),
     ("https", "https"),
+    ("socks", "socks4a"),
     ("socks4", "socks4a"),
     ("socks4a", "socks4a"),
     ("socks5", "socks5h"),
@@ -73,14 +74,19 @@ impl ProxyRules {
             let text = text.as_ref().filter(|text| !text.trim().is_empty());
             text.map(|text| url(name, text)).transpose()
         };
-        let all = read("all_proxy", &given.all)?;
-        let http = read("http_proxy", &given.http)?.or_else(|| all.clone());
-        let https = read("https_proxy", &given.https)?.or(all);
+        let all = || read("all_proxy", &given.all);
+        let http = read("http_proxy", &given.http)?.map_or_else(all, |http| Ok(Some(http)))?;
+        let https = read("https_proxy", &given.https)?.map_or_else(all, |https| Ok(Some(https)))?;
         if http.is_none() && https.is_none() {
             return Ok(Self::default());
         }
         let through = matcher(given.none.as_deref().unwrap_or_default());
         Ok(Self(Some(Arc::new(Rules { http, https, through, spares_itself: true }))))
+    }
+
+    /// Whether nothing goes through any.
+    pub fn are_none(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Whether a URL is asked for through a proxy.
