@@ -90,6 +90,9 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
     let dir = crawl_dir(args.dir.as_deref(), starts.first().or(added.first()))?;
     let auth = access::auth(args.flags.auth())?;
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
+    if args.output.json && layers.resolve()?.settings.extract.writes_to_stdout() {
+        return Err(CommandFailure::Usage("--items - and --json both write to stdout: give --items a file".to_owned()));
+    }
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
     let session = ProgramSession {

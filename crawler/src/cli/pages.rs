@@ -267,7 +267,7 @@ fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
         line.fetched_at.map(listing::time).into(),
         redirect,
         line.truncated.as_deref().into(),
-        Value::None,
+        line.fields.as_deref().map_or(Value::None, |fields| Value::Json(fields.into())),
         line.found_by.as_deref().into(),
     ]
 }

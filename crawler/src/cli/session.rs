@@ -67,6 +67,11 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandFailure> {
     built.map_err(CommandFailure::system("cannot start the runtime"))
 }
 
+/// Whether the stored settings have items written to stdout: then nothing else is.
+fn has_items_on_stdout(settings: &str) -> bool {
+    Layers::new().stored(settings).resolve().is_ok_and(|resolved| resolved.settings.extract.writes_to_stdout())
+}
+
 impl ProgramSession {
     /// Runs the crawl and shows its summary.
     pub(super) fn run(self) -> Result<ExitCode, CommandFailure> {
@@ -95,7 +100,12 @@ impl Program {
         } else if !self.output.quiet {
             let missing = no_start.as_ref().and_then(|found| found.flag);
             let view = SummaryView { dir, ended: Some(end), next: self.next, missing };
-            self.among.voice.print_summary(&summary::lines(&summary, &view), self.output.color)?;
+            let lines = summary::lines(&summary, &view);
+            if summary.settings.as_deref().is_some_and(has_items_on_stdout) {
+                self.among.voice.tell(lines.text.trim_end());
+            } else {
+                self.among.voice.print_summary(&lines, self.output.color)?;
+            }
         }
         if let Some(no_start) = no_start {
             self.complain(&format!("no start URL could be fetched: {}", no_start.why));

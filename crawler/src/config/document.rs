@@ -10,7 +10,7 @@ use super::{
     priority,
     schema::{self, Flat},
     secret, section,
-    settings::{PRIORITIES, URL_SECTIONS},
+    settings::{FIELDS, PRIORITIES, URL_SECTIONS},
 };
 
 /// `config/default.toml`: every key with its unit, default and consequence.
@@ -112,7 +112,7 @@ impl Document {
             let names = known.iter().cloned().chain(TABLES.map(|(table, _)| table.to_owned()));
             self.faults.push(ConfigFault::unknown(source.place(key), "key", nearest(key, names)));
         } else if !value.is_null() {
-            match schema::read(value) {
+            match schema::read(if key == FIELDS { listed(value) } else { value }) {
                 Some(value) => self.set(source, key, value),
                 None => self
                     .faults
@@ -120,6 +120,16 @@ impl Document {
             }
         }
     }
+}
+
+/// A table of fields as the list that it is.
+fn listed(value: Value) -> Value {
+    let Value::Object(fields) = value else { return value };
+    let rules = fields.into_iter().map(|(name, css)| match css {
+        Value::String(css) => Value::String(format!("{name}={css}")),
+        other => other,
+    });
+    rules.collect()
 }
 
 /// `default.toml`, read once.

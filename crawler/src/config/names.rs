@@ -2,7 +2,7 @@
 
 /// The keys that have a flag of their own, with its name (`-q` and `-v` together make `log.level`). The test of the
 /// flags holds both sides together.
-const FLAGS: [(&str, &str); 57] = [
+const FLAGS: [(&str, &str); 59] = [
     ("scope.kind", "scope"),
     ("scope.include", "include"),
     ("scope.exclude", "exclude"),
@@ -30,6 +30,8 @@ const FLAGS: [(&str, &str); 57] = [
     ("fetch.resolver", "resolver"),
     ("fetch.resolve", "resolve"),
     ("extract.nofollow", "nofollow"),
+    ("extract.fields", "field"),
+    ("extract.items", "items"),
     ("check.external", "check-external"),
     ("check.assets", "check-assets"),
     ("check.anchors", "check-anchors"),

@@ -215,6 +215,12 @@ pub struct RawExtract {
     pub max_links: Option<RawValue>,
     /// `follow` or `obey`.
     pub nofollow: Option<RawValue>,
+    /// What is taken out of pages.
+    pub fields: Option<RawValue>,
+    /// Data for machines that is taken out of pages.
+    pub structured: Option<RawValue>,
+    /// A file for items.
+    pub items: Option<RawValue>,
 }
 
 /// `[sources]`: where URLs come from, beside links.

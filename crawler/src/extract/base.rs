@@ -1,5 +1,6 @@
 //! [`Base`]: what references are resolved against, and how much of it each of them depends on.
 
+use url::Url;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use crate::url::WebUrl;
@@ -41,6 +42,17 @@ impl Base {
         if self.off_web { WebUrl::parse(reference).ok() } else { self.url.join(reference).ok() }
     }
 
+    /// A reference as an absolute URL of any scheme, with its fragment. One that is absolute stays as it is written.
+    pub(super) fn absolute(&self, reference: &str) -> Option<String> {
+        let written = reference.trim_ascii();
+        if Url::parse(written).is_ok_and(|url| !url.has_authority() || written.contains("://")) {
+            return Some(written.to_owned());
+        }
+        let base = Url::parse(self.url.as_str()).ok().filter(|_| !self.off_web);
+        let joined = base.map_or_else(|| Url::parse(reference), |base| base.join(reference));
+        joined.ok().map(String::from)
+    }
+
     /// None where references are not resolved as they are elsewhere.
     pub(super) fn hashes(&self, seed: u64) -> Option<BaseHashes> {
         let text = self.url.as_str();
@@ -74,7 +86,7 @@ impl BaseHashes {
 
 /// Whether a `base` that is no web URL is one all the same.
 fn is_other_base(href: &str) -> bool {
-    url::Url::parse(href).is_ok_and(|url| !matches!(url.scheme(), "http" | "https" | "data" | "javascript"))
+    Url::parse(href).is_ok_and(|url| !matches!(url.scheme(), "http" | "https" | "data" | "javascript"))
 }
 
 #[cfg(test)]

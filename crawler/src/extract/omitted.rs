@@ -49,7 +49,7 @@ impl Omitted {
     /// The first that is no selector, or one that would take too long.
     pub fn parse(selectors: &[impl AsRef<str>]) -> Result<Self, SelectorError> {
         let sources = selectors.iter().map(|selector| selector.as_ref().trim().into()).collect::<Vec<Box<str>>>();
-        let selectors = sources.iter().map(|source| parse(source)).collect::<Result<_, _>>()?;
+        let selectors = sources.iter().map(|source| selector(source)).collect::<Result<_, _>>()?;
         Ok(Self { sources, selectors })
     }
 
@@ -97,13 +97,14 @@ pub(super) fn whole(text: Text) -> RuledText {
     RuledText { text, rule: Omitted::default().rule() }
 }
 
-fn parse(source: &str) -> Result<Selector, SelectorError> {
-    let selector = Selector::parse(source).map_err(|_| SelectorError::Unknown(source.into()))?;
-    let css = selector.to_css_string();
+/// A selector that takes linear time.
+pub(super) fn selector(source: &str) -> Result<Selector, SelectorError> {
+    let found = Selector::parse(source).map_err(|_| SelectorError::Unknown(source.into()))?;
+    let css = found.to_css_string();
     if COSTLY.iter().any(|costly| css.contains(costly)) {
         return Err(SelectorError::Costly(source.into()));
     }
-    Ok(selector)
+    Ok(found)
 }
 
 #[cfg(test)]

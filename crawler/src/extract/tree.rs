@@ -9,6 +9,7 @@ use ego_tree::NodeRef;
 use html5ever::{
     ParseOpts, driver,
     tendril::{StrTendril, TendrilSink},
+    tree_builder::TreeBuilderOpts,
 };
 use scraper::{Html, HtmlTreeSink, Node};
 
@@ -31,7 +32,17 @@ const LONGEST: usize = 4096;
 
 /// The tree of a page; none if it goes beyond these limits.
 pub(super) fn parse(html: &str) -> Option<Html> {
-    let mut parser = driver::parse_document(HtmlTreeSink::new(Html::new_document()), ParseOpts::default());
+    parse_with(html, ParseOpts::default())
+}
+
+/// The same as a browser has it that runs no scripts.
+pub(super) fn parse_without_scripts(html: &str) -> Option<Html> {
+    let tree_builder = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
+    parse_with(html, ParseOpts { tree_builder, ..ParseOpts::default() })
+}
+
+fn parse_with(html: &str, options: ParseOpts) -> Option<Html> {
+    let mut parser = driver::parse_document(HtmlTreeSink::new(Html::new_document()), options);
     let mut rest = html;
     let mut growth = Growth::default();
     while !rest.is_empty() {
@@ -47,6 +58,12 @@ pub(super) fn parse(html: &str) -> Option<Html> {
 
 /// A page again, in linear time: long texts are written in pieces, and long attributes are left out, for they are no text.
 pub(super) fn html(mut page: Html) -> String {
+    split_long(&mut page);
+    page.html()
+}
+
+/// Has texts and attributes be so short that any part of the page is written in linear time.
+pub(super) fn split_long(page: &mut Html) {
     let text = |node: NodeRef<'_, Node>| {
         Some((node.id(), node.value().as_text().filter(|text| text.len() > LONGEST)?.text.clone()))
     };
@@ -66,7 +83,6 @@ pub(super) fn html(mut page: Html) -> String {
             element.attrs.retain(|(_, value)| value.len() <= LONGEST);
         }
     }
-    page.html()
 }
 
 /// How far a tree has grown.

@@ -41,5 +41,6 @@ fn json(value: &Value<'_>) -> serde_json::Value {
         Value::Number(number) => (*number).into(),
         Value::Flag(so) => (*so).into(),
         Value::Text(text) => text.as_ref().into(),
+        Value::Json(text) => serde_json::from_str(text).unwrap_or_default(),
     }
 }

@@ -50,6 +50,8 @@ pub enum Value<'a> {
     Flag(bool),
     /// A text.
     Text(Cow<'a, str>),
+    /// JSON.
+    Json(Cow<'a, str>),
 }
 
 impl Value<'_> {
@@ -59,7 +61,7 @@ impl Value<'_> {
             Self::None => "".into(),
             Self::Number(number) => number.to_string().into(),
             Self::Flag(so) => if *so { "yes" } else { "no" }.into(),
-            Self::Text(text) => text.as_ref().into(),
+            Self::Text(text) | Self::Json(text) => text.as_ref().into(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     store::{ReadSide, StoreError, StoredSummary, sqlite},
 };
 
-pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, takers};
+pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, FieldTaker, takers};
 
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";

@@ -54,7 +54,11 @@ impl CommandFailure {
     /// The same as a number.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Config(_) | Self::Store(_) | Self::Setup(_) | Self::Run(EngineError::Setup(_)) => 2,
+            Self::Usage(_)
+            | Self::Config(_)
+            | Self::Store(_)
+            | Self::Setup(_)
+            | Self::Run(EngineError::Setup(_) | EngineError::Store(StoreError::OtherItems { .. })) => 2,
             Self::Interrupted(signal) => 128 + u8::try_from(*signal).unwrap_or_default(),
             Self::Run(_) | Self::System { .. } | Self::Read(_) => 1,
         }

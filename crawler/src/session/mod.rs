@@ -11,6 +11,7 @@ mod caller;
 mod cookies;
 pub(crate) mod directory;
 mod failure;
+mod fields;
 mod launch;
 pub(crate) mod no_start;
 pub(crate) mod open_files;

@@ -20,9 +20,12 @@ use crate::{
 };
 
 /// What these settings say decides which links of a page are kept.
-const LINK_KEYS: [&str; 8] = [
+const LINK_KEYS: [&str; 11] = [
     SCOPE_KEYS,
-    "extract.",
+    "extract.max_links",
+    "extract.nofollow",
+    "extract.fields",
+    "extract.structured",
     "sources.forms",
     "sources.canonical",
     "sources.sitemaps",

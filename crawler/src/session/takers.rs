@@ -4,7 +4,10 @@
 
 use std::{path::Path, sync::Arc};
 
-use super::directory::takers::Taker;
+use super::{
+    directory::{FieldTaker, takers::Taker},
+    fields::FieldReader,
+};
 use crate::{config::Settings, engine::Preparer};
 
 /// Its two halves.
@@ -15,7 +18,12 @@ pub(crate) struct VisitTaker {
     pub(crate) taker: Box<dyn Taker>,
 }
 
-/// The takers of a crawl in this directory. There are none yet.
-pub(super) fn of(_dir: &Path, _settings: &Settings) -> Vec<VisitTaker> {
-    Vec::new()
+/// The takers of a crawl in this directory.
+pub(super) fn of(_dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
+    let extract = &settings.extract;
+    let fields = (!extract.fields.is_empty()).then(|| VisitTaker {
+        preparer: Some(Arc::new(FieldReader(extract.fields.clone()))),
+        taker: Box::new(FieldTaker::new(extract.items.clone())),
+    });
+    fields.into_iter().collect()
 }

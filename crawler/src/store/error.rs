@@ -85,6 +85,22 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The file for items is none of this crawl.
+    #[error("cannot write items to {}: {why}: give another file with --items", path.display())]
+    OtherItems {
+        /// The file.
+        path: PathBuf,
+        /// Why it is none.
+        why: &'static str,
+    },
+    /// The file for items cannot be written.
+    #[error("cannot write items to {}: {source}; everything fetched is kept: give another file with --items", path.display())]
+    Items {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// The sweep has no place for its temporary file.
     #[error("the sweep for lost URLs cannot use a temporary file in {}: {source}; everything fetched is kept: fix this and start again, or start with --sweep off", path.display())]
     Sweep {

@@ -45,6 +45,8 @@ pub struct PageLine {
     pub truncated: Option<String>,
     /// `audit` or `sweep`, among lost URLs: who found it lost.
     pub found_by: Option<String>,
+    /// What was taken out of it, as a JSON object.
+    pub fields: Option<String>,
 }
 
 /// What became of a URL.

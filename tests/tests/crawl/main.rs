@@ -14,6 +14,7 @@ mod depths;
 mod descriptors;
 mod dry_run;
 mod escapes;
+mod fields;
 mod followed;
 mod forbidden;
 mod freshness;

@@ -33,7 +33,10 @@ const FIND_NOTHING: &[&str] = &[
 #[test]
 fn the_schema_is_described_and_the_queries_run() {
     let (site, dir) = (Site::serve(), tempfile::tempdir().unwrap());
-    let crawled = shell(&format!("webloom crawl -q --text on -d docs {}", site.url), dir.path());
+    let crawled = shell(
+        &format!("webloom crawl -q --text on --field title=title --items items.jsonl -d docs {}", site.url),
+        dir.path(),
+    );
     assert!(crawled.status.success(), "{}", String::from_utf8_lossy(&crawled.stderr));
     assert!(shell("webloom crawl -q -d docs --again --revisit rediscover", dir.path()).status.success());
     let path = dir.path().join("docs/webloom.sqlite");

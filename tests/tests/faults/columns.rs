@@ -48,6 +48,7 @@ const ANY_TEXT: &[&str] = &[
     "past.reason",
     "change.target",
     "crawl.classed_by",
+    "items_file.path",
 ];
 
 /// Bytes that a server sent, of any length.
@@ -57,8 +58,14 @@ const ANY_BYTES: &[&str] = &["visit.etag", "visit.last_modified", "host.robots_b
 const MAY_BE_EMPTY: &str = "visit.links";
 
 /// Numbers that were drawn or are hashes: any number is as good, but not below 0 where it is a rule.
-const ANY_NUMBER: &[&str] =
-    &["change.edit", "site_wide.line", "revisit_section.section", "text.rule", "sequence.text_rule"];
+const ANY_NUMBER: &[&str] = &[
+    "change.edit",
+    "site_wide.line",
+    "revisit_section.section",
+    "text.rule",
+    "sequence.text_rule",
+    "items_file.bytes",
+];
 
 /// Numbers of rows that the schema does not say to be such.
 const NUMBERS_OF_ROWS: &[&str] = &[

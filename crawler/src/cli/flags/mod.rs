@@ -10,6 +10,7 @@
 
 mod change;
 mod check;
+mod extract;
 mod schedule;
 mod values;
 
@@ -26,6 +27,7 @@ pub use self::schedule::ScheduleFlags;
 use self::{
     change::ChangeFlags,
     check::CheckFlags,
+    extract::ExtractFlags,
     values::{list, text},
 };
 
@@ -87,6 +89,8 @@ pub struct CrawlFlags {
     politeness: PolitenessFlags,
     #[command(flatten)]
     check: CheckFlags,
+    #[command(flatten)]
+    extract: ExtractFlags,
     #[command(flatten)]
     cache: CacheFlags,
     #[command(flatten)]
@@ -396,6 +400,7 @@ impl CrawlFlags {
         self.budget.apply(&mut raw);
         self.politeness.apply(&mut raw);
         self.check.apply(&mut raw);
+        self.extract.apply(&mut raw);
         self.cache.apply(&mut raw);
         self.access.apply(&mut raw);
         self.change.apply(&mut raw);
@@ -538,6 +543,7 @@ mod tests {
             "user-agent" => "test/1 (+http://localhost/)",
             "header" => "X-Team: docs",
             "accept-language" => "de",
+            "field" => "a=p",
             "resolver" => "dns",
             "resolve" => "example.org:80:127.0.0.1",
             "priority" => "/docs/=2",

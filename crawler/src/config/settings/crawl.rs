@@ -11,16 +11,6 @@ use crate::config::{
 const MOST_SEQUENCES: NonZeroU32 = NonZeroU32::new(1_000_000).expect("it is not zero");
 
 words! {
-    /// What becomes of links marked `rel=nofollow`.
-    NofollowChoice {
-        /// They are links.
-        Follow = "follow",
-        /// They are left out.
-        Obey = "obey",
-    }
-}
-
-words! {
     /// What is kept of the links of a page.
     LinksChoice {
         /// Where they lead.
@@ -39,15 +29,6 @@ pub struct RetrySettings {
     pub backoff: Duration,
     /// Longest pause.
     pub max_backoff: Duration,
-}
-
-/// What is read from pages.
-#[derive(Debug, Clone)]
-pub struct ExtractSettings {
-    /// Different links of a page that are kept.
-    pub max_links: u32,
-    /// What becomes of links marked `rel=nofollow`.
-    pub nofollow: NofollowChoice,
 }
 
 /// The database.
@@ -72,15 +53,6 @@ impl RetrySettings {
             attempts: reader.read("retry.attempts", &Count(1..=20)),
             backoff: reader.read("retry.backoff", &pause),
             max_backoff: reader.read("retry.max_backoff", &pause),
-        }
-    }
-}
-
-impl ExtractSettings {
-    pub(super) fn read(reader: &mut KeyReader<'_>) -> Self {
-        Self {
-            max_links: reader.read("extract.max_links", &Count(1..=10_000_000)),
-            nofollow: reader.read("extract.nofollow", &OneOf(PhantomData)),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Witness {
 
 /// What a witness shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum SessionState {
     /// Nobody is logged in.
     LoggedOut,
     /// The session goes on.
@@ -203,25 +203,25 @@ impl Witness {
     }
 
     /// What it shows that looks so now.
-    pub(super) fn shows(&self, url: &WebUrl, sign: &Sign) -> Shown {
+    pub(super) fn shows(&self, url: &WebUrl, sign: &Sign) -> SessionState {
         match sign {
-            _ if *sign == self.without || sign.asks(url, true) && *sign != self.with => Shown::LoggedOut,
+            _ if *sign == self.without || sign.asks(url, true) && *sign != self.with => SessionState::LoggedOut,
             _ if *sign == self.with => {
                 if self.is_good() {
-                    Shown::LoggedIn
+                    SessionState::LoggedIn
                 } else {
-                    Shown::Unclear
+                    SessionState::Unclear
                 }
             }
-            Sign::Status(408 | 425 | 429 | 500..) => Shown::Trouble,
+            Sign::Status(408 | 425 | 429 | 500..) => SessionState::Trouble,
             Sign::Page { .. } => {
                 if self.is_good() {
-                    Shown::Other
+                    SessionState::Other
                 } else {
-                    Shown::Unclear
+                    SessionState::Unclear
                 }
             }
-            _ => Shown::Nothing,
+            _ => SessionState::Nothing,
         }
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 pub use self::book::LogInBook;
 use self::{
-    book::{Likely, Shown},
+    book::{Likely, SessionState},
     sign::{LOOKED_AT, Sign, logs_out},
 };
 use super::sending;
@@ -86,16 +86,16 @@ impl<F: Fetcher> LogIns<F> {
             let looks = Sign::of(&url, &seen);
             match witness.shows(&url, &looks) {
                 // Two pages that have become one.
-                Shown::Other if others.contains(&looks) => return Err(again.logged_out(response.requests)),
-                Shown::LoggedOut => return Err(again.logged_out(response.requests)),
-                Shown::LoggedIn => return Ok(response),
-                Shown::Other => others.push(looks),
-                Shown::Unclear => {}
+                SessionState::Other if others.contains(&looks) => return Err(again.logged_out(response.requests)),
+                SessionState::LoggedOut => return Err(again.logged_out(response.requests)),
+                SessionState::LoggedIn => return Ok(response),
+                SessionState::Other => others.push(looks),
+                SessionState::Unclear => {}
                 // What was asked for has it too.
-                Shown::Trouble => {
+                SessionState::Trouble => {
                     return Ok(FetchResponse { requests: response.requests, final_url: again.url.clone(), ..seen });
                 }
-                Shown::Nothing => again.book.forget(&url),
+                SessionState::Nothing => again.book.forget(&url),
             }
         }
         if others.is_empty() { self.compare(again, sign, response).await } else { Ok(response) }

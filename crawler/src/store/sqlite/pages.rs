@@ -7,6 +7,7 @@ use rusqlite::{Connection, Result, Row, types::ToSql};
 use super::{
     batches::{self, BATCH},
     current::{OF_SEQUENCE, STATE_IN_SEQUENCE},
+    fields,
     moment::of_one_moment,
     summary,
     words::{word, word_or_none},
@@ -43,7 +44,7 @@ pub(super) fn pages(
     filter: &PageFilter,
     mut each: impl FnMut(PageLine) -> bool,
 ) -> Result<()> {
-    let states = states(filter);
+    let (states, fields) = (states(filter), fields::column(connection)?);
     let sequence = sequence(connection, filter)?;
     let (outcome, change) = (filter.outcome.map(PageOutcome::as_str), filter.change.map(PageChange::as_str));
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
@@ -69,11 +70,11 @@ pub(super) fn pages(
     };
     // A place is no key of what was lost. In another order each batch would sort all that is left.
     if filter.order.is_some() || filter.recovered || filter.asks_for_lost() {
-        let query = query(&states, &conditions, filter.order);
+        let query = query(&states, (&conditions, fields), filter.order);
         return batches::of_query(connection, &query, &*values, |row| Ok(matching(row)?.is_none_or(&mut each)));
     }
     conditions.push(format!("stand.place > ?{}", values.len() + 1));
-    let query = format!("{} LIMIT {BATCH}", query(&states, &conditions, None));
+    let query = format!("{} LIMIT {BATCH}", query(&states, (&conditions, fields), None));
     let mut select = connection.prepare(&query)?;
     let batch = |behind: u64| {
         let values: Vec<&dyn ToSql> = values.iter().copied().chain([&behind as &dyn ToSql]).collect();
@@ -84,16 +85,20 @@ pub(super) fn pages(
 
 /// The line of the URL of this number, in its latest state.
 pub(super) fn one(connection: &Connection, id: u64) -> Result<PageLine> {
-    connection.query_row(&query(LATEST, &["stand.place = ?1".to_owned()], None), [id], line)
+    connection.query_row(
+        &query(LATEST, (&["stand.place = ?1".to_owned()], fields::column(connection)?), None),
+        [id],
+        line,
+    )
 }
 
 /// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
-fn query(states: &str, conditions: &[String], order: Option<PageOrder>) -> String {
+fn query(states: &str, (conditions, fields): (&[String], &str), order: Option<PageOrder>) -> String {
     format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
                 visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place,
-                visit.description, visit.canonical, coalesce(visit.needs_js, 0)
+                visit.description, visit.canonical, coalesce(visit.needs_js, 0), {fields}
          FROM ({states}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
@@ -199,6 +204,7 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
         truncated: row.get(15)?,
         change: word_or_none(row, 16, PageChange::from_word)?,
         found_by: row.get(17)?,
+        fields: row.get(22)?,
     })
 }
 
@@ -214,7 +220,7 @@ mod tests {
         connection.execute_batch(schema::INDEX_OF_VISITS).unwrap();
         for sequence in [None, Some(0)] {
             let states = states(&PageFilter { sequence, ..PageFilter::default() });
-            let query = query(&states, &["stand.place > 5".to_owned()], None);
+            let query = query(&states, (&["stand.place > 5".to_owned()], "NULL"), None);
             let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {query} LIMIT {BATCH}")).unwrap();
             let plan = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>>>().unwrap();
             assert!(!plan.iter().any(|step| step.contains("TEMP B-TREE") || step.starts_with("SCAN")), "{plan:#?}");

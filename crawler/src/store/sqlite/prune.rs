@@ -7,6 +7,8 @@
 
 use rusqlite::{Connection, Result, params};
 
+use super::fields;
+
 /// Forgets visits of sequences that began with what is known: those to which nothing refers, and which found what
 /// the visit before had found: their copy unchanged, or the same status as then. Of a sequence that found its pages by links all are kept: what it admitted follows from them.
 const OLD: &str = "
@@ -50,6 +52,7 @@ pub(super) fn prune(connection: &Connection, sequence: u32, keep: u32) -> Result
 fn forget(connection: &Connection, (from, to): (i64, i64), last: u32) -> Result<()> {
     let transaction = connection.unchecked_transaction()?;
     transaction.execute(OLD, [from, to])?;
+    transaction.execute(fields::FORGET, [from, to])?;
     transaction.execute("UPDATE sequence SET pruned = 1 WHERE n <= ? AND revisit IS NOT NULL", [last])?;
     transaction.execute("UPDATE crawl SET pruned_to = ?", [to])?;
     transaction.commit()

@@ -244,6 +244,15 @@ const MIGRATIONS: &[&str] = &["
         is_sheet INTEGER NOT NULL CHECK (is_sheet IN (0, 1)), -- 1: it is a style sheet too
         PRIMARY KEY (sheet, url)
     ) STRICT, WITHOUT ROWID;
+","
+    CREATE TABLE page_field (      -- what was taken out of pages
+        visit  INTEGER PRIMARY KEY REFERENCES visit (id),
+        fields TEXT NOT NULL           -- JSON
+    ) STRICT;
+    CREATE TABLE items_file (      -- files into which that is written as well
+        path  TEXT PRIMARY KEY,
+        bytes INTEGER NOT NULL         -- what was written, as far as it was committed
+    ) STRICT, WITHOUT ROWID;
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.

@@ -7,7 +7,10 @@ use std::ops::RangeInclusive;
 use rusqlite::{Connection, Result};
 
 use super::{
-    super::checked_ends::{self, LinkCheckColumns},
+    super::{
+        checked_ends::{self, LinkCheckColumns},
+        fields,
+    },
     columns::{CheckedColumn, CheckedTable, ValueKind},
 };
 use crate::{
@@ -68,6 +71,9 @@ pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     let columns = checked_ends::columns(connection)?;
     tables.extend(columns.map(|columns| link_check(&last, columns)));
     tables.extend((columns == Some(LinkCheckColumns::WithNames)).then(sheet_part));
+    if fields::are_kept(connection)? {
+        tables.extend(field_tables(&last));
+    }
     Ok(tables)
 }
 
@@ -234,6 +240,12 @@ fn lost(last: &Last) -> [CheckedTable; 2] {
     ];
     let refetch = vec![number("visit", 0..=last.visit), number("up_to", 0..=last.lost), number("read", FLAG)];
     [table("lost", rows), table("refetch", refetch)]
+}
+
+fn field_tables(last: &Last) -> [CheckedTable; 2] {
+    let rows = vec![number("visit", 0..=last.visit), text("fields", ValueKind::Json)];
+    let files = vec![text("path", ValueKind::Text), number("bytes", COUNT)];
+    [table("page_field", rows), table("items_file", files)]
 }
 
 fn sheet_part() -> CheckedTable {

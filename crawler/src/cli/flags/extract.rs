@@ -1,0 +1,31 @@
+//! The flags that say what is taken out of pages.
+
+use clap::Args;
+
+use super::values::{list, text};
+use crate::config::RawSettings;
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Fields")]
+pub(super) struct ExtractFlags {
+    /// Take this out of each page, such as 'price=.price'; may be repeated [default: none]
+    ///
+    /// NAME=CSS is the text of the first element that the CSS selector matches, NAME=CSS@ATTRIBUTE an attribute of it,
+    /// NAME=CSS@html what is inside, and NAME[]=CSS a list of all. With 'REGEX => ' in front, it holds for URLs that match.
+    /// `webloom pages` has the column `fields`.
+    #[arg(long, value_name = "NAME=CSS[@ATTR]")]
+    field: Vec<String>,
+    /// Write the fields of each page to this file as JSON lines, or to stdout (-) [default: none]
+    ///
+    /// A line has `url`, `sequence`, `fetched_at` and `fields`. Lines are written while the crawl runs. With -, the summary goes
+    /// to stderr.
+    #[arg(long, value_name = "FILE|-")]
+    items: Option<String>,
+}
+
+impl ExtractFlags {
+    pub(super) fn apply(&self, raw: &mut RawSettings) {
+        raw.extract.fields = list(&self.field);
+        raw.extract.items = text(self.items.as_ref());
+    }
+}
