@@ -46,6 +46,11 @@ pub(super) enum ExplainCommand {
     /// Each line of stdin is a JSON object `{"body" or "body_b64", "url", "content_type"?}`; each line of stdout is the
     /// answer.
     Sitemap,
+    /// Show which fields rules take out of a page
+    ///
+    /// Each line of stdin is a JSON object `{"html" or "html_b64", "base", "fields", "structured"?, "content_type"?}`; each line
+    /// of stdout is the answer. `fields` is a list of rules as in --field, or an object of names and selectors.
+    Fields,
 }
 
 pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, CommandFailure> {
@@ -58,6 +63,7 @@ pub(super) fn run(command: &ExplainCommand) -> Result<ExitCode, CommandFailure> 
             ExplainCommand::Robots => answer(&line, explain_robots),
             ExplainCommand::Links => answer(&line, explain_links),
             ExplainCommand::Sitemap => answer(&line, explain_sitemap),
+            ExplainCommand::Fields => answer(&line, explain_fields),
         };
         match writeln!(out, "{}", escape::json(&answer)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
@@ -190,6 +196,28 @@ fn explain_sitemap(question: SitemapQuestion) -> Result<Value, String> {
     }))
 }
 
+#[derive(Deserialize)]
+struct FieldsQuestion {
+    html: Option<String>,
+    html_b64: Option<String>,
+    base: String,
+    content_type: Option<String>,
+    fields: Option<Value>,
+    structured: Option<Value>,
+}
+
+fn explain_fields(question: FieldsQuestion) -> Result<Value, String> {
+    let decoded = question.html.is_some();
+    let body = bytes(question.html, question.html_b64, "html")?;
+    let base = WebUrl::parse(&question.base).map_err(|error| format!("base: {error}"))?;
+    let content_type = question.content_type.or_else(|| decoded.then(|| "text/html; charset=utf-8".to_owned()));
+    let settings = json!({ "extract": { "fields": question.fields, "structured": question.structured } }).to_string();
+    let resolved = Layers::new().file_text("question", &settings).resolve().map_err(|faults| faults.to_string())?;
+    let found = resolved.settings.extract.fields.read(&body, content_type.as_deref(), &base);
+    let fields = found.map(|fields| serde_json::from_str::<Value>(&fields.json)).transpose();
+    Ok(json!({ "fields": fields.map_err(|error| error.to_string())? }))
+}
+
 fn bytes(text: Option<String>, base64: Option<String>, name: &str) -> Result<Vec<u8>, String> {
     match (text, base64) {
         (Some(text), None) => Ok(text.into_bytes()),
@@ -239,6 +267,25 @@ mod tests {
         assert_eq!((answer["kind"].as_str(), &answer["sitemaps"]), (Some("sitemapindex"), &json!(["http://h/a.xml"])));
         assert!(super::answer(b"{\"url\": \"http://h/\"}", explain_sitemap)["error"].is_string());
         assert!(super::answer(b"{\"url\": \"/\", \"body\": \"\"}", explain_sitemap)["error"].is_string());
+    }
+
+    #[test]
+    fn says_which_fields_a_page_has() {
+        let answer = |question: &Value| answer(question.to_string().as_bytes(), explain_fields);
+        let html = "<h1>A</h1><a href=b>c</a><meta property=og:type content=x>";
+        let rules = json!(["title=h1", "links[]=a@href", "/q/ => other=h1"]);
+        let found = answer(&json!({ "html": html, "base": "http://h/p/", "fields": rules }));
+        assert_eq!(found, json!({ "fields": { "title": "A", "links": ["http://h/p/b"] } }));
+        let table =
+            json!({ "html": html, "base": "http://h/", "fields": { "title": "h1" }, "structured": ["opengraph"] });
+        assert_eq!(answer(&table), json!({ "fields": { "title": "A", "opengraph": { "og:type": "x" } } }));
+        assert_eq!(answer(&json!({ "html": html, "base": "http://h/" })), json!({ "fields": null }));
+        for wrong in [
+            json!({ "html": "", "base": "http://h/", "fields": ["a=p["] }),
+            json!({ "base": "http://h/", "fields": [] }),
+        ] {
+            assert!(answer(&wrong)["error"].is_string(), "{wrong}");
+        }
     }
 
     #[test]

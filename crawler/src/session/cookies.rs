@@ -72,7 +72,10 @@ impl KeptCookies {
             // Somebody may have emptied it.
             cookies.jar.read_own(text);
             cookies.imported = said(IMPORTED).and_then(|hash| u64::from_str_radix(hash, 16).ok());
-            said(LOG_INS).inspect(|text| cookies.log_ins.read(text));
+            let is_known = said(LOG_INS).is_some_and(|text| cookies.log_ins.read(text));
+            if !is_known && cookies.imported.is_some() {
+                cookies.log_ins.begin(&domains(text));
+            }
         }
         if let Some(path) = file {
             let imported = read(path).and_then(|text| cookies.import(&text));

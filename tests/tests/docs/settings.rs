@@ -52,6 +52,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "explain robots",
     "explain links",
     "explain sitemap",
+    "explain fields",
     "completions",
     "man",
 ];

@@ -97,9 +97,11 @@ impl LogInBook {
         *self.locked() = Book { domains: domains.clone(), is_changed: true, ..Book::default() };
     }
 
-    /// Takes up what [`text`](Self::text) gave. What cannot be read is learnt anew.
-    pub fn read(&self, text: &str) {
-        *self.locked() = serde_json::from_str(text).unwrap_or_default();
+    /// Takes up what [`text`](Self::text) gave; whether that can be read.
+    pub fn read(&self, text: &str) -> bool {
+        let Ok(book) = serde_json::from_str(text) else { return false };
+        *self.locked() = book;
+        true
     }
 
     /// All of it, in one line.
