@@ -40,7 +40,7 @@ pub use core::{Between, CacheFailure, RunEnd};
 pub use error::EngineError;
 pub use gated::{Gated, Others, Pass, SharedGate};
 pub use log_ins::{LogInBook, LogIns};
-pub use preparing::{Preparer, Preparers};
+pub use preparing::{BIG_BODY, Preparer, Preparers};
 pub use progress::Progress;
 pub use run::{EndedRun, Launch, Left, RevisitingCrawl, check, run, take_up};
 pub use stop::StopSignal;

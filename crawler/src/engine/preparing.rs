@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// An answer whose body is so large is prepared on another thread.
-const BIG_BODY: usize = 16 * 1024;
+pub const BIG_BODY: usize = 16 * 1024;
 
 /// The half of a taker that sees the answer.
 pub trait Preparer: Send + Sync + 'static {

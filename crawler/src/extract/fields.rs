@@ -6,7 +6,7 @@
 //!
 //! Does not know: which pages are read, and where fields are kept.
 
-use std::sync::Arc;
+use std::{cell::Cell, sync::Arc};
 
 use regex::Regex;
 use scraper::{ElementRef, Html, Selector};
@@ -24,6 +24,9 @@ const MOST_VALUES: usize = 10_000;
 
 /// What the values of a page may take together, in bytes. What comes after that is null, or missing in its list.
 const MOST_BYTES: usize = 256 * 1024;
+
+/// Bytes of text that are read of a page for all values.
+const MOST_READ: usize = 64 * 1024 * 1024;
 
 /// What is between the pattern of a rule and the rule.
 const ARROW: &str = " => ";
@@ -115,6 +118,9 @@ impl FieldRule {
             return Err(FieldError::Taken(name.into()));
         }
         let (css, part) = ElementPart::split(css.trim());
+        if has_costly_type(css) {
+            return Err(SelectorError::Costly(css.into()).into());
+        }
         Ok(Self { written: text.trim().into(), pattern, name: name.into(), is_list, selector: selector(css)?, part })
     }
 
@@ -158,7 +164,7 @@ impl ElementPart {
 
     fn of(&self, element: ElementRef<'_>, page: &Page) -> Option<String> {
         match self {
-            Self::Text => Some(collapsed(element.text())),
+            Self::Text => collapsed(element.text(), &page.left),
             Self::Html => Some(element.inner_html()),
             Self::Attribute(name) => element.attr(name).map(str::to_owned),
             Self::Url(name) => {
@@ -206,10 +212,9 @@ impl FieldRules {
         )?;
         let (mut values, mut room) = (Map::new(), MOST_BYTES);
         for rule in rules {
-            let value = rule.value(&page, &mut room);
             // The first rule of a name that finds something counts: layouts differ.
             if values.get(&*rule.name).is_none_or(is_nothing) {
-                values.insert(rule.name.to_string(), value);
+                values.insert(rule.name.to_string(), rule.value(&page, &mut room));
             }
         }
         if self.json_ld {
@@ -234,6 +239,8 @@ impl PageFields {
 struct Page {
     html: Html,
     base: Base,
+    /// Bytes of text that may still be read: elements are within each other, and the text of each is read.
+    left: Cell<usize>,
 }
 
 impl Page {
@@ -246,7 +253,7 @@ impl Page {
         let base = selector("base[href]").ok()?;
         let href = html.select(&base).next().and_then(|element| element.attr("href"));
         let base = Base::of(href.map(str::as_bytes), url);
-        Some(Self { html, base })
+        Some(Self { html, base, left: Cell::new(MOST_READ) })
     }
 
     /// All that its scripts of that type hold, if they are JSON.
@@ -278,6 +285,15 @@ impl Page {
     }
 }
 
+/// Whether a selector counts elements of a type that it does not name: for each of them it would look at all before it.
+fn has_costly_type(css: &str) -> bool {
+    css.match_indices("-of-type").any(|(end, _)| {
+        let before = &css[..end];
+        let compound = before.rfind([' ', '>', '+', ',', '(']).map_or(before, |start| &before[start + 1..]);
+        !compound.starts_with(|letter: char| letter.is_ascii_alphabetic())
+    })
+}
+
 /// A value within its limit, if there is room for it.
 fn fitting(mut value: String, room: &mut usize) -> Option<String> {
     value.truncate(value.floor_char_boundary(LONGEST_VALUE));
@@ -294,16 +310,17 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Texts with their white space collapsed, the white space of Unicode.
-fn collapsed<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+/// Texts with their white space collapsed, the white space of Unicode, as far as a page may still be read.
+fn collapsed<'a>(texts: impl Iterator<Item = &'a str>, left: &Cell<usize>) -> Option<String> {
     let mut all = String::new();
     for text in texts {
+        left.set(left.get().checked_sub(text.len())?);
         all.push_str(text);
         if all.len() > 4 * LONGEST_VALUE {
             break;
         }
     }
-    all.split_whitespace().collect::<Vec<_>>().join(" ")
+    Some(all.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
@@ -380,6 +397,10 @@ mod tests {
         let many = fields(&["all[]=p", "last=i"], &(format!("<p>{long}</p>").repeat(10) + "<i>1</i>"));
         assert_eq!((many["all"].as_array().unwrap().len(), &many["last"]), (MOST_BYTES / LONGEST_VALUE, &Value::Null));
         assert_eq!(fields(&["a=p"], &"<div>".repeat(100_000)), Value::Null, "its tree is too deep");
+        let nested = format!("{}{}<p>x", "<div>".repeat(400), " ".repeat(LONGEST_VALUE * 4));
+        let read = fields(&["all[]=div", "p=p:first-of-type"], &nested);
+        assert!(read["all"].as_array().unwrap().len() < 300 && read["p"] == "x", "no more was read for the list");
+        assert_eq!(fields(&["a=.absent", "a=p@html", "b=p"], "<p>x")["b"], "x");
     }
 
     #[test]
@@ -391,6 +412,7 @@ mod tests {
             ("a=p[", "no"),
             ("a=", "no"),
             ("a=p ~ b", "too long"),
+            ("a=.x:first-of-type", "too long"),
             ("( => a=p", "no regular expression"),
             ("json_ld=p", "another name"),
         ] {

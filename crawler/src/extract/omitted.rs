@@ -38,7 +38,9 @@ pub enum SelectorError {
     #[error("{0:?} is not a CSS selector that Webloom understands")]
     Unknown(Box<str>),
     /// It takes more than linear time.
-    #[error("{0:?} would take too long on large pages: use no `~`, `:has()` or `:nth-last-…`")]
+    #[error(
+        "{0:?} would take too long on large pages: use no `~`, `:has()` or `:nth-last-…`, and `…-of-type` with the name of an element alone"
+    )]
     Costly(Box<str>),
 }
 

@@ -7,7 +7,12 @@
 //!
 //! Does not know: which cookie goes where ([`CookieJar`] does).
 
-use std::{convert::Infallible, path::Path, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -44,6 +49,8 @@ pub(crate) struct KeptCookies {
     imported: Option<u64>,
     /// What was read from it now.
     read_now: Option<CookiesRead>,
+    /// One writes the file at a time.
+    turn: Arc<Mutex<()>>,
 }
 
 impl KeptCookies {
@@ -66,6 +73,7 @@ impl KeptCookies {
             lock: directory.lock(),
             imported: None,
             read_now: None,
+            turn: Arc::default(),
         };
         if let Some(text) = &kept {
             let said = |mark: &str| text.lines().find_map(|line| line.strip_prefix(mark));
@@ -121,6 +129,7 @@ impl KeptCookies {
 
     /// Does the same where something has changed. What cannot be written now may be later: the crawl goes on.
     fn save_changes(&self) {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         if !(self.jar.take_change() | self.log_ins.take_change()) {
             return;
         }

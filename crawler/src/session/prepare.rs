@@ -34,6 +34,9 @@ const LINK_KEYS: [&str; 11] = [
     "check.anchors",
 ];
 
+/// What these say decides which fields pages have.
+const FIELD_KEYS: [&str; 2] = ["extract.fields", "extract.structured"];
+
 /// Settings that add to what is to be asked for, as a start does.
 const ADDING_KEYS: [&str; 3] = ["sources.sitemap", "check.external", "check.max_per_host"];
 
@@ -187,6 +190,7 @@ impl<C: Caller> Session<C> {
             tries_again: self.round != Round::Between,
             max_depth: settings.depth_limit(),
             sections: settings.scope.sections.clone(),
+            other_fields: !self.round.begins() && changes.iter().any(|change| FIELD_KEYS.contains(&change.key)),
         };
         let found = directory.begin(&beginning)?.ok_or_else(|| missing(&self.dir))?;
         tell_clamped(found.clamped);

@@ -22,7 +22,7 @@ pub(crate) struct VisitTaker {
 pub(super) fn of(_dir: &Path, settings: &Settings) -> Vec<VisitTaker> {
     let extract = &settings.extract;
     let fields = (!extract.fields.is_empty()).then(|| VisitTaker {
-        preparer: Some(Arc::new(FieldReader(extract.fields.clone()))),
+        preparer: Some(Arc::new(FieldReader::new(extract.fields.clone()))),
         taker: Box::new(FieldTaker::new(extract.items.clone())),
     });
     fields.into_iter().collect()

@@ -106,14 +106,50 @@ fn items_that_are_wanted_late_are_all_there() {
     let late = Webloom::go_on(&folder.crawl()).args(["--max-pages", "none", "--items"]).args([file(&folder)]);
     late.run().expect(0);
     assert_eq!(urls(&items(&file(&folder)), 0), products(&server, 9));
-    // What is there already is not written over, and what is gone is said.
+    // What is there already is not written over, and what is gone, or another file, is said.
     let other = Folder::new();
     let taken = Webloom::crawl(&other.crawl(), &server.url("/")).args(RULES).args(["--items"]).args([file(&folder)]);
     assert!(taken.run().expect(2).stderr.contains("this crawl has not written it"));
-    assert_eq!(items(&file(&folder)).len(), 9);
+    let whole = fs::read(file(&folder)).unwrap();
+    fs::write(file(&folder), whole.to_ascii_uppercase()).unwrap();
+    let changed = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(2);
+    assert!(changed.stderr.contains("this crawl has not written what it has"), "{}", changed.stderr);
+    assert_eq!(fs::read(file(&folder)).unwrap().len(), whole.len());
     fs::remove_file(file(&folder)).unwrap();
-    let gone = Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(2);
+    let gone = Webloom::go_on(&folder.crawl()).run().expect(2);
     assert!(gone.stderr.contains("it is gone: give another file"), "{}", gone.stderr);
+}
+
+#[test]
+fn items_that_a_run_left_out_come_with_the_next() {
+    let (server, folder) = (shop(6), Folder::new());
+    let run = |arguments: &[&str]| {
+        Webloom::crawl(&folder.crawl(), &server.url("/")).args(RULES).args(arguments).run().expect(0);
+    };
+    let name = file(&folder).display().to_string();
+    run(&["--items", &name, "--max-pages", "3"]);
+    let before = items(&file(&folder)).len();
+    run(&["--items", "none", "--max-pages", "5"]);
+    assert_eq!(items(&file(&folder)).len(), before);
+    run(&["--items", &name, "--max-pages", "none"]);
+    assert_eq!(urls(&items(&file(&folder)), 0), products(&server, 6));
+    // Also those of pages that were not modified.
+    run(&["--items", "none", "--again"]);
+    run(&["--items", &name, "--again"]);
+    let all = items(&file(&folder));
+    assert_eq!([1, 2].map(|sequence| urls(&all, sequence)), [1, 2].map(|_| products(&server, 6)));
+}
+
+#[test]
+fn rules_that_came_when_a_sequence_was_complete_hold_in_the_next() {
+    let (server, folder) = (shop(4), Folder::new());
+    Webloom::crawl(&folder.crawl(), &server.url("/")).run().expect(0);
+    Webloom::go_on(&folder.crawl()).args(RULES).run().expect(0);
+    for _ in 0..2 {
+        Webloom::go_on(&folder.crawl()).args(["--again"]).run().expect(0);
+        let price = &pages(&folder.crawl())[&server.url("/p/1")]["fields"]["price"];
+        assert_eq!(*price, json!("1,99 \u{20ac}"));
+    }
 }
 
 #[test]

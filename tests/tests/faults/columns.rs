@@ -48,6 +48,7 @@ const ANY_TEXT: &[&str] = &[
     "past.reason",
     "change.target",
     "crawl.classed_by",
+    "items_file.name",
     "items_file.path",
 ];
 
@@ -65,6 +66,8 @@ const ANY_NUMBER: &[&str] = &[
     "text.rule",
     "sequence.text_rule",
     "items_file.bytes",
+    "items_file.line",
+    "items_file.hash",
 ];
 
 /// Numbers of rows that the schema does not say to be such.

@@ -43,7 +43,7 @@ const MORE: &str = "
     SELECT 'http://moved.invalid/', 1, max(n), max(n), 1700000000000, 'redirected', 301, NULL, 'http://new.invalid/' FROM sequence;
     INSERT INTO sheet_part (sheet, url, is_sheet) SELECT min(id), 'http://read.invalid/', 0 FROM link_check;
     INSERT INTO page_field (visit, fields) SELECT max(id), '{\"a\": 1}' FROM visit;
-    INSERT INTO items_file (path, bytes) VALUES ('items.jsonl', 20);
+    INSERT INTO items_file (name, path, bytes, line, hash, visit) SELECT 'items.jsonl', '/items.jsonl', 20, 10, 5, max(id) FROM visit;
     UPDATE url SET key = url WHERE id = 2;
     UPDATE host SET sitemaps_in = 0, sitemap_guessed = 1;
     UPDATE host SET robots_first_failed = robots_fetched_at, known_good = origin || '/' WHERE cause IS NOT NULL;

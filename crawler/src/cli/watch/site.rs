@@ -281,7 +281,8 @@ impl Subject for Site {
 
     fn print(&self, line: &str) -> Result<(), CommandFailure> {
         let Program { output, among, .. } = &self.session.caller;
-        if output.json {
+        let settings = self.session.settings(self.stored.as_deref())?.settings;
+        if output.json || settings.extract.writes_to_stdout() {
             self.tell(line);
         } else if !output.quiet {
             among.voice.print(&format!("{line}\n"))?;

@@ -90,11 +90,11 @@ pub(super) fn area(connection: &Connection, row: &AreaRow) -> Result<()> {
     )?;
     // What the user gives is trusted from then on, though a server had led to it before.
     insert.execute(params![row.url, row.source.as_str(), row.source.is_given()])?;
-    if is_new { note_wider_scope(connection) } else { Ok(()) }
+    if is_new { note_other_reading(connection) } else { Ok(()) }
 }
 
-/// Links to a new part of the scope are kept from now on alone, where pages were read before.
-fn note_wider_scope(connection: &Connection) -> Result<()> {
+/// Links to a new part of the scope, or fields by other rules, are kept from now on alone, where pages were read before.
+pub(super) fn note_other_reading(connection: &Connection) -> Result<()> {
     let update = "UPDATE sequence SET links_since = n + 1
         WHERE n = (SELECT max(n) FROM sequence) AND EXISTS (SELECT 1 FROM visit WHERE outcome = 'stored')";
     connection.execute(update, []).map(|_| ())

@@ -47,6 +47,8 @@ pub struct Beginning<'a> {
     pub max_depth: Option<u32>,
     /// The sections whose limits are used up by what was fetched.
     pub sections: UrlSections,
+    /// Whether pages are read for other fields from now on than in the sequence before.
+    pub other_fields: bool,
 }
 
 impl Beginning<'_> {
@@ -79,6 +81,9 @@ impl CrawlDirectory {
             let found = found(&transaction, beginning)?;
             if let Some(settings) = beginning.settings {
                 transaction.execute("UPDATE crawl SET settings = ?", [settings])?;
+            }
+            if beginning.other_fields {
+                super::apply::note_other_reading(&transaction)?;
             }
             transaction.commit()?;
             // What was read is not needed again.

@@ -1,20 +1,24 @@
 //! [`FieldTaker`]: keeps the fields of pages, and writes them as items.
 //!
 //! Owns: the rows of fields, and the file of items, a JSON object a line. Its length is kept in the transaction of the visits: what a
-//! kill left behind it is cut off, so that each visit with a field has one item.
+//! kill left behind it is cut off, so that each visit with a field has one item. What it misses is written when a run begins.
+//!
+//! Invariant: a file that this crawl has not written, or that another one writes, is not touched.
 //!
 //! Does not know: how fields are found.
 
 use std::{
-    fs::File,
-    io::{self, Seek, SeekFrom, Write},
+    fs::{File, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
+    directory::DATABASE,
     error::database_error,
     takers::{Taken, Taker},
 };
@@ -30,15 +34,34 @@ pub struct FieldTaker {
 
 /// Where items are written.
 struct Items {
-    path: PathBuf,
+    /// As it was given.
+    name: String,
     /// `None` before the run has begun, and for stdout.
-    file: Option<File>,
+    file: Option<ItemsFile>,
+}
+
+/// A file of items, which nobody else writes.
+struct ItemsFile {
+    path: PathBuf,
+    file: File,
+    state: FileState,
+}
+
+/// What is known of a file.
+#[derive(Debug, Clone, Copy, Default)]
+struct FileState {
     /// What was written of it.
     bytes: u64,
+    /// Length of the last line, and its hash: by that it is known again.
+    line: u64,
+    hash: i64,
+    /// The last visit that has a line.
+    visit: i64,
 }
 
 /// An item.
 struct Item<'a> {
+    visit: i64,
     url: String,
     sequence: u32,
     at: Moment,
@@ -49,19 +72,15 @@ struct Item<'a> {
 impl FieldTaker {
     /// One that writes items into a file, or to stdout (`-`), if that is wanted.
     pub fn new(items: Option<PathBuf>) -> Self {
-        Self { items: items.map(|path| Items { path, file: None, bytes: 0 }) }
+        Self { items: items.map(|path| Items { name: path.display().to_string(), file: None }) }
     }
 }
 
 impl Taker for FieldTaker {
     fn resume(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        let Some(items) = self.items.as_mut().filter(|items| items.path != Path::new(STDOUT)) else { return Ok(()) };
-        let known = known_length(connection, &items.path).map_err(database_error(&items.path))?;
-        items.open(known)?;
-        if known.is_none() {
-            items.write_earlier(connection)?;
-        }
-        Ok(())
+        let Some(items) = self.items.as_mut().filter(|items| items.name != STDOUT) else { return Ok(()) };
+        items.open(connection)?;
+        items.catch_up(connection)
     }
 
     fn take(&mut self, visit: &Taken<'_>, connection: &Connection) -> Result<(), StoreError> {
@@ -75,64 +94,77 @@ impl Taker for FieldTaker {
             let copy = visit.row.copy.as_ref().filter(|_| visit.row.is_not_modified());
             copy.map_or(Ok(None), |copy| of_visit(connection, copy.visit))
         };
-        let failed = || database_error("webloom.sqlite");
         let (Some(fields), Some(items)) = (rows().map_err(failed())?, &mut self.items) else { return Ok(()) };
         let select = "SELECT url.url, visit.sequence FROM visit JOIN url ON url.id = visit.url WHERE visit.id = ?";
         let about = connection
             .prepare_cached(select)
             .and_then(|mut select| select.query_row([visit.visit], |row| Ok((row.get(0)?, row.get(1)?))));
         let (url, sequence) = about.map_err(failed())?;
-        items.write(&Item { url, sequence, at: visit.row.at, fields: &fields })?;
+        items.write(&Item { visit: visit.visit, url, sequence, at: visit.row.at, fields: &fields })?;
         items.note(connection).map_err(failed())
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {
-        let Some(Items { path, file: Some(file), .. }) = &self.items else { return Ok(()) };
+        let Some(ItemsFile { path, file, .. }) = self.items.as_ref().and_then(|items| items.file.as_ref()) else {
+            return Ok(());
+        };
         file.sync_data().map_err(unwritable(path))
     }
 }
 
 impl Items {
     /// Opens the file, and cuts off what no row tells of.
-    fn open(&mut self, known: Option<u64>) -> Result<(), StoreError> {
-        let failed = || unwritable(&self.path);
-        let mut file =
-            File::options().create(known.is_none()).truncate(false).read(true).write(true).open(&self.path).map_err(
-                |source| match source.kind() {
-                    io::ErrorKind::NotFound if known.is_some() => self.is_other("it is gone"),
-                    _ => failed()(source),
-                },
-            )?;
-        let length = file.metadata().map_err(failed())?.len();
-        if known.is_none() && length > 0 {
-            return Err(self.is_other("it is there already, and this crawl has not written it"));
+    fn open(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let known = known(connection, &self.name).map_err(failed())?;
+        // A relative name is of the folder in which it was given first.
+        let path = match &known {
+            Some((path, _)) => path.clone(),
+            None => std::path::absolute(&self.name).map_err(unwritable(Path::new(&self.name)))?,
+        };
+        let other = |why| StoreError::OtherItems { path: path.clone(), why };
+        let opened = File::options().create(known.is_none()).truncate(false).read(true).write(true).open(&path);
+        let mut file = opened.map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound if known.is_some() => other("it is gone"),
+            _ => unwritable(&path)(source),
+        })?;
+        // A file system without locks has none.
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(other("another crawl writes it"));
         }
-        let known = known.unwrap_or(0);
-        if known > length {
-            return Err(self.is_other("it is shorter than this crawl has left it"));
+        let length = file.metadata().map_err(unwritable(&path))?.len();
+        let state = known.as_ref().map(|(_, state)| *state);
+        match state {
+            None if length > 0 => return Err(other("it is there already, and this crawl has not written it")),
+            Some(state) if state.bytes > length => return Err(other("it is shorter than this crawl has left it")),
+            Some(state) if !state.is_end_of(&mut file).map_err(unwritable(&path))? => {
+                return Err(other("this crawl has not written what it has"));
+            }
+            _ => {}
         }
-        file.set_len(known).and_then(|()| file.seek(SeekFrom::Start(known))).map_err(failed())?;
-        (self.file, self.bytes) = (Some(file), known);
-        Ok(())
+        let state = state.unwrap_or_default();
+        let cut = file.set_len(state.bytes).and_then(|()| file.seek(SeekFrom::Start(state.bytes)));
+        cut.map_err(unwritable(&path))?;
+        self.file = Some(ItemsFile { path, file, state });
+        // Before anything is in it: a kill leaves no file that nobody knows.
+        self.note(connection).map_err(failed())
     }
 
-    fn is_other(&self, why: &'static str) -> StoreError {
-        StoreError::OtherItems { path: self.path.clone(), why }
-    }
-
-    /// Writes the items of the pages that the sequence had before anybody wanted them.
-    fn write_earlier(&mut self, connection: &Connection) -> Result<(), StoreError> {
-        let failed = || database_error("webloom.sqlite");
-        let select = "SELECT url.url, visit.sequence, visit.fetched_at, page_field.fields
-             FROM page_field JOIN visit ON visit.id = page_field.visit JOIN url ON url.id = visit.url
-             WHERE visit.sequence = (SELECT max(n) FROM sequence) ORDER BY visit.id";
+    /// Writes the items of the visits that came before anybody wanted them here: of a file that is new, those of the last sequence.
+    fn catch_up(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let Some(last) = self.file.as_ref().map(|file| file.state.visit) else { return Ok(()) };
+        let select = "SELECT visit.id, url.url, visit.sequence, visit.fetched_at, page_field.fields
+             FROM visit JOIN url ON url.id = visit.url
+                  JOIN page_field ON page_field.visit = iif(visit.status = 304, visit.same, visit.id)
+             WHERE visit.id > ?1 AND visit.outcome = 'stored'
+               AND (?1 > 0 OR visit.sequence = (SELECT max(n) FROM sequence)) ORDER BY visit.id";
         let mut select = connection.prepare(select).map_err(failed())?;
-        let mut rows = select.query([]).map_err(failed())?;
+        let mut rows = select.query([last]).map_err(failed())?;
         while let Some(row) = rows.next().map_err(failed())? {
-            let read = || Ok((row.get(0)?, row.get(1)?, row.get::<_, u64>(2)?, row.get::<_, String>(3)?));
-            let (url, sequence, at, fields) = read().map_err(failed())?;
+            let fields: String = row.get(4).map_err(failed())?;
+            let read = || Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, u64>(3)?));
+            let (visit, url, sequence, at) = read().map_err(failed())?;
             if PageFields::is_any(&fields) {
-                self.write(&Item { url, sequence, at: Moment::from_millis(at), fields: &fields })?;
+                self.write(&Item { visit, url, sequence, at: Moment::from_millis(at), fields: &fields })?;
             }
         }
         self.note(connection).map_err(failed())
@@ -141,24 +173,40 @@ impl Items {
     /// Writes an item at once: it is there before a commit says so.
     fn write(&mut self, item: &Item<'_>) -> Result<(), StoreError> {
         let line = item.line();
-        let written = if let Some(file) = &mut self.file {
-            file.write_all(line.as_bytes())
-        } else {
+        let Some(ItemsFile { path, file, state }) = &mut self.file else {
             let mut out = io::stdout().lock();
-            out.write_all(line.as_bytes()).and_then(|()| out.flush())
+            return match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+                // A reader that has gone away (`| head`) is no failure.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(Path::new(STDOUT))(error)),
+                _ => Ok(()),
+            };
         };
-        self.bytes += line.len() as u64;
-        written.map_err(unwritable(&self.path))
+        file.write_all(line.as_bytes()).map_err(unwritable(path))?;
+        let length = line.len() as u64;
+        *state =
+            FileState { bytes: state.bytes + length, line: length, hash: hash(line.as_bytes()), visit: item.visit };
+        Ok(())
     }
 
-    /// Keeps its length.
+    /// Keeps what is known of the file.
     fn note(&self, connection: &Connection) -> rusqlite::Result<()> {
-        if self.file.is_none() {
-            return Ok(());
-        }
-        let insert = "INSERT INTO items_file (path, bytes) VALUES (?1, ?2)
-             ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes";
-        connection.prepare_cached(insert)?.execute(params![self.path.display().to_string(), self.bytes]).map(|_| ())
+        let Some(ItemsFile { path, state, .. }) = &self.file else { return Ok(()) };
+        let insert =
+            "INSERT OR REPLACE INTO items_file (name, path, bytes, line, hash, visit) VALUES (?, ?, ?, ?, ?, ?)";
+        let FileState { bytes, line, hash, visit } = *state;
+        let values = params![self.name, path.display().to_string(), bytes, line, hash, visit];
+        connection.prepare_cached(insert)?.execute(values).map(|_| ())
+    }
+}
+
+impl FileState {
+    /// Whether the last line is where it was left.
+    fn is_end_of(self, file: &mut File) -> io::Result<bool> {
+        let Some(start) = self.bytes.checked_sub(self.line) else { return Ok(false) };
+        let mut line = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        file.take(self.line).read_to_end(&mut line)?;
+        Ok(line.is_empty() || hash(&line) == self.hash)
     }
 }
 
@@ -171,9 +219,23 @@ impl Item<'_> {
     }
 }
 
-fn known_length(connection: &Connection, path: &Path) -> rusqlite::Result<Option<u64>> {
-    let select = "SELECT bytes FROM items_file WHERE path = ?";
-    connection.query_row(select, [path.display().to_string()], |row| row.get(0)).optional()
+/// Where a file is, and what is known of it.
+fn known(connection: &Connection, name: &str) -> rusqlite::Result<Option<(PathBuf, FileState)>> {
+    let select = "SELECT path, bytes, line, hash, visit FROM items_file WHERE name = ?";
+    let state = |row: &Row<'_>| {
+        let state = FileState { bytes: row.get(1)?, line: row.get(2)?, hash: row.get(3)?, visit: row.get(4)? };
+        Ok((PathBuf::from(row.get::<_, String>(0)?), state))
+    };
+    connection.query_row(select, [name], state).optional()
+}
+
+/// 63 bits.
+fn hash(line: &[u8]) -> i64 {
+    i64::try_from(xxh3_64(line) >> 1).unwrap_or_default()
+}
+
+fn failed() -> impl FnOnce(rusqlite::Error) -> StoreError {
+    database_error(DATABASE)
 }
 
 /// The fields of a page that was not modified, if there are any.

@@ -250,8 +250,12 @@ const MIGRATIONS: &[&str] = &["
         fields TEXT NOT NULL           -- JSON
     ) STRICT;
     CREATE TABLE items_file (      -- files into which that is written as well
-        path  TEXT PRIMARY KEY,
-        bytes INTEGER NOT NULL         -- what was written, as far as it was committed
+        name  TEXT PRIMARY KEY,        -- as it was given
+        path  TEXT NOT NULL,
+        bytes INTEGER NOT NULL,        -- what was written, as far as it was committed
+        line  INTEGER NOT NULL,        -- length of the last line
+        hash  INTEGER NOT NULL,        -- of the last line
+        visit INTEGER NOT NULL         -- the last visit that has a line; 0: none
     ) STRICT, WITHOUT ROWID;
 "];
 

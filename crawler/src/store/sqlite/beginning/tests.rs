@@ -89,6 +89,7 @@ fn instructions_a_row(urls: u32) -> u64 {
         tries_again: true,
         max_depth: Some(9),
         sections: UrlSections::default(),
+        other_fields: false,
     };
     directory.is_untouched().unwrap();
     let found = directory.begin(&beginning).unwrap().unwrap();

@@ -244,7 +244,14 @@ fn lost(last: &Last) -> [CheckedTable; 2] {
 
 fn field_tables(last: &Last) -> [CheckedTable; 2] {
     let rows = vec![number("visit", 0..=last.visit), text("fields", ValueKind::Json)];
-    let files = vec![text("path", ValueKind::Text), number("bytes", COUNT)];
+    let files = vec![
+        text("name", ValueKind::Text),
+        text("path", ValueKind::Text),
+        number("bytes", COUNT),
+        number("line", COUNT),
+        number("hash", ANY),
+        number("visit", 0..=last.visit),
+    ];
     [table("page_field", rows), table("items_file", files)]
 }
 
