@@ -38,7 +38,7 @@ const MOST_USED: [(&str, &[&str]); 5] = [
 ];
 
 /// Examples of each command, by the words after `webloom`.
-const EXAMPLES: [(&str, &[&str]); 22] = [
+const EXAMPLES: [(&str, &[&str]); 23] = [
     (
         "",
         &[
@@ -97,6 +97,13 @@ const EXAMPLES: [(&str, &[&str]); 22] = [
         ],
     ),
     ("explain links", &["echo '{\"html\":\"<a href=b>\",\"base\":\"http://h/a\"}' | webloom explain links"]),
+    (
+        "explain fields",
+        &[
+            "echo '{\"html\":\"<h1>A</h1>\",\"base\":\"http://h/\",\"fields\":[\"title=h1\"]}' \\",
+            "  | webloom explain fields",
+        ],
+    ),
     ("explain sitemap", &["echo '{\"body\":\"http://h/a\",\"url\":\"http://h/s.txt\"}' | webloom explain sitemap"]),
     ("completions", &["webloom completions bash > webloom.bash"]),
     ("man", &["webloom man man1"]),
