@@ -12,7 +12,7 @@ use std::{
 
 use webloom_tests::{
     server::{Asked, Hit, Reply, Server},
-    webloom::{Webloom, assert_clean, pages},
+    webloom::{Webloom, assert_clean, pages, with_outcome},
 };
 
 use crate::{Folder, assert_counts, serve};
@@ -108,6 +108,12 @@ fn a_session_that_ends_loses_nothing_and_a_new_one_goes_on() {
         assert!(first.stderr.contains("--cookies FILE"), "{}", first.stderr);
         let stored = products(&folder);
         assert!((25..=30).contains(&stored), "{shut:?}: {stored} products, and those of a log-in page are none");
+        let queued = with_outcome(&folder.crawl(), "queued");
+        let why = Webloom::new(["why"]).args([folder.crawl()]).args([&queued[0]]).run().expect(0).stdout;
+        assert!(
+            why.contains("the log-in has expired") && why.contains("--cookies FILE` goes on with a new log-in"),
+            "{why}"
+        );
         let before = server.log().len();
         // The same cookies, or none, are of no use.
         for again in [Webloom::go_on(&folder.crawl()), crawl(&session(&folder, "one"))] {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     candidate::Hop,
-    health::HealthRow,
+    health::{FailureCause, HealthRow},
     observe::figures::{count, counted},
     queue::BEYOND_LIMIT,
     scope::Refusal,
@@ -251,6 +251,7 @@ fn next(answer: &UrlAnswer, dir: &Path) -> Option<String> {
             crawl(" --config FILE") + " goes on with other limits of the [[section]]"
         }
         (KeyState::Queued, Some(MAX_DEPTH)) => crawl(" --max-depth N") + " goes on with a larger depth",
+        (KeyState::Queued, _) if is_logged_out(answer) => crawl(" --cookies FILE") + " goes on with a new log-in",
         (KeyState::Queued, Some("budget")) => crawl(budget(answer)) + " goes on",
         (KeyState::Queued, Some(_)) => crawl("") + " goes on",
         (KeyState::Queued, None) | (KeyState::Unknown, Some(NOT_ADMITTED)) => goes_on(),
@@ -268,6 +269,12 @@ fn next(answer: &UrlAnswer, dir: &Path) -> Option<String> {
         (KeyState::Abandoned, _) => return None,
     };
     Some(format!("Next: {advice}."))
+}
+
+/// Whether its host waits for another log-in.
+fn is_logged_out(answer: &UrlAnswer) -> bool {
+    let health = answer.facts.host.as_ref().and_then(|host| host.health.as_ref());
+    health.is_some_and(|health| health.cause == FailureCause::LogIn)
 }
 
 fn is_of_section(answer: &UrlAnswer) -> bool {
