@@ -164,8 +164,8 @@ fn explain_links(question: LinksQuestion) -> Result<Value, String> {
         "alternates": list(&page.alternates), "nofollow": list(&page.nofollow), "base": page.base.as_str(),
         "charset": page.charset, "title": page.head.title,
         "description": page.head.description, "canonical": page.head.canonical,
-        "needs_js": page.head.needs_js,
-        "meta_robots": {"nofollow": page.meta_robots.nofollow, "noindex": page.meta_robots.noindex},
+        "needs_js": page.head.needs_js, "language": page.head.language, "h1": page.head.heading, "words": page.head.words,
+        "meta_robots": {"nofollow": page.head.robots.nofollow, "noindex": page.head.robots.noindex},
     }))
 }
 

@@ -7,6 +7,7 @@
 
 use std::{
     io::{self, BufWriter, IsTerminal},
+    ops::RangeInclusive,
     process::ExitCode,
 };
 
@@ -34,6 +35,19 @@ where
 {
     let words = PossibleValuesParser::new(all.map(word));
     words.map(move |given| all.into_iter().find(|one| word(*one) == given).expect("one of the possible values"))
+}
+
+/// Statuses, from the first to the last.
+pub(super) type StatusRange = RangeInclusive<u16>;
+
+/// Reads a status, or all that begin with a digit.
+pub(super) fn status(text: &str) -> Result<StatusRange, String> {
+    let hundred = text.strip_suffix("xx").and_then(|digit| digit.parse::<u16>().ok()).filter(|digit| *digit < 10);
+    let one = text.parse::<u16>().ok().map(|code| code..=code);
+    let range = hundred.map(|digit| digit * 100..=digit * 100 + 99).or(one);
+    range
+        .filter(|range| *range.start() >= 100 && *range.end() <= 999)
+        .ok_or_else(|| "give a status from 100 to 999, such as 404, or 4xx".to_owned())
 }
 
 /// The form of the rows of a command.

@@ -1,6 +1,6 @@
 //! `webloom pages`.
 
-use std::{ops::RangeInclusive, path::PathBuf, process::ExitCode};
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::{
     Args,
@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::{
     CommandFailure, directory,
-    listing::{self, FormatArg, Listing, one_of, without_login},
+    listing::{self, FormatArg, Listing, StatusRange, one_of, without_login},
     outcome,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) struct PagesArgs {
     #[command(flatten)]
     format: FormatArg,
     /// Only URLs with this status: 404, or 4xx
-    #[arg(long, value_name = "CODE", value_parser = status)]
+    #[arg(long, value_name = "CODE", value_parser = listing::status)]
     status: Option<StatusRange>,
     /// Only URLs with this outcome, such as broken
     #[arg(long, value_parser = one_of(PageOutcome::ALL, PageOutcome::as_str))]
@@ -112,7 +112,7 @@ const ORDERS: [&str; 20] = [
     "-fetched_at",
 ];
 
-const COLUMNS: [Column; 22] = [
+const COLUMNS: [Column; 26] = [
     Column::url("url"),
     Column::url("key"),
     Column::plain("status"),
@@ -126,6 +126,10 @@ const COLUMNS: [Column; 22] = [
     Column::plain("description"),
     Column::url("canonical"),
     Column::plain("needs_js"),
+    Column::plain("language"),
+    Column::plain("h1"),
+    Column::plain("robots"),
+    Column::plain("words"),
     Column::plain("depth"),
     Column::plain("hop"),
     Column::url("via"),
@@ -171,19 +175,6 @@ fn count(args: &PagesArgs, records: &impl ReadSide) -> Result<ExitCode, CommandF
     }
     outcome::print(&format!("{number}\n"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Statuses, from the first to the last.
-type StatusRange = RangeInclusive<u16>;
-
-/// Reads a status, or all that begin with a digit.
-fn status(text: &str) -> Result<StatusRange, String> {
-    let hundred = text.strip_suffix("xx").and_then(|digit| digit.parse::<u16>().ok()).filter(|digit| *digit < 10);
-    let one = text.parse::<u16>().ok().map(|code| code..=code);
-    let range = hundred.map(|digit| digit * 100..=digit * 100 + 99).or(one);
-    range
-        .filter(|range| *range.start() >= 100 && *range.end() <= 999)
-        .ok_or_else(|| "give a status from 100 to 999, such as 404, or 4xx".to_owned())
 }
 
 /// Reads a column, and whether the order is reversed.
@@ -260,6 +251,10 @@ fn row(line: &PageLine) -> [Value<'_>; COLUMNS.len()] {
         line.head.description.as_deref().into(),
         canonical,
         if line.head.needs_js { Value::Flag(true) } else { Value::None },
+        line.head.language.as_deref().into(),
+        line.head.heading.as_deref().into(),
+        line.head.robots.as_str().into(),
+        line.head.words.map(u64::from).into(),
         line.depth.into(),
         line.hop.map(Hop::as_str).into(),
         via,

@@ -55,21 +55,23 @@ pub(super) fn page(
     let header = extract::link_header(values, url);
     if !page.html {
         page.head.name_canonical(header.canonical, url);
+        page.head.robots = header_robots(response, agent);
         let text =
             reading.text.as_ref().and_then(|_| extract::plain_text(&response.body, response.content_type(), url));
         page.text = text.map(|text| TextRow::of(&text, known));
         if header.pages.is_empty() {
             return (page, None);
         }
-        page.follows = !header_robots(response, agent).nofollow;
+        page.follows = !page.head.robots.nofollow;
         let mut links = RawLinks::none(url, reading.limits, reading.seed, reading.beside.labels);
         links.add_header(&header.pages);
         return (page, Some(links));
     }
     let mut scanned = extract::scan(&response.body, response.content_type(), url, reading);
     page.text = scanned.text.take().map(|text| TextRow::of(&text, known));
-    page.follows = !(scanned.meta_robots.nofollow || header_robots(response, agent).nofollow);
     page.head = std::mem::take(&mut scanned.head);
+    page.head.robots |= header_robots(response, agent);
+    page.follows = !page.head.robots.nofollow;
     page.head.name_canonical(header.canonical, url);
     scanned.links.add_header(&header.pages);
     if let Some(canonical) = page.head.canonical.as_deref().filter(|_| reading.follows_canonical) {

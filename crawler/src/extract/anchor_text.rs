@@ -1,6 +1,6 @@
-//! The text of a link: the text between its tags, or else the `alt` texts of its images.
+//! The text of a link or of a heading: the text between its tags, or else the `alt` texts of its images.
 //!
-//! Owns: where a link's content ends (at `</a>`, or where the next link begins), and how much of it is read and kept.
+//! Owns: where the content of a link ends (at `</a>`, or where the next link begins), and how much of it is read and kept.
 //!
 //! Invariants: at most [`MOST_READ`] bytes after the tag are read for one link, so the time is linear in the links of a page; white space
 //! is one space; at most [`LONGEST_TEXT`] bytes are kept, cut between two characters.
@@ -69,7 +69,12 @@ impl Words {
 
 /// The text of a link, by what follows its start tag.
 pub(super) fn of_content(html: &[u8]) -> String {
-    plain(html).unwrap_or_else(|| read(html))
+    plain(html).unwrap_or_else(|| read(html, is_link))
+}
+
+/// The text of an `h1`, by what follows its start tag.
+pub(super) fn of_heading(html: &[u8]) -> String {
+    read(html, |name| name.eq_ignore_ascii_case(b"h1"))
 }
 
 /// The text of an attribute's value.
@@ -121,7 +126,7 @@ fn plain(html: &[u8]) -> Option<String> {
 }
 
 /// The text with all that may stand in it.
-fn read(html: &[u8]) -> String {
+fn read(html: &[u8], ends: impl Fn(&[u8]) -> bool) -> String {
     let mut words = Words::default();
     let mut names = Words::default();
     let mut hidden = None;
@@ -129,7 +134,7 @@ fn read(html: &[u8]) -> String {
         let Ok(token) = token;
         match token {
             Token::StartTag(_) if hidden.is_some() => {}
-            Token::StartTag(tag) if is_link(&tag.name) => break,
+            Token::StartTag(tag) if ends(&tag.name) => break,
             Token::StartTag(tag) if is_hidden(&tag.name) && !tag.self_closing => hidden = Some(tag.name),
             Token::StartTag(tag) => match (&**tag.name, tag.attributes.get(&b"alt"[..])) {
                 (name, Some(alt)) if is_image(name) => {
@@ -140,7 +145,7 @@ fn read(html: &[u8]) -> String {
                 _ => {}
             },
             Token::EndTag(tag) if hidden.as_ref() == Some(&tag.name) => hidden = None,
-            Token::EndTag(tag) if hidden.is_none() && is_link(&tag.name) => break,
+            Token::EndTag(tag) if hidden.is_none() && ends(&tag.name) => break,
             Token::EndTag(tag) if divides(&tag.name) => words.divide(),
             Token::String(piece) if hidden.is_none() => words.push(&text(&piece)),
             _ => {}
@@ -280,7 +285,7 @@ mod tests {
         #[test]
         fn the_short_way_finds_what_the_tokenizer_finds(html in soup()) {
             if let Some(text) = plain(&html) {
-                prop_assert_eq!(text, read(&html));
+                prop_assert_eq!(text, read(&html, is_link));
             }
         }
     }
@@ -296,7 +301,7 @@ mod tests {
         #[test]
         fn a_long_text_is_the_same_both_ways(text in "[a-z \\n\u{e4}]{0,300}") {
             let html = format!("x {text}</a>");
-            prop_assert_eq!(plain(html.as_bytes()).unwrap(), read(html.as_bytes()));
+            prop_assert_eq!(plain(html.as_bytes()).unwrap(), read(html.as_bytes(), is_link));
         }
     }
 }

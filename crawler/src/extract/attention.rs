@@ -18,6 +18,15 @@ pub(super) enum Region {
     UnwantedText,
 }
 
+/// An element that has just begun, whose text is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextOf {
+    /// The link of this number.
+    Link(u32),
+    /// The heading of the page.
+    Heading,
+}
+
 /// Shared by the two ends of the tokenizer. Plain cells: both ends live in one call on one thread.
 #[derive(Debug)]
 pub(super) struct Attention {
@@ -27,8 +36,8 @@ pub(super) struct Attention {
     pub(super) value: Cell<bool>,
     /// How many attributes the tag being read has so far.
     pub(super) attributes: Cell<u32>,
-    /// The link whose content comes next, if its text is wanted.
-    pub(super) link: Cell<Option<u32>>,
+    /// What comes next, if its text is wanted.
+    pub(super) text_of: Cell<Option<TextOf>>,
 }
 
 impl Attention {
@@ -38,7 +47,7 @@ impl Attention {
             region: Cell::new(Region::Markup),
             value: Cell::new(false),
             attributes: Cell::new(0),
-            link: Cell::new(None),
+            text_of: Cell::new(None),
         }
     }
 }

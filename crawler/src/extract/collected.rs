@@ -21,6 +21,10 @@ pub(super) struct Collected {
     pub(super) description: Option<Vec<u8>>,
     /// `href` of the first `link` with `rel=canonical` that has one.
     pub(super) canonical: Option<Vec<u8>>,
+    /// `lang` of the first `html` that has one.
+    pub(super) language: Option<Vec<u8>>,
+    /// Text of the first `h1` that has one.
+    pub(super) heading: Option<String>,
     /// Whether it has a `script`.
     pub(super) has_scripts: bool,
     /// From the meta tags.

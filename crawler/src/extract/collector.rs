@@ -9,7 +9,7 @@ use html5gum::{Emitter, Error, Reader, State, Tokenizer};
 
 use super::{
     anchor_text,
-    attention::{Attention, Region},
+    attention::{Attention, Region, TextOf},
     attributes::{has_token, is_nofollow},
     collected::Collected,
     directives::MetaRobots,
@@ -192,6 +192,12 @@ impl<'a, L: Listener> Collector<'a, L> {
             _ if !html => {}
             Tag::Base if found.base.is_none() => found.base = self.values.get(Slot::Url).map(<[u8]>::to_vec),
             Tag::Meta => self.take_meta(found),
+            Tag::Html if found.language.is_none() => {
+                let language = self.values.get(Slot::Content).map(<[u8]>::trim_ascii);
+                found.language = language.filter(|language| !language.is_empty()).map(<[u8]>::to_vec);
+            }
+            // The text follows. The reader has it.
+            Tag::Heading if found.heading.is_none() => self.attention.text_of.set(Some(TextOf::Heading)),
             Tag::Title => drop(found.title.get_or_insert_default()),
             Tag::Link => self.take_link(found),
             Tag::Frame | Tag::InlineFrame => self.take_frame(found),
@@ -217,7 +223,7 @@ impl<'a, L: Listener> Collector<'a, L> {
         } else {
             // The text follows. The reader has it.
             found.links.put_label(number, rel, "");
-            self.attention.link.set(Some(number));
+            self.attention.text_of.set(Some(TextOf::Link(number)));
         }
     }
 

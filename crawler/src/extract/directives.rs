@@ -44,6 +44,23 @@ impl MetaRobots {
     }
 }
 
+impl MetaRobots {
+    /// Both, as in the database and in output; `None` if nothing is asked for.
+    pub fn as_str(self) -> Option<&'static str> {
+        match (self.noindex, self.nofollow) {
+            (true, true) => Some("noindex,nofollow"),
+            (true, false) => Some("noindex"),
+            (false, true) => Some("nofollow"),
+            (false, false) => None,
+        }
+    }
+
+    /// Reads [`MetaRobots::as_str`].
+    pub fn from_word(word: &str) -> Self {
+        Self::of_list(word)
+    }
+}
+
 impl BitOrAssign for MetaRobots {
     fn bitor_assign(&mut self, other: Self) {
         self.nofollow |= other.nofollow;

@@ -1,12 +1,15 @@
-//! [`PageHead`]: what the head of a page says of the page.
+//! [`PageHead`]: what a page says of itself.
 
-use super::{base::Base, collected::Collected, shell::is_shell};
+use super::{base::Base, collected::Collected, directives::MetaRobots, shell::is_shell, word_count};
 use crate::url::WebUrl;
 
 /// How many bytes of a description are kept.
 const LONGEST_DESCRIPTION: usize = 1024;
 
-/// What the head of a page says of the page.
+/// How many bytes of a language are kept: no tag is as long.
+const LONGEST_LANGUAGE: usize = 64;
+
+/// What a page says of itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageHead {
     /// Text of the first `title`, white space collapsed (at most 4096 bytes of it); `None` if there is none or it is
@@ -18,6 +21,14 @@ pub struct PageHead {
     pub canonical: Option<Box<str>>,
     /// Whether it shows next to nothing until its scripts have run.
     pub needs_js: bool,
+    /// The `lang` of its `html` element, as written (at most 64 bytes of it).
+    pub language: Option<Box<str>>,
+    /// Text of the first `h1` that has any, white space collapsed (at most 200 bytes of it).
+    pub heading: Option<Box<str>>,
+    /// What it asks of robots, in its meta tags and its headers.
+    pub robots: MetaRobots,
+    /// Words that it shows; `None` if it is no HTML.
+    pub words: Option<u32>,
 }
 
 impl PageHead {
@@ -29,11 +40,13 @@ impl PageHead {
             description: found.description.as_deref().and_then(words),
             canonical: None,
             needs_js: is_shell(html, found),
+            language: found.language.as_deref().and_then(words),
+            heading: found.heading.as_deref().map(Into::into),
+            robots: found.robots,
+            words: Some(word_count::of(html)),
         };
-        if let Some(description) = head.description.as_deref().filter(|text| text.len() > LONGEST_DESCRIPTION) {
-            let end = description.floor_char_boundary(LONGEST_DESCRIPTION);
-            head.description = Some(description[..end].trim_end().into());
-        }
+        shorten(&mut head.description, LONGEST_DESCRIPTION);
+        shorten(&mut head.language, LONGEST_LANGUAGE);
         head.name_canonical(canonical, url);
         head
     }
@@ -46,6 +59,13 @@ impl PageHead {
     }
 }
 
+/// Cuts a text between two characters.
+fn shorten(text: &mut Option<Box<str>>, most: usize) {
+    if let Some(long) = text.as_deref().filter(|text| text.len() > most) {
+        *text = Some(long[..long.floor_char_boundary(most)].trim_end().into());
+    }
+}
+
 /// A text with its white space collapsed; `None` if it is blank.
 fn words(text: &[u8]) -> Option<Box<str>> {
     let text = String::from_utf8_lossy(text);
@@ -55,7 +75,9 @@ fn words(text: &[u8]) -> Option<Box<str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LinkLimits, Reading, ReferenceSeed, scan};
+    use std::sync::Arc;
+
+    use super::super::{LinkLimits, Omitted, Reading, ReferenceSeed, scan};
     use super::*;
 
     fn head(html: &str) -> PageHead {
@@ -74,6 +96,48 @@ mod tests {
         }
         let long = head(&format!("<meta name=description content='{}'>", "\u{fc}".repeat(2000))).description;
         assert_eq!(long.map(|text| text.len()), Some(1024));
+    }
+
+    #[test]
+    fn language_and_heading_are_the_first_that_say_anything() {
+        for (html, language, heading) in [
+            (
+                "<!doctype html><HTML LANG=' de '><h1 class=x> Two\n words<br>and</h1>",
+                Some("de"),
+                Some("Two words and"),
+            ),
+            (
+                "<html lang=''><html lang=fr><h1></h1><h1><!-- no --></h1><h1><img alt=Logo></h1>",
+                Some("fr"),
+                Some("Logo"),
+            ),
+            ("<h1><a href=x>linked <b>t</b>ext</a></h1><h1>no</h1>", None, Some("linked text")),
+            ("<svg><h1>left</h1></svg><p lang=en><h2>no</h2>", None, Some("left")),
+            ("<h1>&lt;b&gt; &amp; more<script>no</script></h1>", None, Some("<b> & more")),
+            ("<h1>not closed", None, Some("not closed")),
+            ("<h1>", None, None),
+        ] {
+            let head = head(html);
+            assert_eq!((head.language.as_deref(), head.heading.as_deref()), (language, heading), "{html}");
+        }
+        let long = head(&format!("<html lang={0}><h1>{0}", "\u{fc}".repeat(2000)));
+        let lengths = [long.language, long.heading].map(|text| text.map(|text| text.len()));
+        assert_eq!(lengths, [Some(64), Some(200)]);
+    }
+
+    #[test]
+    fn all_is_the_same_with_and_without_the_text() {
+        let url = WebUrl::parse("http://h/").unwrap();
+        let html = "<html lang=en><title>no</title><h1>one <a href=x>two</a></h1><script>no</script>three";
+        let mut reading = Reading::links(LinkLimits::NONE, ReferenceSeed::random());
+        for text in [None, Some(Arc::<Omitted>::default())] {
+            reading.text = text;
+            let head = scan(html.as_bytes(), Some("text/html"), &url, &reading).head;
+            assert_eq!(
+                (head.words, head.heading.as_deref(), head.language.as_deref()),
+                (Some(3), Some("one two"), Some("en"))
+            );
+        }
     }
 
     #[test]

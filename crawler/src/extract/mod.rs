@@ -58,6 +58,7 @@ mod tests;
 mod text_tests;
 mod tokens;
 mod tree;
+mod word_count;
 
 pub use anchors::{AnchorLink, AnchorNames, PageAnchors, anchors};
 pub use arena::{RawLink, RawLinks, ReferenceHash};

@@ -10,7 +10,6 @@ use super::{
     charset::{DecodedText, decode},
     collected::Collected,
     collector::{collect, collect_with_text},
-    directives::MetaRobots,
     element::LinkKinds,
     head::PageHead,
     omitted::whole,
@@ -41,8 +40,6 @@ pub struct PageLinks {
     pub beyond: u64,
     /// What its head says of it.
     pub head: PageHead,
-    /// What the meta tags ask of robots.
-    pub meta_robots: MetaRobots,
     /// What relative references were resolved against: the page's URL, or that of its first `base` with an `href`.
     pub base: WebUrl,
     /// Name of the encoding the page was read in, as in the Encoding standard (`UTF-8`, `windows-1252`, …).
@@ -76,8 +73,6 @@ pub struct PageReferences {
     pub base: WebUrl,
     /// As [`PageLinks::charset`].
     pub charset: &'static str,
-    /// As [`PageLinks::meta_robots`].
-    pub meta_robots: MetaRobots,
     /// As [`PageLinks::head`].
     pub head: PageHead,
 }
@@ -87,8 +82,6 @@ pub struct PageReferences {
 pub struct ScannedPage {
     /// As [`PageLinks::head`].
     pub head: PageHead,
-    /// As [`PageLinks::meta_robots`].
-    pub meta_robots: MetaRobots,
     /// As [`PageLinks::charset`].
     pub charset: &'static str,
     /// The links as they are written.
@@ -104,7 +97,7 @@ pub fn scan(body: &[u8], content_type: Option<&str>, url: &WebUrl, reading: &Rea
     let base = Base::of(found.base.as_deref(), url);
     let head = PageHead::of(&html, &found, &base, url);
     found.links.leave_out_refreshes(|reference| base.join(reference).as_ref() == Some(url));
-    ScannedPage { head, meta_robots: found.robots, charset, links: RawLinks::new(found.links, base), text }
+    ScannedPage { head, charset, links: RawLinks::new(found.links, base), text }
 }
 
 /// One pass, unless parts are left out of the text: those are known by the page's tree alone.
@@ -153,10 +146,10 @@ pub fn plain_text(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Opti
 impl ScannedPage {
     /// The links as URLs.
     pub fn resolved(self) -> PageLinks {
-        let Self { head, meta_robots, charset, links: raw, text: _ } = self;
+        let Self { head, charset, links: raw, text: _ } = self;
         let (urls, left) = different(raw.marks().map(|(number, marks)| (raw.url(number), marks)), raw.most_bytes());
         let links = urls.into_iter().map(|(url, marks)| PageLink { url, nofollow: !marks.some_follow }).collect();
-        PageLinks { links, beyond: raw.beyond() + left, head, meta_robots, base: raw.base().url.clone(), charset }
+        PageLinks { links, beyond: raw.beyond() + left, head, base: raw.base().url.clone(), charset }
     }
 }
 
@@ -191,7 +184,6 @@ pub fn everything(body: &[u8], content_type: Option<&str>, url: &WebUrl) -> Page
         frames: urls(&found.frames),
         alternates: urls(&found.alternates),
         charset,
-        meta_robots: found.robots,
         head: PageHead::of(&html, &found, &base, url),
         base: base.url,
     }

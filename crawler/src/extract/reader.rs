@@ -14,7 +14,7 @@ use memchr::memchr;
 
 use super::{
     anchor_text,
-    attention::{Attention, Region},
+    attention::{Attention, Region, TextOf},
     attributes::{Attributes, is_nofollow, name_end, tag_end},
     collected::Collected,
     element::{Element, LinkKinds},
@@ -57,7 +57,7 @@ impl<'a> PageReader<'a> {
         match needle {
             // Data and RCDATA state.
             [b'&', b'<', ..] => {
-                self.read_link();
+                self.read_text();
                 match region {
                     Region::Markup | Region::Foreign => Some(self.before_wanted_tag(region)),
                     Region::UnwantedText => Some(until(b'<', self.rest)),
@@ -81,11 +81,14 @@ impl<'a> PageReader<'a> {
         }
     }
 
-    /// Takes the text of a link whose start tag the tokenizer has read.
+    /// Takes the text of an element whose start tag the tokenizer has read.
     #[inline]
-    fn read_link(&self) {
-        if let Some(number) = self.attention.link.take() {
-            self.found.borrow_mut().links.put_label(number, None, &anchor_text::of_content(self.rest));
+    fn read_text(&self) {
+        let Some(of) = self.attention.text_of.take() else { return };
+        let found = &mut *self.found.borrow_mut();
+        match of {
+            TextOf::Link(number) => found.links.put_label(number, None, &anchor_text::of_content(self.rest)),
+            TextOf::Heading => found.heading = Some(anchor_text::of_heading(self.rest)).filter(|text| !text.is_empty()),
         }
     }
 
@@ -263,7 +266,7 @@ mod tests {
         <a·href=1>
         <a·href <A·HREF='2'·rel=nofollow> </a> <a· href="3 <div·class=' <p/ </p> <br>
         <base·href=b/> <meta·name=robots·content=none> <meta·name=description·content=t>
-        <title> </title> <script> </script> <script <style> </style <textarea> </textarea>
+        <html·lang=de> <title> </title> <script> </script> <script <style> </style <textarea> </textarea>
         <iframe·src=f> </iframe> <noframes> <plaintext>
         <svg> <svg/> </svg> <math> <mi> <title/> <foreignObject> </foreignObject> <style/>
         <img·src=i> <link·rel=stylesheet·href=s> <link·rel=next·href=l> <link·rel=canonical·href=c> <link·hreflang=de·rel=alternate·href=d> <LINK·rel='a·alternate·nofollow'·type=application/rss+xml·href="m

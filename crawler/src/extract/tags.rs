@@ -29,6 +29,10 @@ pub(super) enum Tag {
     Anchor,
     /// `base`.
     Base,
+    /// `html`.
+    Html,
+    /// `h1`.
+    Heading,
     /// `meta`.
     Meta,
     /// `title`.
@@ -77,6 +81,8 @@ impl Tag {
         match name {
             b"a" | b"area" => Self::Anchor,
             b"base" => Self::Base,
+            b"html" => Self::Html,
+            b"h1" => Self::Heading,
             b"meta" => Self::Meta,
             b"title" => Self::Title,
             b"svg" | b"math" => Self::Foreign,
@@ -103,6 +109,7 @@ impl Tag {
             Self::Other => false,
             Self::Link if wanted == Wanted::Parts => true,
             Self::Use => wanted == Wanted::Parts,
+            Self::Html | Self::Heading => wanted != Wanted::Parts,
             Self::Frame | Self::Link => wanted == Wanted::Everything || wanted.follows(LinkKinds::Pages),
             Self::Form => wanted.follows(LinkKinds::PagesAndForms),
             Self::Embedded => matches!(wanted, Wanted::Everything | Wanted::Parts),
@@ -128,7 +135,9 @@ impl Tag {
             (Self::Anchor | Self::Base | Self::Link, b"href") | (Self::Form, b"action") => Some(Slot::Url),
             (Self::Anchor, b"xlink:href") => Some(Slot::OtherUrl),
             (Self::Anchor | Self::Link | Self::Form, b"rel") | (Self::Meta, b"name") => Some(Slot::Kind),
-            (Self::Meta, b"content") | (Self::Anchor, b"alt") | (Self::Link, b"hreflang") => Some(Slot::Content),
+            (Self::Meta, b"content") | (Self::Anchor, b"alt") | (Self::Link, b"hreflang") | (Self::Html, b"lang") => {
+                Some(Slot::Content)
+            }
             (Self::Link, b"type") | (Self::Meta, b"http-equiv") | (Self::Form, b"method") => Some(Slot::Type),
             _ if wanted == Wanted::Links(LinkKinds::Anchors) => None,
             (Self::Frame | Self::InlineFrame, b"src") => Some(Slot::Url),
@@ -153,7 +162,7 @@ pub(super) enum Slot {
     OtherUrl,
     /// `rel`, or the `name` of a meta tag.
     Kind,
-    /// `content`, the `alt` of an area, the `srcdoc` of a frame, the `hreflang` of a link, or what is shown in other sizes.
+    /// `content`, the `lang` of the page, the `alt` of an area, the `srcdoc` of a frame, the `hreflang` of a link, or what is shown in other sizes.
     Content,
     /// `type`, `method`, or the `http-equiv` of a meta tag.
     Type,

@@ -52,6 +52,8 @@ pub struct LinkToCheck {
     pub redirects: u32,
     /// Whether names on its page are looked for, or what it loads as a style sheet.
     pub reads: bool,
+    /// Whether nothing leads to it, but to the same with http.
+    pub is_guess: bool,
 }
 
 /// What came of a URL that was checked.

@@ -40,7 +40,7 @@ fn judge(case: &Value) -> Result<Result<(), String>> {
     let (body, content_type) = body(case)?;
     let page = everything(&body, Some(&content_type), &url);
     let visit = links(&body, Some(&content_type), &url);
-    let same = visit.links.iter().map(|link| &link.url).eq(&page.links) && visit.meta_robots == page.meta_robots;
+    let same = visit.links.iter().map(|link| &link.url).eq(&page.links) && visit.head.robots == page.head.robots;
     if !same || visit.base != page.base || visit.head.title != page.head.title {
         return Ok(Err("links() and everything() disagree".into()));
     }
@@ -69,7 +69,7 @@ fn compare(case: &Value, page: &PageReferences, url: &WebUrl) -> Result<(), Stri
     let robots = robots(case);
     match () {
         () if base.as_ref().unwrap_or(url) != &page.base => Err(format!("base: {}, expected {base:?}", page.base)),
-        () if robots != page.meta_robots => Err(format!("meta robots: {:?}, expected {robots:?}", page.meta_robots)),
+        () if robots != page.head.robots => Err(format!("meta robots: {:?}, expected {robots:?}", page.head.robots)),
         () => Ok(()),
     }
 }

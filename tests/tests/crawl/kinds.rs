@@ -88,16 +88,17 @@ fn forms_lead_to_pages_if_the_settings_say_so() {
 
 #[test]
 fn what_a_page_says_of_itself_is_recorded_and_its_canonical_page_followed_if_the_settings_say_so() {
-    let server = serve(|asked| {
-        match asked.target.as_str() {
+    let server = serve(|asked| match asked.target.as_str() {
         "/" => Reply::html(
-            "<meta name=description content=' Of a\npage '><link rel=canonical href=/one#x><link rel=canonical href=/no>
+            "<html lang=' de-CH '><meta name=robots content='noindex'><h1></h1><h1>A <a href=/itself>head\ning</a></h1>
+             <meta name=description content=' Of a\npage '><link rel=canonical href=/one#x><link rel=canonical href=/no>
              <link rel=alternate hreflang=de href=/de><a href=/itself>a</a>",
         ),
-        "/itself" => Reply::html("<link rel=canonical href='/itself'>"),
-        "/de" => Reply::text("a file").header("link: </file>; rel=canonical"),
+        "/itself" => {
+            Reply::html("<link rel=canonical href='/itself'><p>three more<b>words</b>").header("x-robots-tag: none")
+        }
+        "/de" => Reply::text("a file").header("link: </file>; rel=canonical").header("x-robots-tag: nofollow"),
         _ => Reply::html("the end"),
-    }
     });
     for (setting, paths) in [("record", &["/", "/de", "/itself"][..]), ("follow", &["/", "/de", "/itself", "/one"])] {
         let folder = Folder::new();
@@ -110,6 +111,11 @@ fn what_a_page_says_of_itself_is_recorded_and_its_canonical_page_followed_if_the
         };
         assert_eq!(said("/"), [Some("Of a page".to_owned()), Some(server.url("/one"))]);
         assert_eq!([said("/itself"), said("/de")], [[None, None], [None, Some(server.url("/file"))]]);
+        let said =
+            |path: &str| ["language", "h1", "robots", "words"].map(|column| found[&server.url(path)][column].clone());
+        assert_eq!(json!(said("/")), json!(["de-CH", "A head ing", "noindex", 4]));
+        assert_eq!(json!(said("/itself")), json!([null, null, "noindex,nofollow", 3]));
+        assert_eq!(json!(said("/de")), json!([null, null, "nofollow", null]));
         let links = Webloom::new(["links", "--format", "jsonl", "--to", &server.url("/de")]).args([&folder.crawl()]);
         assert_eq!(links.run().expect(0).json_lines()[0]["hreflang"], "de");
         assert_clean(&folder.crawl());

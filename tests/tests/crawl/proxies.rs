@@ -8,12 +8,14 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Result;
+use serde_json::Value;
 use webloom_tests::{
     server::{Asked, Reply, Server},
     webloom::{Webloom, assert_clean},
 };
 
-use crate::{Folder, assert_counts, serve};
+use crate::{Folder, assert_counts, secure::Site, serve};
 
 /// `bob:s3cret`.
 const LOGIN: &str = "proxy-authorization: basic ym9ionmzy3jlda==";
@@ -26,9 +28,14 @@ struct Proxy {
 
 impl Proxy {
     fn start(to: &Server, answer: fn(TcpStream, &str, &Mutex<Vec<String>>) -> io::Result<()>) -> Self {
+        Self::start_to(format!("127.0.0.1:{}", to.port()), answer)
+    }
+
+    /// One that brings what is meant for port 443 to the second of two servers.
+    fn start_to(to: String, answer: fn(TcpStream, &str, &Mutex<Vec<String>>) -> io::Result<()>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = listener.local_addr().expect("it has an address").port();
-        let (asked, to) = (Arc::<Mutex<Vec<String>>>::default(), format!("127.0.0.1:{}", to.port()));
+        let asked = Arc::<Mutex<Vec<String>>>::default();
         let log = Arc::clone(&asked);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -67,7 +74,7 @@ fn http(client: TcpStream, to: &str, log: &Mutex<Vec<String>>) -> io::Result<()>
     client.write_all(&String::from_utf8_lossy(&answer).replacen("\r\n", "\r\nconnection: close\r\n", 1).into_bytes())
 }
 
-/// Makes one connection, to whatever name.
+/// Makes one connection, to whatever name; none to port 443 of one that begins with `plain`.
 fn socks(mut client: TcpStream, to: &str, log: &Mutex<Vec<String>>) -> io::Result<()> {
     let mut two = [0; 2];
     client.read_exact(&mut two)?;
@@ -77,10 +84,13 @@ fn socks(mut client: TcpStream, to: &str, log: &Mutex<Vec<String>>) -> io::Resul
     client.read_exact(&mut head)?;
     let mut name = vec![0; usize::from(head[4]) + 2];
     client.read_exact(&mut name)?;
-    name.truncate(head[4].into());
+    let is_secure = name.split_off(head[4].into()) == 443_u16.to_be_bytes();
     log.lock().expect("nobody panics with it").push(String::from_utf8_lossy(&name).into_owned());
+    if is_secure && name.starts_with(b"plain") {
+        return client.write_all(&[5, 5, 0, 1, 0, 0, 0, 0, 0, 0]);
+    }
     client.write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 80])?;
-    let server = TcpStream::connect(to)?;
+    let server = TcpStream::connect(to.split(' ').nth(is_secure.into()).unwrap_or(to))?;
     let (mut from, mut into) = (client.try_clone()?, server.try_clone()?);
     thread::spawn(move || io::copy(&mut from, &mut into));
     io::copy(&mut &server, &mut &client).map(drop)
@@ -163,4 +173,48 @@ fn a_proxy_that_fails_is_blamed_on_no_host() {
     let slip =
         Webloom::crawl(&Folder::new().crawl(), "http://h/").args(["--proxy", "ftp://me:s3cret@h"]).run().expect(2);
     assert!(slip.stderr.contains("it is no proxy") && !slip.stderr.contains("s3cret"), "{}", slip.stderr);
+}
+
+#[test]
+fn a_link_with_http_is_to_be_changed_where_https_answers() -> Result<()> {
+    let Some(secure) = Site::serve(&[("page", "x"), ("index.html", "x")])? else { return Ok(()) };
+    let server = serve(|asked: &Asked| match asked.target.as_str() {
+        "/robots.txt" | "/gone" => Reply::status(404),
+        "/start" => Reply::links([
+            "http://both.invalid/page",
+            "http://both.invalid/only-there",
+            "http://both.invalid/gone",
+            "http://both.invalid:80/page",
+            "http://plain.invalid/page",
+            "https://both.invalid/",
+            "http://both.invalid/",
+            "http://moved.invalid/old",
+        ]),
+        "/old" => Reply::redirect(302, "http://plain.invalid/page"),
+        _ => Reply::html("x"),
+    });
+    let places = format!("127.0.0.1:{} 127.0.0.1:{}", server.port(), secure.port());
+    let proxy = Proxy::start_to(places, socks);
+    let (folder, url) = (Folder::new(), format!("socks5://127.0.0.1:{}", proxy.port));
+    let flags = ["--proxy", &url, "--check-external", "--insecure-host", "both.invalid", "--scope", "prefix"];
+    let run = Webloom::crawl(&folder.crawl(), "http://site.invalid/start").args(flags);
+    let summary = run.env("WEBLOOM_CHECK_DELAY", "0").env("WEBLOOM_POLITENESS_GIVE_UP", "1s").run().expect(0).json();
+    assert_clean(&folder.crawl());
+    // What nothing leads to is no link.
+    assert_eq!((&summary["link_check"]["urls"], &summary["link_check"]["failed"]), (&7.into(), &0.into()), "{summary}");
+    let links = |what: &str| {
+        let lines =
+            Webloom::new(["links", "--format", "jsonl", what]).args([&folder.crawl()]).run().expect(0).json_lines();
+        let shown =
+            |line: &Value| ["to", "reason", "redirect"].map(|name| line[name].as_str().unwrap_or_default().to_owned());
+        lines.iter().map(shown).collect::<Vec<_>>()
+    };
+    let to_change = [
+        ["http://both.invalid/page", "https", "https://both.invalid/page"],
+        ["http://both.invalid/", "https", "https://both.invalid/"],
+        ["http://moved.invalid/old", "", "http://plain.invalid/page"],
+    ];
+    assert_eq!(links("--redirects"), to_change.map(|line| line.map(str::to_owned)));
+    assert_eq!(links("--broken"), [["http://both.invalid/gone", "", ""].map(str::to_owned)]);
+    Ok(())
 }

@@ -11,7 +11,7 @@ use webloom_tests::{
 use crate::{Folder, crawl, serve};
 
 const COLUMNS: &str = "url,key,status,outcome,reason,change,content_type,bytes,digest,title,description,\
-                       canonical,needs_js,depth,hop,via,sequence,fetched_at,redirect,truncated,fields,found_by";
+                       canonical,needs_js,language,h1,robots,words,depth,hop,via,sequence,fetched_at,redirect,truncated,fields,found_by";
 
 fn small() -> Server {
     serve(|asked| match asked.target.as_str() {
@@ -174,7 +174,20 @@ fn explain_links() {
         (&page["title"], &page["base"], &page["charset"]),
         (&"T".into(), &"http://h/b/".into(), &json!("UTF-8"))
     );
-    let names = ["links", "requisites", "frames", "alternates", "nofollow", "base", "charset", "meta_robots", "title"];
+    let names = [
+        "links",
+        "requisites",
+        "frames",
+        "alternates",
+        "nofollow",
+        "base",
+        "charset",
+        "meta_robots",
+        "title",
+        "h1",
+        "language",
+        "words",
+    ];
     assert!(names.iter().all(|name| page.as_object().unwrap().contains_key(*name)), "{page}");
     assert!(lines[1]["error"].is_string());
 }

@@ -15,14 +15,14 @@ use crate::{Folder, assert_counts};
 const TRUSTED: &str = "SSL_CERT_FILE";
 
 /// A site behind https.
-struct Site {
+pub(crate) struct Site {
     nginx: Nginx,
     folder: Folder,
 }
 
 impl Site {
     /// Serves these pages; `None` after saying `skipped: …`.
-    fn serve(pages: &[(&str, &str)]) -> Result<Option<Self>> {
+    pub(crate) fn serve(pages: &[(&str, &str)]) -> Result<Option<Self>> {
         let folder = Folder::new();
         let root = folder.0.path().join("site");
         fs::create_dir(&root)?;
@@ -37,6 +37,11 @@ impl Site {
         let certificate = certificate.signed_by(&own, &Issuer::new(authority, issuing))?.pem();
         let nginx = Nginx::serve_secure(&root, &Identity { certificate, key: own.serialize_pem() })?;
         Ok(nginx.map(|nginx| Self { nginx, folder }))
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        let url = self.url("");
+        url.trim_end_matches('/').rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
     }
 
     fn authority(&self) -> PathBuf {

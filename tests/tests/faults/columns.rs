@@ -41,6 +41,8 @@ const STRICT: &str = "
 const ANY_TEXT: &[&str] = &[
     "visit.title",
     "visit.description",
+    "visit.language",
+    "visit.h1",
     "visit.content_type",
     "visit.reason",
     "visit.redirect",

@@ -123,7 +123,8 @@ fn page(asked: &Asked, round: usize) -> Reply {
         "/hop" => Reply::redirect(302, "/p/1"),
         "/failing" => Reply::hang_up(),
         "/shell" => Reply::html(
-            "<meta name=description content=Empty><link rel=canonical href=/p/1><script src=/app.js></script>",
+            "<html lang=en><meta name=description content=Empty><meta name=robots content=noindex><h1>Shell</h1>\
+             <link rel=canonical href=/p/1><script src=/app.js></script>",
         ),
         "/cut" => {
             Reply::Raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 900\r\n\r\n<p>cut".to_vec())

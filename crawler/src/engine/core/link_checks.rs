@@ -5,6 +5,7 @@
 //!
 //! Invariants: at most [`MOST`] URLs are in memory. A run ends when none is left without an answer, or where nothing may be asked any more.
 //! A host that gives no sign of life is given up only if it fails once more after another host gave one: else this machine may be offline.
+//! One that is asked for guesses alone is given up at its first failure.
 //!
 //! Does not know: how a URL is asked for, what its answer means, and when its host may be asked.
 
@@ -46,6 +47,8 @@ pub(super) struct LinkChecks {
     is_stale: bool,
     /// Hosts of no URL of the crawl.
     outside: BTreeSet<HostId>,
+    /// Hosts to which links lead, and not guesses alone.
+    linked: BTreeSet<HostId>,
     /// Hosts that refuse HEAD, or did not answer to it.
     without_head: BTreeSet<HostId>,
     /// Those whose last failure gave no sign of life, by when another host gave one since.
@@ -105,6 +108,7 @@ impl LinkChecks {
             any: false,
             is_stale: false,
             outside: BTreeSet::new(),
+            linked: BTreeSet::new(),
             without_head: BTreeSet::new(),
             online: BTreeMap::new(),
             silent: BTreeSet::new(),
@@ -212,6 +216,13 @@ impl LinkChecks {
         self.settings.delay
     }
 
+    /// A URL of a host was handed out, to which a link leads or not.
+    pub(super) fn note_host(&mut self, host: HostId, is_guess: bool) {
+        if !is_guess {
+            self.linked.insert(host);
+        }
+    }
+
     /// The least pause between requests to a host.
     pub(super) fn delay(&self, host: HostId) -> Duration {
         if self.are_all_of(host) { self.settings.delay } else { Duration::ZERO }
@@ -234,6 +245,10 @@ impl LinkChecks {
     pub(super) fn judge(&mut self, host: HostId, health: &HealthRow, granted: Moment, now: Moment) -> Treatment {
         if !self.are_all_of(host) {
             return Treatment::AskAgain;
+        }
+        if !self.linked.contains(&host) {
+            // No link is taken to lead nowhere, so nothing is to be proved. A link to it may follow.
+            return Treatment::GiveUp(health.cause);
         }
         let is_enough = health.failures >= self.most_failures;
         let is_doubted = self.silent.remove(&host);
@@ -270,7 +285,7 @@ mod tests {
 
     fn link(number: u64) -> LinkToCheck {
         let url = WebUrl::parse(&format!("http://h/{number}")).unwrap();
-        LinkToCheck { number, url, redirects: 0, reads: false }
+        LinkToCheck { number, url, redirects: 0, reads: false, is_guess: false }
     }
 
     fn checks() -> LinkChecks {
@@ -326,6 +341,7 @@ mod tests {
         let [host, other] = [1, 0].map(HostId);
         checks.is_outside(host);
         let at = Moment::from_millis;
+        checks.note_host(host, false);
         let health = |failures, cause| HealthRow {
             failures,
             since: at(10),
@@ -360,11 +376,15 @@ mod tests {
         ] {
             let mut checks = self::checks();
             checks.is_outside(host);
+            checks.note_host(host, false);
             assert_eq!(checks.judge(host, &health, at(20), at(20)), treatment);
         }
         // What was silent before may have failed because this machine was offline.
         let mut checks = self::checks();
         checks.is_outside(host);
+        assert_eq!(fails(&mut checks, 1, 20), Treatment::GiveUp(FailureCause::TimedOut), "it was a guess");
+        assert_eq!(given_up(&checks), None, "a link to it is checked all the same");
+        checks.note_host(host, false);
         assert_eq!(fails(&mut checks, 2, 20), Treatment::AskOthers);
         checks.is_online(host, at(30));
         let refused = |checks: &mut LinkChecks| checks.judge(host, &health(3, FailureCause::Refused), at(30), at(30));

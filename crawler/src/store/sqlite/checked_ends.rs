@@ -5,28 +5,38 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use crate::{
     extract::AnchorNames,
     store::{LinkCheckCounts, LinkCheckOutcome, LinkEnd, LinkFound, sqlite::words::word_or_none, take_names},
+    url::WebUrl,
 };
 
 /// The reason of a URL that is not asked for, because its host has as many as are asked for.
 pub(super) const LIMIT: &str = "max_per_host";
 
+/// The reason of a link to be changed to https.
+pub(super) const SECURE: &str = "https";
+
 /// Redirects that are followed.
 const MOST_REDIRECTS: usize = 32;
 
 /// What the table has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LinkCheckColumns {
-    /// All but the names of elements.
-    WithoutNames,
-    /// All that this program writes.
+    /// All but what follows.
+    First,
+    /// Those for the names of elements too.
     WithNames,
+    /// All that this program writes.
+    WithGuesses,
 }
 
 /// The columns of the table: a database of an older program may have fewer, or none.
 pub(super) fn columns(connection: &Connection) -> Result<Option<LinkCheckColumns>> {
-    let query = "SELECT max(name = 'names') FROM pragma_table_info('link_check')";
-    let has_names: Option<bool> = connection.prepare_cached(query)?.query_row([], |row| row.get(0))?;
-    Ok(has_names.map(|names| if names { LinkCheckColumns::WithNames } else { LinkCheckColumns::WithoutNames }))
+    let query = "SELECT sum(name IN ('names', 'guessed')) FROM pragma_table_info('link_check')";
+    let later: Option<u32> = connection.prepare_cached(query)?.query_row([], |row| row.get(0))?;
+    Ok(later.map(|later| match later {
+        0 => LinkCheckColumns::First,
+        1 => LinkCheckColumns::WithNames,
+        _ => LinkCheckColumns::WithGuesses,
+    }))
 }
 
 /// Answers for the URLs that were checked in a sequence.
@@ -84,24 +94,43 @@ impl<'c> CheckedEnds<'c> {
 
     /// Whether any URL redirects, or leads nowhere.
     pub(super) fn any_to_show(&self) -> Result<bool> {
-        let query = "SELECT 1 FROM link_check WHERE checked_in = ? AND outcome IN ('redirected', 'broken', 'failed')";
-        Ok(self.columns.is_some() && self.connection.prepare_cached(query)?.exists([self.sequence])?)
+        let query = format!(
+            "SELECT 1 FROM link_check WHERE checked_in = ? AND (outcome IN ('redirected', 'broken', 'failed') OR {})",
+            self.guessed()
+        );
+        Ok(self.columns.is_some() && self.connection.prepare_cached(&query)?.exists([self.sequence])?)
     }
 
     /// What came of a URL; `None` where it was not checked. `of_crawl` knows where URLs of the crawl lead.
     pub(super) fn end(&self, url: &str, of_crawl: impl Fn(&str) -> Result<Option<LinkEnd>>) -> Result<Option<LinkEnd>> {
         let Some(first) = self.row(url)? else { return Ok(None) };
-        let redirect = match &first.target {
-            Some(target) => Some(self.follow(&first.url, target, of_crawl)?),
-            None => None,
+        let (redirect, reason) = match &first.target {
+            Some(target) => (Some(self.follow(&first.url, target, of_crawl)?), None),
+            None => self.secure(&first)?.map(|secure| (secure, SECURE.to_owned())).unzip(),
         };
-        Ok(Some(LinkEnd {
-            url: Some(first.url),
-            status: first.status,
-            outcome: Some(first.outcome),
-            reason: first.reason,
-            redirect,
-        }))
+        let reason = reason.or(first.reason);
+        Ok(Some(LinkEnd { url: Some(first.url), status: first.status, outcome: Some(first.outcome), reason, redirect }))
+    }
+
+    /// The same URL with https, if both are there.
+    fn secure(&self, plain: &Checked) -> Result<Option<LinkFound>> {
+        if self.columns < Some(LinkCheckColumns::WithGuesses) || plain.outcome != LinkCheckOutcome::Good.as_str() {
+            return Ok(None);
+        }
+        let secure = WebUrl::parse(&plain.url).ok().and_then(|url| with_https(&url));
+        let row = secure.map(|url| self.row(url.as_str())).transpose()?.flatten();
+        let found = |Checked { url, status, outcome, .. }| LinkFound {
+            url,
+            status,
+            outcome: Some(outcome),
+            circle: Vec::new(),
+        };
+        Ok(row.filter(|row| row.outcome == plain.outcome).map(found))
+    }
+
+    /// The condition for a URL to which nothing leads.
+    fn guessed(&self) -> &'static str {
+        if self.columns == Some(LinkCheckColumns::WithGuesses) { "guessed" } else { "0" }
     }
 
     fn follow(
@@ -139,7 +168,7 @@ impl<'c> CheckedEnds<'c> {
 
     /// What style sheets load that were read, behind some part, so much at most.
     pub(super) fn sheet_parts(&self, behind: Option<&SheetLine>, most: usize) -> Result<Vec<SheetLine>> {
-        if self.columns != Some(LinkCheckColumns::WithNames) {
+        if self.columns < Some(LinkCheckColumns::WithNames) {
             return Ok(Vec::new());
         }
         let mut select = self.connection.prepare_cached(
@@ -165,7 +194,7 @@ impl<'c> CheckedEnds<'c> {
     /// The page that a URL leads to in the end.
     pub(super) fn end_of_name(&self, url: &str) -> Result<NameEnd> {
         let mut next = url.to_owned();
-        if self.columns != Some(LinkCheckColumns::WithNames) {
+        if self.columns < Some(LinkCheckColumns::WithNames) {
             return Ok(NameEnd::Unknown);
         }
         let query = "SELECT target, status, iif(outcome = 'checked', names, NULL) FROM link_check WHERE checked_in = ?1 AND url = ?2";
@@ -194,7 +223,8 @@ impl<'c> CheckedEnds<'c> {
         }
         let query = format!(
             "SELECT iif(checked_in = ?1, outcome, NULL), iif(checked_in = ?1, reason, NULL) IS '{LIMIT}', count(*)
-             FROM link_check WHERE wanted_in = ?1 GROUP BY 1, 2"
+             FROM link_check WHERE wanted_in = ?1 AND NOT {} GROUP BY 1, 2",
+            self.guessed()
         );
         let mut select = self.connection.prepare_cached(&query)?;
         let mut rows = select.query([self.sequence])?;
@@ -213,6 +243,12 @@ impl<'c> CheckedEnds<'c> {
         }
         Ok(counts)
     }
+}
+
+/// The same URL with https, where a server of http has one beside it: at the usual ports.
+pub(super) fn with_https(url: &WebUrl) -> Option<WebUrl> {
+    let is_plain = url.as_str().starts_with("http://") && url.port() == 80;
+    is_plain.then(|| url.with_scheme("https")).flatten()
 }
 
 fn checked(row: &Row<'_>) -> Result<Checked> {

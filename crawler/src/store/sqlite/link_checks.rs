@@ -12,7 +12,12 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::{checked_ends::LIMIT, current::Current, error::Fault, links, resume};
+use super::{
+    checked_ends::{LIMIT, with_https},
+    current::Current,
+    error::Fault,
+    links, resume,
+};
 use crate::{
     extract::{Element, SheetPart},
     store::{
@@ -49,7 +54,7 @@ pub(super) fn to_check(
         transaction.commit()?;
     }
     let mut select = connection.prepare_cached(
-        "SELECT id, url, redirects, reads FROM link_check
+        "SELECT id, url, redirects, reads, guessed FROM link_check
          WHERE id > ?1 AND wanted_in = ?2 AND (checked_in IS NULL OR checked_in <> ?2) ORDER BY id LIMIT ?3",
     )?;
     let mut rows = select.query(params![behind, current.sequence, most])?;
@@ -58,7 +63,13 @@ pub(super) fn to_check(
     while let Some(row) = rows.next()? {
         read += 1;
         let Ok(url) = WebUrl::parse(row.get_ref(1)?.as_str().unwrap_or_default()) else { continue };
-        found.links.push(LinkToCheck { number: row.get(0)?, url, redirects: row.get(2)?, reads: row.get(3)? });
+        found.links.push(LinkToCheck {
+            number: row.get(0)?,
+            url,
+            redirects: row.get(2)?,
+            reads: row.get(3)?,
+            is_guess: row.get(4)?,
+        });
     }
     found.are_all = read < most;
     Ok(found)
@@ -70,36 +81,62 @@ pub(super) fn write(connection: &Connection, checked: &CheckedLink, current: Cur
     let CheckedLink { number, at, outcome, status, reason, target, returns, inside } = checked;
     let mut update = connection.prepare_cached(
         "UPDATE link_check SET checked_in = ?1, checked_at = ?2, outcome = ?3, status = ?4, reason = ?5, target = ?6, names = ?7
-         WHERE id = ?8 RETURNING redirects, reads",
+         WHERE id = ?8 RETURNING redirects, reads, guessed, url",
     )?;
     let text = target.as_ref().map(WebUrl::as_str);
     let names = if let CheckedContent::Page(names) = inside { Some(pack_names(names)) } else { None };
     let values = params![current.sequence, at.millis(), outcome.as_str(), status, reason, text, names, number];
-    let row: Option<(u32, bool)> = update.query_row(values, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let row = |row: &Row<'_>| {
+        Ok(CheckedRow { redirects: row.get(0)?, reads: row.get(1)?, is_guess: row.get(2)?, url: row.get(3)? })
+    };
+    let row = update.query_row(values, row).optional()?;
     debug_assert!(row.is_some(), "what was checked has a row");
+    let Some(CheckedRow { redirects, reads, is_guess, url }) = row else { return Ok(()) };
+    if is_guess {
+        return Ok(());
+    }
     if let CheckedContent::Sheet(parts) = inside {
         write_parts(connection, *number, parts)?;
     }
     let is_there = *outcome == LinkCheckOutcome::Good && *inside == CheckedContent::NotAsked;
-    if is_there && row.is_some_and(|(_, reads)| reads) {
+    if is_there && reads {
         // While it was asked for, it turned out that it is to be read.
         ask_again(connection, *number)?;
     }
-    match target.as_ref().zip(row) {
-        Some((target, (redirects, reads))) if !returns => {
+    match target {
+        Some(target) if !returns => {
             want(connection, target.as_str(), redirects + 1, current)?;
             if reads { read(connection, target.as_str(), current) } else { Ok(()) }
         }
+        None if *outcome == LinkCheckOutcome::Good => want_secure(connection, &url, current),
         _ => Ok(()),
     }
+}
+
+/// What is to be known of a URL that was checked.
+struct CheckedRow {
+    redirects: u32,
+    reads: bool,
+    is_guess: bool,
+    url: String,
+}
+
+/// Has the same URL be checked with https, to which nothing may lead. It counts for no limit: there is one for each with http.
+fn want_secure(connection: &Connection, url: &str, current: Current) -> Result<()> {
+    let Some(secure) = WebUrl::parse(url).ok().and_then(|url| with_https(&url)) else { return Ok(()) };
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO link_check (url, redirects, wanted_in, guessed) VALUES (?1, 1, ?2, 1)
+         ON CONFLICT (url) DO UPDATE SET redirects = 1, reads = 0, guessed = 1, wanted_in = ?2 WHERE wanted_in <> ?2",
+    )?;
+    insert.execute(params![secure.as_str(), current.sequence]).map(|_| ())
 }
 
 /// Has a URL be checked in this sequence. One that is linked to is no end of a redirect alone.
 fn want(connection: &Connection, url: &str, redirects: u32, current: Current) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO link_check (url, redirects, wanted_in) VALUES (?1, ?2, ?3)
-         ON CONFLICT (url) DO UPDATE SET redirects = ?2, reads = iif(wanted_in = ?3, reads, 0), wanted_in = ?3
-             WHERE wanted_in <> ?3 OR redirects > ?2",
+         ON CONFLICT (url) DO UPDATE SET redirects = ?2, reads = iif(wanted_in = ?3, reads, 0), wanted_in = ?3, guessed = 0
+             WHERE wanted_in <> ?3 OR redirects > ?2 OR guessed",
     )?;
     insert.execute(params![url, redirects, current.sequence]).map(|_| ())
 }
@@ -166,10 +203,10 @@ fn read(connection: &Connection, url: &str, current: Current) -> Result<()> {
 /// Has those ends of redirects be checked that are within the scope, unless they are URLs of the crawl.
 fn want_returns(connection: &Connection, current: Current) -> Result<()> {
     let want = "INSERT INTO link_check (url, redirects, wanted_in)
-        SELECT target, min(redirects) + 1, ?1 FROM link_check WHERE checked_in = ?1 AND target IS NOT NULL
+        SELECT target, min(redirects) + 1, ?1 FROM link_check WHERE checked_in = ?1 AND target IS NOT NULL AND NOT guessed
             AND NOT EXISTS (SELECT 1 FROM link_check AS there WHERE there.url = link_check.target AND there.wanted_in = ?1)
         GROUP BY target
-        ON CONFLICT (url) DO UPDATE SET redirects = excluded.redirects, wanted_in = excluded.wanted_in";
+        ON CONFLICT (url) DO UPDATE SET redirects = excluded.redirects, wanted_in = excluded.wanted_in, guessed = 0";
     while connection.execute(want, [current.sequence])? > 0 {
         take_over(connection, current)?;
     }

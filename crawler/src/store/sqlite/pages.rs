@@ -9,11 +9,11 @@ use super::{
     current::{OF_SEQUENCE, STATE_IN_SEQUENCE},
     fields,
     moment::of_one_moment,
-    summary,
+    schema, summary,
     words::{word, word_or_none},
 };
 use crate::{
-    extract::PageHead,
+    extract::{MetaRobots, PageHead},
     store::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, PageOrder, PageOutcome},
 };
 
@@ -44,7 +44,7 @@ pub(super) fn pages(
     filter: &PageFilter,
     mut each: impl FnMut(PageLine) -> bool,
 ) -> Result<()> {
-    let (states, fields) = (states(filter), fields::column(connection)?);
+    let (states, columns) = (states(filter), columns(connection)?);
     let sequence = sequence(connection, filter)?;
     let (outcome, change) = (filter.outcome.map(PageOutcome::as_str), filter.change.map(PageChange::as_str));
     let mut values: Vec<&dyn ToSql> = sequence.iter().map(|sequence| sequence as _).collect();
@@ -70,11 +70,11 @@ pub(super) fn pages(
     };
     // A place is no key of what was lost. In another order each batch would sort all that is left.
     if filter.order.is_some() || filter.recovered || filter.asks_for_lost() {
-        let query = query(&states, (&conditions, fields), filter.order);
+        let query = query(&states, (&conditions, &columns), filter.order);
         return batches::of_query(connection, &query, &*values, |row| Ok(matching(row)?.is_none_or(&mut each)));
     }
     conditions.push(format!("stand.place > ?{}", values.len() + 1));
-    let query = format!("{} LIMIT {BATCH}", query(&states, (&conditions, fields), None));
+    let query = format!("{} LIMIT {BATCH}", query(&states, (&conditions, &columns), None));
     let mut select = connection.prepare(&query)?;
     let batch = |behind: u64| {
         let values: Vec<&dyn ToSql> = values.iter().copied().chain([&behind as &dyn ToSql]).collect();
@@ -85,20 +85,23 @@ pub(super) fn pages(
 
 /// The line of the URL of this number, in its latest state.
 pub(super) fn one(connection: &Connection, id: u64) -> Result<PageLine> {
-    connection.query_row(
-        &query(LATEST, (&["stand.place = ?1".to_owned()], fields::column(connection)?), None),
-        [id],
-        line,
-    )
+    connection.query_row(&query(LATEST, (&["stand.place = ?1".to_owned()], &columns(connection)?), None), [id], line)
+}
+
+/// The columns that older databases do not have.
+fn columns(connection: &Connection) -> Result<String> {
+    let are_kept = schema::has_said_columns(connection)?;
+    let said = if are_kept { "visit.language, visit.h1, visit.robots, visit.words" } else { "NULL, NULL, NULL, NULL" };
+    Ok(format!("{}, {said}", fields::column(connection)?))
 }
 
 /// The query for lines. What came of a URL is of the sequence it is in: an older visit says nothing of one that is queued again.
-fn query(states: &str, (conditions, fields): (&[String], &str), order: Option<PageOrder>) -> String {
+fn query(states: &str, (conditions, columns): (&[String], &str), order: Option<PageOrder>) -> String {
     format!(
         "SELECT stand.url, stand.key, visit.status, {OUTCOME}, coalesce(visit.reason, stand.reason), visit.content_type,
                 visit.bytes, visit.digest, visit.title, stand.depth, stand.hop, via.url, stand.sequence,
                 visit.fetched_at, visit.redirect, visit.truncated, {CHANGE}, stand.found_by, stand.place,
-                visit.description, visit.canonical, coalesce(visit.needs_js, 0), {fields}
+                visit.description, visit.canonical, coalesce(visit.needs_js, 0), {columns}
          FROM ({states}) AS stand
               LEFT JOIN visit ON visit.id = stand.visit AND stand.state = 'finished'
               LEFT JOIN url AS via ON via.id = stand.via
@@ -194,6 +197,10 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
             description: row.get(19)?,
             canonical: row.get(20)?,
             needs_js: row.get(21)?,
+            language: row.get(23)?,
+            heading: row.get(24)?,
+            robots: row.get_ref(25)?.as_str_or_null()?.map(MetaRobots::from_word).unwrap_or_default(),
+            words: row.get(26)?,
         },
         depth: row.get(9)?,
         hop: word_or_none(row, 10, |word| word.parse().ok())?,
@@ -211,7 +218,6 @@ fn line(row: &Row<'_>) -> Result<PageLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::schema;
 
     #[test]
     fn a_batch_of_urls_is_not_sorted() {

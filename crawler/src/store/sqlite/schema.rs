@@ -257,6 +257,12 @@ const MIGRATIONS: &[&str] = &["
         hash  INTEGER NOT NULL,        -- of the last line
         visit INTEGER NOT NULL         -- the last visit that has a line; 0: none
     ) STRICT, WITHOUT ROWID;
+","
+    ALTER TABLE visit ADD COLUMN language TEXT; -- as written in its html element
+    ALTER TABLE visit ADD COLUMN h1 TEXT;       -- its first heading
+    ALTER TABLE visit ADD COLUMN robots TEXT;   -- what it asks of robots: noindex, nofollow, or both
+    ALTER TABLE visit ADD COLUMN words INTEGER; -- that it shows; null: it is no HTML, or was read before this column was there
+    ALTER TABLE link_check ADD COLUMN guessed INTEGER NOT NULL DEFAULT 0 CHECK (guessed IN (0, 1)); -- 1: nothing leads to it, but to the same with http
 "];
 
 /// The index by which a further sequence finds the rows of earlier ones. The first sequence does without.
@@ -273,6 +279,12 @@ pub(super) const INDEX_OF_KNOWN: &str = "CREATE INDEX IF NOT EXISTS url_known ON
 pub(super) const INDICES_OF_CHANGES: &str = "
     CREATE INDEX IF NOT EXISTS change_of_url ON change (url);
     CREATE INDEX IF NOT EXISTS page_state_doubt ON page_state (doubt) WHERE doubt IS NOT NULL";
+
+/// Whether it is kept what pages say of themselves beside their title: in a database that no program has written to since, it is not.
+pub(super) fn has_said_columns(connection: &Connection) -> rusqlite::Result<bool> {
+    let any = "SELECT EXISTS (SELECT 1 FROM pragma_table_info('visit') WHERE name = 'words')";
+    connection.query_row(any, [], |row| row.get(0))
+}
 
 /// The newest schema this program knows.
 fn known() -> u32 {

@@ -27,8 +27,8 @@ pub(super) struct Written {
 /// What the copy says of a page that was not modified.
 const INSERT_NOT_MODIFIED: &str =
     "INSERT INTO visit (url, sequence, fetched_at, outcome, status, content_type, html, bytes, wire_bytes, digest, title,
-                        description, canonical, needs_js, truncated, links, change, etag, last_modified, same, text, steady)
-     SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, description, canonical, needs_js, truncated, x'', 'unchanged',
+                        description, canonical, needs_js, language, h1, robots, words, truncated, links, change, etag, last_modified, same, text, steady)
+     SELECT ?1, ?2, ?3, outcome, ?4, content_type, html, bytes, ?5, digest, title, description, canonical, needs_js, language, h1, robots, words, truncated, x'', 'unchanged',
             coalesce(?6, etag), coalesce(?7, last_modified), id, text, ?9
      FROM visit WHERE id = ?8";
 
@@ -78,6 +78,10 @@ fn insert(
         ("description", &row.head.description),
         ("canonical", &row.head.canonical),
         ("needs_js", &row.head.needs_js),
+        ("language", &row.head.language),
+        ("h1", &row.head.heading),
+        ("robots", &row.head.robots.as_str()),
+        ("words", &row.head.words),
         ("redirect", &row.redirect),
         ("truncated", &row.truncated),
         ("change", &change),

@@ -62,10 +62,14 @@ impl Core {
                 let least = self.link_checks.is_outside(host);
                 self.frontier.is_of_links(host, least, now);
             }
+            self.link_checks.note_host(host, link.is_guess);
             let item = WorkItem::link_check(link.number, host, link.url, link.redirects);
             let purpose = if link.reads { Purpose::ContentCheck } else { Purpose::LinkCheck };
             let item = WorkItem { purpose, ..item };
-            if let Some(why) = self.admission.why_closed(host) {
+            if link.is_guess && !self.link_checks.are_all_of(host) {
+                // The crawl itself asks for what is of its hosts, and waits for them.
+                self.not_checked(&item, Abandonment::Scope, now);
+            } else if let Some(why) = self.admission.why_closed(host) {
                 self.not_checked(&item, why, now);
             } else if let Some(cause) = self.given_up(host, now) {
                 self.no_answer(&item, cause, now);

@@ -31,7 +31,7 @@ pub(super) fn finding(connection: &Connection) -> Result<Option<Finding>> {
 
 /// Each is read, one at a time.
 pub(super) fn finding_of_names(connection: &Connection) -> Result<Option<Finding>> {
-    if checked_ends::columns(connection)? != Some(LinkCheckColumns::WithNames) {
+    if checked_ends::columns(connection)? < Some(LinkCheckColumns::WithNames) {
         return Ok(None);
     }
     let mut select = connection.prepare("SELECT id, names FROM link_check WHERE names IS NOT NULL")?;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, Result};
 use super::{
     super::{
         checked_ends::{self, LinkCheckColumns},
-        fields,
+        fields, schema,
     },
     columns::{CheckedColumn, CheckedTable, ValueKind},
 };
@@ -63,14 +63,18 @@ impl Last {
 pub(super) fn all(connection: &Connection) -> Result<Vec<CheckedTable>> {
     let last = Last::read(connection)?;
     let mut tables = Vec::from(crawl(&last));
-    tables.extend(urls(&last));
+    let mut of_urls = urls(&last);
+    if schema::has_said_columns(connection)? {
+        of_urls[1].columns.extend(said_columns());
+    }
+    tables.extend(of_urls);
     tables.extend(lost(&last));
     tables.extend(changes(&last));
     tables.extend(revisits(&last));
     // One that was written by an older program may have none.
     let columns = checked_ends::columns(connection)?;
     tables.extend(columns.map(|columns| link_check(&last, columns)));
-    tables.extend((columns == Some(LinkCheckColumns::WithNames)).then(sheet_part));
+    tables.extend((columns >= Some(LinkCheckColumns::WithNames)).then(sheet_part));
     if fields::are_kept(connection)? {
         tables.extend(field_tables(&last));
     }
@@ -177,6 +181,17 @@ fn urls(last: &Last) -> [CheckedTable; 3] {
     [table("url", url), table("visit", visit(last)), table("past", past)]
 }
 
+/// What pages say of themselves.
+fn said_columns() -> [CheckedColumn; 4] {
+    let directives = ["noindex", "nofollow", "noindex,nofollow"];
+    [
+        text("language", ValueKind::Text).or_null(),
+        text("h1", ValueKind::Text).or_null(),
+        word("robots", directives).or_null(),
+        number("words", COUNT).or_null(),
+    ]
+}
+
 fn visit(last: &Last) -> Vec<CheckedColumn> {
     let outcomes = [VisitOutcome::Stored, VisitOutcome::Redirected, VisitOutcome::Broken, VisitOutcome::Failed];
     let gone = Change::Gone.as_str();
@@ -273,8 +288,11 @@ fn link_check(last: &Last, columns: LinkCheckColumns) -> CheckedTable {
         text("reason", ValueKind::Text).or_null(),
         text("target", ValueKind::Url).or_null(),
     ];
-    if columns == LinkCheckColumns::WithNames {
+    if columns >= LinkCheckColumns::WithNames {
         rows.extend([number("reads", FLAG), column("names", ValueKind::Bytes).or_null()]);
+    }
+    if columns >= LinkCheckColumns::WithGuesses {
+        rows.push(number("guessed", FLAG));
     }
     table("link_check", rows)
 }
@@ -378,7 +396,7 @@ mod tests {
     #[test]
     fn every_column_is_here() {
         let mut connection = Connection::open_in_memory().unwrap();
-        super::super::super::schema::migrate(&mut connection, 0).unwrap();
+        schema::migrate(&mut connection, 0).unwrap();
         let mut select = connection
             .prepare(
                 "SELECT tables.name || '.' || columns.name || iif(columns.\"notnull\" OR pk, '', ' or null')

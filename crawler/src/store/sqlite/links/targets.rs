@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-use super::super::{moment::of_one_moment, resume};
+use super::super::{checked_ends::SECURE, moment::of_one_moment, resume};
 use crate::{
     store::{Abandonment, LinkEnd, LinkFound, VisitOutcome},
     url::{Canonicalizer, Fingerprint, WebUrl},
@@ -25,7 +25,7 @@ pub(super) enum Which {
     Redirects,
     /// What does for good: the link is to be changed.
     Moved,
-    /// What redirects for now.
+    /// What redirects for now, or is there with https as well.
     Elsewhere,
 }
 
@@ -90,11 +90,12 @@ impl Which {
     pub(super) fn takes(self, end: &LinkEnd) -> bool {
         let outcome = end.outcome.as_deref().unwrap_or_default();
         let redirects = outcome == VisitOutcome::Redirected.as_str();
+        let is_secure = end.reason.as_deref() == Some(SECURE);
         let has_moved = end.status.is_some_and(|status| MOVED.contains(&status));
         match (self, &end.redirect) {
-            (Self::Redirects, _) => redirects,
+            (Self::Redirects, _) => redirects || is_secure,
             (Self::Moved, _) => redirects && has_moved,
-            (Self::Elsewhere, _) => redirects && !has_moved,
+            (Self::Elsewhere, _) => (redirects && !has_moved) || is_secure,
             (Self::Broken, None) => is_bad(outcome) || end.reason.as_deref() == Some(Abandonment::NoName.as_str()),
             (Self::Broken, Some(found)) => found.outcome.as_deref().is_some_and(is_bad),
         }
