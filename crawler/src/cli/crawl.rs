@@ -11,11 +11,10 @@ use clap::{Args, ValueEnum};
 
 use super::{
     CommandFailure, access,
-    among::Among,
     directory::CRAWLS,
     dry_run,
     flags::{CrawlFlags, OutputFlags},
-    session::{self, Program, ProgramSession, Round, Shown},
+    session::{self, ProgramSession, Round},
     starts,
 };
 use crate::{session::Start, store::Revisit};
@@ -90,24 +89,11 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
     let dir = crawl_dir(args.dir.as_deref(), starts.first().or(added.first()))?;
     let auth = access::auth(args.flags.auth())?;
     let layers = session::layers(&args.flags).flags(&args.output.overlay());
-    if args.output.json && layers.resolve()?.settings.extract.writes_to_stdout() {
-        return Err(CommandFailure::Usage("--items - and --json both write to stdout: give --items a file".to_owned()));
-    }
+    session::refuse_mixed(&args.output, &layers)?;
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
-    let session = ProgramSession {
-        dir,
-        starts: Arc::new(starts),
-        added,
-        round,
-        layers,
-        announced: false,
-        until: None,
-        auth,
-        lock: None,
-        watched: false,
-        caller: Program { output: args.output, shown: Shown::Last, next: true, among: Among::default() },
-    };
+    let crawl = ProgramSession::of(dir, layers, args.output);
+    let session = ProgramSession { starts: Arc::new(starts), added, round, auth, ..crawl };
     if args.dry_run { dry_run::run(&session) } else { session.run() }
 }
 

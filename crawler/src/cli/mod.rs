@@ -24,6 +24,8 @@ mod listing;
 mod manual;
 mod outcome;
 mod pages;
+mod plan;
+mod retry;
 mod session;
 mod signals;
 mod simulate;
@@ -60,6 +62,10 @@ enum Command {
     Crawl(Box<crawl::CrawlArgs>),
     /// Crawl one or many sites again and again, on a schedule
     Watch(Box<watch::WatchArgs>),
+    /// Say what a crawl of a site would take
+    ///
+    /// Webloom reads the robots.txt, the sitemaps and the start page, and estimates pages, time and disk space.
+    Plan(Box<plan::PlanArgs>),
     /// Take a ten-second tour on a practice site on this machine
     Demo(demo::DemoArgs),
     /// Show the summary of a crawl
@@ -81,6 +87,10 @@ enum Command {
     ///
     /// The answer says what came of the URL or what keeps it out, which pages lead to it, and what to do next.
     Why(why::WhyArgs),
+    /// Ask once more for URLs that were broken, failed or were abandoned
+    ///
+    /// Webloom asks for them in the same crawl sequence, and follows the links of the pages that are there now.
+    Retry(Box<retry::RetryArgs>),
     /// List what has changed on the pages, with diffs
     ///
     /// Each line is one change; Webloom reports each change once.
@@ -149,12 +159,14 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
     match cli.command {
         Command::Crawl(args) => crawl::run(*args),
         Command::Watch(args) => watch::run(*args),
+        Command::Plan(args) => plan::run(*args),
         Command::Demo(args) => demo::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Pages(args) => pages::run(&args),
         Command::Links(args) => links::run(&args),
         Command::Sitemap(args) => sitemap::run(&args),
         Command::Why(args) => why::run(&args),
+        Command::Retry(args) => retry::run(*args),
         Command::Changes(args) => changes::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
@@ -170,6 +182,8 @@ impl Command {
         match self {
             Self::Crawl(args) => args.is_quiet(),
             Self::Watch(args) => args.is_quiet(),
+            Self::Plan(args) => args.is_quiet(),
+            Self::Retry(args) => args.is_quiet(),
             Self::Demo(args) => args.is_quiet(),
             _ => false,
         }

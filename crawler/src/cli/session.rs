@@ -1,6 +1,10 @@
 //! [`Program`]: runs sessions for commands, and shows their messages, progress and summaries.
 
-use std::{path::Path, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use tokio::sync::watch;
 
@@ -18,7 +22,7 @@ use crate::{
         logs, progress,
         summary::{self, SummaryView},
     },
-    session::{self, Caller, access::Standard, directory, open_files},
+    session::{self, Caller, SessionFetcher, access::Standard, directory, open_files},
 };
 
 pub(super) use session::{EndedSession, EndedVisits, Round};
@@ -72,17 +76,47 @@ fn has_items_on_stdout(settings: &str) -> bool {
     Layers::new().stored(settings).resolve().is_ok_and(|resolved| resolved.settings.extract.writes_to_stdout())
 }
 
+/// Refuses items and a document for one stdout.
+pub(super) fn refuse_mixed(output: &OutputFlags, layers: &Layers) -> Result<(), CommandFailure> {
+    if output.json && layers.resolve()?.settings.extract.writes_to_stdout() {
+        return Err(CommandFailure::Usage("--items - and --json both write to stdout: give --items a file".to_owned()));
+    }
+    Ok(())
+}
+
 impl ProgramSession {
+    /// One that goes on with the crawl of a directory.
+    pub(super) fn of(dir: PathBuf, layers: Layers, output: OutputFlags) -> Self {
+        Self {
+            dir,
+            starts: Arc::default(),
+            added: Vec::new(),
+            round: Round::GoOn,
+            layers,
+            announced: false,
+            until: None,
+            auth: None,
+            lock: None,
+            watched: false,
+            caller: Program { output, shown: Shown::Last, next: true, among: Among::default() },
+        }
+    }
+
     /// Runs the crawl and shows its summary.
     pub(super) fn run(self) -> Result<ExitCode, CommandFailure> {
+        let ended = self.clone().ended()?;
+        self.show_summary(&ended)?;
+        Ok(outcome::exit_code(ended.end))
+    }
+
+    /// Runs the crawl.
+    pub(super) fn ended(self) -> Result<EndedSession<SessionFetcher<Program>>, CommandFailure> {
         let all = async {
             // One for all of them: the time of a run is counted from its start, and no signal is lost between two.
             let (clock, stop) = (Clock::start(), signals::stop_signal()?);
-            self.clone().sequences(clock, stop).await
+            self.sequences(clock, stop).await
         };
-        let ended = runtime()?.block_on(all)?;
-        self.show_summary(&ended)?;
-        Ok(outcome::exit_code(ended.end))
+        runtime()?.block_on(all)
     }
 
     /// Shows the summary of the last sequence, which ended so.

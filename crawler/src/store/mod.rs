@@ -23,6 +23,7 @@ mod pages;
 mod ranks;
 mod reading;
 mod resumed;
+mod retry;
 mod revisits;
 mod rows;
 mod sitemaps;
@@ -49,6 +50,7 @@ pub use pages::{ContentTypes, PageChange, PageColumn, PageFilter, PageLine, Page
 pub use ranks::{RankRow, RankRows};
 pub use reading::{CheckReport, Finding, ReadSide};
 pub use resumed::{HostSitemaps, HostState, PendingStart, Resumed};
+pub use retry::{RetryCounts, RetryFilter};
 pub use revisits::{DuePages, DueRequest, RevisitOrder, SecondLooks};
 pub use rows::{
     Abandonment, AreaRow, AreaSource, HostRow, RobotsRow, SequenceEnd, SitemapsRow, UrlChange, UrlRow, VisitOutcome,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     AreaRow, ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange, ReadError,
-    SequenceLosses, Since, SitemapLine, StoredSummary, UrlFacts,
+    RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoredSummary, UrlFacts,
 };
 use crate::{changes::KeptTexts, queue::Counts, url::WebUrl};
 
@@ -71,6 +71,12 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError>;
+
+    /// How many URLs of the last sequence would be asked for again.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn retries(&self, filter: &RetryFilter) -> Result<RetryCounts, ReadError>;
 
     /// Shows what sitemaps list, and then the pages that pages lead to and no sitemap lists, to `each` until it answers `false`; whether
     /// a sitemap was read.

@@ -56,7 +56,9 @@ fn run_all(document: &str, site: &Site, dir: &Path) -> usize {
     for line in &lines {
         let printed = run(line, site, dir);
         let silent = line.contains('>') && !line.contains("explain")
-            || ["webloom pages", "webloom changes", "webloom links"].iter().any(|lister| line.starts_with(lister));
+            || ["webloom pages", "webloom changes", "webloom links", "webloom retry"]
+                .iter()
+                .any(|lister| line.starts_with(lister));
         assert!(silent || !printed.is_empty(), "{document}: {line} prints nothing");
         assert!(!printed.contains("\"error\":\""), "{document}: {line} answers an error");
         assert!(line != "webloom demo" || printed.contains("clean"), "the demo shows a clean crawl");

@@ -79,6 +79,14 @@ pub struct RobotsSettings {
 }
 
 impl PolitenessSettings {
+    /// A pause that follows the response time is so many times as long: the crawl has a sixth of the host's time at most.
+    pub const DELAY_FACTOR: u32 = 5;
+
+    /// The pause after an answer that took so long, where the pause follows that.
+    pub fn pause_after(&self, took: Duration) -> Duration {
+        took.saturating_mul(Self::DELAY_FACTOR).min(self.max_delay)
+    }
+
     /// What a crawl may have by itself.
     pub fn rate(&self) -> MemberRate {
         MemberRate { requests: self.max_rate, bytes: self.max_bandwidth }

@@ -27,7 +27,7 @@ use crate::{
     politeness::GateLimits,
     session::{CommandFailure, Round, Session, Start},
     store::{
-        Revisit,
+        RetryFilter, Revisit,
         sqlite::{CrawlDirectory, Records},
     },
     url::WebUrl,
@@ -105,6 +105,8 @@ pub(super) struct SimulatedCrawl {
     /// The run in which the last starts are added, and when that began, if it has.
     adds: Option<u64>,
     pub(super) added: Option<u64>,
+    /// The last sequence of which URLs were asked for again by hand, and the run before that.
+    pub(super) retried: Option<(u32, u64)>,
 }
 
 impl SimulatedCrawl {
@@ -141,6 +143,7 @@ impl SimulatedCrawl {
             excluded: Excluded::Nothing,
             adds: None,
             added: None,
+            retried: None,
         }
     }
 
@@ -234,7 +237,7 @@ impl SimulatedCrawl {
                 Some(RunEnd::Drained) if self.has_more_to_say() => self.now += SECOND,
                 Some(RunEnd::Drained) if !self.was_abandoned() => {
                     oracle::judge_sequence(self)?;
-                    if !self.begin_again() {
+                    if !self.retry() && !self.begin_again() {
                         return oracle::judge(self);
                     }
                 }
@@ -285,6 +288,25 @@ impl SimulatedCrawl {
     /// Runs in which something was asked for the last sequence.
     pub(super) fn runs_of_sequence(&self) -> impl Iterator<Item = u64> {
         self.requests.iter().filter(|request| request.sequence == self.sequence).map(|request| request.run)
+    }
+
+    /// Has what came to nothing be asked for again, once in a sequence, as a user may; whether anything is.
+    fn retry(&mut self) -> bool {
+        let mut chance = self.separate(4);
+        if self.again.is_none() || self.retried.is_some_and(|(sequence, _)| sequence == self.sequence) {
+            return false;
+        }
+        let outcomes =
+            chance.pick(&[&RetryFilter::OUTCOMES[..], &RetryFilter::OUTCOMES[..2], &RetryFilter::OUTCOMES[2..]]);
+        let filter = RetryFilter { outcomes: outcomes.to_vec(), status: None, matching: None, until: None };
+        if !chance.percent(25) {
+            return false;
+        }
+        self.now += 1 + chance.below(HOUR);
+        let counts = CrawlDirectory::open(self.folder.path()).unwrap().retry(&filter).unwrap();
+        tracing::info!(?counts, "asked for again");
+        self.retried = Some((self.sequence, self.runs));
+        !counts.is_empty()
     }
 
     /// Begins the next sequence, if there is to be one, with a web that has changed.

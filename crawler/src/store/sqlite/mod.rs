@@ -37,6 +37,7 @@ mod reading;
 mod records;
 mod refill;
 mod resume;
+mod retry;
 mod revisits;
 mod runs;
 mod schema;

@@ -6,13 +6,14 @@ use rusqlite::Connection;
 
 use super::{
     changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
-    reading::OpenDatabase, resume, schema, sitemaps, summary, why,
+    reading::OpenDatabase, resume, retry, schema, sitemaps, summary, why,
 };
 use crate::{
     changes::KeptTexts,
     store::{
         AreaRow, ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
-        PendingChange, ReadError, ReadSide, SequenceLosses, Since, SitemapLine, StoreError, StoredSummary, UrlFacts,
+        PendingChange, ReadError, ReadSide, RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoreError,
+        StoredSummary, UrlFacts,
     },
     url::WebUrl,
 };
@@ -107,6 +108,10 @@ impl ReadSide for Records {
 
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {
         self.list(|connection| links::links(connection, query, each))
+    }
+
+    fn retries(&self, filter: &RetryFilter) -> Result<RetryCounts, ReadError> {
+        self.ask(|connection| retry::count(connection, filter))
     }
 
     fn sitemaps(&self, each: impl FnMut(SitemapLine) -> bool) -> Result<bool, ReadError> {

@@ -76,7 +76,7 @@ fn lost(connection: &Connection, fingerprint: Fingerprint) -> Result<Option<Lost
 fn host(connection: &Connection, current: Current, column: &str, value: &dyn ToSql) -> Result<Option<HostFacts>> {
     let query = format!(
         "SELECT origin, {}, failures, ailing_since, cause, not_before, wait, known_good,
-                robots_fetched_at, robots_first_failed, robots_status, robots_body
+                robots_fetched_at, robots_first_failed, robots_status, robots_body, crawl_delay
          FROM host AS h WHERE h.{column} = ?2",
         summary::queued_on_host(current)
     );
@@ -90,5 +90,7 @@ fn host(connection: &Connection, current: Current, column: &str, value: &dyn ToS
 fn robots(row: &Row<'_>, fetched: u64) -> Result<RobotsRow> {
     let first_failed = row.get::<_, Option<u64>>(9)?.map(Moment::from_millis);
     let fetched = Moment::from_millis(fetched);
-    Ok(RobotsRow { status: row.get(10)?, body: row.get(11)?, fetched, first_failed, ..RobotsRow::default() })
+    let crawl_delay_millis = row.get(12)?;
+    let (status, body) = (row.get(10)?, row.get(11)?);
+    Ok(RobotsRow { status, body, fetched, first_failed, crawl_delay_millis, ..RobotsRow::default() })
 }

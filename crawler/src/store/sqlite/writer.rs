@@ -259,9 +259,7 @@ impl Writer {
 
     /// A sequence that had come to its end goes on: pages of it are visited once more.
     fn go_on(&mut self) -> rusqlite::Result<()> {
-        let update = "UPDATE sequence SET revisited = 1, end = NULL, swept = NULL, swept_links = NULL WHERE n = ?";
-        self.connection().execute(update, [self.settings.sequence])?;
-        revisits::begin(self.connection())?;
+        revisits::go_on(self.connection())?;
         (self.context.current.revisited, self.settings.is_over) = (true, false);
         Ok(())
     }

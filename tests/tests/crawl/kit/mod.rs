@@ -63,7 +63,7 @@ fn page_with(header: &str, body: impl Into<Vec<u8>>) -> Reply {
 }
 
 /// The scheme, name and port by which a request came.
-fn origin(asked: &Asked) -> String {
+pub(crate) fn origin(asked: &Asked) -> String {
     let host = asked.headers.iter().find_map(|line| line.strip_prefix("host: "));
     format!("http://{}", host.expect("a host"))
 }

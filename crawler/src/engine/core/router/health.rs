@@ -17,9 +17,6 @@ use crate::{
     time::Moment,
 };
 
-/// A pause that follows the response time is so many times as long: the crawl has a sixth of the host's time at most.
-const DELAY_FACTOR: u32 = 5;
-
 /// What a result changes at its host.
 #[derive(Debug, Default)]
 pub(super) struct HostChange {
@@ -47,8 +44,7 @@ impl Core {
     pub(super) fn note_time(&mut self, lease: &Lease, took: Duration) {
         let politeness = &self.settings.politeness;
         if politeness.delay_follows {
-            let pause = (took * DELAY_FACTOR).min(politeness.max_delay);
-            self.frontier.follow(lease.host(), pause);
+            self.frontier.follow(lease.host(), politeness.pause_after(took));
         }
     }
 

@@ -216,8 +216,10 @@ fn little(crawl: &SimulatedCrawl, outage: &Outage, requests: &[&Request]) -> Res
 /// A URL that has its answer is not asked for once more, but for what was lost, or to find out whether its host answers. That it
 /// was not modified is no answer where that is checked.
 fn once(crawl: &SimulatedCrawl, requests: &[&Request]) -> Result<(), String> {
-    let counted: Vec<_> =
-        requests.iter().filter(|request| request.purpose.is_counted() && !request.is_second).collect();
+    // What was asked for before a retry by hand was judged then.
+    let retried = crawl.retried.filter(|(sequence, _)| *sequence == crawl.sequence).map_or(0, |(_, run)| run);
+    let is_counted = |request: &&&Request| request.run > retried && request.purpose.is_counted() && !request.is_second;
+    let counted: Vec<_> = requests.iter().filter(is_counted).collect();
     let checked = counted.iter().rposition(|request| request.purpose == Purpose::Audit).unwrap_or_default();
     let mut counted = counted.into_iter().skip(checked);
     // A run that was killed may have forgotten it; one that the loss policy ended, or was about to, had no room for its links.

@@ -36,7 +36,7 @@ fn crawled(pages: u64) -> Connection {
              UPDATE url SET visit = id"
         ))
         .unwrap();
-    revisits::begin(&connection).unwrap();
+    revisits::go_on(&connection).unwrap();
     due(&connection, 2, 0);
     let missing =
         "INSERT INTO page_state (url, condition, doubt, doubted_since, restless, flaps, calm, volatile, orphaned)

@@ -80,8 +80,16 @@ pub(super) fn hand_out(
     Ok(found)
 }
 
+/// The last sequence had come to its end, and goes on: URLs of it are visited once more.
+pub(super) fn go_on(connection: &Connection) -> Result<()> {
+    let update = "UPDATE sequence SET revisited = 1, end = NULL, swept = NULL, swept_links = NULL
+        WHERE n = (SELECT max(n) FROM sequence)";
+    connection.execute(update, [])?;
+    begin(connection)
+}
+
 /// What visits after the first of a sequence need.
-pub(super) fn begin(connection: &Connection) -> Result<()> {
+fn begin(connection: &Connection) -> Result<()> {
     connection.execute_batch(schema::INDEX_OF_KEYS)?;
     connection.execute_batch(schema::INDEX_OF_VISITS)?;
     connection.execute_batch(schema::INDEX_OF_KNOWN)?;
