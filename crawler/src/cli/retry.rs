@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    config::parse_duration,
+    config::{BudgetSettings, parse_duration},
     observe::figures::counted,
     session::Caller as _,
-    store::{LastSequence, PageOutcome, ReadSide as _, RetryCounts, RetryFilter, StoreError},
+    store::{Counters, PageOutcome, ReadSide as _, RetryCounts, RetryFilter, is_over},
     time::Moment,
 };
 
@@ -78,30 +78,36 @@ pub(super) fn run(args: RetryArgs) -> Result<ExitCode, CommandFailure> {
     session::refuse_mixed(&args.output, &layers)?;
     let auth = access::auth(args.flags.auth())?;
     let mut session = ProgramSession { auth, ..ProgramSession::of(args.dir.clone(), layers, args.output) };
-    // What is refused is refused before anything is queued.
-    session.plan()?;
-    if args.dry_run {
-        let counts = said(&records.retries(&filter)?);
-        let would = counts.map_or(NONE.to_owned(), |counts| format!("would ask again for {counts}"));
-        outcome::print(&format!("{would}\nNothing was written, and no request was sent.\n"))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let dir = &args.dir;
-    let crawl = directory::open(dir, None)?;
-    let last = crawl.last_sequence()?.ok_or_else(|| StoreError::Empty { path: dir.clone() })?;
-    if !last.is_over() {
-        let (dir, LastSequence { number, .. }) = (dir.display(), last);
-        let why = "is not finished: resume it first, with";
+    let budget = session.plan()?.resolved.settings.budget;
+    let last = directory::summary(&args.dir)?;
+    let dir = args.dir.display();
+    if !is_over(last.end.as_deref()) {
+        let (number, why) = (last.sequence, "is not finished: resume it first, with");
         return Err(CommandFailure::Usage(format!("{dir}: sequence {number} {why} `webloom crawl -d {dir}`")));
     }
-    let Some(counts) = said(&crawl.retry(&filter)?) else {
+    if let Some(flag) = spent(&budget, &last.counters) {
+        return Err(CommandFailure::Usage(format!(
+            "{dir}: nothing could be fetched, for {flag} is reached: give a larger one"
+        )));
+    }
+    let Some(counts) = said(&records.retries(&filter)?) else {
         outcome::tell(NONE);
         return Ok(ExitCode::SUCCESS);
     };
-    session.caller.note(&format!("{}: asks again for {counts}", dir.display()));
-    session.lock = Some(crawl.lock());
-    drop(crawl);
+    if args.dry_run {
+        outcome::print(&format!("would ask again for {counts}\nNothing was written, and no request was sent.\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    session.caller.note(&format!("{dir}: asks again for {counts}"));
+    session.retry = Some(filter);
     session.run()
+}
+
+/// The budget that leaves room for no page.
+fn spent(budget: &BudgetSettings, counters: &Counters) -> Option<&'static str> {
+    let pages = budget.max_pages.is_some_and(|most| counters.stored >= most.get());
+    let bytes = budget.max_bytes.is_some_and(|most| counters.bytes_in >= most.get());
+    if pages { Some("--max-pages") } else { bytes.then_some("--max-bytes") }
 }
 
 /// What is said where nothing passes.

@@ -92,6 +92,7 @@ impl ProgramSession {
             starts: Arc::default(),
             added: Vec::new(),
             round: Round::GoOn,
+            retry: None,
             layers,
             announced: false,
             until: None,

@@ -74,7 +74,7 @@ pub(super) fn of_content(html: &[u8]) -> String {
 
 /// The text of an `h1`, by what follows its start tag.
 pub(super) fn of_heading(html: &[u8]) -> String {
-    read(html, |name| name.eq_ignore_ascii_case(b"h1"))
+    read(html, |name| matches!(name, [b'h' | b'H', b'1'..=b'6']))
 }
 
 /// The text of an attribute's value.

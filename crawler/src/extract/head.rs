@@ -115,6 +115,7 @@ mod tests {
             ("<svg><h1>left</h1></svg><p lang=en><h2>no</h2>", None, Some("left")),
             ("<h1>&lt;b&gt; &amp; more<script>no</script></h1>", None, Some("<b> & more")),
             ("<h1>not closed", None, Some("not closed")),
+            ("<h1>closed by another</H2> behind", None, Some("closed by another")),
             ("<h1>", None, None),
         ] {
             let head = head(html);

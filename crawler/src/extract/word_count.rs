@@ -18,14 +18,49 @@ const LONGEST: usize = 8;
 
 /// Counts the words of a page whose bytes are UTF-8 (or nearly).
 pub(super) fn of(html: &[u8]) -> u32 {
-    let (mut words, mut at) = (0_u32, 0);
+    let (mut counter, mut at) = (Counter::default(), 0);
     while let Some(rest) = html.get(at..).filter(|rest| !rest.is_empty()) {
         let text = memchr(b'<', rest).unwrap_or(rest.len());
-        words = words.saturating_add(in_text(&rest[..text]));
+        counter.read(&rest[..text]);
         at += text;
-        at += markup(&html[at..]).max(1);
+        match markup(&html[at..]) {
+            0 => {
+                // One that begins nothing is text.
+                counter.read(&html[at..html.len().min(at + 1)]);
+                at += 1;
+            }
+            length => {
+                counter.is_inside = false;
+                at += length;
+            }
+        }
     }
-    words
+    counter.words
+}
+
+/// Counts words of text that comes in pieces.
+#[derive(Debug, Default)]
+struct Counter {
+    words: u32,
+    /// Whether what was read last is of a word.
+    is_inside: bool,
+}
+
+impl Counter {
+    fn read(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
+            let space = match byte {
+                b' ' | b'\t' | b'\n' | b'\x0c' | b'\r' => 1,
+                b'&' | 0xC2 => no_break_space(&text[at..]),
+                _ => 0,
+            };
+            let is_word = space == 0;
+            self.words = self.words.saturating_add(u32::from(is_word && !self.is_inside));
+            self.is_inside = is_word;
+            at += space.max(1);
+        }
+    }
 }
 
 /// The length of the comment, tag or element that is not shown at the beginning; 0 if there is none.
@@ -34,7 +69,11 @@ fn markup(html: &[u8]) -> usize {
     match html.get(1) {
         Some(b'!') if html.starts_with(b"<!--") => up_to(b"-->"),
         Some(b'!' | b'?') => up_to(b">"),
-        Some(b'/') if html.get(2).is_some_and(u8::is_ascii_alphabetic) => tag_end(html, name_end(html, 2)),
+        Some(b'/') => match html.get(2) {
+            Some(first) if first.is_ascii_alphabetic() => tag_end(html, name_end(html, 2)),
+            Some(_) => up_to(b">"),
+            None => 0,
+        },
         Some(first) if first.is_ascii_alphabetic() => {
             let end = name_end(html, 1);
             let content = tag_end(html, end);
@@ -50,23 +89,6 @@ fn markup(html: &[u8]) -> usize {
 fn length_of_content(html: &[u8], name: &[u8]) -> usize {
     let is_end = |at: &usize| html.get(at + 2..at + 2 + name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name));
     memmem::find_iter(html, b"</").find(is_end).unwrap_or(html.len())
-}
-
-/// The words of a text without tags.
-fn in_text(text: &[u8]) -> u32 {
-    let mut words = 0_u32;
-    let (mut inside, mut at) = (false, 0);
-    while let Some(&byte) = text.get(at) {
-        let space = match byte {
-            b' ' | b'\t' | b'\n' | b'\x0c' | b'\r' => 1,
-            b'&' | 0xC2 => no_break_space(&text[at..]),
-            _ => 0,
-        };
-        let is_word = space == 0;
-        words += u32::from(is_word && !inside);
-        (inside, at) = (is_word, at + space.max(1));
-    }
-    words
 }
 
 /// The length of the no-break space at the beginning, in the ways that pages write it; 0 if there is none.
@@ -86,7 +108,8 @@ mod tests {
             ("one  two\nthree", 3),
             ("<p>one</p><p>two</p>", 2),
             ("<b class='>'>one</b>&nbsp;two\u{a0}three", 3),
-            ("&nbsp; &amp; R&D 1 < 2", 4),
+            ("&nbsp; &amp; R&D 1 < 2", 5),
+            ("i<5 </ no> b", 2),
             ("<!-- no --><!doctype html><?no more?>one", 1),
             ("<title>no</title><script>if (a</b>c) no</script>one<STYLE>no</style >", 1),
             ("<textarea>no <b>no</b></textarea>one<template><p>no</p></template>", 1),

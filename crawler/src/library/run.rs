@@ -204,6 +204,7 @@ impl<F: Fetcher + 'static> Crawl<F> {
             starts: Arc::new(starts),
             added: Vec::new(),
             round: if goes_on { Round::GoOn } else { Round::Next(Revisit::KnownFirst) },
+            retry: None,
             layers: self.layers(),
             announced: false,
             watched: false,

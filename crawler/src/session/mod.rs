@@ -34,7 +34,7 @@ use crate::{
     config::{ChangedKey, Layers, Resolved, changed_keys, resume_check},
     engine::{self, Left, LogIns, RevisitingCrawl, RunEnd, StopSignal},
     observe::escape,
-    store::{AreaRow, Revisit},
+    store::{AreaRow, RetryFilter, Revisit},
     time::Moment,
     url::{Credentials, WebUrl},
 };
@@ -72,6 +72,8 @@ pub(crate) struct Session<C> {
     /// Starts that are added to whatever the directory holds.
     pub(crate) added: Vec<Start>,
     pub(crate) round: Round,
+    /// What is asked for again of the last sequence.
+    pub(crate) retry: Option<RetryFilter>,
     pub(crate) layers: Layers,
     /// Whether what holds for the whole run was said in a sequence before.
     pub(crate) announced: bool,
@@ -130,7 +132,7 @@ impl<C: Caller> Session<C> {
             self.caller.has_ended(&self.dir, ended.end)?;
             self.lock = Some(ended.lock);
             // Its URL cache was full, or too old: it is filled by links again.
-            (self.round, self.announced) = (Round::Next(Revisit::Rediscover), true);
+            (self.round, self.announced, self.retry) = (Round::Next(Revisit::Rediscover), true, None);
             ended = Box::pin(self.clone().crawl(clock, stop.clone())).await?;
         }
         Ok(ended)

@@ -175,6 +175,9 @@ impl<C: Caller> Session<C> {
         wanted: &Wanted<'_>,
     ) -> Result<(Resumed, Vec<Box<str>>), CommandFailure> {
         let Wanted { settings, json, changes, now } = *wanted;
+        if let Some(filter) = &self.retry {
+            directory.retry(filter)?;
+        }
         let areas = directory.areas()?;
         // A run that changed the scope may have ended before its first visit.
         let is_judged_again = has_scope_changed(changes) || directory.is_untouched()?;
@@ -201,7 +204,7 @@ impl<C: Caller> Session<C> {
     /// A sequence in which no start gave a page has nothing to go on with: the next one begins.
     fn try_failed_starts_again(&mut self, directory: &CrawlDirectory) -> Result<(), CommandFailure> {
         let last = directory.last_sequence()?.filter(|last| last.end.as_deref() == Some("failed"));
-        if self.round == Round::GoOn && last.is_some() {
+        if self.round == Round::GoOn && self.retry.is_none() && last.is_some() {
             self.caller.note("no start URL gave a page before: the next sequence asks for them again");
             self.round = Round::Next(Revisit::KnownFirst);
         }

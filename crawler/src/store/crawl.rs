@@ -73,6 +73,11 @@ pub struct LastSequence {
 impl LastSequence {
     /// Whether it has come to its end: what it has left would never be fetched otherwise.
     pub fn is_over(&self) -> bool {
-        matches!(self.end.as_deref(), Some("drained" | "failed" | "budget" | "loss" | "unreachable"))
+        is_over(self.end.as_deref())
     }
+}
+
+/// Whether a sequence that has this end has come to its end.
+pub fn is_over(end: Option<&str>) -> bool {
+    matches!(end, Some("drained" | "failed" | "budget" | "loss" | "unreachable"))
 }

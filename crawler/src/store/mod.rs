@@ -35,7 +35,7 @@ mod writing;
 
 pub use changes::{ChangeLine, ChangeRules, PendingChange, Since, TextRow, text_of};
 pub use counters::{Counters, UNJUDGED};
-pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit};
+pub use crawl::{LastSequence, NewCrawl, NextSequence, Revisit, is_over};
 pub use error::{ReadError, Reason, StoreError};
 pub use kept::KeptPart;
 pub use labels::{ANCHOR, ASSET, LabelPacker, Labels, LinkLabel, RefusedLink, pack_names, take_names};

@@ -93,7 +93,8 @@ fn filters_say_what_is_asked_for_again() {
     ] {
         let before = site.server.log().len();
         let dry = retry(&dir, &[filter, &["--dry-run"]].concat()).expect(0);
-        assert!(dry.stdout.contains(said) && dry.stdout.contains("no request was sent"), "{filter:?}: {}", dry.stdout);
+        assert!((dry.stdout.clone() + &dry.stderr).contains(said), "{filter:?}: {}", dry.stdout);
+        assert_eq!(dry.stdout.contains("no request was sent"), !said.contains("no URL"), "{filter:?}: {}", dry.stdout);
         assert_eq!(site.server.log().len(), before, "{filter:?}");
     }
     assert_clean(&dir);
@@ -140,6 +141,7 @@ fn a_retry_that_is_killed_goes_on_with_the_next_start() {
         assert_clean(&dir);
         let refused = retry(&dir, &[]).expect(2);
         assert!(refused.stderr.contains("sequence 1 is not finished: resume it first"), "{}", refused.stderr);
+        retry(&dir, &["--dry-run"]).expect(2);
         Webloom::new(["crawl", "-q", "-d"]).args([&dir]).run().expect(0);
         assert_clean(&dir);
         assert_eq!(&*site.outcomes(&dir)["/missing"], "stored", "{point}");
@@ -168,7 +170,9 @@ fn a_page_that_was_gone_is_back() {
 
 #[test]
 fn what_cannot_be_retried_is_refused_and_changes_nothing() {
-    let (server, folder) = (serve(star(4)), Folder::new());
+    let broken = star(4);
+    let server = serve(move |asked| if asked.target == "/4" { Reply::status(404) } else { broken(asked) });
+    let folder = Folder::new();
     let dir = folder.crawl();
     crawl(&server, &dir, &[]);
     for (arguments, why) in [
@@ -184,6 +188,16 @@ fn what_cannot_be_retried_is_refused_and_changes_nothing() {
         let refused = Webloom::new(["retry"]).args([&dir]).args(arguments).run().expect(2);
         assert!(refused.stderr.contains(why), "{arguments:?}: {}", refused.stderr);
     }
+    let before = Webloom::new(["pages"]).args([&dir]).run().expect(0).stdout;
+    for (arguments, why) in [
+        (&["--cookies", "nowhere.txt", "--outcome", "broken"][..], "nowhere.txt"),
+        (&["--max-pages", "2"], "--max-pages is reached"),
+    ] {
+        let refused = Webloom::new(["retry"]).args([&dir]).args(arguments).run().expect(2);
+        assert!(refused.stderr.contains(why), "{arguments:?}: {}", refused.stderr);
+    }
+    assert_eq!(Webloom::new(["pages"]).args([&dir]).run().expect(0).stdout, before, "nothing is queued");
+    assert_clean(&dir);
     let nowhere = Webloom::new(["retry"]).args([folder.0.path().join("none")]).run().expect(2);
     assert!(nowhere.stderr.contains("none"), "{}", nowhere.stderr);
     assert_eq!(server.log().len(), 6, "five pages and robots.txt");

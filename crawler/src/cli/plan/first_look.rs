@@ -40,19 +40,18 @@ impl FirstLook {
         records.pages(&PageFilter::default(), |line| {
             let url = line.url.as_deref().and_then(|text| WebUrl::parse(text).ok());
             let is_of_sitemaps = line.hop == Some(Hop::Sitemap);
-            match (line.outcome, line.reason.is_some()) {
-                (PageOutcome::Stored, _) if is_of_sitemaps => {
+            match line.outcome {
+                PageOutcome::Stored if is_of_sitemaps => {
                     sitemaps += 1;
                     return true;
                 }
-                (PageOutcome::Stored, _) => drop(start.get_or_insert(line)),
-                // What waits for its turn and not for another limit is a sitemap.
-                (PageOutcome::Queued, false) if is_of_sitemaps => {
+                PageOutcome::Stored => drop(start.get_or_insert(line)),
+                PageOutcome::Queued if is_of_sitemaps && waits_to_be_read(&line) => {
                     unread += 1;
                     return true;
                 }
-                (PageOutcome::Queued, _) if is_of_sitemaps => listed += 1,
-                (PageOutcome::Queued, _) => linked += 1,
+                PageOutcome::Queued if is_of_sitemaps => listed += 1,
+                PageOutcome::Queued => linked += 1,
                 _ => return true,
             }
             if let Some(url) = url {
@@ -77,4 +76,11 @@ impl FirstLook {
     pub(super) fn crawl_delay(&self) -> Option<Duration> {
         self.robots.as_ref()?.crawl_delay_millis.map(Duration::from_millis)
     }
+}
+
+/// Whether a URL is a sitemap for which there was no time: it is held by no limit, and named by robots.txt, or as an index names its parts.
+fn waits_to_be_read(line: &PageLine) -> bool {
+    let is_list = |url: &str| [".xml", ".gz", ".txt"].iter().any(|end| url.ends_with(end));
+    let is_part = || line.depth <= Some(1) && line.url.as_deref().is_some_and(is_list);
+    line.reason.is_none() && (line.depth == Some(0) || is_part())
 }

@@ -42,17 +42,22 @@ pub(super) struct Forecast {
 impl Forecast {
     /// Of a crawl with these settings.
     pub(super) fn of(look: &FirstLook, settings: &Settings) -> Self {
-        let known = look.known();
-        let budget = settings.budget.max_pages.map(std::num::NonZero::get).filter(|most| *most <= known);
+        let limits = &settings.budget;
+        let most_of_host = limits.max_pages_per_host.map_or(u64::MAX, std::num::NonZero::get);
+        let hosts = look.hosts.values().map(|pages| (*pages).min(most_of_host));
+        // Without a link there is the start alone.
+        let known = if limits.max_depth == Some(0) { 1 } else { hosts.clone().sum() };
+        let budget = limits.max_pages.map(std::num::NonZero::get).filter(|most| *most <= known);
         let pages = budget.unwrap_or(known);
         let pace = pace(look, settings);
-        let largest = look.hosts.values().copied().max().unwrap_or_default().min(pages) as f64;
+        let largest = hosts.max().unwrap_or_default().min(pages) as f64;
+        let is_deeper = limits.max_depth.is_none_or(|most| most > 1);
         let most_at_once = settings.politeness.max_rate.map_or(0.0, |rate| pages as f64 / f64::from(rate.get()));
         let bytes = look.start.bytes;
         let texts = if settings.change.text == TextChoice::On { bytes.unwrap_or_default() / TEXT_SHARE } else { 0 };
         Self {
             pages,
-            at_least: budget.is_none() && (look.sitemaps == 0 || look.is_cut),
+            at_least: budget.is_none() && ((look.sitemaps == 0 && is_deeper) || look.is_cut),
             budget,
             pace,
             seconds: (largest * pace).max(most_at_once),

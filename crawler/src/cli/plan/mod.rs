@@ -69,21 +69,24 @@ pub(super) fn run(args: PlanArgs) -> Result<ExitCode, CommandFailure> {
     let look = FirstLook::of(&dir)?;
     if ended.end == RunEnd::Unreachable {
         let hosts = summary::silent_hosts(&directory::summary(&dir)?, NAMED);
-        outcome::tell(&format!("error: these hosts do not answer: {hosts}"));
-    } else if look.is_none() {
+        let grade = if look.is_some() { "note" } else { "error" };
+        outcome::tell(&format!("{grade}: these hosts do not answer: {hosts}"));
+    }
+    let Some(look) = look else {
+        if ended.end == RunEnd::Unreachable {
+            return Ok(code);
+        }
         let why = no_start::why(&dir, logged_in)?.why;
         outcome::tell(&format!("error: the start URL could not be fetched: {why}"));
         return Ok(ExitCode::FAILURE);
+    };
+    let forecast = Forecast::of(&look, &settings);
+    if json {
+        outcome::document(&shown::document(&look, &forecast))?;
+    } else {
+        outcome::print(&shown::lines(&look, &forecast))?;
     }
-    if let Some(look) = look {
-        let forecast = Forecast::of(&look, &settings);
-        if json {
-            outcome::document(&shown::document(&look, &forecast))?;
-        } else {
-            outcome::print(&shown::lines(&look, &forecast))?;
-        }
-    }
-    Ok(code)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What is set for the look: nothing is asked for but starts and sitemaps, and nothing is written elsewhere.

@@ -85,6 +85,7 @@ impl Given {
             starts: Arc::new(starts),
             added,
             round: Round::GoOn,
+            retry: None,
             layers: self.layers.clone(),
             announced: false,
             until: None,

@@ -470,6 +470,7 @@ impl SimulatedCrawl {
             starts: Arc::new(given.into_iter().map(start).collect()),
             added: added.into_iter().map(start).collect(),
             round,
+            retry: None,
             layers: layers(&self.with_between(&(self.text.clone() + self.excluded.settings()))),
             announced: true,
             watched: self.between.is_some(),

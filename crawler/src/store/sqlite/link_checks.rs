@@ -138,6 +138,10 @@ fn want(connection: &Connection, url: &str, redirects: u32, current: Current) ->
          ON CONFLICT (url) DO UPDATE SET redirects = ?2, reads = iif(wanted_in = ?3, reads, 0), wanted_in = ?3, guessed = 0
              WHERE wanted_in <> ?3 OR redirects > ?2 OR guessed",
     )?;
+    // What came of a guess proves nothing, unless that is there.
+    let forget = "UPDATE link_check SET checked_in = NULL, checked_at = NULL, outcome = NULL, status = NULL, reason = NULL, target = NULL
+         WHERE url = ?1 AND guessed AND checked_in = ?2 AND outcome <> 'checked'";
+    connection.prepare_cached(forget)?.execute(params![url, current.sequence])?;
     insert.execute(params![url, redirects, current.sequence]).map(|_| ())
 }
 
