@@ -1,6 +1,6 @@
 //! [`Collected`]: what was found on a page.
 
-use super::{directives::MetaRobots, references::References};
+use super::{directives::MetaRobots, references::References, word_count::WordCounter};
 
 /// What was found on a page, as written there.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(super) struct Collected {
     pub(super) language: Option<Vec<u8>>,
     /// Text of the first `h1` that has one.
     pub(super) heading: Option<String>,
+    /// Its words, where the reader passes over them.
+    pub(super) words: WordCounter,
     /// Whether it has a `script`.
     pub(super) has_scripts: bool,
     /// From the meta tags.

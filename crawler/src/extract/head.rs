@@ -43,7 +43,7 @@ impl PageHead {
             language: found.language.as_deref().and_then(words),
             heading: found.heading.as_deref().map(Into::into),
             robots: found.robots,
-            words: Some(word_count::of(html)),
+            words: Some(found.words.words().unwrap_or_else(|| word_count::of(html))),
         };
         shorten(&mut head.description, LONGEST_DESCRIPTION);
         shorten(&mut head.language, LONGEST_LANGUAGE);

@@ -22,6 +22,7 @@ use super::{
     references::References,
     relations::RelationTag,
     tags::{Tag, Wanted},
+    word_count::begins_markup,
 };
 
 /// Attributes of a tag that the tokenizer sees; those behind them mean nothing. It may need stack for each that has a value,
@@ -111,15 +112,24 @@ impl<'a> PageReader<'a> {
         let wanted = self.wanted;
         let mut at = 0;
         while let Some(next) = memchr(b'<', &self.rest[at..]) {
+            found.words.read(&self.rest[at..at + next]);
             at += next;
             let tag = &self.rest[at..];
             let link = || if region == Region::Markup { plain_link(tag, found, wanted) } else { None };
             let Some(length) = unwanted_tag(tag, region, wanted).or_else(link) else {
                 self.stopped = self.rest.len() - at;
+                if begins_markup(tag) {
+                    found.words.divide();
+                } else {
+                    // The tokenizer takes the next byte with it.
+                    found.words.read(&tag[..tag.len().min(2)]);
+                }
                 return at.max(1);
             };
+            found.words.divide();
             at += length;
         }
+        found.words.read(self.rest.get(at..).unwrap_or_default());
         self.rest.len()
     }
 }

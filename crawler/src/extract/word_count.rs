@@ -1,87 +1,119 @@
 //! How many words a page shows: what white space and tags separate.
 //!
-//! Not counted: comments, and what is in elements that show no text of the page, such as `script`, `title` and `textarea`.
+//! Not counted: comments, and what is in elements that hold no text of the page, such as `script`, `title` and `textarea`.
 //!
-//! Invariants: each byte is looked at once, or twice where it is in a tag; nothing is copied. The count is the same whatever else is read
-//! of the page.
+//! Invariant: each byte is looked at once, or twice where it is in a tag. The reader counts what it passes over; where it passes over
+//! nothing, because the text is listened to, the page is gone through here ([`of`]).
 
-use memchr::{memchr, memmem};
+use std::fmt;
+
+use memchr::{memchr, memchr2, memmem};
 
 use super::attributes::{name_end, tag_end};
 
-/// Elements whose content is not shown, or is no text of the page.
-const NOT_SHOWN: [&[u8]; 8] =
-    [b"script", b"style", b"title", b"template", b"textarea", b"iframe", b"noframes", b"noembed"];
+/// Elements that hold no text of the page, as the tokenizer has it.
+const NO_TEXT: [&[u8]; 8] = [b"script", b"style", b"title", b"xmp", b"textarea", b"iframe", b"noframes", b"noembed"];
 
 /// The longest of their names.
 const LONGEST: usize = 8;
 
+/// Counts words of text that comes in pieces.
+#[derive(Default)]
+pub(super) struct WordCounter {
+    words: u32,
+    /// Whether what was read last is of a word.
+    is_inside: bool,
+    is_used: bool,
+}
+
+impl fmt::Debug for WordCounter {
+    /// What a page links to is the same, however it was read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WordCounter")
+    }
+}
+
+impl WordCounter {
+    /// The next piece of a text.
+    pub(super) fn read(&mut self, text: &[u8]) {
+        self.is_used = true;
+        let (Some(first), Some(last)) = (text.first(), text.last()) else { return };
+        if memchr2(b'&', 0xC2, text).is_some() {
+            return self.read_slowly(text);
+        }
+        let begins = |byte: u8, before: bool| u32::from(!is_space(byte) & before);
+        let inner: u32 = text[1..].iter().zip(text).map(|(byte, before)| begins(*byte, is_space(*before))).sum();
+        self.words = self.words.saturating_add(inner + begins(*first, !self.is_inside));
+        self.is_inside = !is_space(*last);
+    }
+
+    /// The same where no-break spaces may be.
+    fn read_slowly(&mut self, text: &[u8]) {
+        let mut at = 0;
+        while let Some(&byte) = text.get(at) {
+            let space = if is_space(byte) { 1 } else { no_break_space(&text[at..]) };
+            self.words = self.words.saturating_add(u32::from(space == 0 && !self.is_inside));
+            self.is_inside = space == 0;
+            at += space.max(1);
+        }
+    }
+
+    /// A tag or the like follows.
+    pub(super) fn divide(&mut self) {
+        self.is_inside = false;
+    }
+
+    /// The words, if it was shown the text.
+    pub(super) fn words(&self) -> Option<u32> {
+        self.is_used.then_some(self.words)
+    }
+}
+
 /// Counts the words of a page whose bytes are UTF-8 (or nearly).
 pub(super) fn of(html: &[u8]) -> u32 {
-    let (mut counter, mut at) = (Counter::default(), 0);
+    let (mut counter, mut at) = (WordCounter::default(), 0);
     while let Some(rest) = html.get(at..).filter(|rest| !rest.is_empty()) {
         let text = memchr(b'<', rest).unwrap_or(rest.len());
         counter.read(&rest[..text]);
         at += text;
-        match markup(&html[at..]) {
-            0 => {
-                // One that begins nothing is text.
-                counter.read(&html[at..html.len().min(at + 1)]);
-                at += 1;
-            }
-            length => {
-                counter.is_inside = false;
-                at += length;
-            }
+        let length = markup(&html[at..]);
+        if length > 0 {
+            counter.divide();
+            at += length;
+        } else if at < html.len() {
+            // One that begins nothing is text.
+            counter.read(b"<");
+            at += 1;
         }
     }
     counter.words
 }
 
-/// Counts words of text that comes in pieces.
-#[derive(Debug, Default)]
-struct Counter {
-    words: u32,
-    /// Whether what was read last is of a word.
-    is_inside: bool,
-}
-
-impl Counter {
-    fn read(&mut self, text: &[u8]) {
-        let mut at = 0;
-        while let Some(&byte) = text.get(at) {
-            let space = match byte {
-                b' ' | b'\t' | b'\n' | b'\x0c' | b'\r' => 1,
-                b'&' | 0xC2 => no_break_space(&text[at..]),
-                _ => 0,
-            };
-            let is_word = space == 0;
-            self.words = self.words.saturating_add(u32::from(is_word && !self.is_inside));
-            self.is_inside = is_word;
-            at += space.max(1);
-        }
+/// Whether a `<` begins a tag, a comment or the like.
+pub(super) fn begins_markup(html: &[u8]) -> bool {
+    match html.get(1) {
+        Some(b'/') => html.len() > 2,
+        Some(next) => next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'),
+        None => false,
     }
 }
 
-/// The length of the comment, tag or element that is not shown at the beginning; 0 if there is none.
+/// The length of the comment, tag or element without text at the beginning; 0 if there is none.
 fn markup(html: &[u8]) -> usize {
     let up_to = |end: &[u8]| memmem::find(html, end).map_or(html.len(), |at| at + end.len());
+    let is_name = |at: usize| html.get(at).is_some_and(u8::is_ascii_alphabetic);
     match html.get(1) {
+        _ if !begins_markup(html) => 0,
         Some(b'!') if html.starts_with(b"<!--") => up_to(b"-->"),
-        Some(b'!' | b'?') => up_to(b">"),
-        Some(b'/') => match html.get(2) {
-            Some(first) if first.is_ascii_alphabetic() => tag_end(html, name_end(html, 2)),
-            Some(_) => up_to(b">"),
-            None => 0,
-        },
-        Some(first) if first.is_ascii_alphabetic() => {
+        Some(b'/') if is_name(2) => tag_end(html, name_end(html, 2)),
+        Some(_) if !is_name(1) => up_to(b">"),
+        _ => {
             let end = name_end(html, 1);
             let content = tag_end(html, end);
             let name = &html[1..end];
-            let is_hidden = name.len() <= LONGEST && NOT_SHOWN.iter().any(|hidden| name.eq_ignore_ascii_case(hidden));
-            if is_hidden { content + length_of_content(&html[content..], name) } else { content }
+            let is_without = name.len() <= LONGEST && NO_TEXT.iter().any(|other| name.eq_ignore_ascii_case(other));
+            if is_without { content + length_of_content(&html[content..], name) } else { content }
         }
-        _ => 0,
     }
 }
 
@@ -89,6 +121,10 @@ fn markup(html: &[u8]) -> usize {
 fn length_of_content(html: &[u8], name: &[u8]) -> usize {
     let is_end = |at: &usize| html.get(at + 2..at + 2 + name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name));
     memmem::find_iter(html, b"</").find(is_end).unwrap_or(html.len())
+}
+
+fn is_space(byte: u8) -> bool {
+    (byte == b' ') | ((b'\t'..=b'\r').contains(&byte) & (byte != 0x0B))
 }
 
 /// The length of the no-break space at the beginning, in the ways that pages write it; 0 if there is none.
@@ -99,24 +135,30 @@ fn no_break_space(text: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{collector::collect, element::LinkKinds, references::References, tags::Wanted},
+        *,
+    };
 
     #[test]
-    fn white_space_and_tags_separate_words() {
+    fn white_space_and_tags_separate_words_however_the_page_is_read() {
         for (html, words) in [
             ("", 0),
             ("one  two\nthree", 3),
             ("<p>one</p><p>two</p>", 2),
+            ("one<br>two<a href=x>three</a>four <b>five</b>", 5),
             ("<b class='>'>one</b>&nbsp;two\u{a0}three", 3),
-            ("&nbsp; &amp; R&D 1 < 2", 5),
+            ("<p>&nbsp; &amp; R&D 1 < 2</p>", 5),
             ("i<5 </ no> b", 2),
             ("<!-- no --><!doctype html><?no more?>one", 1),
             ("<title>no</title><script>if (a</b>c) no</script>one<STYLE>no</style >", 1),
-            ("<textarea>no <b>no</b></textarea>one<template><p>no</p></template>", 1),
+            ("<textarea>no <b>no</b></textarea>one<svg><text>two</text></svg>three", 3),
             ("<script>not closed", 0),
             ("<p", 0),
         ] {
             assert_eq!(of(html.as_bytes()), words, "{html}");
+            let read = collect(html.as_bytes(), Wanted::Links(LinkKinds::Pages), References::default()).words.words();
+            assert_eq!(read.unwrap_or_default(), words, "the reader: {html}");
         }
     }
 
