@@ -124,7 +124,7 @@ fn length_of_content(html: &[u8], name: &[u8]) -> usize {
 }
 
 fn is_space(byte: u8) -> bool {
-    (byte == b' ') | ((b'\t'..=b'\r').contains(&byte) & (byte != 0x0B))
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r')
 }
 
 /// The length of the no-break space at the beginning, in the ways that pages write it; 0 if there is none.
