@@ -69,12 +69,12 @@ impl Words {
 
 /// The text of a link, by what follows its start tag.
 pub(super) fn of_content(html: &[u8]) -> String {
-    plain(html).unwrap_or_else(|| read(html, is_link))
+    plain(html, is_link).unwrap_or_else(|| read(html, is_link))
 }
 
 /// The text of an `h1`, by what follows its start tag.
 pub(super) fn of_heading(html: &[u8]) -> String {
-    read(html, |name| matches!(name, [b'h' | b'H', b'1'..=b'6']))
+    plain(html, is_heading).unwrap_or_else(|| read(html, is_heading))
 }
 
 /// The text of an attribute's value.
@@ -85,7 +85,7 @@ pub(super) fn of_value(value: &[u8]) -> String {
 }
 
 /// The text where nothing is between the tags but text as it is, images, and tags that mean nothing: so it is of most links.
-fn plain(html: &[u8]) -> Option<String> {
+fn plain(html: &[u8], ends: impl Fn(&[u8]) -> bool) -> Option<String> {
     let mut rest = window(html);
     let mut words = Words::default();
     let mut names = Words::default();
@@ -101,11 +101,11 @@ fn plain(html: &[u8]) -> Option<String> {
         let end = name_end(rest, start);
         let name = &rest[start..end];
         let tag = Tag::named(name);
-        if tag == Tag::Anchor && is_link(name) {
+        if ends(name) {
             return Some(if words.is_empty() { names.finish() } else { words.finish() });
         }
-        let is_read =
-            matches!(tag, Tag::Embedded | Tag::Form | Tag::Other) && name.first().is_some_and(u8::is_ascii_alphabetic);
+        let is_read = matches!(tag, Tag::Anchor | Tag::Embedded | Tag::Form | Tag::Heading | Tag::Other)
+            && name.first().is_some_and(u8::is_ascii_alphabetic);
         if !is_read || is_hidden(name) {
             return None;
         }
@@ -172,6 +172,11 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
 
 fn is_link(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"a")
+}
+
+/// Any heading ends another.
+fn is_heading(name: &[u8]) -> bool {
+    matches!(name, [b'h' | b'H', b'1'..=b'6'])
 }
 
 /// Whether its `alt` is shown in its place.
@@ -266,6 +271,7 @@ mod tests {
             "<a>",
             "</aa>",
             "<area alt=x>",
+            "</h2>",
             "<img alt=i>",
             "<!-- -->",
             "<script>",
@@ -284,8 +290,11 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(5_000))]
         #[test]
         fn the_short_way_finds_what_the_tokenizer_finds(html in soup()) {
-            if let Some(text) = plain(&html) {
+            if let Some(text) = plain(&html, is_link) {
                 prop_assert_eq!(text, read(&html, is_link));
+            }
+            if let Some(text) = plain(&html, is_heading) {
+                prop_assert_eq!(text, read(&html, is_heading));
             }
         }
     }
@@ -301,7 +310,7 @@ mod tests {
         #[test]
         fn a_long_text_is_the_same_both_ways(text in "[a-z \\n\u{e4}]{0,300}") {
             let html = format!("x {text}</a>");
-            prop_assert_eq!(plain(html.as_bytes()).unwrap(), read(html.as_bytes(), is_link));
+            prop_assert_eq!(plain(html.as_bytes(), is_link).unwrap(), read(html.as_bytes(), is_link));
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::{memchr, memmem};
 
 use super::attributes::{name_end, tag_end};
 
@@ -37,14 +37,20 @@ impl WordCounter {
     /// The next piece of a text.
     pub(super) fn read(&mut self, text: &[u8]) {
         self.is_used = true;
-        let (Some(first), Some(last)) = (text.first(), text.last()) else { return };
-        if memchr2(b'&', 0xC2, text).is_some() {
-            return self.read_slowly(text);
+        let (mut words, mut is_inside) = (0_u32, self.is_inside);
+        for (at, &byte) in text.iter().enumerate() {
+            // Most pieces are short: nothing is looked for ahead.
+            let is_word = match byte {
+                b'&' | 0xC2 => {
+                    (self.words, self.is_inside) = (self.words.saturating_add(words), is_inside);
+                    return self.read_slowly(&text[at..]);
+                }
+                byte => !is_space(byte),
+            };
+            words += u32::from(is_word && !is_inside);
+            is_inside = is_word;
         }
-        let begins = |byte: u8, before: bool| u32::from(!is_space(byte) & before);
-        let inner: u32 = text[1..].iter().zip(text).map(|(byte, before)| begins(*byte, is_space(*before))).sum();
-        self.words = self.words.saturating_add(inner + begins(*first, !self.is_inside));
-        self.is_inside = !is_space(*last);
+        (self.words, self.is_inside) = (self.words.saturating_add(words), is_inside);
     }
 
     /// The same where no-break spaces may be.
