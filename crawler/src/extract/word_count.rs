@@ -17,6 +17,25 @@ const NO_TEXT: [&[u8]; 8] = [b"script", b"style", b"title", b"xmp", b"textarea",
 /// The longest of their names.
 const LONGEST: usize = 8;
 
+/// Where a byte is one of these numbers, words are counted without a branch: pieces are short, and a branch is guessed wrong.
+const SPACE: u32 = 0;
+const WORD: u32 = 1;
+const MAY_BE_SPACE: u32 = 2;
+
+/// What each byte is.
+static KINDS: [u32; 256] = {
+    let (mut kinds, mut byte) = ([WORD; 256], 0_u8);
+    while byte < u8::MAX {
+        if is_space(byte) {
+            kinds[byte as usize] = SPACE;
+        }
+        byte += 1;
+    }
+    kinds[b'&' as usize] = MAY_BE_SPACE;
+    kinds[0xC2] = MAY_BE_SPACE;
+    kinds
+};
+
 /// Counts words of text that comes in pieces.
 #[derive(Default)]
 pub(super) struct WordCounter {
@@ -37,20 +56,19 @@ impl WordCounter {
     /// The next piece of a text.
     pub(super) fn read(&mut self, text: &[u8]) {
         self.is_used = true;
-        let (mut words, mut is_inside) = (0_u32, self.is_inside);
-        for (at, &byte) in text.iter().enumerate() {
-            // Most pieces are short: nothing is looked for ahead.
-            let is_word = match byte {
-                b'&' | 0xC2 => {
-                    (self.words, self.is_inside) = (self.words.saturating_add(words), is_inside);
-                    return self.read_slowly(&text[at..]);
-                }
-                byte => !is_space(byte),
-            };
-            words += u32::from(is_word && !is_inside);
-            is_inside = is_word;
+        let (mut words, mut is_inside) = (0_u32, u32::from(self.is_inside));
+        let rest = text.iter().position(|&byte| {
+            let kind = KINDS[usize::from(byte)];
+            if kind < MAY_BE_SPACE {
+                words += kind & !is_inside;
+                is_inside = kind;
+            }
+            kind == MAY_BE_SPACE
+        });
+        (self.words, self.is_inside) = (self.words.saturating_add(words), is_inside == WORD);
+        if let Some(rest) = rest {
+            self.read_slowly(&text[rest..]);
         }
-        (self.words, self.is_inside) = (self.words.saturating_add(words), is_inside);
     }
 
     /// The same where no-break spaces may be.
@@ -129,7 +147,7 @@ fn length_of_content(html: &[u8], name: &[u8]) -> usize {
     memmem::find_iter(html, b"</").find(is_end).unwrap_or(html.len())
 }
 
-fn is_space(byte: u8) -> bool {
+const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r')
 }
 
