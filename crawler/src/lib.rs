@@ -52,6 +52,8 @@ mod fetch;
 mod frontier;
 mod health;
 mod library;
+#[cfg(feature = "program")]
+mod monitor;
 mod observe;
 mod order;
 mod politeness;

@@ -23,6 +23,12 @@ impl Moment {
         self.0
     }
 
+    /// The beginning of its second.
+    #[must_use]
+    pub fn whole_second(self) -> Self {
+        Self(self.0 - self.0 % 1000)
+    }
+
     /// Time from `earlier` to this moment; zero when `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))

@@ -9,6 +9,7 @@ use super::{CommandFailure, access, outcome::Voice};
 use crate::{
     config::Settings,
     engine::{Others, Pass, SharedGate, StopSignal},
+    monitor::Seat,
     observe::progress::Style,
     politeness::Member,
 };
@@ -20,6 +21,8 @@ pub(super) struct Among {
     pub(super) voice: Voice,
     /// What it shares with them.
     pub(super) share: Option<Share>,
+    /// Where somebody who looks at the process sees it.
+    pub(super) seat: Seat,
     /// Where its requests wait for their turn where it shares nothing.
     pub(super) gate: Arc<SharedGate>,
 }

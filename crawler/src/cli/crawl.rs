@@ -13,11 +13,11 @@ use super::{
     CommandFailure, access,
     directory::CRAWLS,
     dry_run,
-    flags::{CrawlFlags, OutputFlags},
+    flags::{CrawlFlags, ListenFlags, OutputFlags},
     session::{self, ProgramSession, Round},
     starts,
 };
-use crate::{session::Start, store::Revisit};
+use crate::{monitor, session::Start, store::Revisit};
 
 /// Arguments of `crawl`.
 #[derive(Debug, Args)]
@@ -56,6 +56,8 @@ pub(super) struct CrawlArgs {
     flags: CrawlFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    listen: ListenFlags,
 }
 
 impl CrawlArgs {
@@ -93,8 +95,12 @@ pub(super) fn run(args: CrawlArgs) -> Result<ExitCode, CommandFailure> {
     let revisit = args.revisit.map_or(Revisit::KnownFirst, RevisitChoice::revisit);
     let round = if args.again { Round::Next(revisit) } else { Round::GoOn };
     let crawl = ProgramSession::of(dir, layers, args.output);
-    let session = ProgramSession { starts: Arc::new(starts), added, round, auth, ..crawl };
-    if args.dry_run { dry_run::run(&session) } else { session.run() }
+    let mut session = ProgramSession { starts: Arc::new(starts), added, round, auth, ..crawl };
+    if args.dry_run {
+        return dry_run::run(&session);
+    }
+    session.caller.among.seat = monitor::listen(args.listen.listen)?.seat_of(&session.dir);
+    session.run()
 }
 
 /// The crawl directory that is meant. A number is more likely a depth, unless there is a directory of this name.

@@ -16,12 +16,12 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use data_encoding::HEXLOWER;
-use jiff::Timestamp;
 
 use super::CommandFailure;
 use crate::{
-    observe::terminal,
+    observe::{figures, terminal},
     report::{self, Column, Format, RowWriter, Value},
+    time::Moment,
     url::WebUrl,
 };
 
@@ -127,13 +127,12 @@ pub(super) fn digest(digest: &[u8; 32]) -> String {
 
 /// A time in milliseconds since 1970 as RFC 3339 writes it; nothing for one that no calendar has.
 pub(super) fn time(millis: u64) -> String {
-    let at = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
-    at.map_or_else(String::new, |at| at.to_string())
+    figures::rfc3339(Moment::from_millis(millis))
 }
 
 /// The same without parts of a second.
 pub(super) fn seconds(millis: u64) -> String {
-    time(millis - millis % 1000)
+    figures::rfc3339(Moment::from_millis(millis).whole_second())
 }
 
 /// Which sequences there are.

@@ -17,6 +17,7 @@ mod demo;
 mod dry_run;
 mod explain;
 pub mod flags;
+mod healthcheck;
 mod help;
 mod jobs;
 mod links;
@@ -95,6 +96,11 @@ enum Command {
     ///
     /// Each line is one change; Webloom reports each change once.
     Changes(changes::ChangesArgs),
+    /// Say whether watched crawls are on time
+    ///
+    /// The exit code is 1 if a sequence is more than two intervals late, has been running for more than two intervals, or cannot
+    /// be run.
+    Healthcheck(healthcheck::HealthcheckArgs),
     /// Recount a crawl and report what does not fit together
     ///
     /// The exit code is 1 if there is a finding.
@@ -168,6 +174,7 @@ fn run(cli: Cli) -> Result<ExitCode, CommandFailure> {
         Command::Why(args) => why::run(&args),
         Command::Retry(args) => retry::run(*args),
         Command::Changes(args) => changes::run(&args),
+        Command::Healthcheck(args) => healthcheck::run(args),
         Command::Check(args) => check::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Config(command) => config_command::run(command),

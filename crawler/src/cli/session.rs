@@ -18,6 +18,7 @@ use crate::{
     clock::Clock,
     config::{Layers, Settings},
     engine::{Gated, Progress, RunEnd, StopSignal, WriterThread},
+    monitor::Timed,
     observe::{
         logs, progress,
         summary::{self, SummaryView},
@@ -155,7 +156,7 @@ impl Program {
 }
 
 impl Caller for Program {
-    type Fetcher = Gated<Standard>;
+    type Fetcher = Gated<Timed<Standard>>;
     type View = progress::ProgressView;
     type Writer = WriterThread;
 
@@ -177,7 +178,8 @@ impl Caller for Program {
         settings: &Settings,
         stop: &StopSignal,
     ) -> Result<Self::Fetcher, CommandFailure> {
-        Ok(Gated::new(standard()?, self.among.pass(settings, stop)?))
+        let fetcher = Timed::new(standard()?, self.among.seat.timings());
+        Ok(Gated::new(fetcher, self.among.pass(settings, stop)?))
     }
 
     fn writer(&self) -> WriterThread {
@@ -203,6 +205,7 @@ impl Caller for Program {
     }
 
     fn show(&self, figures: watch::Receiver<Progress>, stop: StopSignal) -> Self::View {
+        self.among.seat.follow(figures.clone());
         progress::show(figures, stop, self.among.progress(self.output.progress_style()))
     }
 

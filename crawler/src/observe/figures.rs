@@ -4,6 +4,10 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
+use crate::time::Moment;
+
 /// A count in groups of three digits, such as `10,197`.
 pub fn count(number: u64) -> String {
     grouped(&number.to_string())
@@ -81,6 +85,12 @@ pub fn expected(number: f64) -> String {
     } else {
         grouped(&format!("{number:.0}"))
     }
+}
+
+/// A moment as RFC 3339 writes it; nothing for one that no calendar has.
+pub fn rfc3339(moment: Moment) -> String {
+    let at = i64::try_from(moment.millis()).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    at.map_or_else(String::new, |at| at.to_string())
 }
 
 #[cfg(test)]

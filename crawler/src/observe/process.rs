@@ -16,6 +16,16 @@ pub fn memory() -> Option<u64> {
     status_kib("VmRSS:")
 }
 
+/// How many file descriptors this process has open; `None` where the system does not tell.
+pub fn open_files() -> Option<u64> {
+    std::fs::read_dir("/proc/self/fd").ok().map(|files| files.count() as u64)
+}
+
+/// How many it may have; `None` where there is no limit.
+pub fn most_open_files() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
 fn status_kib(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,5 +1,7 @@
 //! [`Schedule`]: the starts of a crawl.
 
+use std::time::Duration;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Once, Rhythm, Window, Zone, rhythm::share, window::Opening};
@@ -65,6 +67,11 @@ impl Schedule {
         self.within_windows(self.rhythm.next_after(from, &self.zone, self.place))
     }
 
+    /// The time from a start at this moment to the next one of the rhythm.
+    pub fn interval(&self, at: Moment) -> Duration {
+        self.rhythm.interval(at, &self.zone)
+    }
+
     /// Whether starts of the rhythm after the one at `from` have come and gone by `now`: then the moment that the next one is counted from,
     /// once they are made up for.
     pub fn missed(&self, from: Moment, now: Moment) -> Option<Moment> {
@@ -91,7 +98,7 @@ impl Schedule {
         if from <= now {
             return from;
         }
-        let is_small = || from.since(now) * 2 <= self.rhythm.interval(from, &self.zone);
+        let is_small = || from.since(now) * 2 <= self.interval(from);
         if matches!(self.rhythm, Rhythm::Cron(_)) && is_small() { from } else { now }
     }
 
@@ -109,7 +116,7 @@ impl Schedule {
     /// Where in a window those starts come that are held back to it.
     fn placed(&self, opening: Opening) -> Moment {
         let Some(place) = self.place else { return opening.opens };
-        let interval = self.rhythm.interval(opening.opens, &self.zone);
+        let interval = self.interval(opening.opens);
         opening.opens + share(interval.min(opening.closes.since(opening.opens)), place)
     }
 }

@@ -13,6 +13,9 @@ pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, FieldTaker, ta
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";
 
+/// Files of a crawl directory that may grow, by what they are.
+pub(crate) const FILES: [(&str, &str); 2] = [("database", "webloom.sqlite"), ("log", "webloom.sqlite-wal")];
+
 /// Crawl directories that are named at most.
 const NAMED: usize = 5;
 
@@ -26,13 +29,25 @@ pub(crate) fn records(dir: &Path) -> Result<impl ReadSide, CommandFailure> {
 
 /// The crawls below `crawls`, for whoever has named a directory that holds none: one of the same name comes first.
 pub(crate) fn others(dir: &Path) -> String {
-    let entries = std::fs::read_dir(CRAWLS).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = entries.filter(|path| CrawlDirectory::exists(path)).collect();
+    let mut found = below(CRAWLS);
     found.sort_by_key(|path| (path.file_name() != dir.file_name(), path.clone()));
     let more = if found.len() > NAMED { format!(" and {} more", found.len() - NAMED) } else { String::new() };
     let named: Vec<_> =
         found.iter().take(NAMED).map(|path| escape::text(&path.display().to_string()).into_owned()).collect();
     if named.is_empty() { String::new() } else { format!("; there are crawls in {}{more}", named.join(", ")) }
+}
+
+/// The crawl in the working directory, and those below `crawls`.
+pub(crate) fn here() -> Vec<PathBuf> {
+    let mut found = below(CRAWLS);
+    found.sort();
+    let own = PathBuf::from(".");
+    CrawlDirectory::exists(&own).then_some(own).into_iter().chain(found).collect()
+}
+
+fn below(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| CrawlDirectory::exists(path)).collect()
 }
 
 /// The summary of the last sequence.

@@ -144,7 +144,7 @@ impl<C: Caller> Session<C> {
     }
 
     /// Refuses what can be refused before a directory is made.
-    fn check(&self) -> Result<(), CommandFailure> {
+    pub(crate) fn check(&self) -> Result<(), CommandFailure> {
         self.layers.resolve()?;
         if self.starts.is_empty() && self.added.is_empty() && !CrawlDirectory::exists(&self.dir) {
             let why = format!("{} holds no crawl: give a start URL to begin one", self.dir.display());

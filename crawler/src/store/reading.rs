@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::{
-    AreaRow, ChangeLine, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange, ReadError,
-    RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoredSummary, UrlFacts,
+    AreaRow, ChangeLine, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine, PendingChange,
+    ReadError, RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoredSummary, UrlFacts,
 };
-use crate::{changes::KeptTexts, queue::Counts, url::WebUrl};
+use crate::{changes::KeptTexts, queue::Counts, revisit::GivenIntervals, time::Moment, url::WebUrl};
 
 /// The records of a crawl, open for reading, also while the crawl runs.
 pub trait ReadSide {
@@ -15,6 +15,12 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read.
     fn summary(&self) -> Result<Option<StoredSummary>, ReadError>;
+
+    /// What all sequences have counted.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn totals(&self) -> Result<Counters, ReadError>;
 
     /// What the last sequences lost, so many at most, the last one first.
     ///
@@ -71,6 +77,12 @@ pub trait ReadSide {
     /// # Errors
     /// [`ReadError`] when the records cannot be read, or no temporary file can be used.
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError>;
+
+    /// When the page with each of these intervals of its own was visited that was not for the longest time; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`ReadError`] when the records cannot be read.
+    fn longest_unvisited(&self, given: &GivenIntervals) -> Result<Vec<Option<Moment>>, ReadError>;
 
     /// How many URLs of the last sequence would be asked for again.
     ///

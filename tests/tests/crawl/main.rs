@@ -38,6 +38,7 @@ mod lost_links;
 mod machines;
 mod many_hosts;
 mod modified;
+mod monitored;
 mod moved;
 mod once_more;
 mod order;

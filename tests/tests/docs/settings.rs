@@ -18,6 +18,7 @@ const NO_KEY: &[&str] = &[
     "dry-run",
     "help",
     "json",
+    "listen",
     "no-progress",
     "profile",
     "quiet",
@@ -31,7 +32,22 @@ const NO_KEY: &[&str] = &[
 const OF_WATCH: &[&str] = &["jobs", "runs"];
 
 /// Flags in the documents that belong to other programs.
-const FOREIGN: &[&str] = &["brief", "example", "locked", "max-lost", "open", "path", "release", "rm", "urls"];
+const FOREIGN: &[&str] = &[
+    "brief",
+    "cap-drop",
+    "example",
+    "locked",
+    "max-lost",
+    "name",
+    "open",
+    "path",
+    "platform",
+    "read-only",
+    "release",
+    "rm",
+    "urls",
+    "user",
+];
 
 /// All subcommands, in the order of the README's table.
 pub(crate) const SUBCOMMANDS: &[&str] = &[
@@ -46,6 +62,7 @@ pub(crate) const SUBCOMMANDS: &[&str] = &[
     "why",
     "retry",
     "changes",
+    "healthcheck",
     "check",
     "simulate",
     "config default",

@@ -47,6 +47,7 @@ const TABLE: &[(&str, Layer)] = &[
     ("session", Layer::Shell),
     ("config", Layer::Shell),
     ("engine", Layer::Shell),
+    ("monitor", Layer::Shell),
     ("observe", Layer::Shell),
     ("report", Layer::Shell),
 ];

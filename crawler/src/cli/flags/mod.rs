@@ -11,6 +11,7 @@
 mod change;
 mod check;
 mod extract;
+mod listen;
 mod schedule;
 mod values;
 
@@ -23,13 +24,13 @@ use crate::{
     observe::{progress::Style, terminal::Color},
 };
 
-pub use self::schedule::ScheduleFlags;
 use self::{
     change::ChangeFlags,
     check::CheckFlags,
     extract::ExtractFlags,
     values::{list, text},
 };
+pub use self::{listen::ListenFlags, schedule::ScheduleFlags};
 
 const USER_AGENT_HELP: &str = "Name and contact address that servers see \
     [default: webloom/{version} (+https://webloom.example/bot)]";

@@ -94,6 +94,8 @@ impl Tries<'_> {
                         self.given = *given;
                         self.among.voice.tell("the settings were read again");
                     }
+                    // It has failed, and says so already.
+                    WatchOrder::Refused(_) => {}
                     WatchOrder::Begin if plan.paused => self.among.voice.tell("paused: no sequence begins"),
                     WatchOrder::Begin => return None,
                 },

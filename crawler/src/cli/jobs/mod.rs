@@ -12,6 +12,7 @@ mod read;
 
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
     sync::{
@@ -40,7 +41,13 @@ use super::{
         site::Given,
     },
 };
-use crate::{clock::SystemWall, engine::SharedGate, observe::logs, politeness::Member};
+use crate::{
+    clock::SystemWall,
+    engine::SharedGate,
+    monitor::{self, Roster},
+    observe::logs,
+    politeness::Member,
+};
 
 /// Exit codes of jobs, the worst first: of several jobs the worst is the program's.
 const WORST_FIRST: [u8; 5] = [1, 2, 3, 4, 0];
@@ -49,6 +56,7 @@ const WORST_FIRST: [u8; 5] = [1, 2, 3, 4, 0];
 struct AllJobs {
     asked: AskedJobs,
     gate: Arc<SharedGate>,
+    roster: Roster,
     tasks: JoinSet<u8>,
     /// Those whose tasks have not ended, also those asked to end.
     running: HashMap<Id, Running>,
@@ -74,18 +82,20 @@ struct Running {
 }
 
 /// Runs the jobs of a file.
-pub(super) fn run(asked: AskedJobs) -> Result<ExitCode, CommandFailure> {
+pub(super) fn run(asked: AskedJobs, listen: Option<SocketAddr>) -> Result<ExitCode, CommandFailure> {
     let jobs = Jobs::read(&asked)?;
+    let roster = monitor::listen(listen)?;
     open_files::raise();
     // A crawl that reads a large table at its start keeps its thread for as long: the others have another.
     let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = built.map_err(CommandFailure::system("cannot start the runtime"))?;
-    runtime.block_on(AllJobs::new(asked, &jobs).run(jobs))
+    runtime.block_on(AllJobs::new(asked, &jobs, roster).run(jobs))
 }
 
 impl AllJobs {
-    fn new(asked: AskedJobs, jobs: &Jobs) -> Self {
+    fn new(asked: AskedJobs, jobs: &Jobs, roster: Roster) -> Self {
         Self {
+            roster,
             asked,
             gate: Arc::new(SharedGate::new(jobs.limits)),
             tasks: JoinSet::new(),
@@ -150,7 +160,8 @@ impl AllJobs {
         let member = Member(self.begun);
         self.begun += 1;
         let share = Share { gate: Arc::clone(&self.gate), member, crawls: Arc::clone(&self.crawls) };
-        let among = Among { voice: voice.clone(), share: Some(share), ..Among::default() };
+        let seat = self.roster.seat(&name, &dir);
+        let among = Among { voice: voice.clone(), share: Some(share), seat, ..Among::default() };
         let (stop, stops) = watch::channel(None);
         let (orders, receiver) = mpsc::channel(signals::MOST_ASKED);
         let time = SystemWall::new().map_err(no_timer())?;
@@ -183,6 +194,8 @@ impl AllJobs {
             Err(failure) => {
                 let why = failure.to_string().replace('\n', "; ");
                 outcome::tell(&format!("error: the new jobs have a fault, so all jobs stay as they were: {why}"));
+                let why = format!("the new jobs have a fault: {why}");
+                self.running.values().for_each(|job| job.order(WatchOrder::Refused(why.clone())));
                 return;
             }
         };
@@ -192,6 +205,7 @@ impl AllJobs {
         for job in self.running.values_mut().filter(|job| !job.leaves && !stays(job)) {
             job.end(signals::termination());
             job.voice.tell("the job is no longer in the file: it ends");
+            self.roster.forget(&job.name);
         }
         self.waiting.clear();
         for job in jobs.list {

@@ -25,11 +25,13 @@ use super::{
     CommandFailure,
     among::Among,
     crawl::RevisitChoice,
+    flags::ListenFlags,
     jobs, outcome, session,
     signals::{self, SignalOrder},
 };
 use crate::{
     clock::{SystemWall, WallTime},
+    monitor,
     observe::logs,
     store::Revisit,
 };
@@ -69,6 +71,8 @@ pub(super) struct WatchArgs {
     runs: Option<NonZeroU64>,
     #[command(flatten)]
     flags: WatchFlags,
+    #[command(flatten)]
+    listen: ListenFlags,
 }
 
 impl WatchArgs {
@@ -101,7 +105,8 @@ pub(super) fn run(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
             return Err(CommandFailure::Usage(why.to_owned()));
         }
         let (revisit, most) = (args.revisit(), args.runs);
-        return jobs::run(jobs::AskedJobs { file: file.clone(), flags: args.flags, revisit, most });
+        let asked = jobs::AskedJobs { file: file.clone(), flags: args.flags, revisit, most };
+        return jobs::run(asked, args.listen.listen);
     }
     session::runtime()?.block_on(watch(args))
 }
@@ -113,7 +118,9 @@ async fn watch(args: WatchArgs) -> Result<ExitCode, CommandFailure> {
     let time = SystemWall::new().map_err(no_timer())?;
     let given = args.given();
     let color = given.output.color.color();
-    let mut rounds = Site::open(given, &Among::default(), time.now())?;
+    let roster = monitor::listen(args.listen.listen)?;
+    let among = Among { seat: roster.seat_of(&given.session(&Among::default())?.dir), ..Among::default() };
+    let mut rounds = Site::open(given, &among, time.now())?;
     logs::start(&rounds.subject.log_settings()?, color);
     let mut outside = Outside { stop, orders: orders(asked, args), time };
     Ok(outcome::exit_code(rounds.run(&mut outside).await?))

@@ -18,7 +18,7 @@ use crate::{
     clock::WallTime,
     config::Overlap,
     engine::{RunEnd, StopSignal},
-    schedule::{Due, Upcoming},
+    schedule::{Due, Upcoming, WatchPhase, WatchState},
     store::Revisit,
     time::Moment,
 };
@@ -28,6 +28,8 @@ use crate::{
 pub(in crate::cli) enum WatchOrder<G> {
     /// Settings that hold from the next sequence on.
     Settings(Box<G>),
+    /// Settings that were refused before anybody asked this crawl, and why.
+    Refused(String),
     /// The next sequence is to begin now.
     Begin,
 }
@@ -53,6 +55,10 @@ pub(in crate::cli) struct Rounds<S> {
     done: u64,
     /// Whether the next is to begin now.
     asked: bool,
+    /// What was said last of what it does.
+    phase: WatchPhase,
+    /// Why a sequence could not be run, or settings were refused since settings were taken last.
+    fault: Option<String>,
 }
 
 /// What the first sequence is, and when.
@@ -68,7 +74,8 @@ pub(in crate::cli) struct FirstRound {
 impl<S: Subject> Rounds<S> {
     pub(in crate::cli) fn new(subject: S, beginning: FirstRound) -> Self {
         let FirstRound { plan, upcoming, round, revisit, most } = beginning;
-        Self { subject, plan, upcoming, round, revisit, most, done: 0, asked: false }
+        let phase = WatchPhase::Paused;
+        Self { subject, plan, upcoming, round, revisit, most, done: 0, asked: false, phase, fault: None }
     }
 
     /// How many sequences were run.
@@ -85,6 +92,9 @@ impl<S: Subject> Rounds<S> {
         outside: &mut Outside<S::Given, T>,
     ) -> Result<RunEnd, CommandFailure> {
         let ended = self.go_on(outside).await;
+        if let Err(failure) = &ended {
+            self.is_faulty(failure.to_string());
+        }
         let closed = self.subject.close().await;
         ended.and_then(|end| closed.map(|()| end))
     }
@@ -103,7 +113,11 @@ impl<S: Subject> Rounds<S> {
             let end = self.sequence(outside).await?;
             self.done += 1;
             let is_last = self.most.is_some_and(|most| self.done >= most.get());
-            if is_last || matches!(end, RunEnd::Signal(_) | RunEnd::Loss) {
+            if matches!(end, RunEnd::Signal(_) | RunEnd::Loss) {
+                return Ok(end);
+            }
+            if is_last {
+                self.enter(WatchPhase::Done);
                 return Ok(end);
             }
             self.round = Round::Next(self.revisit);
@@ -147,6 +161,7 @@ impl<S: Subject> Rounds<S> {
             }
             let Due::At(due) = self.upcoming.due(&self.plan.schedule, now) else { return Ok(None) };
             if printed.replace(due) != Some(due) {
+                self.enter(WatchPhase::Due(due));
                 self.subject.print(&format!("next sequence at {}", self.shown(due)))?;
             }
             let visits = self.subject.next_visits().filter(|_| visiting.is_none());
@@ -196,6 +211,7 @@ impl<S: Subject> Rounds<S> {
     /// Until nobody holds the crawl back any more, or a signal comes.
     async fn wait_for_the_pause_to_end<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Option<RunEnd> {
         self.subject.tell("paused: nothing begins until schedule.pause is \"off\"");
+        self.enter(WatchPhase::Paused);
         while self.plan.paused {
             tokio::select! {
                 biased;
@@ -212,10 +228,12 @@ impl<S: Subject> Rounds<S> {
 
     /// Runs a sequence, and those that its reset policy has follow it.
     async fn sequence<T: WallTime>(&mut self, outside: &mut Outside<S::Given, T>) -> Result<RunEnd, CommandFailure> {
-        let next = self.next(outside.time.now());
+        let now = outside.time.now();
+        let next = self.next(now);
         let until = (self.plan.overlap == Overlap::Restart).then_some(next);
         let start = SequenceStart { round: self.round, until };
         let mut crawling = self.subject.sequence(start, outside.stop.clone())?;
+        self.enter(WatchPhase::Running(now));
         let mut outlasts = false;
         let ended = loop {
             tokio::select! {
@@ -265,15 +283,35 @@ impl<S: Subject> Rounds<S> {
             WatchOrder::Begin => self.asked = true,
             WatchOrder::Settings(given) => match self.subject.read_again(*given) {
                 Ok(plan) => {
-                    self.plan = plan;
+                    (self.plan, self.fault) = (plan, None);
+                    self.enter(self.phase);
                     self.subject.tell("the settings were read again: they apply from the next sequence on");
                 }
                 Err(failure) => {
                     let why = "error: the new settings have a fault, so the old ones stay";
                     self.subject.complain(&format!("{why}: {failure}"));
+                    self.is_faulty(format!("the new settings have a fault: {failure}"));
                 }
             },
+            WatchOrder::Refused(why) => self.is_faulty(why),
         }
+    }
+
+    /// Something keeps it from going on as it should.
+    fn is_faulty(&mut self, why: String) {
+        self.fault = Some(why);
+        self.enter(self.phase);
+    }
+
+    /// Says what it does now.
+    fn enter(&mut self, phase: WatchPhase) {
+        self.phase = phase;
+        let at = match phase {
+            WatchPhase::Due(at) | WatchPhase::Running(at) => at,
+            WatchPhase::Paused | WatchPhase::Done => Moment::EPOCH,
+        };
+        let interval = self.plan.schedule.interval(at);
+        self.subject.has_state(&WatchState { interval, phase, fault: self.fault.clone() });
     }
 
     fn warn_of_overlap(&self, due: Moment) {

@@ -28,7 +28,8 @@ use crate::{
     clock::Clock,
     config::{Layers, SecretText},
     engine::{self, Between, RunEnd, StopSignal},
-    schedule::Upcoming,
+    monitor::state_file,
+    schedule::{Upcoming, WatchState},
     session::{Caller, KeptCookies, SessionFetcher, Start, kept_beside},
     store::{LastSequence, Revisit},
     time::Moment,
@@ -186,6 +187,10 @@ impl Subject for Site {
 
     fn sequence(&mut self, start: SequenceStart, stop: StopSignal) -> Result<Running<Self::Ended>, CommandFailure> {
         self.stored = Some(self.session.settings(self.stored.as_deref())?.effective.to_json());
+        if self.session.lock.is_none() {
+            self.session.check()?;
+            self.session.lock = Some(directory::open(&self.session.dir, None)?.lock());
+        }
         let session = ProgramSession { round: start.round, ..self.session.clone() };
         self.begun = session.clone();
         let session = ProgramSession { until: start.until, ..session };
@@ -270,6 +275,13 @@ impl Subject for Site {
         let (session, plan) = WatchPlan::of(session, self.stored.as_deref(), &self.name)?;
         (self.session, self.given) = (session, given);
         Ok(plan)
+    }
+
+    fn has_state(&self, state: &WatchState) {
+        let Some(lock) = &self.session.lock else { return };
+        if let Err(error) = lock.replace(state_file::NAME, &state_file::text(state)) {
+            tracing::warn!(%error, "cannot write the state of the watch");
+        }
     }
 
     fn tell(&self, line: &str) {

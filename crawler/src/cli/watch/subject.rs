@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     engine::{RunEnd, StopSignal},
+    schedule::WatchState,
     time::Moment,
 };
 
@@ -77,6 +78,9 @@ pub(in crate::cli) trait Subject: Send {
     /// # Errors
     /// When they are wrong: then those before stay.
     fn read_again(&mut self, given: Self::Given) -> Result<WatchPlan, CommandFailure>;
+
+    /// Its state has changed.
+    fn has_state(&self, state: &WatchState);
 
     /// Says something to whoever looks on.
     fn tell(&self, line: &str);

@@ -20,7 +20,7 @@ use crate::{
     clock::WallTime,
     config::{Layers, Pause},
     engine::{RunEnd, StopSignal},
-    schedule::{Upcoming, Zone},
+    schedule::{Upcoming, WatchPhase, WatchState, Zone},
     store::Revisit,
     time::Moment,
 };
@@ -61,6 +61,8 @@ struct World {
     /// When sequences began, and what they were.
     begun: Vec<(Moment, Round)>,
     lines: Vec<String>,
+    /// The states that it said.
+    states: Vec<WatchState>,
 }
 
 #[derive(Clone)]
@@ -180,6 +182,10 @@ impl Subject for Fake {
         plan(given)
     }
 
+    fn has_state(&self, state: &WatchState) {
+        self.0.world().states.push(state.clone());
+    }
+
     fn tell(&self, line: &str) {
         self.0.world().lines.push(line.to_owned());
     }
@@ -209,6 +215,7 @@ fn moment(text: &str) -> Moment {
 struct Came {
     begun: Vec<(Moment, Round)>,
     lines: Vec<String>,
+    states: Vec<WatchState>,
     end: RunEnd,
 }
 
@@ -276,8 +283,8 @@ fn watched_in(world: World, round: Round, schedule: &str, (days, script): (u64, 
             }
         }
     };
-    let World { begun, lines, .. } = &*time.world();
-    Came { begun: begun.clone(), lines: lines.clone(), end }
+    let World { begun, lines, states, .. } = &*time.world();
+    Came { begun: begun.clone(), lines: lines.clone(), states: states.clone(), end }
 }
 
 fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
@@ -426,4 +433,31 @@ fn wrong_settings_change_nothing() {
     let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
     assert_eq!(came.shown("UTC", "%H:%M")[..6], ["00:00", "01:00", "02:00", "03:00", "05:00", "07:00"]);
     assert_eq!((came.has("the old ones stay"), came.has("apply from the next")), (1, 1));
+}
+
+#[test]
+fn it_says_what_it_does_and_what_is_wrong() {
+    let at = |time: &str| moment(&format!("2026-01-01T{time}:00Z"));
+    let script = [
+        (30 * MINUTE, Deed::Settings("every = \"soon\"")),
+        (40 * MINUTE, Deed::Settings("every = \"2h\"")),
+        (150 * MINUTE, Deed::Settings("every = \"2h\"\npause = \"on\"")),
+    ];
+    let came = watched("every = \"1h\"", "2026-01-01T00:00:00Z", 1, &script);
+    let states: Vec<_> =
+        came.states.iter().map(|it| (it.phase, it.interval.as_secs() / 3600, it.fault.is_some())).collect();
+    assert_eq!(
+        states,
+        [
+            (WatchPhase::Running(at("00:00")), 1, false),
+            (WatchPhase::Due(at("01:00")), 1, false),
+            (WatchPhase::Due(at("01:00")), 1, true),
+            (WatchPhase::Due(at("01:00")), 2, false),
+            (WatchPhase::Due(at("02:00")), 2, false),
+            (WatchPhase::Running(at("02:00")), 2, false),
+            (WatchPhase::Due(at("04:00")), 2, false),
+            (WatchPhase::Due(at("04:00")), 2, false),
+            (WatchPhase::Paused, 2, false),
+        ]
+    );
 }

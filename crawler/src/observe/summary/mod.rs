@@ -11,7 +11,7 @@ use crate::{
     health::Wait,
     observe::{
         escape,
-        figures::{count, counted, size, time},
+        figures::{count, counted, rfc3339, size, time},
         terminal::Tone,
     },
     store::{PageCounts, StoredSummary, UnhealthyHost},
@@ -93,14 +93,6 @@ fn health(summary: &StoredSummary, host: &UnhealthyHost) -> &'static str {
         _ if given_up => "unreachable",
         Wait::BackOff | Wait::Asked => "backing_off",
     }
-}
-
-/// A moment as RFC 3339 writes it.
-fn rfc3339(moment: Moment) -> String {
-    i64::try_from(moment.millis())
-        .ok()
-        .and_then(|millis| Timestamp::from_millisecond(millis).ok())
-        .map_or_else(String::new, |at| at.to_string())
 }
 
 /// The hosts that do not answer, with causes and what waits for them.

@@ -6,15 +6,17 @@ use rusqlite::Connection;
 
 use super::{
     changes, check, directory::DATABASE, error::database_error, links, lost, moment::of_one_moment, pages, prune,
-    reading::OpenDatabase, resume, retry, schema, sitemaps, summary, why,
+    reading::OpenDatabase, resume, retry, revisits, schema, sitemaps, summary, why,
 };
 use crate::{
     changes::KeptTexts,
+    revisit::GivenIntervals,
     store::{
-        AreaRow, ChangeLine, CheckReport, ContentTypes, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
+        AreaRow, ChangeLine, CheckReport, ContentTypes, Counters, LinkLine, LinkQuery, LinksRead, PageFilter, PageLine,
         PendingChange, ReadError, ReadSide, RetryCounts, RetryFilter, SequenceLosses, Since, SitemapLine, StoreError,
         StoredSummary, UrlFacts,
     },
+    time::Moment,
     url::WebUrl,
 };
 
@@ -73,6 +75,10 @@ impl ReadSide for Records {
         self.ask(summary::stored_summary)
     }
 
+    fn totals(&self) -> Result<Counters, ReadError> {
+        self.ask(summary::totals)
+    }
+
     fn losses(&self, most: u32) -> Result<Vec<SequenceLosses>, ReadError> {
         self.ask(|connection| lost::of_sequences(connection, most))
     }
@@ -108,6 +114,10 @@ impl ReadSide for Records {
 
     fn links(&self, query: &LinkQuery, each: impl FnMut(LinkLine) -> bool) -> Result<LinksRead, ReadError> {
         self.list(|connection| links::links(connection, query, each))
+    }
+
+    fn longest_unvisited(&self, given: &GivenIntervals) -> Result<Vec<Option<Moment>>, ReadError> {
+        self.ask(|connection| revisits::longest_unvisited(connection, given))
     }
 
     fn retries(&self, filter: &RetryFilter) -> Result<RetryCounts, ReadError> {

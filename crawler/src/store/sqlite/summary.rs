@@ -6,7 +6,9 @@ use super::{changes, checked_ends::CheckedEnds, current::Current, freshness, los
 use crate::{
     queue::Counts,
     revisit::{PageRates, SiteLooks},
-    store::{CheckedRevisits, LinkCheckCounts, LostCounts, PageCounts, StoredSummary, UnhealthyHost, UrlCounts},
+    store::{
+        CheckedRevisits, Counters, LinkCheckCounts, LostCounts, PageCounts, StoredSummary, UnhealthyHost, UrlCounts,
+    },
     time::Moment,
 };
 
@@ -16,6 +18,17 @@ const MOST_HOSTS: usize = 100;
 /// The number of the last sequence; `None` when no crawl has begun.
 pub(super) fn last_sequence(connection: &Connection) -> Result<Option<u32>> {
     connection.query_row("SELECT max(n) FROM sequence", [], |row| row.get(0))
+}
+
+/// What all sequences have counted together.
+pub(super) fn totals(connection: &Connection) -> Result<Counters> {
+    let mut select = connection.prepare("SELECT counters FROM sequence")?;
+    let mut rows = select.query([])?;
+    let mut totals = Counters::default();
+    while let Some(row) = rows.next()? {
+        totals.add(&serde_json::from_str(row.get_ref(0)?.as_str()?).unwrap_or_default());
+    }
+    Ok(totals)
 }
 
 /// Reads the summary of the last sequence; `None` when no crawl has begun.

@@ -75,6 +75,19 @@ pub(super) fn by_rules(
     Ok(found)
 }
 
+/// When the page of each rule was visited that was not for the longest time.
+pub(in super::super) fn longest_unvisited(
+    connection: &Connection,
+    given: &GivenIntervals,
+) -> Result<Vec<Option<Moment>>> {
+    let mut first = connection.prepare_cached(NEXT)?;
+    let mut first = |class| {
+        let visited: Option<u64> = first.query_row(params![class, None::<u64>], |row| row.get(0)).optional()?;
+        Ok(visited.map(Moment::from_millis))
+    };
+    (GIVEN..).zip(given.rules()).map(|(class, _)| first(class)).collect()
+}
+
 /// When the page of a class was visited that comes first behind a moment, or first of all.
 pub(super) const NEXT: &str = "SELECT visited_at FROM revisit INDEXED BY revisit_due
     WHERE class = ? AND visited_at > coalesce(?, -1) ORDER BY visited_at LIMIT 1";

@@ -21,6 +21,7 @@ mod tests;
 mod weights;
 
 pub(super) use book::state;
+pub(super) use due::longest_unvisited;
 pub(super) use weights::linking_pages;
 
 use std::path::Path;
