@@ -30,7 +30,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("webloom watch https:", "does not end; the same is run with --runs"),
     ("cargo run -q --example", "builds from the checkout; the tests of the library run both examples"),
     ("webloom crawl https://docs.example.org/ -d by-proxy", "needs a proxy; tests of crawls have two"),
-    ("podman ", "needs a registry of images; the Dockerfile is checked for what the commands rely on"),
+    (
+        "podman ",
+        "needs a registry of images; tests/image tries all of it, and the Dockerfile is checked for what it relies on",
+    ),
 ];
 
 /// The lines of shell in a document.
@@ -97,7 +100,7 @@ fn what_is_not_run_rests_on_what_is_there() {
     for (beginning, reason) in NOT_RUN {
         assert!(lines.iter().any(|line| line.starts_with(beginning)), "{beginning} is in no document ({reason})");
     }
-    for script in ["demo", "tests/run", "tests/prepare", ".ci/run"] {
+    for script in ["demo", "tests/run", "tests/prepare", "tests/image", ".ci/run"] {
         assert!(Command::new("bash").arg("-n").arg(root().join(script)).status().unwrap().success(), "{script}");
     }
     assert!(read("demo").contains("tests/prepare build") && read("demo").contains("-p webloom -- demo"));
@@ -122,7 +125,7 @@ fn the_picture_is_one_of_the_demo() {
 #[test]
 fn the_image_is_what_the_commands_rely_on() {
     let dockerfile = read("Dockerfile");
-    for line in ["WORKDIR /crawl", "VOLUME /crawl", "USER 10001", "ENTRYPOINT [\"webloom\"]"] {
+    for line in ["FROM scratch", "WORKDIR /crawl", "VOLUME /crawl", "USER 10001:10001", "ENTRYPOINT [\"webloom\"]"] {
         assert!(dockerfile.lines().any(|there| there == line), "no {line}");
     }
     let toolchain = read("Cargo.toml");
