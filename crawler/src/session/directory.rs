@@ -8,13 +8,10 @@ use crate::{
     store::{ReadSide, StoreError, StoredSummary, sqlite},
 };
 
-pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, FieldTaker, takers};
+pub(crate) use sqlite::{Beginning, CrawlDirectory, DirectoryLock, FILES, FieldTaker, takers};
 
 /// Where crawls are kept for which no directory is given.
 pub(crate) const CRAWLS: &str = "crawls";
-
-/// Files of a crawl directory that may grow, by what they are.
-pub(crate) const FILES: [(&str, &str); 2] = [("database", "webloom.sqlite"), ("log", "webloom.sqlite-wal")];
 
 /// Crawl directories that are named at most.
 const NAMED: usize = 5;
@@ -37,11 +34,12 @@ pub(crate) fn others(dir: &Path) -> String {
     if named.is_empty() { String::new() } else { format!("; there are crawls in {}{more}", named.join(", ")) }
 }
 
-/// The crawl in the working directory, and those below `crawls`.
+/// The crawls in the working directory, in the folders there, and below `crawls`.
 pub(crate) fn here() -> Vec<PathBuf> {
-    let mut found = below(CRAWLS);
-    found.sort();
     let own = PathBuf::from(".");
+    let mut found = below(CRAWLS);
+    found.extend(below(".").into_iter().filter_map(|path| path.strip_prefix(".").map(Path::to_owned).ok()));
+    found.sort();
     CrawlDirectory::exists(&own).then_some(own).into_iter().chain(found).collect()
 }
 

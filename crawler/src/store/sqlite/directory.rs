@@ -22,6 +22,9 @@ use crate::{
 };
 
 pub(super) const DATABASE: &str = "webloom.sqlite";
+
+/// Files of a crawl directory that may grow, by what they are.
+pub const FILES: [(&str, &str); 2] = [("database", DATABASE), ("log", "webloom.sqlite-wal")];
 const SETTINGS_COPY: &str = "crawl.toml";
 const LOCK: &str = "lock";
 
@@ -113,7 +116,7 @@ impl CrawlDirectory {
         let database = path.join(DATABASE);
         let failed = || database_error(&database);
         // What the database makes beside its file has the mode of that file.
-        private(&database).and_then(|_| own_files(path)).map_err(unwritable)?;
+        make(&database).and_then(|()| own_files(path)).map_err(unwritable)?;
         let mut connection = Connection::open(no_uri(&database)).map_err(failed())?;
         schema::prepare(&connection).map_err(failed())?;
         let version = schema::version(&connection, &database)?;
@@ -300,6 +303,16 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), StoreError> {
 /// Opens a file, or makes it, which only its owner may read: a crawl may hold passwords and what is behind them.
 fn private(path: &Path) -> io::Result<File> {
     File::options().create(true).truncate(false).read(true).write(true).mode(OWN).open(path)
+}
+
+/// Makes a database of which that holds. One that is there is not opened: whoever closes it would take away the locks that another
+/// connection of this process has on it.
+fn make(database: &Path) -> io::Result<()> {
+    let made = File::options().create_new(true).write(true).mode(OWN).open(database);
+    match made {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Takes files that an earlier version made from the eyes of others. Those of another user are left as they are.

@@ -53,7 +53,7 @@ mod writer;
 
 pub use beginning::Beginning;
 pub use check::invariants;
-pub use directory::{CrawlDirectory, DirectoryLock};
+pub use directory::{CrawlDirectory, DirectoryLock, FILES};
 pub use failpoint::{BadFailPoint, FailPoint};
 pub use fields::FieldTaker;
 pub use records::Records;

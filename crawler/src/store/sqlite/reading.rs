@@ -2,13 +2,13 @@
 //!
 //! Owns: how the database is opened, and how to tell that a crawl has begun to write to a database opened without locks.
 //!
-//! Invariants: where the directory cannot be written, nothing in it is made or changed; what the log holds is read too.
+//! Invariants: where the directory cannot be written, nothing in it is made or changed; what the log holds is read too; no lock of
+//! another connection of this process is lost.
 //!
 //! Does not know: what is read.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     os::unix::{ffi::OsStrExt, fs::MetadataExt},
     path::{Path, PathBuf},
 };
@@ -65,7 +65,7 @@ impl OpenDatabase {
             }
             _ => StoreError::Unreadable { path: directory.to_owned(), source },
         };
-        let way = File::open(&database).and_then(|_| Way::of(directory, &database)).map_err(unreadable)?;
+        let way = readable(&database).and_then(|()| Way::of(directory, &database)).map_err(unreadable)?;
         Self::by(way, &database).map_err(database_error(&database))
     }
 
@@ -100,14 +100,14 @@ impl OpenDatabase {
 impl Way {
     fn of(directory: &Path, database: &Path) -> io::Result<Self> {
         let log = beside(database, "-wal");
-        let is_readable = |path: &Path| File::open(path).is_ok();
+        let is_readable = |path: &Path| readable(path).is_ok();
         let is_writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();
         let is_shared = is_readable(&log) && is_readable(&beside(database, "-shm"));
         if is_shared || is_writable(directory) && is_writable(database) {
             return Ok(Self::Shared);
         }
         match fs::metadata(&log) {
-            Ok(found) if found.len() > 0 => File::open(&log).map(|_| Self::OwnIndex),
+            Ok(found) if found.len() > 0 => readable(&log).map(|()| Self::OwnIndex),
             _ => Ok(Self::Immutable),
         }
     }
@@ -122,6 +122,12 @@ impl State {
         });
         Self { database: database.to_owned(), files }
     }
+}
+
+/// Whether a file may be read. It is not opened: whoever closes it would take away all locks that connections of this process have on it,
+/// and the next process would take itself for the only one.
+fn readable(path: &Path) -> io::Result<()> {
+    Ok(access(path, Access::READ_OK)?)
 }
 
 /// A file that `SQLite` keeps beside the database.
